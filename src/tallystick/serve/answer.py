@@ -12,13 +12,11 @@ from tallystick.data import conclude, read
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result
-from tallystick.serve.label_doubts import label_doubts
 from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import (
     Cells,
     StreamBook,
     StreamTable,
-    beyond_reach,
     book_of,
     grade_texts,
     learn,
@@ -62,7 +60,6 @@ def answer_stream(
         shared = {"as_of": as_of, "version": stream.version}
         command = shlex.join(["tallystick", verb, "rows.csv", *words])
         source = _source(reader, book, call, span)
-        doubts = label_doubts(reader, book, span)
     if source is None:
         why = "no row is in this window" if stream.rows else "the stream has no row yet"
         return StreamAnswer(result=None, why=why, command=command, **shared)
@@ -71,7 +68,7 @@ def answer_stream(
     except (InputError, NotIdentifiable) as error:
         # The request was sound: it is the rows that cannot answer it, or not yet.
         return StreamAnswer(result=None, why=str(error), command=command, **shared)
-    return StreamAnswer(result=doubts.on(result), why="", command=command, **shared)
+    return StreamAnswer(result=result, why="", command=command, **shared)
 
 
 def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[str]]) -> None:
@@ -133,11 +130,6 @@ def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None
             mark = body.get(by) if by is not None else None
             for pattern, n in ((row.pattern, -1), (row.votes, 1)):
                 cells[pattern, mark] = cells.get((pattern, mark), 0) + n
-    # Rows that no draw could have taken are no part of the answer.
-    for (slice_, pattern), n in beyond_reach(reader, book, span).items():
-        body = book.slices[slice_]
-        key = (pattern, body.get(by) if by is not None else None)
-        cells[key] = cells.get(key, 0) - n
     cells = {key: n for key, n in cells.items() if n}
     codes = _codes(reader, book.stream.id, {pattern for pattern, _ in cells})
     names = [*book.table.votes]

@@ -92,7 +92,7 @@ def parquet(store: Store, order: WorkerOrder) -> Computed:
     with store.snapshot() as reader:
         stream = find_stream(reader, order.stream)
         span = _span(order)
-        table = arrow_rows(reader, book_of(reader, stream, span, whole=True), span)
+        table = arrow_rows(reader, book_of(reader, stream, span), span)
     with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as held:
         pq.write_table(table, held)
     return Computed(status=200, body=held.name.encode(), head={"version": stream.version})

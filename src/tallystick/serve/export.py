@@ -52,7 +52,7 @@ def harmless_cell(text: str | None) -> str:
 def exported(service: Service, name: str, span: Span, form: str) -> Iterator[bytes]:
     """Return the rows of a stream as text, piece by piece: no stream is too long for that."""
     with service.store.snapshot() as reader:
-        book = book_of(reader, find_stream(reader, name), span, whole=True)
+        book = book_of(reader, find_stream(reader, name), span)
         names = book.table.columns
         if form == "csv":
             yield _csv([names])

@@ -7,7 +7,7 @@ the same cells.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -23,7 +23,6 @@ __all__ = [
     "Cells",
     "StreamBook",
     "StreamTable",
-    "beyond_reach",
     "book_of",
     "grade_texts",
     "learn",
@@ -93,25 +92,15 @@ def table_of_stream(reader: Reader, stream: StreamRecord) -> StreamTable:
 class StreamBook:
     """Numbers back to words: the cells of patterns and slices."""
 
-    def __init__(
-        self, reader: Reader, stream: StreamRecord, span: Span, way: str, *, whole: bool = False
-    ) -> None:
+    def __init__(self, reader: Reader, stream: StreamRecord, span: Span, way: str) -> None:
         self.stream = stream
-        self.way = way
         self.table = table_of_stream(reader, stream)
         self.chances = chances(reader, stream) if way != "all" else Chances()
         self.counted: dict[int, float] | None = None
         """Rows whose label counts, with their probability; None where every label does."""
-        self.reach = () if whole else self.chances.reach
-        """The rows that are read, as in `Chances.reach`; all if empty."""
-        if self.chances.frames or (self.chances.volunteered and not whole):
+        if self.chances.frames:
             self.counted = self.chances.counted(way, span)
-            self.table = replace(
-                self.table,
-                has_chances=bool(self.chances.reach) and way == "drawn",
-                # A column without a label that counts is none.
-                has_truth=self.table.has_truth and (whole or bool(self.counted)),
-            )
+            self.table = replace(self.table, has_chances=way == "drawn")
         self._places = {ident: k for k, ident in enumerate(self.table.votes.values())}
         self._words: dict[int, tuple[int | None, str]] = {}
         for code, column, label in reader.all(
@@ -139,21 +128,6 @@ class StreamBook:
         chance = (self.counted or {}).get(row)
         return None if chance is None else number_text(chance)
 
-    def reached(self, alias: str = "") -> tuple[str, list[int]]:
-        """Return what a row must be for labels to say something of it; nothing where all are."""
-        dot = f"{alias}." if alias else ""
-        tests: list[str] = []
-        values: list[int] = []
-        for as_of, low, high in self.reach:
-            test = f"{dot}seq_first <= ?"
-            values.append(as_of)
-            for bound, sign in ((low, ">="), (high, "<=")):
-                if bound is not None:
-                    test += f" and {dot}bucket {sign} ?"
-                    values.append(bound)
-            tests.append(f"({test})")
-        return " or ".join(tests), values
-
 
 def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]:
     """Return the slices of a stream by number."""
@@ -162,12 +136,7 @@ def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]
 
 
 def book_of(
-    reader: Reader,
-    stream: StreamRecord,
-    span: Span = EVERYTHING,
-    *,
-    way: str = "drawn",
-    whole: bool = False,
+    reader: Reader, stream: StreamRecord, span: Span = EVERYTHING, *, way: str = "drawn"
 ) -> StreamBook:
     """Return the words of a stream as they are now.
 
@@ -179,10 +148,8 @@ def book_of(
         The rows that are asked about, and which labels count.
     way
         Which labels count if the span does not say.
-    whole
-        Whether to read rows that labels say nothing of, too, where the span does not say.
     """
-    return StreamBook(reader, stream, span, span.labels or way, whole=whole and not span.labels)
+    return StreamBook(reader, stream, span, span.labels or way)
 
 
 def number_text(value: float) -> str:
@@ -201,45 +168,26 @@ def raw_rows(
 
     They come in the order in which they arrived.
     """
+    where, values = span.condition("r")
     wanted = {ident for ident, body in book.slices.items() if span.holds(body)}
-    picked, parameters = _picked(book, span, wanted)
-    reached, values = book.reached("r")
     sql = (
-        f"select r.id, r.item, r.system, r.slice, r.pattern, r.grades from {picked}"
-        f"{f' and ({reached})' if reached else ''} order by r.id"
+        "select r.id, r.item, r.system, r.slice, r.pattern, r.grades from rows r"
+        f" where r.stream = ?{where} order by r.id"
     )
-    parameters += values
+    parameters: Sequence[Any] = (book.stream.id, *values)
+    if span.last is not None:
+        # The last rows of the slice, but in the order in which they came.
+        marks = ", ".join(map(str, sorted(wanted))) or "-1"
+        sql = (
+            "select id, item, system, slice, pattern, grades from (select r.* from rows r"
+            f" where r.stream = ? and r.slice in ({marks}) order by r.id desc limit ?) t"
+            " order by id"
+        )
+        parameters = (book.stream.id, span.last)
     for piece in reader.stream(sql, parameters):
         found: list[Any] = [one for one in piece if one[3] in wanted]
         if found:
             yield found
-
-
-def _picked(book: StreamBook, span: Span, wanted: Collection[int]) -> tuple[str, list[Any]]:
-    """Return the rows of a span as SQL that ends in a condition; slices only for the last rows."""
-    if span.last is not None:
-        marks = ", ".join(map(str, sorted(wanted))) or "-1"
-        return (
-            f"(select * from rows where stream = ? and slice in ({marks}) order by id desc"
-            " limit ?) r where 1 = 1",
-            [book.stream.id, span.last],
-        )
-    where, values = span.condition("r")
-    return f"rows r where r.stream = ?{where}", [book.stream.id, *values]
-
-
-def beyond_reach(reader: Reader, book: StreamBook, span: Span) -> dict[tuple[int, int], int]:
-    """Return how many rows of a span no draw could have taken, by slice and pattern."""
-    reached, more = book.reached("r")
-    if not reached:
-        return {}
-    wanted = {ident for ident, body in book.slices.items() if span.holds(body)}
-    picked, values = _picked(book, span, wanted)
-    found = reader.all(
-        f"select r.slice, r.pattern, count(*) from {picked} and not ({reached}) group by 1, 2",
-        [*values, *more],
-    )
-    return {(slice_, pattern): int(n) for slice_, pattern, n in found if slice_ in wanted}
 
 
 def pieces(reader: Reader, book: StreamBook, span: Span) -> Iterator[list[tuple[str | None, ...]]]:

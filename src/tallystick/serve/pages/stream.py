@@ -196,21 +196,21 @@ def _next(view: StreamView, waiting: int, facts: StreamFacts) -> dict[str, Any]:
 def _labels_line(facts: StreamFacts, known: Any, labels: str) -> str:
     if not facts.labels:
         return "None yet."
-    if labels == "all" or not (known.frames or known.volunteered):
+    if not known.frames:
+        return f"{count(facts.labels)}, none of them drawn here: they count as if drawn at random."
+    if labels == "all":
         return f"{count(facts.labels)}, all counted as if drawn at random: this is an assumption."
     text = f"{count(len(known.drawn))} drawn by the queue."
     if known.waiting:
         text += f" {count(len(known.waiting))} more count as soon as the rows before them are read."
-    if known.apart and known.reach:
+    if known.imported:
+        text += f" {count(len(known.imported))} came with the records and count as a random draw."
+    if known.apart:
         text += f" {count(len(known.apart))} from before the draw stand for their own rows only."
-    elif known.apart:
-        text += f" {count(len(known.apart))} came with the records and count as a random draw."
     if known.volunteered:
-        text += f" {count(len(known.volunteered))} that nobody drew are not counted."
+        text += f" {count(len(known.volunteered))} volunteered ones are not counted."
     if known.skipped:
         text += f" {count(known.skipped)} were skipped."
-    if known.disagreed:
-        text += f" On {count(known.disagreed)} people disagree: a third decides."
     return text
 
 
@@ -224,7 +224,7 @@ def _people_line(readers: int) -> str:
 
 def _rests(known: Any, readers: int, windows: int) -> str:
     parts = [
-        "Labels drawn with known chances" if known.reach else "Labels as they came",
+        "Labels drawn with known chances" if known.frames else "Labels as they came",
         f"{readers} {'reader' if readers == 1 else 'readers'}",
         f"{windows} closed {'window' if windows == 1 else 'windows'}",
     ]

@@ -7,15 +7,11 @@ was chosen with probability
 
 .. math:: \pi = 1 - \prod_f (1 - r_f p_{fh})   \tag{Q1}
 
-A label that nobody drew, because it was volunteered or came with the records, may be on any sort
-of row. One that was there before the first draw that could have taken its row stands for itself
-only: :math:`\pi = 1`, as the draw was of the other rows. Any later one is on a row that a draw had
-left out; it says nothing of other rows, and is left out unless it is asked for. Rows that no draw
-could have taken have :math:`\pi = 0`: labels say nothing of them, and results leave them out
-(`Chances.reach`).
-
-Until a draw is read, labels that came with the records count, as on the command line, and
-volunteered ones do not.
+Labels that came with the records count as one more draw, of all rows alike: that is what the
+command line assumes of labels, and the page names it. A volunteered label that was there before
+the first draw that could have taken its row stands for itself only: :math:`\pi = 1`. Any other was
+volunteered for a row that a draw had left out; it says nothing of other rows, and is left out
+unless it is asked for.
 
 ``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for them a
 row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even
@@ -71,13 +67,12 @@ class Chances:
     ----------
     frames
         How many draws there are. With none, nothing is known of how labels were chosen.
-    reach
-        The rows that a draw could have taken, draw by draw, for those of which something was read:
-        the last batch, and the first and the last hour. Empty if nothing was.
     drawn
         Row to probability, for rows that were drawn and have a truth (Q1).
+    imported
+        Row to probability, for rows whose labels came with the records.
     apart
-        Rows that stand for themselves only; all that count, where nothing drawn was read.
+        Rows that stand for themselves only.
     volunteered
         Rows whose labels are left out.
     waiting
@@ -87,8 +82,8 @@ class Chances:
     """
 
     frames: int = 0
-    reach: tuple[tuple[int, int | None, int | None], ...] = ()
     drawn: Mapping[int, float] = field(default_factory=dict)
+    imported: Mapping[int, float] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()
     volunteered: frozenset[int] = frozenset()
     waiting: frozenset[int] = frozenset()
@@ -98,7 +93,7 @@ class Chances:
 
     def probability(self, row: int) -> float | None:
         """Return the probability of a row with a truth; None if its label is left out."""
-        return 1.0 if row in self.apart else self.drawn.get(row)
+        return 1.0 if row in self.apart else self.drawn.get(row) or self.imported.get(row)
 
     def counted(self, way: str, span: Span) -> dict[int, float]:
         """Return the rows of a span whose labels count, each with its probability.
@@ -187,9 +182,19 @@ def drawn_frame(
     )
 
 
-def either(frames: Sequence[DrawnFrame], row: LabelledRow) -> float:
-    """Return the probability that one of several frames took a row (Q1)."""
-    missed = 1.0
+def either(frames: Sequence[DrawnFrame], row: LabelledRow, *, before: float = 0.0) -> float:
+    """Return the probability that one of several frames took a row (Q1).
+
+    Parameters
+    ----------
+    frames
+        The frames, in order.
+    row
+        The row.
+    before
+        The probability that it was taken before them.
+    """
+    missed = 1.0 - before
     for frame in frames:
         missed *= 1.0 - frame.of(row)
     return 1.0 - missed  # (Q1)
@@ -201,9 +206,7 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
         "select id, span, as_of, strata, created from frame where stream = ? order by id",
         (stream.id,),
     )
-    if not found and not reader.one(
-        "select 1 from label where stream = ? and origin = 'volunteered' limit 1", (stream.id,)
-    ):
+    if not found:
         return Chances()
     words = words_of(reader, stream)
     labelled = _labelled(reader, stream, words)
@@ -231,7 +234,7 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
         seen = span_of(span or "", [], now=created)
         places = {row: h for row, h, _ in draws}
         frames.append(drawn_frame(as_of, seen, parts, places, read / max(1, len(draws))))
-    chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost)
+    chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost, rows=stream.rows)
     return _sorted(labelled, chosen, _first_labels(reader, stream))
 
 
@@ -243,6 +246,7 @@ class _Chosen:
     settled: Mapping[int, int]
     waiting: set[int]
     lost: Mapping[str, int]
+    rows: int
 
 
 def _sorted(
@@ -251,25 +255,26 @@ def _sorted(
     known_since: Mapping[int, tuple[int, int]],
 ) -> Chances:
     """Say of each labelled row how it was chosen."""
-    frames = [one for one in chosen.frames if any(one.rate)]
+    frames = chosen.frames
+    came = {i for i in labelled if i not in chosen.settled and known_since.get(i, (0, 0))[1]}
+    rate = len(came) / chosen.rows if chosen.rows else 0.0
     drawn: dict[int, float] = {}
+    imported: dict[int, float] = {}
     apart: set[int] = set()
     volunteered: set[int] = set()
     for ident, row in labelled.items():
-        first, came = known_since.get(ident, (0, 0))
-        could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
         if ident in chosen.settled:
-            drawn[ident] = either(frames, row)
-        elif ident in chosen.waiting:
-            continue
-        elif (could and first <= min(could)) or (not frames and came):
-            apart.add(ident)
-        else:
-            volunteered.add(ident)
+            drawn[ident] = either(frames, row, before=rate)
+        elif ident in came:
+            imported[ident] = either(frames, row, before=rate)
+        elif ident not in chosen.waiting:
+            could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
+            before = not could or known_since.get(ident, (0, 0))[0] <= min(could)
+            (apart if before else volunteered).add(ident)
     return Chances(
-        frames=len(chosen.frames),
-        reach=tuple((one.as_of, one.span.low, one.span.high) for one in frames),
+        frames=len(frames),
         drawn=drawn,
+        imported=imported,
         apart=frozenset(apart),
         volunteered=frozenset(volunteered),
         waiting=frozenset(chosen.waiting),
