@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -88,19 +88,65 @@ def test_what_was_not_answered_outlives_the_process(
     assert not spool.exists()
 
 
-def test_a_refused_batch_is_said_and_not_sent_again(bridge: Bridge, web: Web) -> None:
-    client = ServeClient(URL, transport=bridge)
-    client.post({"item": "a", "votes": {"gpt": 0.5}})
-    with pytest.raises(RefusedBatch, match="grades"):
+def test_refused_records_are_put_aside_and_the_others_arrive(
+    bridge: Bridge, web: Web, tmp_path: Path
+) -> None:
+    spool = tmp_path / "votes.spool"
+    client = ServeClient(URL, transport=bridge, spool=spool, batch=4)
+    for item, vote in (("a", "good"), ("b", "good"), ("c", "bad"), ("a", "bad")):
+        client.vote(item, gpt=vote)  # the last one contradicts the first, and nothing is raised
+    assert rows(web) == 3
+    client.vote("d", gpt="good")
+    with pytest.raises(RefusedBatch, match="replace") as caught:
         client.flush()
-    assert client.waiting == 0
-    told: list[Any] = []
-    quiet = ServeClient(URL, transport=bridge, on_refused=told.append)
-    quiet.post({"item": ""})
-    quiet.post({"item": "a"})
-    assert quiet.flush()
-    assert len(told) == 1
-    assert rows(web) == 0
+    assert [one["item"] for one in caught.value.records] == ["a"]
+    assert (client.waiting, rows(web), spool.exists()) == (0, 4, False)
+    [aside] = (tmp_path / "votes.spool.refused").read_text().splitlines()
+    assert json.loads(aside)["record"] == {"item": "a", "votes": {"gpt": "bad"}}
+    assert client.flush()  # it was said once
+    client.close()
+
+
+def test_whoever_listens_hears_of_refused_records_and_nothing_is_raised(
+    bridge: Bridge, web: Web
+) -> None:
+    told: list[RefusedBatch] = []
+    with ServeClient(URL, transport=bridge, on_refused=told.append) as quiet:
+        for n in range(60):
+            quiet.post({"item": "" if n % 2 else f"i{n}"})  # more wrong lines than are listed
+        quiet.post({"item": "half", "votes": {"gpt": 0.5}})
+    assert rows(web) == 30
+    assert sum(len(one.records) for one in told) == 31
+
+
+def test_a_number_that_is_none_is_no_vote(bridge: Bridge, web: Web) -> None:
+    with ServeClient(URL, transport=bridge) as client:
+        client.post({"item": "a", "votes": {"gpt": float("nan")}, "grades": {"len": float("nan")}})
+    assert rows(web) == 1
+
+
+def test_a_stream_that_is_missing_is_said_and_the_batch_waits(
+    bridge: Bridge, web: Web, tmp_path: Path
+) -> None:
+    url = "http://127.0.0.1:8765/v1/streams/later"
+    client = ServeClient(url, transport=bridge, spool=tmp_path / "spool", batch=1, patience=0.0)
+    client.vote("a", gpt="x")
+    with pytest.raises(RefusedBatch, match="PUT"):
+        client.flush()
+    assert client.waiting == 1
+    web.put("/v1/streams/later", json={})
+    assert client.flush()
+    client.close()
+
+
+def test_what_is_lost_without_a_spool_is_said(
+    bridge: Bridge, caplog: pytest.LogCaptureFixture
+) -> None:
+    bridge.down = 1000
+    with ServeClient(URL, transport=bridge, patience=0.0) as client:
+        client.vote("a", gpt="x")
+        client.vote("b", gpt="x")
+    assert "2 records were not sent" in caplog.text
 
 
 def test_arguments_are_checked() -> None:
@@ -108,3 +154,5 @@ def test_arguments_are_checked() -> None:
         ServeClient("localhost:8765")
     with pytest.raises(InputError, match="batch"):
         ServeClient(URL, batch=0)
+    with pytest.raises(InputError, match="stream"):
+        ServeClient("http://127.0.0.1:8765")

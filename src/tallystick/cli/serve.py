@@ -89,13 +89,15 @@ def serve(context: click.Context, /, **given: Any) -> None:
     serve_forever(service, say=lambda line: tell([line]))
 
 
-def _store(folder: Path, db: str | None) -> Any:
+def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:
+    """Open the store; *kept* makes and changes nothing, and refuses where there is none."""
     try:
         from tallystick.serve.run import address_of
         from tallystick.serve.store import open_store
+        from tallystick.serve.store.kept import open_kept
     except ImportError as error:
         raise MissingExtra(error.name or "msgspec", "serve") from error
-    return open_store(address_of(folder, db))
+    return (open_kept if kept else open_store)(address_of(folder, db))
 
 
 @serve.command("key", context_settings=_HELP)
@@ -116,8 +118,12 @@ def key(folder: Path, db: str | None, role: str, name: str, streams: tuple[str, 
 
         with store.write() as transaction:
             made = make_key(transaction, role=role, name=name or role, streams=streams)
+            known = {one for (one,) in transaction.all("select name from stream")}
     finally:
         store.close()
+    for one in streams:
+        if one not in known:
+            tell([f"! There is no stream {one!r} yet: the key is of use once there is one."])
     click.echo(made)
 
 
@@ -131,7 +137,7 @@ def key(folder: Path, db: str | None, role: str, name: str, streams: tuple[str, 
 )
 def check(folder: Path, db: str | None, as_json: bool, counts_only: bool) -> None:
     """Prove the rows from the batches and the counts from the rows; exit with 1 if they differ."""
-    store = _store(folder, db)
+    store = _store(folder, db, kept=True)
     try:
         from tallystick.serve.check import check_store
 
@@ -142,6 +148,8 @@ def check(folder: Path, db: str | None, as_json: bool, counts_only: bool) -> Non
     if as_json:
         streams = [dataclasses.asdict(one) for one in found]
         click.echo(json.dumps({"ok": not wrong, "streams": streams}, ensure_ascii=False))
+    elif not found:
+        click.echo("The database is whole and holds no stream.")
     for one in found if not as_json else ():
         words = "all agree" if not one.problems else f"{len(one.problems)} problems"
         click.echo(f"{one.stream}: {one.rows:,} rows, {one.replayed:,} batches replayed, {words}")

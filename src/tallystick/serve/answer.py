@@ -108,19 +108,30 @@ def _source(
     """
     if span.last is None and counts_suffice(call, book.table):
         by = call.reading.get("by")
-        counted = counted_rows(reader, book, span, by=by)
-        if not counted.tally.n:
-            return None, None
-        tokens = {
-            one.strip() for text in call.reading.get("missing", ()) for one in text.split(",")
-        }
-        labelled = counted.labelled(frozenset(tokens))
-        places = None
-        if call.reading.get("truth") == TRUTH and labelled:
-            places = label_rows(reader, book, span, labelled, int(counted.tally.n))
-        return counted.tally, BesideCounts(labelled=places, texts=counted.texts(book.table))
+        try:
+            counted = counted_rows(reader, book, span, by=by)
+        except InputError:
+            # Columns that spell a label in two ways have no counts in common. The reader of rows
+            # decides, as on the command line: it takes both for one, with a note, or asks.
+            pass
+        else:
+            if not counted.tally.n:
+                return None, None
+            return counted.tally, _beside(reader, book, call, span, counted)
     table = arrow_rows(reader, book, span)
     return (table if table.num_rows else None), None
+
+
+def _beside(
+    reader: Reader, book: StreamBook, call: Call, span: Span, counted: CountedRows
+) -> BesideCounts:
+    """Return what the rows show that their counts do not: where the labels stand, and the texts."""
+    tokens = {one.strip() for text in call.reading.get("missing", ()) for one in text.split(",")}
+    labelled = counted.labelled(frozenset(tokens))
+    places = None
+    if call.reading.get("truth") == TRUTH and labelled:
+        places = label_rows(reader, book, span, labelled, int(counted.tally.n))
+    return BesideCounts(labelled=places, texts=counted.texts(book.table))
 
 
 def _concluded(call: Call, source: Any, beside: BesideCounts | None) -> Result:

@@ -140,6 +140,7 @@ def _again(reader: Reader, stream: StreamRecord, service: Service, clock: _Then)
             " values ('replay', '{}', ?, 0, 0, 0)",
             (stream.salt,),
         )
+    taken = _seed(reader, stream, service)
     first, n, last = 0, 0, 0
     while True:
         part = reader.all(
@@ -161,12 +162,41 @@ def _again(reader: Reader, stream: StreamRecord, service: Service, clock: _Then)
                 kept = find_stream(transaction, "replay")
                 # What was accepted once is taken again, whatever the settings say today.
                 free = StreamRecord(
-                    kept.id, kept.name, StreamSettings(), kept.salt, kept.version, kept.rows, 0.0
+                    kept.id, kept.name, taken, kept.salt, kept.version, kept.rows, 0.0
                 )
                 apply(service, transaction, free, records, Source(by=by))
 
             service.writer.do(work)
             n += 1
+
+
+def _seed(reader: Reader, stream: StreamRecord, service: Service) -> StreamSettings:
+    """Give the replay the stream's columns and labels, so that it spells each label alike.
+
+    The batch that brought the first spelling may be gone, and settings change.
+    """
+    labels: dict[str, None] = {}
+    with service.store.write() as transaction:
+        mine = find_stream(transaction, "replay").id
+        columns = reader.all(
+            "select id, name, kind from stream_column where stream = ? order by id", (stream.id,)
+        )
+        for ident, name, kind in columns:
+            transaction.run(
+                "insert into stream_column (stream, name, kind) values (?, ?, ?)",
+                (mine, name, kind),
+            )
+            for (label,) in reader.all(
+                "select label from label_code where stream_column = ? order by id", (ident,)
+            ):
+                labels[label] = None
+                transaction.run(
+                    "insert into label_code (stream_column, label) select id, ? from stream_column"
+                    " where stream = ? and name = ?",
+                    (label, mine, name),
+                )
+    # A word for no answer that is not among the labels was no vote: so the list is never empty.
+    return StreamSettings(open=True, labels=[*labels, ""])
 
 
 def _compare(reader: Reader, stream: StreamRecord, service: Service, first: int) -> list[str]:

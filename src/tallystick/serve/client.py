@@ -3,17 +3,22 @@
 Records are gathered into batches. A batch is written to the spool file before it is sent, with a
 key of its own, and sent as the very same bytes until the service answers: whatever fails in
 between, it counts once.
+
+The service keeps a batch whole or not at all. Where it refuses one because of some lines, those are
+put aside with the reason, and the others are sent again as a batch of their own.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import logging
 import os
+import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -25,17 +30,30 @@ if TYPE_CHECKING:
 
 __all__ = ["RefusedBatch", "ServeClient"]
 
+_LOG = logging.getLogger("tallystick.serve")
 _MOST_BYTES = 4 * 1024 * 1024
 
 
 class RefusedBatch(TallystickError):
-    """The service refuses a batch for good: the message says why, `problem` has the body."""
+    """The service refuses records: the message says why.
 
-    def __init__(self, problem: Mapping[str, Any]) -> None:
+    Parameters
+    ----------
+    problem
+        The body of the answer.
+    records
+        The records that are refused for good, as they were posted; none if a batch waits for
+        something else to change, such as a key or a stream that is missing.
+    """
+
+    def __init__(
+        self, problem: Mapping[str, Any], records: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         errors = problem.get("errors") or []
         first = f" {errors[0]}" if errors else ""
         super().__init__(f"{problem.get('detail', problem)}{first}")
         self.problem = problem
+        self.records = tuple(records)
 
 
 class ServeClient:
@@ -49,13 +67,16 @@ class ServeClient:
         A key with the role write; None on the service's own machine.
     spool
         A file that holds what was not answered yet; None keeps it in memory only, where it is lost
-        with the process.
+        with the process. What the service refuses for good is added to the file beside it whose
+        name ends in ``.refused``, with the reason.
     batch
         Records per request.
     patience
         Seconds that `flush` and `close` try before they leave the rest in the spool.
     on_refused
-        Called with each batch that the service refuses; without it `RefusedBatch` is raised.
+        Called with `RefusedBatch` for records that the service refuses. Without it, `flush` and
+        `close` raise the first one after everything else was sent. `post` and `vote` never raise it:
+        an application must not fail because of its records.
 
     Examples
     --------
@@ -80,7 +101,12 @@ class ServeClient:
             raise InputError(f"url must begin with http:// or https://, got {url!r}")
         if not 1 <= batch <= 10_000:
             raise InputError(f"batch must be between 1 and 10,000, got {batch}")
-        self._url = url.rstrip("/") + "/records"
+        url = url.rstrip("/").removesuffix("/records")
+        if not re.search(r"/streams/[^/]+$", url):
+            raise InputError(
+                f"url must name a stream: http://HOST:8765/v1/streams/NAME, got {url!r}"
+            )
+        self._url = url + "/records"
         self._key = key
         self._batch = batch
         self._patience = patience
@@ -92,6 +118,7 @@ class ServeClient:
         self._http: httpx.Client | None = None
         self._spool = Path(spool) if spool is not None else None
         self._pending: list[tuple[str, bytes]] = _read_spool(self._spool)
+        self._refused: RefusedBatch | None = None
 
     @property
     def waiting(self) -> int:
@@ -106,8 +133,14 @@ class ServeClient:
         self.post(record)
 
     def post(self, record: Mapping[str, Any]) -> None:
-        """Gather a record; a full batch is sent."""
-        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+        """Gather a record; a full batch is sent. A number that is NaN is no vote and no grade."""
+        clean = {
+            name: {k: None if v != v else v for k, v in held.items()}
+            if name in ("votes", "grades") and isinstance(held, Mapping)
+            else held
+            for name, held in record.items()
+        }
+        line = json.dumps(clean, ensure_ascii=False, separators=(",", ":")).encode()
         with self._lock:
             self._lines.append(line)
             self._size += len(line) + 1
@@ -116,17 +149,37 @@ class ServeClient:
                 self._send(until=time.monotonic())
 
     def flush(self) -> bool:
-        """Send everything; return whether all of it was answered within the patience."""
+        """Send everything; return whether all of it was answered within the patience.
+
+        Raises
+        ------
+        RefusedBatch
+            The service refuses some of it, and nobody listens (*on_refused*).
+        """
         with self._lock:
             self._seal()
-            return self._send(until=time.monotonic() + self._patience)
+            done = self._send(until=time.monotonic() + self._patience)
+            refused, self._refused = self._refused, None
+        if refused is not None:
+            raise refused
+        return done
 
     def close(self) -> None:
         """Flush, and leave what was not answered in the spool."""
-        self.flush()
-        if self._http is not None:
-            self._http.close()
-            self._http = None
+        try:
+            self.flush()
+        finally:
+            if self._http is not None:
+                self._http.close()
+                self._http = None
+            if self._pending and self._spool is None:
+                n = sum(body.count(b"\n") + 1 for _, body in self._pending)
+                _LOG.warning(
+                    "%s records were not sent to %s and are lost with this process: name a spool"
+                    " file to keep them",
+                    f"{n:,}",
+                    self._url,
+                )
 
     def __enter__(self) -> ServeClient:
         return self
@@ -161,7 +214,6 @@ class ServeClient:
         while self._pending:
             done, pause = self._try(*self._pending[0])
             if done:
-                self._pending.pop(0)
                 answered, wait = True, 0.1
                 continue
             pause = max(wait, pause)
@@ -174,7 +226,7 @@ class ServeClient:
         return not self._pending
 
     def _try(self, key: str, body: bytes) -> tuple[bool, float]:
-        """Post one batch; return whether it is done with, and how long to wait if not."""
+        """Post the first batch; return whether it is done with, and how long to wait if not."""
         import httpx
 
         if self._http is None:
@@ -187,20 +239,48 @@ class ServeClient:
         except httpx.TransportError:
             return False, 0.0
         if answer.status_code == 200:
+            self._pending.pop(0)
             return True, 0.0
-        # These pass by themselves; everything else would be refused again and again.
-        if answer.status_code in (401, 403, 404, 429) or answer.status_code >= 500:
-            if answer.status_code in (401, 403, 404):
-                raise RefusedBatch(_problem(answer))
+        if answer.status_code == 429 or answer.status_code >= 500:  # these pass by themselves
             after = answer.headers.get("retry-after", "")
             return False, float(after) if after.isdecimal() else 0.0
-        refused = RefusedBatch(_problem(answer))
-        if self._on_refused is None:
-            self._pending.pop(0)
-            self._rewrite()
-            raise refused
-        self._on_refused(refused)
+        problem = _problem(answer)
+        if answer.status_code in (401, 403, 404):
+            # A key or a stream is missing: the batch stays, for when somebody has made it.
+            self._tell(RefusedBatch(problem))
+            return False, self._patience + 1.0
+        self._part(body.split(b"\n"), problem)
         return True, 0.0
+
+    def _part(self, lines: list[bytes], problem: Mapping[str, Any]) -> None:
+        """Put the refused lines of the first batch aside, and the others in its place."""
+        named = {one.get("line") for one in problem.get("errors") or ()}
+        wrong = {n - 1 for n in named if isinstance(n, int) and 0 < n <= len(lines)}
+        if wrong:
+            parts = [[line for n, line in enumerate(lines) if n not in wrong]]
+        elif len(lines) > 1:  # too large, or another thing that no line is to blame for
+            parts = [lines[: len(lines) // 2], lines[len(lines) // 2 :]]
+        else:
+            parts, wrong = [], {0}
+        self._pending[:1] = [(secrets.token_hex(16), b"\n".join(one)) for one in parts if one]
+        aside = [json.loads(lines[n]) for n in sorted(wrong)]
+        if aside and self._spool is not None:
+            path = self._spool.with_name(self._spool.name + ".refused")
+            with path.open("a", encoding="utf-8") as stream:
+                for record in aside:
+                    json.dump({"record": record, "why": problem}, stream, ensure_ascii=False)
+                    stream.write("\n")
+        self._rewrite()
+        if aside:
+            self._tell(RefusedBatch(problem, aside))
+
+    def _tell(self, refused: RefusedBatch) -> None:
+        if self._on_refused is not None:
+            self._on_refused(refused)
+            return
+        if self._refused is None:
+            _LOG.warning("%s: %s", self._url, refused)
+        self._refused = self._refused or refused
 
     def _rewrite(self) -> None:
         """Keep only what was not answered yet: a new file takes the old one's place."""

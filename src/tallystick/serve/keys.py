@@ -7,7 +7,7 @@ import json
 import msgspec
 
 from tallystick.serve.auth import make_key
-from tallystick.serve.problem import HttpProblem
+from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.routes import Incoming, Route
 from tallystick.serve.store import Reader, Transaction
 
@@ -52,6 +52,9 @@ async def post_key(incoming: Incoming) -> KeyShown:
     """Make a key."""
     order: KeyOrder = incoming.body
     now = incoming.service.clock()
+    if order.days is not None and not order.days > 0:
+        fix = Fix(column="days", value=f"{order.days:g}", way_out="more than 0, or null for ever")
+        raise HttpProblem(422, "the key would have expired already", [fix])
     expires = None if order.days is None else now + order.days * 86_400.0
 
     def work(transaction: Transaction) -> str:

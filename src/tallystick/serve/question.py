@@ -18,6 +18,7 @@ from tallystick.registry import capability
 from tallystick.serve.ingest.interned import TRUTH
 from tallystick.serve.rows import CHANCE, StreamTable
 from tallystick.serve.settings import StreamSettings
+from tallystick.values.words import is_never_true, is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
@@ -88,7 +89,17 @@ def arguments(
             else:
                 # One word with '=', so that a value that begins with a dash is no option.
                 words.append(f"--{name}={value}")
+    if "labels" not in given:
+        words += _listed(settings.labels)
     return [*words, *_columns(capability(verb), table, settings, given)]
+
+
+def _listed(labels: Sequence[str]) -> list[str]:
+    """List the stream's labels where one of them would be read as no answer, or as never true."""
+    doubtful = any(is_no_answer(one) or is_never_true(one) for one in labels)
+    if not doubtful or any("," in one for one in labels):
+        return []
+    return [f"--labels={','.join(labels)}"]
 
 
 def _columns(

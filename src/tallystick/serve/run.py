@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tallystick.errors import InputError, MissingExtra
+from tallystick.errors import FileError, InputError, MissingExtra
 from tallystick.serve.auth import is_loopback
 
 if TYPE_CHECKING:
     from tallystick.serve.service import Config, Service
     from tallystick.serve.store import Store
 
-__all__ = ["DATABASE", "address_of", "bound", "serve_forever", "start_service"]
+__all__ = ["DATABASE", "address_of", "alone", "bound", "serve_forever", "start_service"]
 
 DATABASE = "tallystick.sqlite"
+LOCK = "tallystick.lock"
+"""A file that the running service holds, so that no second one starts on the same folder."""
 
 
 def address_of(folder: Path, db: str | None) -> str:
@@ -34,7 +36,14 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
         from tallystick.serve.watches.file import take_file
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
-    store = open_store(address, durability=durability)
+    lock = contextlib.ExitStack()
+    if "://" not in address:
+        lock.enter_context(alone(Path(address).parent))
+    try:
+        store = open_store(address, durability=durability)
+    except BaseException:
+        lock.close()
+        raise
     try:
         if not is_loopback(config.host) and not has_admin(store):
             raise InputError(
@@ -44,13 +53,41 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
         service = make_service(store, config=config)
     except BaseException:
         store.close()
+        lock.close()
         raise
+    service.on_close(lock.close)
     try:
         take_file(service)
     except BaseException:
         service.close()
         raise
     return service
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a folder: a second service on the same file would not see what the first one writes."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = (folder / LOCK).open("a", encoding="ascii")
+    except OSError as error:
+        raise FileError(
+            f"{folder} cannot be used ({error.strerror}): give a folder that can be written"
+        ) from error
+    with held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(
+                f"another service runs on {folder}: stop it, give another --folder, or use --db"
+                " postgresql://… for several processes"
+            ) from error
+        yield
 
 
 def has_admin(store: Store) -> bool:

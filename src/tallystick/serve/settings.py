@@ -88,6 +88,7 @@ def find_stream(reader: Reader, name: str) -> StreamRecord:
     if row is None:
         names = [one for (one,) in reader.all("select name from stream order by name limit 1000")]
         near = difflib.get_close_matches(name, names, n=1)
-        way = f"did you mean {near[0]!r}?" if near else f"make it first: PUT /v1/streams/{name}"
+        hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
+        way = f"{hint}make it first: PUT /v1/streams/{name} with the body {{}} (an admin may)"
         raise HttpProblem(404, f"there is no stream {name!r}", [Fix(value=name, way_out=way)])
     return StreamRecord(row[0], row[1], _settings(row[2]), bytes(row[3]), row[4], row[5], row[6])

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from tallystick.serve.known_label import known_label
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.routes import Incoming, Route
 from tallystick.serve.settings import StreamRecord, StreamSettings, find_stream
@@ -153,6 +154,11 @@ def check_settings(settings: StreamSettings) -> None:
         wrong.append(Fix(column="overlap", way_out="a share between 0 and 1"))
     if len(settings.labels) > 64:
         wrong.append(Fix(column="labels", way_out="at most 64 labels"))
+    for place, label in enumerate(settings.labels):
+        twin = known_label(label, settings.labels[:place])
+        if twin is not None or not label.strip():
+            why = f"this spells {twin!r} again" if twin is not None else "a label is not blank"
+            wrong.append(Fix(column="labels", value=label, way_out=f"{why}: leave it out"))
     if wrong:
         raise HttpProblem(422, "these settings cannot be used", wrong)
 

@@ -18,12 +18,14 @@ from types import MappingProxyType
 from tallystick.values.label import Label
 
 __all__ = [
+    "GAPS",
     "NEVER_TRUE",
     "NO_ANSWER",
     "PASS_FAIL",
     "TIES",
     "as_pass_fail",
     "as_word",
+    "is_gap",
     "is_never_true",
     "is_no_answer",
     "is_tie",
@@ -63,6 +65,9 @@ NO_ANSWER = frozenset(
     }
 )
 """Words that are written where there is no answer."""
+
+GAPS = frozenset({"", "#n/a", "<na>", "nan", "null"})
+"""The words among them that programs write into an empty cell: no label is called so."""
 
 TIES = frozenset({"a=b", "both", "draw", "equal", "neither", "same", "tie"})
 """Words for "neither side is better": true labels in pairwise data, never true elsewhere."""
@@ -148,6 +153,15 @@ def is_no_answer(label: Label) -> bool:
     [True, True, False, False, False]
     """
     return as_word(label) in NO_ANSWER
+
+
+def is_gap(label: Label) -> bool:
+    """Say whether *label* is what a program writes into an empty cell.
+
+    >>> [is_gap(label) for label in ("NaN", "null", "None", "skip")]
+    [True, True, False, False]
+    """
+    return as_word(label) in GAPS
 
 
 def is_tie(label: Label) -> bool:

@@ -38,7 +38,7 @@ def test_a_newer_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_or_may_not_be_written_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     path.write_bytes(b"not a database, but long enough to be looked at" * 100)
-    with pytest.raises(FileError, match=r"x\.sqlite cannot be opened"):
+    with pytest.raises(FileError, match=r"x\.sqlite is damaged"):
         SqliteStore(path)
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="give a folder"):

@@ -49,6 +49,21 @@ def test_a_check_says_whether_the_api_changed_beyond_noise() -> None:
     assert carry_out(moved)["changed"]
 
 
+def test_answers_that_can_no_longer_be_read_are_a_change() -> None:
+    broken = order("check")
+    broken["table"]["old"] = TABLE["said"]
+    broken["table"]["said"] = [f"The answer is {one.upper()}." for one in TABLE["said"]]
+    found = carry_out(broken)
+    assert not found["changed"]  # accuracy may be as it was
+    assert found["unread"].startswith("60 of 60 answers cannot be read")
+    assert found["unread"].endswith("it was 0 of 60.")
+
+    always = order("check")
+    always["table"]["old"] = ["(unread)"] * 20 + TABLE["said"][20:]
+    always["table"]["said"] = ["hm"] * 22 + TABLE["said"][22:]
+    assert carry_out(always)["unread"] == ""  # the baseline had such answers, too
+
+
 def test_the_process_answers_one_line_of_json(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tallystick.serve.watches.child"],

@@ -12,15 +12,20 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tallystick.serve.known_label import is_doubtful, known_label
 from tallystick.serve.problem import Fix
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import Transaction
 from tallystick.serve.streams import name_problem
+from tallystick.values.words import is_gap, is_no_answer
 
-__all__ = ["TRUTH", "Interned", "Refused", "pack_codes", "unpack_codes", "word_of"]
+__all__ = ["NO_VOTE", "TRUTH", "Interned", "Refused", "pack_codes", "unpack_codes", "word_of"]
 
 TRUTH = "label"
 """The column of the truth."""
+
+NO_VOTE = 0
+"""The code of a vote that says nothing: databases number labels from 1."""
 
 MOST_COLUMNS = 256
 MOST_LABELS = 64
@@ -62,6 +67,22 @@ def word_of(value: str | int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _refuse_unlisted(name: str, word: str, declared: Sequence[str]) -> None:
+    """Refuse a word that is not among the declared labels, and one that may or may not be one."""
+    if declared:
+        near = difflib.get_close_matches(word, declared, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        way = f"{hint}this stream takes {', '.join(declared[:12])}"
+        raise Refused(422, Fix(column=name, value=word, way_out=way))
+    # Other words for no answer are kept, and every result reads them as the command line does.
+    if word.casefold() == "none":
+        way = (
+            "this can be a label or mean no answer: leave the vote out, or list all labels in the"
+            f' settings of the stream: {{"labels": [{json.dumps(word)}, …]}}'
+        )
+        raise Refused(422, Fix(column=name, value=word, way_out=way))
+
+
 class Interned:
     """The numbers of one stream."""
 
@@ -71,6 +92,7 @@ class Interned:
         self.codes: dict[tuple[str, Any], int] = {}
         self.column_of: dict[int, int] = {}
         self._labels: dict[int, dict[str, int]] = {}
+        self._spelled: dict[int, str] = {}
         self._patterns: dict[bytes, int] = {}
         self._packed: dict[int, bytes] = {}
         self._slices: dict[str, int] = {}
@@ -93,8 +115,7 @@ class Interned:
             " on s.id = c.stream_column where s.stream = ?",
             (self.stream,),
         ):
-            self._labels.setdefault(column, {})[label] = code
-            self.column_of[code] = column
+            self._learn_label(column, label, code)
         self._loaded = True
 
     # -- columns and labels
@@ -136,7 +157,7 @@ class Interned:
     def code(
         self, transaction: Transaction, stream: StreamRecord, name: str, value: Any, kind: str
     ) -> int:
-        """Return the number of a label in a column."""
+        """Return the number of a label in a column; `NO_VOTE` for what stands for an empty cell."""
         column = self.column(transaction, stream, name, kind)
         word = word_of(value)
         labels = self._labels.setdefault(column, {})
@@ -149,24 +170,51 @@ class Interned:
             self.codes.clear()
         return code
 
+    def label(self, transaction: Transaction, stream: StreamRecord, value: Any) -> str:
+        """Return a true label as the stream spells it; refuse what is none."""
+        code = self.code(transaction, stream, TRUTH, value, "label")
+        if code == NO_VOTE:
+            way = "this means that there is no label: leave it out"
+            raise Refused(422, Fix(column=TRUTH, value=word_of(value), way_out=way))
+        return self._word(transaction, code)
+
     def _new_label(
         self, transaction: Transaction, stream: StreamRecord, name: str, word: str
     ) -> int:
+        """Give a word that the column does not have its number, or that of the label it spells."""
         column = self.columns[name][0]
-        labels = self._labels[column]
+        labels, declared = self._labels[column], stream.settings.labels
+        # Another process may have brought it, or another spelling of it.
+        for code, label in transaction.all(
+            "select id, label from label_code where stream_column = ? order by id", (column,)
+        ):
+            self._learn_label(column, label, code)
         if not word:
             raise Refused(422, Fix(column=name, way_out="a blank is not a vote: leave it out"))
         if len(word.encode()) > _MOST_TEXT:
             way = "a label has at most 256 bytes: texts are not votes"
             raise Refused(422, Fix(column=name, value=word[:64], way_out=way))
-        if stream.settings.labels and word not in stream.settings.labels:
-            near = difflib.get_close_matches(word, stream.settings.labels, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            way = f"{hint}this stream takes {', '.join(stream.settings.labels[:12])}"
-            raise Refused(422, Fix(column=name, value=word, way_out=way))
+
+        # A column spells each label in one way: the first that came, or the declared one.
+        twin = known_label(word, labels) or known_label(word, declared)
+        if twin is not None and twin != word:
+            if is_doubtful(word, twin):
+                way = (
+                    f"this reads as the label {twin!r}, which the column has: send {twin!r}, or a"
+                    f" word that cannot be read as it, such as {'v' + word!r}"
+                )
+                raise Refused(422, Fix(column=name, value=word, way_out=way))
+            word = twin
+        if word in labels:
+            return labels[word]
+        if word not in declared:
+            if is_gap(word) or (declared and is_no_answer(word)):
+                return NO_VOTE
+            _refuse_unlisted(name, word, declared)
         if len(labels) >= MOST_LABELS:
             way = f"a column has at most {MOST_LABELS} labels: send numbers as grades"
             raise Refused(422, Fix(column=name, value=word, way_out=way))
+
         code = self._number(
             transaction,
             "insert into label_code (stream_column, label) values (?, ?)"
@@ -174,9 +222,13 @@ class Interned:
             (column, word),
             ("select id from label_code where stream_column = ? and label = ?", (column, word)),
         )
-        labels[word] = code
-        self.column_of[code] = column
+        self._learn_label(column, word, code)
         return code
+
+    def _learn_label(self, column: int, label: str, code: int) -> None:
+        self._labels.setdefault(column, {})[label] = code
+        self._spelled[code] = label
+        self.column_of[code] = column
 
     @staticmethod
     def _number(transaction: Transaction, insert: str, values: Any, again: tuple[str, Any]) -> int:
@@ -203,6 +255,8 @@ class Interned:
         code = self.codes.get(key)
         if code is None:
             code = self.code(transaction, stream, name, value, kind)
+        if code == NO_VOTE:
+            return self.without(transaction, pattern, name) if replace else pattern
         column = self.column_of.get(code)
         if column is None:
             column = self.column_of[code] = self.columns[name][0]
@@ -237,8 +291,11 @@ class Interned:
         return column
 
     def _word(self, transaction: Transaction, code: int) -> str:
-        found = transaction.one("select label from label_code where id = ?", (code,))
-        return str(found[0]) if found is not None else ""
+        label = self._spelled.get(code)
+        if label is None:  # another process gave this number
+            found = transaction.one("select label from label_code where id = ?", (code,))
+            label = self._spelled[code] = str(found[0]) if found is not None else ""
+        return label
 
     def packed(self, transaction: Transaction, patterns: Iterable[int]) -> None:
         """Learn the codes of patterns that rows have, for `codes_of`."""

@@ -9,7 +9,7 @@ import msgspec
 
 from tallystick.serve.ingest.body import packed_body
 from tallystick.serve.ingest.group import Group
-from tallystick.serve.ingest.interned import Interned, Refused, word_of
+from tallystick.serve.ingest.interned import Interned, Refused
 from tallystick.serve.ingest.merge import CHANGED, Changes, set_truth, truth_of
 from tallystick.serve.problem import Fix
 from tallystick.serve.settings import StreamRecord
@@ -42,7 +42,14 @@ def decide_labels(
         source = group.source(line)
         person = label.by or source.by
         mine = held.setdefault(row.id, {})
-        value = None if label.value is None else word_of(label.value)
+        try:
+            # A label that the stream does not take is refused even if outvoted.
+            value = (
+                None if label.value is None else interned.label(transaction, stream, label.value)
+            )
+        except Refused as refused:
+            changes.refuse(refused, line)
+            continue
         before = mine.get(person)
         if before is not None and before[1] == value:
             continue
@@ -66,17 +73,11 @@ def decide_labels(
                 group.places[line - 1],
             )
         )
-        try:
-            truth = truth_of([one for _, one in mine.values() if one is not None])
-            # A label that the stream does not take is refused even if outvoted.
-            if value is not None:
-                interned.code(transaction, stream, "label", value, "label")
-            was = row.pattern
-            set_truth(transaction, stream, interned, row, truth)
-            if row.pattern != was:
-                row.last = line
-        except Refused as refused:
-            changes.refuse(refused, line)
+        truth = truth_of([one for _, one in mine.values() if one is not None])
+        was = row.pattern
+        set_truth(transaction, stream, interned, row, truth)
+        if row.pattern != was:
+            row.last = line
     return written
 
 

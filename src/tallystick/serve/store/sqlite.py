@@ -174,16 +174,23 @@ class SqliteStore:
     def __init__(self, path: Path, *, durability: str = "full", migrate: bool = True) -> None:
         self.path = Path(path)
         self._durability = durability
+        self._may_make = migrate
         self._idle: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
         self._writing = threading.Lock()
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if migrate:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = self._connect()
             if migrate:
                 self._migrate()
-        except (OSError, sqlite3.DatabaseError) as error:
+        except (OSError, sqlite3.OperationalError) as error:
             raise FileError(
                 f"{self.path} cannot be opened ({error}): give a folder that can be written"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise FileError(
+                f"{self.path} is damaged ({error}): go back to a copy that 'tallystick serve check'"
+                " can read"
             ) from error
 
     def _connect(self, *, reads: bool = False) -> sqlite3.Connection:
@@ -194,7 +201,8 @@ class SqliteStore:
         if reads:
             connection.execute("pragma query_only = on")
         else:
-            connection.execute("pragma journal_mode = wal")
+            if self._may_make:  # the file remembers it, and a copy stays as it is
+                connection.execute("pragma journal_mode = wal")
             connection.execute(f"pragma synchronous = {self._durability}")
             # The log is moved by a job, so that no request pays for it; 16,000 pages are 64 MB.
             connection.execute("pragma wal_autocheckpoint = 16000")

@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-__all__ = ["carry_out", "main"]
+__all__ = ["carry_out", "chance_of_more", "main"]
 
 
 def carry_out(order: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,12 @@ def carry_out(order: dict[str, Any]) -> dict[str, Any]:
     shown = shift.evaluate(table, alpha=order["alpha"], **given)
     strict = shift.evaluate(table, alpha=order["alarm_alpha"], **given)
     found = _json(strict)
-    return {"result": _json(shown), "cost": shown.cost, "changed": _changed(found)}
+    return {
+        "result": _json(shown),
+        "cost": shown.cost,
+        "changed": _changed(found),
+        "unread": _unread(order, found),
+    }
 
 
 def _changed(found: dict[str, Any]) -> bool:
@@ -63,6 +68,43 @@ def _changed(found: dict[str, Any]) -> bool:
     beyond = ((found.get("noise") or {}).get("beyond") or {}).get("interval")
     moved = accuracy is not None and (accuracy[0] > 0 or accuracy[1] < 0)
     return bool(moved or (beyond is not None and beyond[0] > 0))
+
+
+def _unread(order: dict[str, Any], found: dict[str, Any]) -> str:
+    """Say that more answers than at the baseline cannot be read; '' where chance explains it.
+
+    An answer in another form breaks whoever parses it, whatever it means. Accuracy cannot tell:
+    unread answers may be right. The test is Fisher's, one-sided.
+    """
+    from tallystick.clients import UNREAD
+    from tallystick.results import count
+
+    columns = ["old", *(name for name in order["table"] if name.startswith("old."))]
+    before = [one for name in columns for one in order["table"][name] if one is not None]
+    unread_before = before.count(UNREAD)
+    requests = found.get("requests") or {}
+    now, unread_now = requests.get("answered", 0), requests.get("unread", 0)
+    if chance_of_more(unread_now, now, unread_before, len(before)) > order["alarm_alpha"]:
+        return ""
+    return (
+        f"{count(unread_now)} of {count(now)} answers cannot be read as one of the labels. At the"
+        f" baseline it was {count(unread_before)} of {count(len(before))}."
+    )
+
+
+def chance_of_more(k: int, n: int, other_k: int, other_n: int) -> float:
+    """Return the chance of *k* or more of *n*, if they were as likely as *other_k* of *other_n*.
+
+    The hypergeometric tail: Fisher's exact test, one-sided.
+
+    >>> chance_of_more(3, 3, 0, 3), chance_of_more(0, 5, 0, 5)
+    (0.05, 1.0)
+    """
+    from math import comb
+
+    total = k + other_k
+    ways = sum(comb(n, x) * comb(other_n, total - x) for x in range(k, min(n, total) + 1))
+    return ways / comb(n + other_n, total)
 
 
 def _json(result: Any) -> dict[str, Any]:

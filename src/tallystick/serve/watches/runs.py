@@ -191,12 +191,13 @@ def _given(
 def _spent_alpha(number: int) -> float:
     """Return the share of α for the check number *number*: all of them together spend α.
 
-    Two statements are tested each time (accuracy, and answers beyond noise), hence the half.
+    Three statements are tested each time (accuracy, answers beyond noise, answers that cannot be
+    read), hence the third.
 
-    >>> round(sum(2 * _spent_alpha(k) for k in range(1, 100_000)), 4)
+    >>> round(sum(3 * _spent_alpha(k) for k in range(1, 100_000)), 4)
     0.05
     """
-    return ALPHA / 2 / (number * (number + 1))
+    return ALPHA / 3 / (number * (number + 1))
 
 
 def _process(service: Service, held: Held, given: dict[str, Any]) -> dict[str, Any]:
@@ -272,6 +273,16 @@ def _book(
             [(run, item, now, json.dumps(said), now) for item, said in answer["answers"].items()],
         )
         transaction.run("update watch set baseline = ? where id = ?", (run, watch))
+    elif answer.get("unread"):
+        note = AlertNote(
+            name="shift",
+            what=f"{name}: the answers of the API can no longer be read",
+            proves=answer["unread"],
+            does_not_prove="that its opinions changed: the form of its answers did",
+            watch=watch,
+            detail={"run": run},
+        )
+        raise_alert(transaction, note, now=now)
     elif answer["changed"]:
         note = AlertNote(
             name="shift",
