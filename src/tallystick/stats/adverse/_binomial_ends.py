@@ -1,90 +1,64 @@
-"""Compiled part of the stratified adverse likelihood: lower ends, many rows at once.
+"""Lower ends of the stratified adverse likelihood, many rows at once.
 
 Only the lower end is written. The upper end is one minus the lower end of the fails.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numba
 import numpy as np
-from numpy.typing import NDArray
+
+from tallystick.stats.crossing import crossing
+from tallystick.stats.intervals.array import Floats
 
 __all__ = ["lower_ends"]
 
-_compile = numba.njit(cache=True, nogil=True, error_model="numpy")
-
 LOWEST, HIGHEST = -10.0, 25.0
 """Where ln μ is looked for."""
-HALVINGS = 48
-"""Steps of bisection: ln μ is good to 1e-13, so an end is good to about as many digits."""
 
 
-def _rate(tilt: float, seen: float, size: float) -> float:
-    """Return p(μ) of one stratum: *tilt* is μW, *seen* the passes s, *size* the labels n."""
-    # (tilt + n)² - 4 tilt s, written as a sum of squares so that it cannot turn negative.
-    root = math.sqrt((tilt - size) ** 2 + 4.0 * tilt * (size - seen))
-    return 2.0 * seen / (tilt + size + root)
+def lower_ends(
+    weights: Floats, sizes: Floats, shares: Floats, pseudo: Floats, bar: Floats
+) -> Floats:
+    r"""Return L of (AL2) for every row of strata.
 
+    The statistic D is a rising function of :math:`t = \ln \mu`. Since :math:`s_h - n_h p_h =
+    \mu W_h p_h (1 - p_h)`, its slope is
 
-rate: Any = _compile(_rate)
+    .. math:: \frac{dD}{dt} = 2 \mu^2 \sum_h \frac{W_h^2 p_h (1 - p_h)}
+              {\sqrt{(\mu W_h + n_h)^2 - 4 \mu W_h s_h}}.
 
-
-def _drop(
-    mu: float, weight: NDArray[np.float64], seen: NDArray[np.float64], size: NDArray[np.float64]
-) -> float:
-    """Return 2(ℓ(p̃) - ℓ(p(μ))), the likelihood ratio statistic at the multiplier μ."""
-    total = 0.0
-    for h in range(len(weight)):
-        if weight[h] > 0.0 and seen[h] > 0.0:  # without passes p̃ = p(μ) = 0: nothing is lost
-            p = rate(mu * weight[h], seen[h], size[h])
-            best, missed = seen[h] / size[h], size[h] - seen[h]
-            total += seen[h] * math.log(best / p)
-            total += missed * math.log((missed / size[h]) / (1.0 - p))
-    return 2.0 * total
-
-
-drop: Any = _compile(_drop)
-
-
-def _lower_ends(
-    weights: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    pseudo: NDArray[np.float64],
-    bar: float,
-) -> NDArray[np.float64]:
-    """Return L for every row of strata.
-
-    *weights* are W, *sizes* the effective labels k*, *shares* the pass rates p̂; *pseudo* is the
-    factor a of (AL1) in each row, and *bar* the z² that the statistic has to reach.
+    Parameters
+    ----------
+    weights, sizes, shares
+        W, the effective labels k* and the pass rates p̂, rows x strata.
+    pseudo, bar
+        Per row the factor a of (AL1), and the z² that the statistic has to reach.
     """
-    rows, strata = weights.shape
-    ends = np.empty(rows)
-    seen, size = np.empty(strata), np.empty(strata)
-    for row in range(rows):
-        weight = weights[row]
-        for h in range(strata):
-            seen[h] = sizes[row, h] * shares[row, h]
-            size[h] = sizes[row, h] + pseudo[row] * math.sqrt(weight[h])  # (AL1): a_h more fails
+    # Where nothing passed, p̃ = p(μ) = 0 and nothing is lost.
+    seen = np.where(weights > 0.0, sizes * shares, 0.0)
+    size = sizes + pseudo[:, None] * np.sqrt(weights)  # (AL1): a_h more fails
+    size = np.where(seen > 0.0, size, 1.0)
+    missed = size - seen
+    passed, failed = np.where(seen > 0.0, seen / size, 1.0), missed / size
+    log_bar = np.log(bar)
 
-        # The statistic grows with μ, so its crossing of the bar is found by halving.
-        low, high = LOWEST, HIGHEST
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            if drop(math.exp(middle), weight, seen, size) < bar:
-                low = middle
-            else:
-                high = middle
+    def rates(t: Floats) -> tuple[Floats, Floats, Floats]:
+        tilt = np.exp(t)[:, None] * weights
+        # (tilt + n)² - 4 tilt s, written as a sum of squares so that it cannot turn negative.
+        root = np.sqrt((tilt - size) ** 2 + 4.0 * tilt * missed)
+        return 2.0 * seen / (tilt + size + root), tilt, root
 
-        mu, end = math.exp(high), 0.0
-        for h in range(strata):
-            if weight[h] > 0.0:
-                end += weight[h] * rate(mu * weight[h], seen[h], size[h])
-        ends[row] = end
-    return ends
+    def statistic(t: Floats) -> tuple[Floats, Floats]:
+        p, tilt, root = rates(t)
+        lost = seen * np.log(passed / np.where(seen > 0.0, p, 1.0))
+        lost += missed * np.log(failed / (1.0 - p))
+        drop = 2.0 * lost.sum(axis=1)
+        slope = 2.0 * (tilt**2 * p * (1.0 - p) / root).sum(axis=1)
+        return np.log(drop) - log_bar, slope / drop
 
-
-lower_ends: Any = _compile(_lower_ends)
+    # For small μ the statistic is μ² Σ W² p̃ (1 - p̃)/n.
+    first = (weights**2 * seen * missed / size**3).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        start = 0.5 * (log_bar - np.log(first))
+    p, _, _ = rates(crossing(statistic, start, LOWEST, HIGHEST))
+    return np.asarray((weights * p).sum(axis=1))

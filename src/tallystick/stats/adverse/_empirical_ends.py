@@ -1,4 +1,4 @@
-"""Compiled part of the adverse empirical likelihood: lower ends, many rows at once.
+"""Lower ends of the adverse empirical likelihood, many rows at once.
 
 Only the lower end is written, for distances d >= 0 from the least value that a label could have.
 The upper end takes distances from the greatest value.
@@ -6,78 +6,60 @@ The upper end takes distances from the greatest value.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numba
 import numpy as np
-from numpy.typing import NDArray
+
+from tallystick.stats.crossing import crossing
+from tallystick.stats.intervals.array import Floats
 
 __all__ = ["least_means"]
 
-_compile = numba.njit(cache=True, nogil=True, error_model="numpy")
-
 LOWEST, HIGHEST = -14.0, 30.0
 """Where ln γ is looked for."""
-HALVINGS = 46
-"""Steps of bisection: ln γ is good to 6e-13."""
 
 
-def _drop(
-    gamma: float,
-    distance: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    pseudo: float,
-    size: float,
-) -> float:
-    """Return 2(n ln(s/n) - Σ w ln q), the empirical likelihood ratio at the multiplier γ."""
-    kept, logs = pseudo, 0.0
-    for i in range(len(distance)):
-        tilt = 1.0 + gamma * distance[i]
-        kept += weight[i] / tilt
-        logs += weight[i] * math.log(tilt)
-    return 2.0 * (size * math.log(kept / size) + logs)
+def least_means(distances: Floats, weights: Floats, pseudo: float, bar: Floats) -> Floats:
+    r"""Return the least mean distance that each row of labels leaves open (AL6).
 
+    The statistic D is a rising function of :math:`\ln \gamma`. With
+    :math:`q_i = 1/(1 + \gamma d_i)` its slope is
 
-drop: Any = _compile(_drop)
+    .. math:: 2 \gamma \Bigl(\sum_i w_i d_i q_i - \frac ns \sum_i w_i d_i q_i^2\Bigr).
 
+    Parameters
+    ----------
+    distances, weights
+        d and w, rows x labels.
+    pseudo
+        The fraction a of one more label, at distance 0.
+    bar
+        Per row the z² that the statistic has to reach.
+    """
+    far = distances.max(axis=1) > 0.0
+    if not far.all():  # labels at distance 0 only: so is the least mean
+        ends = np.zeros(len(distances))
+        if far.any():
+            ends[far] = least_means(distances[far], weights[far], pseudo, bar[far])
+        return ends
 
-def _least_mean(
-    distance: NDArray[np.float64], weight: NDArray[np.float64], pseudo: float, bar: float
-) -> float:
-    """Return the least mean distance that the labels, and *pseudo* of a label at 0, leave open."""
-    size = pseudo + weight.sum()
-    if distance.max() <= 0.0:
-        return 0.0
+    size = pseudo + weights.sum(axis=1)
+    log_bar = np.log(bar)
 
-    # The statistic grows with γ, so its crossing of the bar is found by halving.
-    low, high = LOWEST, HIGHEST
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if drop(math.exp(middle), distance, weight, pseudo, size) < bar:
-            low = middle
-        else:
-            high = middle
+    def statistic(t: Floats) -> tuple[Floats, Floats]:
+        gamma = np.exp(t)
+        tilt = 1.0 + gamma[:, None] * distances
+        part = weights / tilt
+        kept = pseudo + part.sum(axis=1)
+        drop = 2.0 * (size * np.log(kept / size) + (weights * np.log(tilt)).sum(axis=1))
+        part *= distances
+        slope = part.sum(axis=1) - size / kept * (part / tilt).sum(axis=1)
+        return np.log(drop) - log_bar, 2.0 * gamma * slope / drop
 
-    gamma, kept, total = math.exp(high), pseudo, 0.0
-    for i in range(len(distance)):
-        q = weight[i] / (1.0 + gamma * distance[i])
-        kept += q
-        total += q * distance[i]
-    return total / kept
+    # For small γ the statistic is γ² n times the variance of the distances.
+    mean = (weights * distances).sum(axis=1) / size
+    spread = (weights * distances**2).sum(axis=1) / size - mean**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        start = np.nan_to_num(0.5 * (log_bar - np.log(size * spread)))
+    gamma = np.exp(crossing(statistic, start, LOWEST, HIGHEST))
 
-
-least_mean: Any = _compile(_least_mean)
-
-
-def _least_means(
-    distances: NDArray[np.float64], weights: NDArray[np.float64], pseudo: float, bar: float
-) -> NDArray[np.float64]:
-    """Return the least mean distance of every row."""
-    ends = np.empty(len(distances))
-    for row in range(len(distances)):
-        ends[row] = least_mean(distances[row], weights[row], pseudo, bar)
-    return ends
-
-
-least_means: Any = _compile(_least_means)
+    q = weights / (1.0 + gamma[:, None] * distances)
+    return np.asarray((q * distances).sum(axis=1) / (pseudo + q.sum(axis=1)))

@@ -12,12 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError
+from tallystick.stats.adverse._binomial_ends import lower_ends
 from tallystick.stats.adverse.estimate import AdverseEstimate, AdverseEstimates
 from tallystick.stats.adverse.inclusion import weighted_strata
-from tallystick.stats.adverse.population import Ends, Population, check_population, widen_for_new
+from tallystick.stats.adverse.population import (
+    Ends,
+    Population,
+    check_population,
+    normal_bar,
+    widen_for_new,
+)
 from tallystick.stats.adverse.stratum import effective_labels, fill_unlabelled
 from tallystick.stats.intervals.array import Floats, Vector, as_counts
-from tallystick.stats.ranges import open_unit
 
 __all__ = ["adverse_share", "adverse_share_weighted", "adverse_shares", "raw_share_ends"]
 
@@ -204,7 +210,7 @@ def raw_share_ends(
     effective: Floats,
     share: Floats,
     *,
-    alpha: float = 0.05,
+    alpha: float | Floats = 0.05,
     pseudo: float | None = None,
 ) -> Ends:
     r"""Return both ends (AL2) as they come, neither rounded nor clipped: the kernel for simulation.
@@ -215,7 +221,7 @@ def raw_share_ends(
         :math:`N_h, k^*_h, \hat p_h`, rows of strata. See :func:`effective_labels` for
         :math:`k^*_h`; a share without labels does not matter.
     alpha
-        One minus the level.
+        One minus the level, one for all rows or one per row.
     pseudo
         The factor a of (AL1); by default that of :func:`pseudo_label`.
 
@@ -225,17 +231,43 @@ def raw_share_ends(
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([0.5782], [0.8535])
     """
-    from scipy.special import ndtri
-
-    from tallystick.stats.adverse._binomial_ends import lower_ends
-
-    open_unit(alpha=alpha)
-    bar = float(ndtri(1 - alpha / 2)) ** 2
-    weights = np.ascontiguousarray(sizes / sizes.sum(axis=1, keepdims=True))
-    k = np.ascontiguousarray(effective)
+    weights = sizes / sizes.sum(axis=1, keepdims=True)
+    bar = normal_bar(alpha, len(weights))
     a = pseudo_label(weights) if pseudo is None else np.full(len(weights), pseudo)
-    low = lower_ends(weights, k, np.ascontiguousarray(share), a, bar)
-    return low, 1 - lower_ends(weights, k, np.ascontiguousarray(1 - share), a, bar)
+    low = lower_ends(weights, effective, share, a, bar)
+    return low, 1 - lower_ends(weights, effective, 1 - share, a, bar)
+
+
+def share_ends(
+    counts: tuple[Floats, Floats, Floats],
+    share: Floats,
+    effective: Floats,
+    *,
+    population: Population,
+    alpha: float | Floats,
+) -> tuple[Floats, Ends]:
+    """Return the estimate and the finished ends of every row, each at its own level if need be.
+
+    Parameters
+    ----------
+    counts
+        :math:`N_h, k_h, x_h`, rows of strata.
+    share, effective
+        The pass rates and the labels they are worth.
+    population, alpha
+        As in :func:`adverse_share`; *alpha* may be one per row.
+    """
+    n, k, x = counts
+    items = n.sum(axis=1)
+    star = effective_labels(n, effective, k == n, population)
+    filled = fill_unlabelled(n, share, k)
+    estimate = (n * filled).sum(axis=1) / items
+    raw = raw_share_ends(n, np.where(k > 0, star, 0.0), share, alpha=alpha)
+    if population == "these":
+        return _on_these(estimate, raw, items, k.sum(axis=1), x.sum(axis=1))
+    between = np.nansum(n * (filled - estimate[:, None]) ** 2, axis=1) / items
+    ends = widen_for_new(estimate, raw, between / items, alpha=alpha, bounds=(0, 1))
+    return estimate, ends
 
 
 def _estimates(
@@ -250,25 +282,20 @@ def _estimates(
 
     *strata* and *alone* hold the pass rates and the labels they are worth.
     """
-    n, k, x = counts
     check_population(population)
-    whole = n.sum(axis=1, keepdims=True)
-    labels, right = k.sum(axis=1), x.sum(axis=1)
-    sides = []
-    for size, (share, effective), seen in ((n, strata, k), (whole, alone, labels[:, None])):
-        star = effective_labels(size, effective, seen == size, population)
-        filled = fill_unlabelled(size, share, seen)
-        estimate = (size * filled).sum(axis=1) / whole[:, 0]
-        raw = raw_share_ends(size, np.where(seen > 0, star, 0.0), share, alpha=alpha)
-        if population == "these":
-            estimate, ends = _on_these(estimate, raw, whole[:, 0], labels, right)
-        else:
-            between = np.nansum(size * (filled - estimate[:, None]) ** 2, axis=1) / whole[:, 0]
-            ends = widen_for_new(estimate, raw, between / whole[:, 0], alpha=alpha, bounds=(0, 1))
-        sides.append((estimate, ends))
+    merged = tuple(part.sum(axis=1, keepdims=True) for part in counts)
+    sides = [
+        share_ends(part, *rates, population=population, alpha=alpha)
+        for part, rates in ((counts, strata), ((merged[0], merged[1], merged[2]), alone))
+    ]
     (estimate, ends), (_, ends_alone) = sides
     return AdverseEstimates.of(
-        estimate, ends, ends_alone, n_labels=labels.astype(np.int64), alpha=alpha, method=METHOD
+        estimate,
+        ends,
+        ends_alone,
+        n_labels=merged[1][:, 0].astype(np.int64),
+        alpha=alpha,
+        method=METHOD,
     )
 
 

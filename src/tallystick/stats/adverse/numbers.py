@@ -11,10 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
+from tallystick.stats.adverse._empirical_ends import least_means
 from tallystick.stats.adverse.adjust import Adjusted, adjust
 from tallystick.stats.adverse.estimate import AdverseEstimate, AdverseEstimates
 from tallystick.stats.adverse.inclusion import label_weights
-from tallystick.stats.adverse.population import Ends, Population, check_population, widen_for_new
+from tallystick.stats.adverse.population import (
+    Ends,
+    Population,
+    check_population,
+    normal_bar,
+    widen_for_new,
+)
 from tallystick.stats.adverse.spread import Spread
 from tallystick.stats.intervals.array import Floats, Vector
 from tallystick.stats.intervals.bounds import Bounds
@@ -171,7 +178,7 @@ def adverse_means(
 
 
 def raw_mean_ends(
-    adjusted: Adjusted, weights: Floats, *, pseudo: float = 0.35, alpha: float = 0.05
+    adjusted: Adjusted, weights: Floats, *, pseudo: float = 0.35, alpha: float | Floats = 0.05
 ) -> Ends:
     """Return both ends (AL6) as they come, neither widened nor clipped: the kernel for simulation.
 
@@ -184,18 +191,12 @@ def raw_mean_ends(
     pseudo
         The fraction a.
     alpha
-        One minus the level.
+        One minus the level, one for all rows or one per row.
     """
-    from scipy.special import ndtri
-
-    from tallystick.stats.adverse._empirical_ends import least_means
-
-    bar = float(ndtri(1 - alpha / 2)) ** 2
-    w = np.ascontiguousarray(weights)
-    below = np.ascontiguousarray(adjusted.values - adjusted.low[:, None])
-    above = np.ascontiguousarray(adjusted.high[:, None] - adjusted.values)
-    low = adjusted.low + least_means(below, w, pseudo, bar)
-    return low, adjusted.high - least_means(above, w, pseudo, bar)
+    bar = normal_bar(alpha, len(weights))
+    below, above = adjusted.values - adjusted.low[:, None], adjusted.high[:, None] - adjusted.values
+    low = adjusted.low + least_means(below, weights, pseudo, bar)
+    return low, adjusted.high - least_means(above, weights, pseudo, bar)
 
 
 def _ends(

@@ -8,8 +8,9 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.stats.intervals.array import Floats
+from tallystick.stats.ranges import open_unit
 
-__all__ = ["Population", "check_population", "widen_for_new"]
+__all__ = ["Population", "check_population", "normal_bar", "widen_for_new"]
 
 Ends: TypeAlias = tuple[Floats, Floats]
 """Lower and upper ends of many intervals."""
@@ -31,13 +32,28 @@ def check_population(population: Population) -> Population:
     return population
 
 
-def widen_for_new(
-    estimate: Floats, raw: Ends, chance: Floats, *, alpha: float, bounds: tuple[float, float]
-) -> Ends:
-    """Add the doubt (AL3) that these items were drawn from many; *chance* is B/N."""
+def normal_bar(alpha: float | Floats, rows: int) -> Floats:
+    """Return z² of the normal law for every row, at one level for all of them or one for each.
+
+    >>> normal_bar(0.05, 2).round(2).tolist()
+    [3.84, 3.84]
+    """
     from scipy.special import ndtri
 
-    extra = float(ndtri(1 - alpha / 2)) ** 2 * chance
+    open_unit(alpha=alpha)
+    return np.broadcast_to(ndtri(1 - np.asarray(alpha) / 2) ** 2, (rows,))
+
+
+def widen_for_new(
+    estimate: Floats,
+    raw: Ends,
+    chance: Floats,
+    *,
+    alpha: float | Floats,
+    bounds: tuple[float, float],
+) -> Ends:
+    """Add the doubt (AL3) that these items were drawn from many; *chance* is B/N."""
+    extra = normal_bar(alpha, estimate.size) * chance
     low = estimate - np.sqrt((estimate - raw[0]) ** 2 + extra)  # (AL3)
     high = estimate + np.sqrt((raw[1] - estimate) ** 2 + extra)
     # Without any label there is no estimate to widen from, and nothing is ruled out.
