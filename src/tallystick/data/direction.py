@@ -31,7 +31,8 @@ _LOWER = _words(
     "latency delay lag duration time runtime elapsed walltime ttft tpot cost costs price prices"
     " spend expense expenses fee fees emissions energy kwh wh"
     # how far off
-    " error errors err loss losses logloss entropy perplexity ppl bpb bpc nll nlls wer cer ter eer mae mse"
+    " error errors err loss losses logloss entropy perplexity ppl bpb bpc nll nlls wer cer ter"
+    " eer mae mse"
     " rmse nrmse rmsle msle mape smape brier ece crps fid lpips distance distances divergence kl"
     " kld jsd wasserstein regret residual residuals deviation penalty penalties fpr fnr"
     # what should not happen

@@ -184,8 +184,8 @@ def _misfit(
         own = _own_words(said)
         return (
             f"{place(wrong)}, column {name}: {wrong!r} is not a grade that is known here."
-            f"{own} {'Or write' if own else 'Write'} pass and fail, 0 and 1, or numbers, or name the"
-            " columns that hold grades (--judges, --truth)"
+            f"{own} {'Or write' if own else 'Write'} pass and fail, 0 and 1, or numbers, or name"
+            " the columns that hold grades (--judges, --truth)"
         )
     way_out = f" Correct the cell, or add --missing {quote(str(wrong).strip())} to read it as no"
     if "," in str(wrong):  # the option would take it for two tokens

@@ -16,7 +16,7 @@ from tallystick.results import Result
 from tallystick.serve.ingest.interned import TRUTH
 from tallystick.serve.label_rows import label_rows
 from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
-from tallystick.serve.queue.doubts import LabelDoubt, label_doubts
+from tallystick.serve.queue.doubts import DrawDoubt, label_doubts
 from tallystick.serve.rows import (
     Cells,
     StreamBook,
@@ -54,7 +54,7 @@ class StreamAnswer:
     as_of: int
     version: int
     command: str
-    doubts: tuple[LabelDoubt, ...] = ()
+    doubts: tuple[DrawDoubt, ...] = ()
 
 
 def answer_stream(

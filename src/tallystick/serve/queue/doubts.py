@@ -16,11 +16,11 @@ from tallystick.serve.settings import StreamRecord
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader
 
-__all__ = ["LabelDoubt", "label_doubts"]
+__all__ = ["DrawDoubt", "label_doubts"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelDoubt:
+class DrawDoubt:
     """Something that labels cannot tell, and what a result takes for granted because of it."""
 
     warning: str
@@ -29,7 +29,7 @@ class LabelDoubt:
 
 def label_doubts(
     reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
-) -> list[LabelDoubt]:
+) -> list[DrawDoubt]:
     """Return what a result about *span* takes for granted.
 
     Parameters
@@ -49,7 +49,7 @@ def label_doubts(
 
 def _beyond(
     reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
-) -> LabelDoubt | None:
+) -> DrawDoubt | None:
     """Return the doubt about rows that no draw could take: those that came later, above all."""
     where, values = span.condition()
     marks = ", ".join(map(str, slices)) or "-1"
@@ -72,7 +72,7 @@ def _beyond(
     if not later:
         return None
     rows = "row was" if later == 1 else "rows were"
-    return LabelDoubt(
+    return DrawDoubt(
         warning=(
             f"{count(later)} {rows} in no draw, because they came after the last one or lie outside"
             " its window. These figures take them to be like the rows that labels were drawn from."
@@ -82,7 +82,7 @@ def _beyond(
     )
 
 
-def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> LabelDoubt | None:
+def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> DrawDoubt | None:
     """Return the doubt about drawn rows that people have read and that have no label."""
     where, values = span.condition("r")
     states = dict(
@@ -106,7 +106,7 @@ def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> LabelDoubt 
         ),
     ]
     way_out = " A third person can decide (open the label page)." if apart else ""
-    return LabelDoubt(
+    return DrawDoubt(
         warning=(
             f"{count(apart + skipped)} of {count(read)} drawn rows that were read have no label:"
             f" {' and '.join(why)}. They are left out, and these are often the hard ones.{way_out}"
@@ -115,7 +115,7 @@ def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> LabelDoubt 
     )
 
 
-def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[LabelDoubt]:
+def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[DrawDoubt]:
     """Return the doubts about labels that nobody drew."""
     where, values = span.condition("r")
     [(chosen,)] = reader.all(
@@ -128,7 +128,7 @@ def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[Labe
         return []
     noun = "label was" if chosen == 1 else "labels were"
     return [
-        LabelDoubt(
+        DrawDoubt(
             warning=(
                 f"{count(chosen)} {noun} given to rows that somebody chose. They count as if the"
                 " rows had been drawn at random. Let the service draw rows to know"
