@@ -9,6 +9,7 @@ through the whole application, but not through a socket.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -20,7 +21,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +133,7 @@ def arm(point: str, hit: int) -> None:
 def _wrap_write(store: Any, step: str, here: Callable[[str], None]) -> None:
     real = store.write
 
-    @contextmanager
+    @contextlib.contextmanager
     def write(self: Any) -> Iterator[Any]:
         if step == "begin":
             here("before")
@@ -338,10 +338,15 @@ def stopped_holder(address: str, rounds: int, seed: int) -> dict[str, Any]:
 
 
 def watch_kills(address: str, rounds: int, seed: int) -> dict[str, Any]:
-    """Kill the service in the middle of a run until the run is over; count calls paid twice."""
+    """Kill the service in the middle of a run until the run is over; count calls paid twice.
+
+    The API counts the calls, and the journal says after each kill which were in flight. A call that
+    is repeated is charged to the kill that it was in flight at.
+    """
     from tests.serve.watches.fake_api import api_process
 
     rng = random.Random(seed)
+    account = CallAccount()
     together = 4
     items = 4 * rounds + 8
     killed = 0
@@ -362,10 +367,12 @@ def watch_kills(address: str, rounds: int, seed: int) -> dict[str, Any]:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
                 killed += 1
+                account.killed(_quiet(api), Path(folder))
             os.close(pipe)
             if over:
                 break
         asked = api.asked()
+        account.called(asked)
         store = open_store(address)
         with store.read() as reader:
             [(state, cost)] = reader.all("select state, cost from run")
@@ -377,9 +384,76 @@ def watch_kills(address: str, rounds: int, seed: int) -> dict[str, Any]:
         "items asked": len(asked),
         "calls": sum(asked.values()),
         "paid twice": sum(n - 1 for n in asked.values()),
-        "allowed": together * killed,
+        "most in flight at a kill": max(account.in_flight, default=0),
+        "most paid twice for a kill": max(account.twice, default=0),
+        "paid twice and not in flight at a kill": account.beyond,
         "booked too little": round(max(0.0, sum(asked.values()) * 0.001 - cost), 6),
     }
+
+
+class CallAccount:
+    """Which kill each call that was paid twice is due to.
+
+    A call may be repeated once for each kill that it was in flight at; any other repetition is
+    counted as *beyond*. So no kill makes more calls be paid twice than were in flight at it.
+    """
+
+    def __init__(self) -> None:
+        self.in_flight: list[int] = []
+        self.twice: list[int] = []
+        self.beyond = 0
+        self._asked: dict[str, int] = {}
+        self._pending: dict[str, int] = {}
+        self._sent: dict[str, int] = {}
+
+    def called(self, asked: dict[str, int]) -> None:
+        """Charge the calls since the last kill that were repeated."""
+        for text, n in asked.items():
+            item = text.removeprefix("text ")
+            for k in range(self._asked.get(item, 0), n):
+                if not k:
+                    continue  # the first call of an item
+                kill = self._pending.pop(item, None)
+                if kill is None:
+                    self.beyond += 1
+                else:
+                    self.twice[kill] += 1
+            self._asked[item] = n
+
+    def killed(self, asked: dict[str, int], folder: Path) -> None:
+        """Note which calls were in flight at this kill: in the journal, sent and not answered."""
+        self.called(asked)
+        sent: dict[str, int] = {}
+        answered: set[str] = set()
+        for path in (folder / "watches").glob("*.journal"):
+            for line in path.read_bytes().splitlines()[1:]:
+                with contextlib.suppress(ValueError):  # the line that the kill cut off
+                    event = json.loads(line.rpartition(b"\t")[0])
+                    key = str(event.get("sent", event.get("answer"))).partition(":")[2]
+                    if "sent" in event:
+                        sent[key] = sent.get(key, 0) + 1
+                    else:
+                        answered.add(key)
+        now = [
+            item for item, n in sent.items() if n > self._sent.get(item, 0) and item not in answered
+        ]
+        for item in now:
+            self._pending[item] = len(self.in_flight)
+        self.in_flight.append(len(now))
+        self.twice.append(0)
+        self._sent = sent
+
+
+def _quiet(api: Any) -> dict[str, int]:
+    """Return what the API was asked, once the calls that had left before a kill are counted."""
+    asked: dict[str, int] = api.asked()
+    for _ in range(100):
+        time.sleep(0.05)
+        again = api.asked()
+        if again == asked:
+            break
+        asked = again
+    return asked
 
 
 def _watch_made(address: str, folder: Path, url: str, n: int, together: int) -> Any:
