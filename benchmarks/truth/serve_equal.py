@@ -1,11 +1,15 @@
 """Whether SQLite, PostgreSQL and the command line say the same: random streams, field for field.
 
-``python benchmarks/truth/serve_equal.py [STREAMS] [--keep FILE] [--write]`` posts streams in any order,
-with repeats, late and corrected labels, odd names and labels, and the faults of which the command line
-warns, to a service on each database. Each stream is asked five questions in turn, so that all are
-asked equally often. Both databases must hold the same counts or rows for it, and one of them, in
-turn, must answer what the command line says of the exported rows: every field but ``as_of`` and
-``command``, and the same refusals. With --keep the streams of earlier calls are counted, too, and the next ones are taken.
+``python benchmarks/truth/serve_equal.py [STREAMS] [--kills] [--keep FILE] [--write]`` posts streams in
+any order, with repeats, late and corrected labels, odd names and labels, and the faults of which the
+command line warns, to a service on each database. Each stream is asked five questions in turn, so
+that all are asked equally often. Both databases must hold the same counts or rows for it, and one of
+them, in turn, must answer what the command line says of the exported rows: every field but ``as_of``
+and ``command``, and the same refusals.
+
+With --kills every stream is posted by processes that are killed at named points, about three times per
+stream, and whatever was not acknowledged is sent again. With --keep the streams of earlier calls are
+counted, too, and the next ones are taken.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from pieces import add_piece, pieces
 from record import record
 from tests.serve.equal import QUERIES, differences, post, unlike
+from tests.serve.faults import found
 from tests.serve.postgres import postgres_server
 from tests.serve.queue.people import InProcess
+from tests.serve.random_streams import random_stream
 from tests.serve.web import Clock, Loop, Web
 
 from tallystick.serve.app import make_app, make_service
@@ -47,8 +53,13 @@ def serving(address: str, loop: Loop) -> Iterator[tuple[Service, Web]]:
         service.close()
 
 
-def run(folder: Path, postgres: str, seeds: range) -> Iterator[dict[str, int]]:
+def run(
+    folder: Path, postgres: str, seeds: range, *, kills: bool = False
+) -> Iterator[dict[str, int]]:
     """Yield for each stream how many questions were asked, answered, and answered differently."""
+    if kills:
+        for address in (f"{folder}/serve.sqlite", postgres):
+            print(found("streams", address, len(seeds), seed=seeds.start), flush=True)
     with (
         Loop() as loop,
         serving(f"{folder}/serve.sqlite", loop) as (one, here),
@@ -58,20 +69,21 @@ def run(folder: Path, postgres: str, seeds: range) -> Iterator[dict[str, int]]:
             name = f"s{seed}"
             asked: Counter[str] = Counter(streams=1)
             for service, web in ((one, here), (two, there)):
-                made = post(web, name, seed, odd=bool(seed % 2))
+                odd = bool(seed % 2)
+                made = random_stream(seed, odd=odd) if kills else post(web, name, seed, odd=odd)
                 asked["broken books"] += bool(check_stream(service.store, name).problems)
             for k in range(ASKED):
                 verb, query = QUERIES[(seed * ASKED + k) % len(QUERIES)]
                 # The databases take turns. A draw depends on a secret of its own database.
                 web = (here, there)[(seed + k) % 2]
-                found = differences(web, name, folder, verb, query)
-                if not made.draw:
-                    found += unlike(one.store, two.store, name, verb, query)
+                differ = differences(web, name, folder, verb, query)
+                if not made.draw or kills:
+                    differ += unlike(one.store, two.store, name, verb, query)
                 said = web.get(f"/v1/streams/{name}/results/{verb}", params=query).json()
                 asked["questions"] += 1
                 asked["unknowable"] += said.get("decision", "unknowable") == "unknowable"
-                asked["different"] += bool(found)
-                for line in found:
+                asked["different"] += bool(differ)
+                for line in differ:
                     print(seed, made.fault, verb, query, line, flush=True)
             for web in (here, there):
                 web.delete(f"/v1/streams/{name}")
@@ -84,7 +96,8 @@ def main() -> None:
     before = pieces()
     first = 2000 + sum(one["streams"] for one in before)
     with tempfile.TemporaryDirectory() as folder, postgres_server() as address:
-        for piece in run(Path(folder), address, range(first, first + streams)):
+        seeds = range(first, first + streams)
+        for piece in run(Path(folder), address, seeds, kills="--kills" in sys.argv):
             add_piece(piece)  # stream by stream, so that a run that is cut off counts as well
             before.append(piece)
     row = {key: sum(one[key] for one in before) for key in ("streams", *NAMES)}

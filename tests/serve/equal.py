@@ -113,7 +113,6 @@ def unlike(one: Store, two: Store, stream: str, verb: str, query: dict[str, str]
         ("counts or rows", _plain(first.source), _plain(second.source)),
         ("beside", first.beside, second.beside),
         ("command", first.command, second.command),
-        ("batches", first.version, second.version),
     ]
     return [f"databases, {what}: {a!r:.200} / {b!r:.200}" for what, a, b in parts if a != b]
 

@@ -33,6 +33,7 @@ from tallystick.serve.ingest import write as write_module
 from tallystick.serve.ingest.interned import Interned
 from tallystick.serve.service import Config, Service
 from tallystick.serve.store import open_store, postgres, sqlite
+from tests.serve.random_streams import NOW, RandomStream, random_stream
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -269,6 +270,69 @@ def _books(address: str, acknowledged: set[str]) -> dict[str, Any]:
         }
     finally:
         store.close()
+
+
+# -- random streams under kills
+
+
+def streams(address: str, count: int, first: int) -> dict[str, Any]:
+    """Post the random streams of *count* seeds, each process being killed after a few batches.
+
+    What was not acknowledged is sent again, the same bytes under the same key.
+    """
+    killed = 0
+    for seed in range(first, first + count):
+        rng = random.Random(seed)
+        made = random_stream(seed, odd=bool(seed % 2))
+        left = list(enumerate(made.batches))
+        while left:
+            point = (rng.choice(POINTS), rng.randint(1, 9)) if killed < 3 * count else None
+            pid, pipe = forked(_in_order(address, f"s{seed}", made, left, point))
+            kept = [int(line) for line in lines(pipe, until=time.monotonic() + 60.0)]
+            os.close(pipe)
+            status = os.waitpid(pid, 0)[1]
+            if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+                raise RuntimeError(f"the child failed on stream {seed}")
+            killed += os.WIFSIGNALED(status)
+            left = [one for one in left if one[0] not in kept]
+    return {"streams": count, "killed": killed}
+
+
+def _in_order(
+    address: str,
+    name: str,
+    made: RandomStream,
+    batches: list[tuple[int, list[dict[str, Any]]]],
+    point: tuple[str, int] | None,
+) -> Any:
+    """Return what a child does: post one batch after the other and say what was acknowledged."""
+
+    def work(pipe: int) -> None:
+        service = make_service(
+            open_store(address), config=Config(job_pause=0.0), clock=lambda: float(NOW)
+        )
+        transport = httpx.ASGITransport(app=make_app(service), client=("127.0.0.1", 50000))
+
+        async def run() -> None:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://127.0.0.1:8765"
+            ) as client:
+                (await client.put(f"/v1/streams/{name}", json=made.settings)).raise_for_status()
+                if point is not None:
+                    arm(*point)
+                for number, batch in batches:
+                    answer = await client.post(
+                        f"/v1/streams/{name}/records",
+                        json=batch,
+                        headers={"Idempotency-Key": f"b{number}"},
+                    )
+                    answer.raise_for_status()
+                    os.write(pipe, f"{number}\n".encode())
+
+        asyncio.run(run())
+        service.close()
+
+    return work
 
 
 # -- a lease holder that is stopped
@@ -515,6 +579,8 @@ def main() -> None:
     what, address, rounds, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     if what in ("named", "random"):
         answer = kills(address, rounds, seed, named=what == "named")
+    elif what == "streams":
+        answer = streams(address, rounds, seed)
     elif what == "stopped":
         answer = stopped_holder(address, rounds, seed)
     else:
