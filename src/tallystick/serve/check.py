@@ -94,10 +94,15 @@ def _orphans(reader: Reader, stream: StreamRecord) -> list[str]:
         " on p.id = r.pattern where r.stream = ? and p.id is null",
         "rows without a slice": "select count(*) from rows r left join slice s on s.id = r.slice"
         " where r.stream = ? and s.id is null",
-        "labels without a row": "select count(*) from label l left join rows r on r.id = l.row_id"
+        "labels without a row": "select count(*) from label l left join rows r"
+        f" on r.stream = l.stream and {reader.row_is('=', 'l.row_id')}"
         " where l.stream = ? and r.id is null",
         "draws without a row": "select count(*) from draw d join frame f on f.id = d.frame"
-        " left join rows r on r.id = d.row_id where f.stream = ? and r.id is null",
+        f" left join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
+        " where f.stream = ? and r.id is null",
+        # PostgreSQL has no index that would refuse the second one.
+        "rows with the name of another": "select coalesce(sum(n - 1), 0) from (select count(*) as n"
+        " from rows where stream = ? group by item, system having count(*) > 1) t",
     }
     found = []
     for what, sql in questions.items():

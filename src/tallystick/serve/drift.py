@@ -110,8 +110,9 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
         ids = [
             ident
             for (ident,) in reader.all(
-                "select id from rows where stream = ? and id >= ? order by id limit ?",
-                (stream.id, start, size * max(1, _MOST_IDS // size)),
+                f"select r.id from rows r where r.stream = ? and {reader.row_is('>=', start)}"
+                f" order by {reader.in_order()} limit ?",
+                (stream.id, size * max(1, _MOST_IDS // size)),
             )
         ]
         parts = [ids[k : k + size] for k in range(0, len(ids), size)]
@@ -128,8 +129,9 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
             if place > index or not is_open:
                 transaction.run(
                     "insert into windows (stream, idx, seq_from, row_from, rows, opened)"
-                    " select ?, ?, seq_first, id, 0, ? from rows where id = ?",
-                    (stream.id, place, now, start),
+                    " select ?, ?, seq_first, id, 0, ? from rows r"
+                    f" where r.stream = ? and {transaction.row_is('=', start)}",
+                    (stream.id, place, now, stream.id),
                 )
             if end is not None:
                 transaction.run(

@@ -38,8 +38,9 @@ def see_rows(service: Service, held: Held, stream: StreamRecord) -> bool:
         start = max(last or 0, closed or 0)
         found = reader.all(
             "select r.id, b.at from rows r left join batch b on b.seq = r.seq_first"
-            " where r.stream = ? and r.id > ? order by r.id limit ?",
-            (stream.id, start, _MOST),
+            f" where r.stream = ? and {reader.row_is('>', start)}"
+            f" order by {reader.in_order()} limit ?",
+            (stream.id, _MOST),
         )
         # Rows are kept in their order: if the clock stepped back, the later ones wait.
         due = 0
@@ -56,9 +57,10 @@ def see_rows(service: Service, held: Held, stream: StreamRecord) -> bool:
     def work(transaction: Transaction) -> int:
         held.check(transaction)
         return transaction.run(
-            "insert into seen (stream, row_id, pattern) select stream, id, pattern from rows"
-            " where stream = ? and id > ? and id <= ?",
-            (stream.id, *found),
+            "insert into seen (stream, row_id, pattern) select stream, id, pattern from rows r"
+            f" where r.stream = ? and {transaction.row_is('>', found[0])}"
+            f" and {transaction.row_is('<=', found[1])}",
+            (stream.id,),
         )
 
     return service.writer.do(work) == _MOST

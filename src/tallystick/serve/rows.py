@@ -172,7 +172,7 @@ def raw_rows(
     wanted = {ident for ident, body in book.slices.items() if span.holds(body)}
     sql = (
         "select r.id, r.item, r.system, r.slice, r.pattern, r.grades from rows r"
-        f" where r.stream = ?{where} order by r.id"
+        f" where r.stream = ?{where} order by {reader.in_order()}"
     )
     parameters: Sequence[Any] = (book.stream.id, *values)
     if span.last is not None:
@@ -180,8 +180,8 @@ def raw_rows(
         marks = ", ".join(map(str, sorted(wanted))) or "-1"
         sql = (
             "select id, item, system, slice, pattern, grades from (select r.* from rows r"
-            f" where r.stream = ? and r.slice in ({marks}) order by r.id desc limit ?) t"
-            " order by id"
+            f" where r.stream = ? and r.slice in ({marks})"
+            f" order by {reader.in_order(last_first=True)} limit ?) t order by id"
         )
         parameters = (book.stream.id, span.last)
     for piece in reader.stream(sql, parameters):

@@ -20,7 +20,6 @@ __all__ = [
     "StreamBody",
     "StreamColumn",
     "StreamList",
-    "index_draws",
     "name_problem",
 ]
 
@@ -157,18 +156,6 @@ def check_settings(settings: StreamSettings) -> None:
         raise HttpProblem(422, "these settings cannot be used", wrong)
 
 
-def index_draws(transaction: Transaction, stream: StreamRecord) -> None:
-    """Make what a draw needs: the rows of a pattern in the order of `u`.
-
-    Only streams that are labelled by draws pay for it: the index takes a third of a vote.
-    The query must say ``stream = ID`` with the number in the text, or the index is not used.
-    """
-    transaction.run(
-        f"create index if not exists rows_draw_{stream.id} on rows (pattern, u)"
-        f" where stream = {stream.id}"
-    )
-
-
 async def get_stream(incoming: Incoming) -> StreamBody:
     """Return a stream with its settings and columns."""
     name = incoming.path["stream"]
@@ -202,7 +189,6 @@ async def delete_stream(incoming: Incoming) -> Any:
             "delete from stream where id = ?",
         ):
             transaction.run(sql, (stream.id,))
-        transaction.run(f"drop index if exists rows_draw_{stream.id}")
         incoming.service.forget()  # here, in the writer's thread: nothing may be kept for it now
 
     await incoming.service.commit(work)

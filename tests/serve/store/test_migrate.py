@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,10 +21,10 @@ from tallystick.serve.service import Config
 from tallystick.serve.span import Span
 from tallystick.serve.store import migrate, open_store
 from tallystick.serve.store.sqlite import SqliteStore
-from tests.serve.equal import post
 from tests.serve.web import Clock, Loop, Web
 
 VERBS = ("judge", "score", "compare", "bound")
+STREAMS = ("graded", "systems")
 
 
 @pytest.fixture
@@ -69,14 +73,36 @@ def test_both_engines_have_the_same_steps_and_tables() -> None:
         for engine in ("sqlite", "postgres")
     ]
     assert steps[0] == steps[1]
-    for one, other in zip(
-        migrate.migrations("sqlite"), migrate.migrations("postgres"), strict=True
-    ):
-        made = [
-            sorted(line.split()[2] for line in step.statements() if line.startswith("create table"))
-            for step in (one, other)
-        ]
-        assert made[0] == made[1]
+    tables: list[set[str]] = [set(), set()]
+    for pair in zip(migrate.migrations("sqlite"), migrate.migrations("postgres"), strict=True):
+        for there, step in zip(tables, pair, strict=True):
+            for words in map(str.split, step.statements()):
+                if words[:2] == ["create", "table"]:
+                    there.add(words[2])
+                elif words[:2] == ["drop", "table"]:
+                    there.remove(words[2])
+                elif words[:2] == ["alter", "table"] and words[3:5] == ["rename", "to"]:
+                    there.remove(words[2])
+                    there.add(words[5])
+        assert tables[0] == tables[1]
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from tallystick.serve.store import migrate, open_store
+steps = migrate.Migration.statements
+
+def dying(self):
+    *most, last = steps(self)
+    yield from most
+    if self.version == int(sys.argv[2]):
+        os.kill(os.getpid(), 9)
+    yield last
+
+migrate.Migration.statements = dying
+open_store(sys.argv[1])
+"""
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
@@ -86,28 +112,96 @@ def test_results_are_the_same_after_an_upgrade_from_the_previous_schema(
     address = str(tmp_path / "old.sqlite")
     if engine == "postgres":
         address = request.getfixturevalue("database")
-    newest = migrate.migrations(engine)[-1]
-    for path in steps.glob(f"{newest.version:04d}_*"):  # as the previous program was shipped
+    newest = migrate.migrations(engine)[-1].version
+    for path in steps.glob(f"{newest:04d}_*"):
         path.rename(tmp_path / path.name)
-    before = _answers(address, fill=True)
-    for path in tmp_path.glob(f"{newest.version:04d}_*"):
+    _load(address, engine, newest - 1)
+    before = _answers(address)
+    for path in tmp_path.glob(f"{newest:04d}_*"):
         path.rename(steps / path.name)
-    assert _answers(address, fill=False) == before
+
+    # Once it dies before the last statement of the step: nothing of it may be left.
+    words = [sys.executable, "-c", _KILLED, address, str(newest)]
+    assert subprocess.run(words).returncode == -signal.SIGKILL
+    store = open_store(address, migrate=False)
+    with store.read() as reader:
+        assert reader.one("select max(version) from schema_version") == (newest - 1,)
+    store.close()
+
     store = open_store(address)
     with store.read() as reader:
-        assert reader.one("select max(version) from schema_version") == (newest.version,)
+        assert reader.one("select max(version) from schema_version") == (newest,)
+    store.close()
+    assert _answers(address) == before
+    _goes_on(address)
+
+
+def _load(address: str, engine: str, version: int) -> None:
+    """Make a database as the program of an earlier schema wrote it.
+
+    The file was written by that program: two streams, labels, a frame with draws, a payload. A new
+    schema needs a new file: dump the tables of a store before its migration is added.
+    """
+    kept = json.loads((Path(__file__).parent / f"schema_{version}.json").read_text())
+    store = open_store(address)
+    with store.write() as transaction:
+        for table, held in kept.items():
+            marks = ", ".join("?" * len(held["columns"]))
+            over = " overriding system value" if engine == "postgres" else ""
+            sql = f"insert into {table} ({', '.join(held['columns'])}){over} values ({marks})"
+            for row in held["rows"]:
+                cells = [bytes.fromhex(one["hex"]) if type(one) is dict else one for one in row]
+                transaction.run(sql, cells)
+            first = held["columns"][0]
+            if engine == "postgres" and first in ("id", "seq") and table != "rows":
+                transaction.all(
+                    f"select setval(pg_get_serial_sequence('{table}', '{first}'),"
+                    f" (select max({first}) from {table}))"
+                )
+        if engine == "postgres":
+            transaction.all("select setval('rows_id', (select max(id) from rows))")
     store.close()
 
 
-def _answers(address: str, *, fill: bool) -> list[str | None]:
-    """Return what a stream answers, field for field; its counts agree with its rows."""
+def _answers(address: str) -> list[bytes]:
+    """Return what the streams answer."""
+    service = make_service(
+        open_store(address, migrate=False), config=Config(job_pause=0.0), clock=Clock()
+    )
+    try:
+        found: list[bytes] = []
+        with Loop() as loop:
+            web = Web(make_app(service), loop)
+            for stream in STREAMS:
+                for path in ("rows", "rows?window=last:7", "frames", "tally"):
+                    answer = web.get(f"/v1/streams/{stream}/{path}")
+                    assert answer.status_code == 200
+                    found.append(answer.content)
+                for verb in VERBS:
+                    one = answer_stream(service.store, stream, verb, {}, Span())
+                    text = one.why if one.result is None else to_json(one.result.to_dict())
+                    found.append(str(text).encode())
+        return found
+    finally:
+        service.close()
+
+
+def _goes_on(address: str) -> None:
+    """What was kept before the upgrade can be changed, labelled and deleted after it."""
     service = make_service(open_store(address), config=Config(job_pause=0.0), clock=Clock())
     try:
-        if fill:
-            with Loop() as loop:
-                post(Web(make_app(service), loop), "old", 21)
-        assert check_stream(service.store, "old").problems == ()
-        found = [answer_stream(service.store, "old", verb, {}, Span()) for verb in VERBS]
-        return [None if one.result is None else to_json(one.result.to_dict()) for one in found]
+        with Loop() as loop:
+            web = Web(make_app(service), loop)
+            url = "/v1/streams/graded"
+            records = [{"item": "late0", "votes": {"gpt": "1"}}, {"item": "after the upgrade"}]
+            answer = web.post(f"{url}/records", json=records).json()
+            assert (answer["new"], answer["changed"]) == (1, 1)
+            ask = web.get(f"{url}/next").json()
+            label = {"ask": ask["ask"], "value": ask["labels"][0]}
+            assert web.post(f"{url}/labels", json=label).json() == {"kept": "label"}
+            for stream in STREAMS:
+                assert check_stream(service.store, stream).problems == ()
+            assert web.delete("/v1/streams/systems").status_code == 200
+            assert check_stream(service.store, "graded").problems == ()
     finally:
         service.close()

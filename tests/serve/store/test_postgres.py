@@ -16,6 +16,7 @@ from tallystick.results import to_json
 from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.check import check_stream
+from tallystick.serve.ingest import merge
 from tallystick.serve.service import Config, Service
 from tallystick.serve.span import span_of
 from tallystick.serve.store import Transaction, open_store
@@ -118,6 +119,65 @@ def test_two_processes_write_the_same_items_and_counts_stay_right(
         assert found.batches == 30
     finally:
         store.close()
+
+
+def test_items_with_the_same_hash_stay_apart(
+    pair: tuple[Web, Web], kept: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge, "place_of", lambda salt, item, system: 7)
+    for web in pair:
+        for stream in ("same1", "same2"):
+            web.put(f"/v1/streams/{stream}", json={})
+            url = f"/v1/streams/{stream}/records"
+            names = [("a", ""), ("b", ""), ("a", "new")]
+            for judge in ("gpt", "rule"):
+                for k, (item, system) in enumerate(names):
+                    one = {"item": item, "system": system, "votes": {judge: f"{stream}-{k}"}}
+                    answer = web.post(url, json=[one]).json()
+                    assert (answer["new"], answer["changed"]) == ((1, 0), (0, 1))[judge == "rule"]
+            again = [{"item": item, "system": system} for item, system in [*names, ("c", "")]]
+            answer = web.post(url, json=again).json()
+            assert (answer["new"], answer["same"]) == (1, 3)
+    for stream in ("same1", "same2"):
+        assert lines(pair[0], stream) == lines(pair[1], stream)
+        assert len(lines(pair[0], stream)) == 4
+        assert check_stream(kept.store, stream).problems == ()
+
+
+def test_a_second_row_of_the_same_name_is_found_by_the_check(
+    pair: tuple[Web, Web], kept: Service
+) -> None:
+    pair[0].put("/v1/streams/twice", json={})
+    pair[0].post("/v1/streams/twice/records", json=[{"item": "a"}, {"item": "b"}])
+    with kept.store.write() as transaction:
+        [(stream,)] = transaction.all("select id from stream where name = 'twice'")
+        transaction.run(
+            "insert into rows select id + 1000, u, seq_first, stream, bucket, slice, pattern, item,"
+            " system, grades from rows where stream = ? and item = 'a'",
+            (stream,),
+        )
+    problems = check_stream(kept.store, "twice").problems
+    assert any("1 rows with the name of another" in one for one in problems)
+
+
+def test_rows_are_found_by_the_indexes_that_the_schema_has(kept: Service) -> None:
+    with kept.store.snapshot() as reader:
+        for way in ("seqscan", "sort"):  # a table as small as this one is scanned and sorted
+            reader.all(f"select set_config('enable_{way}', 'off', true)")
+
+        def plan(sql: str) -> str:
+            return str(reader.all(f"explain {sql}"))
+
+        stream = "from rows r where r.stream = 1 and"
+        order = plan(f"select r.id {stream} {reader.row_is('>', 9)} order by {reader.in_order()}")
+        assert "using row_order" in order
+        assert "Incremental Sort" in order
+        assert "using row_order" in plan(f"select r.item {stream} {reader.row_is('=', 9)}")
+        last = plan(
+            f"select r.id from rows r where r.stream = 1 order by"
+            f" {reader.in_order(last_first=True)} limit 9"
+        )
+        assert "Index Scan Backward using row_order" in last
 
 
 def test_a_lost_connection_is_503_and_then_works_again(

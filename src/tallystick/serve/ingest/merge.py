@@ -20,6 +20,7 @@ __all__ = [
     "SAME",
     "Changes",
     "RowDraft",
+    "RowPlaces",
     "merge_records",
     "pack_grades",
     "place_of",
@@ -35,6 +36,21 @@ def place_of(salt: bytes, item: str, system: str) -> int:
     """
     name = f"{item}\0{system}".encode()
     return int.from_bytes(hashlib.blake2b(name, digest_size=8, key=salt).digest(), "big") >> 1
+
+
+class RowPlaces(dict[tuple[str, str], int]):
+    """The places of the rows of a stream by (item, system), each worked out when it is first asked.
+
+    >>> RowPlaces(b"salt")["a", ""] == place_of(b"salt", "a", "")
+    True
+    """
+
+    def __init__(self, salt: bytes) -> None:
+        self._salt = salt
+
+    def __missing__(self, name: tuple[str, str]) -> int:
+        found = self[name] = place_of(self._salt, *name)
+        return found
 
 
 def pack_grades(grades: dict[int, float]) -> bytes | None:

@@ -12,7 +12,7 @@ from tallystick.serve.ingest.body import packed_body
 from tallystick.serve.ingest.group import Batch, Group, RefusedBatches, Source
 from tallystick.serve.ingest.interned import Interned
 from tallystick.serve.ingest.labels import decide_labels, write_labels, write_shows
-from tallystick.serve.ingest.merge import CHANGED, NEW, Changes, merge_records, place_of
+from tallystick.serve.ingest.merge import CHANGED, NEW, Changes, RowPlaces, merge_records
 from tallystick.serve.ingest.parse import VoteRecord
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.settings import StreamRecord
@@ -84,7 +84,8 @@ def apply_group(
     for records, _ in batches:
         names.update(dict.fromkeys([(one.item, one.system) for one in records]))
     keys = [source.key for _, source in batches if source.key is not None]
-    held, found = transaction.find(stream.id, keys, list(names))
+    places = RowPlaces(stream.salt)
+    held, found = transaction.find(stream.id, keys, list(names), places)
     seen: dict[str | None, KeptBatch] = {row[0]: row for row in held}
     answers: list[Accepted | HttpProblem | None] = [
         _before(seen.get(source.key), digest)
@@ -128,7 +129,8 @@ def apply_group(
                     for seq, place, counts in zip(seqs, fresh, counted, strict=True)
                 ]
             )
-            _write_rows(transaction, stream, interned, changes, [seqs[k] for k in group.places])
+            of_record = [seqs[k] for k in group.places]
+            _write_rows(transaction, places, interned, changes, of_record, ident=stream.id)
             write_labels(transaction, labels, seqs)
             write_shows(transaction, changes)
             transaction.run(
@@ -157,33 +159,33 @@ def _before(row: KeptBatch | None, digest: bytes) -> Accepted | HttpProblem | No
 
 def _write_rows(
     transaction: Transaction,
-    stream: StreamRecord,
+    places: RowPlaces,
     interned: Interned,
     changes: Changes,
     seqs: Sequence[int],
+    *,
+    ident: int,
 ) -> None:
     """Write rows and add to the counts: what a row was is subtracted, what it is added.
 
-    *seqs* has the number of the batch of each record.
+    *seqs* has the number of the batch of each record, *ident* that of the stream.
     """
     added: list[NewRow] = []
     changed: list[Any] = []
     counts: dict[tuple[int, int, int], int] = {}
-    salt, ident = stream.salt, stream.id
     for row in changes.rows.values():
         if not row.last:  # no record changed it
             continue
-        bucket, slice_, grades, seq = row.bucket, row.slice, row.grades, seqs[row.last - 1]
+        bucket, slice_, grades = row.bucket, row.slice, row.grades
         pattern = interned.pattern(row.pattern)
         cell = (bucket, slice_, pattern)
         if row.is_new:
-            u = place_of(salt, row.item, row.system)
-            first = seqs[row.first - 1]
+            u, first = places[row.item, row.system], seqs[row.first - 1]
             names = (row.id, ident, row.item, row.system)
-            added.append((*names, bucket, slice_, pattern, u, grades, first, seq))
+            added.append((*names, bucket, slice_, pattern, u, grades, first))
             counts[cell] = counts.get(cell, 0) + 1
         else:
-            changed.append((slice_, pattern, grades, seq, row.id))
+            changed.append((slice_, pattern, grades, row.id))
             before = (bucket, row.old_slice, row.old_pattern)
             if cell != before:
                 counts[before] = counts.get(before, 0) - 1

@@ -27,8 +27,8 @@ async def get_people(incoming: Incoming) -> Response:
     def look(reader: Reader) -> tuple[StreamRecord, list[FrameBody], list[Any]]:
         stream = find_stream(reader, name)
         reasons = reader.all(
-            "select r.item, l.annotator, l.reason from label l join rows r on r.id = l.row_id"
-            " where l.stream = ? and l.current = 1 and l.reason is not null"
+            "select r.item, l.annotator, l.reason from label l join rows r"
+            f" on r.stream = l.stream and {reader.row_is('=', 'l.row_id')} where l.stream = ? and l.current = 1 and l.reason is not null"
             " order by l.id desc limit 20",
             (stream.id,),
         )

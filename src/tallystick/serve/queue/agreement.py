@@ -143,7 +143,8 @@ def _kappa(pairs: list[tuple[str, str]]) -> tuple[float | None, Ends | None]:
 def _open(reader: Reader, stream: StreamRecord, most: int) -> tuple[OpenDisagreement, ...]:
     found = reader.all(
         "select d.row_id, r.item, r.system from draw d join frame f on f.id = d.frame"
-        " join rows r on r.id = d.row_id where f.stream = ? and d.state = 'disagreed'"
+        f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
+        " where f.stream = ? and d.state = 'disagreed'"
         " order by d.frame, d.place limit ?",
         (stream.id, most),
     )

@@ -289,10 +289,12 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, L
     numbers: dict[bytes, int] = {}
     found: dict[int, LabelledRow] = {}
     for *row, packed in reader.all(
-        "select r.id, r.system, r.bucket, r.slice, r.pattern, r.u, r.seq_first, p.codes from rows r"
-        " join pattern p on p.id = r.pattern where r.id in"
-        " (select row_id from label where stream = ? and current = 1 and value is not null)",
-        (stream.id,),
+        "select r.id, r.system, r.bucket, r.slice, r.pattern, r.u, r.seq_first, p.codes from"
+        " (select distinct row_id from label where stream = ? and current = 1"
+        " and value is not null) l"
+        f" join rows r on r.stream = ? and {reader.row_is('=', 'l.row_id')}"
+        " join pattern p on p.id = r.pattern",
+        (stream.id, stream.id),
     ):
         codes = bytes(packed)
         if words.truth_of(codes) is None:  # people disagree, and nobody has decided

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from tallystick.serve.auth import Principal
 from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
+from tallystick.serve.ingest.merge import RowPlaces
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.queue.frames import FrameBody, FrameOrder, frames_of, make_frame
 from tallystick.serve.queue.turns import Turn, answer_turn, next_turn, skip_turn, undo_turn
@@ -132,11 +133,9 @@ async def take_answer(service: Service, name: str, person: str, given: LabelAnsw
                 "the label names no item",
                 [Fix(column="ask", way_out="send the ask of GET next, or an item")],
             )
-        known = transaction.one(
-            "select 1 from rows where stream = ? and item = ? and system = ?",
-            (stream.id, given.item, given.system),
-        )
-        if known is None:
+        row = (given.item, given.system)
+        _, known = transaction.find(stream.id, [], [row], RowPlaces(stream.salt))
+        if not known:
             raise HttpProblem(404, f"there is no row {given.item[:80]!r} {given.system[:80]!r}")
         record = VoteRecord(
             item=given.item,

@@ -138,8 +138,8 @@ def next_turn(
         "update draw set lease_by = ?, lease_until = ? where frame = ? and row_id = ?",
         (person, now + LEASE, frame, row),
     )
-    item = transaction.one("select item from rows where id = ?", (row,))
-    if item is None:  # retention has dropped the row: nobody can read it any more
+    named = _named(transaction, stream, row)
+    if named is None:  # retention has dropped the row: nobody can read it any more
         transaction.run(
             "update draw set state = 'skipped' where frame = ? and row_id = ?", (frame, row)
         )
@@ -147,7 +147,7 @@ def next_turn(
     at = progress(transaction, stream, person, now=now)
     return Turn(
         ask=f"{frame}.{row}",
-        item=item[0],
+        item=named[0],
         show=_shown(transaction, row),
         labels=label_choices(transaction, stream),
         done=at.done,
@@ -184,7 +184,7 @@ def answer_turn(
             f"{word[:80]!r} is not one of the answers here",
             [Fix(column="value", value=word[:80], way_out=f"use {', '.join(choices)[:300]}")],
         )
-    item, system = _names(transaction, row)
+    item, system = _names(transaction, stream, row)
     record = VoteRecord(
         item=item, system=system, label=LabelRecord(value=word, by=person), replace=True
     )
@@ -240,7 +240,7 @@ def undo_turn(
         transaction.run("update label set current = 0 where id = ?", (ident,))
         transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
     else:
-        item, system = _names(transaction, row)
+        item, system = _names(transaction, stream, row)
         record = VoteRecord(
             item=item, system=system, label=LabelRecord(value=None, by=person), replace=True
         )
@@ -310,11 +310,20 @@ def _asked(
     return int(parts[1]), int(parts[2])
 
 
-def _names(reader: Reader, row: int) -> tuple[str, str]:
-    found = reader.one("select item, system from rows where id = ?", (row,))
+def _names(reader: Reader, stream: StreamRecord, row: int) -> tuple[str, str]:
+    """Return item and system of a row that must be there."""
+    found = _named(reader, stream, row)
     if found is None:
         raise HttpProblem(409, "this row is gone: retention has dropped it")
-    return found[0], found[1]
+    return found
+
+
+def _named(reader: Reader, stream: StreamRecord, row: int) -> tuple[str, str] | None:
+    found = reader.one(
+        f"select r.item, r.system from rows r where r.stream = ? and {reader.row_is('=', row)}",
+        (stream.id,),
+    )
+    return None if found is None else (found[0], found[1])
 
 
 def _last(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 __all__ = ["bytes_array", "number_array", "text_array"]
 
 
-def number_array(column: Sequence[float]) -> str:
+def number_array(column: Collection[float]) -> str:
     """Write numbers.
 
     >>> number_array([1, 2]), number_array([])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,22 @@ class PostgresReader:
             while piece := cursor.fetchmany(size):
                 yield piece
 
+    def row_is(self, sign: str, number: int | str, alias: str = "r") -> str:
+        """Return the condition that the id of a row compares to a number, or to a column.
+
+        The index of a stream's rows has blocks of sixteen ids, so the condition names the block too.
+
+        >>> PostgresReader.row_is(None, ">", 20)
+        '(r.id >> 4 >= 20 >> 4 and r.id > 20)'
+        """
+        block = {">": ">=", "<": "<="}.get(sign, sign)
+        return f"({alias}.id >> 4 {block} {number} >> 4 and {alias}.id {sign} {number})"
+
+    def in_order(self, alias: str = "r", *, last_first: bool = False) -> str:
+        """Return what follows ``order by`` to get the rows of a stream as they arrived."""
+        way = " desc" if last_first else ""
+        return f"{alias}.id >> 4{way}, {alias}.id{way}"
+
 
 class PostgresTransaction(PostgresReader):
     """One transaction of the writer."""
@@ -82,6 +98,7 @@ class PostgresTransaction(PostgresReader):
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         super().__init__(connection)
         self._used = False
+        self._found: dict[int, str] = {}  # where the rows lie that were found last, by id
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
@@ -116,10 +133,13 @@ class PostgresTransaction(PostgresReader):
             raise
 
     def find(
-        self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
+        self,
+        stream: int,
+        keys: Sequence[str],
+        names: Sequence[tuple[str, str]],
+        places: Mapping[tuple[str, str], int],
     ) -> tuple[list[KeptBatch], list[RowState]]:
         """Return the batches of a stream with these keys, and its rows of these names."""
-        items, systems = zip(*names, strict=True) if names else ((), ())
         with self._connection.pipeline() if keys else nullcontext():
             if keys:
                 held = self._connection.execute(
@@ -127,13 +147,20 @@ class PostgresTransaction(PostgresReader):
                     " unnest(%s::text[]) k (key) join batch b on b.stream = %s and b.key = k.key",
                     (text_array(keys), stream),
                 )
+            # "offset 0" keeps the loop over the hashes outside and the one index inside, whatever
+            # the planner knows of the table; a table that was never analysed is scanned otherwise.
             found = self._connection.execute(
-                "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
-                " from unnest(%s::text[], %s::text[]) n (item, system) join rows r"
-                " on r.stream = %s and r.item = n.item and r.system = n.system",
-                (text_array(items), text_array(systems), stream),
+                "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern,"
+                " nullif(r.grades, ''), r.at from unnest(%s::bigint[]) n (u), lateral"
+                " (select *, ctid::text as at from rows where u = n.u offset 0) r"
+                " where r.stream = %s",
+                (number_array({places[name] for name in names}), stream),
             )
-        return held.fetchall() if keys else [], found.fetchall()
+        # Two names may have the same hash: only those that were asked for are meant.
+        wanted = set(names)
+        rows = [row for row in found if (row[0], row[1]) in wanted]
+        self._found = {row[2]: row[7] for row in rows}
+        return held.fetchall() if keys else [], [row[:7] for row in rows]
 
     def numbers(self, rows: int, batches: int) -> tuple[int, int]:
         """Reserve consecutive ids of rows and numbers of batches; return the first of each."""
@@ -165,43 +192,49 @@ class PostgresTransaction(PostgresReader):
 
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""
-        ids, streams, items, systems, buckets, slices, patterns, us, grades, firsts, lasts = zip(
+        ids, streams, items, systems, buckets, slices, patterns, us, grades, firsts = zip(
             *rows, strict=True
         )
         self._connection.execute(
             "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
-            " seq_first, seq_last) select * from unnest(%s::bigint[], %s::bigint[], %s::text[],"
-            " %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[],"
-            " %s::bigint[], %s::bigint[])",
+            " seq_first) select * from unnest(%s::bigint[], %s::integer[], %s::text[],"
+            " %s::text[], %s::integer[], %s::integer[], %s::integer[], %s::bigint[], %s::bytea[],"
+            " %s::bigint[])",
             (
                 *(number_array(ids), number_array(streams), text_array(items)),
                 *(text_array(systems), number_array(buckets), number_array(slices)),
-                *(number_array(patterns), number_array(us), bytes_array(grades)),
-                *(number_array(firsts), number_array(lasts)),
+                *(number_array(patterns), number_array(us), _grades(grades)),
+                number_array(firsts),
             ),
         )
 
-    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
-        """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
-        slices, patterns, grades, seqs, ids = zip(*rows, strict=True)
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int]]) -> None:
+        """Set (slice, pattern, grades) of the row with the id that comes last."""
+        slices, patterns, grades, ids = zip(*rows, strict=True)
+        # Nobody else writes meanwhile, so the rows still lie where they were found.
+        places = text_array([self._found[one] for one in ids])
         self._connection.execute(
-            "update rows r set slice = n.slice, pattern = n.pattern, grades = n.grades,"
-            " seq_last = n.seq from unnest(%s::bigint[], %s::bigint[], %s::bytea[], %s::bigint[],"
-            " %s::bigint[]) n (slice, pattern, grades, seq, id) where r.id = n.id",
-            (
-                *(number_array(slices), number_array(patterns), bytes_array(grades)),
-                *(number_array(seqs), number_array(ids)),
-            ),
+            "update rows r set slice = n.slice, pattern = n.pattern, grades = n.grades"
+            " from unnest(%s::integer[], %s::integer[], %s::bytea[], %s::tid[])"
+            " n (slice, pattern, grades, at) where r.ctid = n.at",
+            (number_array(slices), number_array(patterns), _grades(grades), places),
         )
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
         """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""
         self._connection.execute(
             "insert into tally (stream, bucket, slice, pattern, n) select * from"
-            " unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])"
+            " unnest(%s::integer[], %s::integer[], %s::integer[], %s::integer[], %s::bigint[])"
             " on conflict (stream, bucket, slice, pattern) do update set n = tally.n + excluded.n",
             [number_array(column) for column in zip(*counts, strict=True)],
         )
+
+
+def _grades(column: Sequence[bytes | None]) -> str:
+    """Write grades; none are empty, because a null would cost the row eight bytes."""
+    if not any(column):
+        return "{" + ",".join(['""'] * len(column)) + "}"
+    return bytes_array([one or b"" for one in column])
 
 
 class PostgresStore:
@@ -237,15 +270,15 @@ class PostgresStore:
                 self._writer.close()
                 raise
 
-    def _connect(self, *, autocommit: bool = True) -> psycopg.Connection[Any]:
-        connection = self._psycopg.connect(self._dsn, autocommit=autocommit)
+    def _connect(self, *settings: str) -> psycopg.Connection[Any]:
+        connection = self._psycopg.connect(self._dsn, autocommit=True)
         connection.prepare_threshold = None
+        # Compiling a query takes 50 ms, more than any of ours. All settings are one message.
+        connection.execute("; ".join(f"set {one}" for one in ("jit = off", *settings)))
         return connection
 
     def _connect_writer(self) -> psycopg.Connection[Any]:
-        connection = self._connect()
-        connection.execute(f"set idle_in_transaction_session_timeout = {_MOST_IDLE}")
-        return connection
+        return self._connect(f"idle_in_transaction_session_timeout = {_MOST_IDLE}")
 
     def _migrate(self) -> None:
         """Run what is pending, each step in a transaction, while other processes wait."""
@@ -276,30 +309,46 @@ class PostgresStore:
     @contextmanager
     def read(self) -> Iterator[PostgresReader]:
         """Return a reader that belongs to the calling thread until the block ends."""
-        try:
-            connection = self._idle.get_nowait()
-        except queue.Empty:
-            connection = self._connect()
+        connection = self._take()
         try:
             yield PostgresReader(connection)
         finally:
-            if connection.closed or connection.broken:
-                # The server restarted: those that wait are dead, too, and nobody need find out.
-                connection.close()
-                self._drop_idle()
-            else:
-                self._idle.put(connection)
+            self._give(connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresReader]:
         """Return a reader that sees one state of the store until the block ends; keep it short."""
-        connection = self._connect(autocommit=False)
+        begin = "begin isolation level repeatable read read only"
+        connection = self._take()
         try:
-            connection.isolation_level = self._psycopg.IsolationLevel.REPEATABLE_READ
-            connection.read_only = True
+            connection.execute(begin)
+        except self._psycopg.OperationalError:
+            # The server restarted since the last question: this one need not fail for it.
+            connection.close()
+            self._drop_idle()
+            connection = self._connect()
+            connection.execute(begin)
+        try:
             yield PostgresReader(connection)
         finally:
+            if not (connection.closed or connection.broken):
+                connection.execute("rollback")
+            self._give(connection)
+
+    def _take(self) -> psycopg.Connection[Any]:
+        """Return a connection that waits, or a new one: making one takes longer than most reads."""
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            return self._connect()
+
+    def _give(self, connection: psycopg.Connection[Any]) -> None:
+        if connection.closed or connection.broken:
+            # The server restarted: those that wait are dead, too, and nobody need find out.
             connection.close()
+            self._drop_idle()
+        else:
+            self._idle.put(connection)
 
     @contextmanager
     def write(self) -> Iterator[PostgresTransaction]:

@@ -6,7 +6,7 @@ Only what must be fast, and differs between the engines, is a method of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
@@ -15,8 +15,8 @@ __all__ = ["KeptBatch", "NewBatch", "NewRow", "Reader", "RowState", "Store", "Tr
 RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None"]
 """(item, system, id, bucket, slice, pattern, grades) of a row as it is kept."""
 
-NewRow: TypeAlias = tuple[int, int, str, str, int, int, int, int, "bytes | None", int, int]
-"""(id, stream, item, system, bucket, slice, pattern, u, grades, seq_first, seq_last)."""
+NewRow: TypeAlias = tuple[int, int, str, str, int, int, int, int, "bytes | None", int]
+"""(id, stream, item, system, bucket, slice, pattern, u, grades, seq_first)."""
 
 KeptBatch: TypeAlias = tuple[str, int, bytes, int, int, int]
 """(key, seq, sha256, n, new, changed) of a batch as it is kept."""
@@ -45,6 +45,16 @@ class Reader(Protocol):
         much is written meanwhile.
         """
 
+    def row_is(self, sign: str, number: int | str, alias: str = "r") -> str:
+        """Return the condition that the id of a row compares to a number, or to a column.
+
+        The query must name the stream of the row as well. *sign* is one of ``=``, ``>``, ``>=``,
+        ``<=``.
+        """
+
+    def in_order(self, alias: str = "r", *, last_first: bool = False) -> str:
+        """Return what follows ``order by`` to get the rows of a stream as they arrived."""
+
 
 class Transaction(Reader, Protocol):
     """What the writer does: all of it is kept, or nothing."""
@@ -68,9 +78,16 @@ class Transaction(Reader, Protocol):
         """Undo what the block did, and only that, if it raises."""
 
     def find(
-        self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
+        self,
+        stream: int,
+        keys: Sequence[str],
+        names: Sequence[tuple[str, str]],
+        places: Mapping[tuple[str, str], int],
     ) -> tuple[list[KeptBatch], list[RowState]]:
-        """Return the batches of a stream with these keys, and its rows of these names."""
+        """Return the batches of a stream with these keys, and its rows of these names.
+
+        *places* gives the hash `u` of a name, and works it out only if it is asked.
+        """
 
     def numbers(self, rows: int, batches: int) -> tuple[int, int]:
         """Reserve consecutive ids of rows and numbers of batches; return the first of each."""
@@ -81,8 +98,11 @@ class Transaction(Reader, Protocol):
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""
 
-    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
-        """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int]]) -> None:
+        """Set (slice, pattern, grades) of the row with the id that comes last.
+
+        It was found in this transaction.
+        """
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
         """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""

@@ -6,7 +6,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,14 @@ class SqliteReader:
         finally:
             cursor.close()
 
+    def row_is(self, sign: str, number: int | str, alias: str = "r") -> str:
+        """Return the condition that the id of a row compares to a number, or to a column."""
+        return f"{alias}.id {sign} {number}"
+
+    def in_order(self, alias: str = "r", *, last_first: bool = False) -> str:
+        """Return what follows ``order by`` to get the rows of a stream as they arrived."""
+        return f"{alias}.id desc" if last_first else f"{alias}.id"
+
 
 class SqliteTransaction(SqliteReader):
     """One transaction of the writer."""
@@ -89,7 +97,11 @@ class SqliteTransaction(SqliteReader):
         self._connection.execute("release one")
 
     def find(
-        self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
+        self,
+        stream: int,
+        keys: Sequence[str],
+        names: Sequence[tuple[str, str]],
+        places: Mapping[tuple[str, str], int],
     ) -> tuple[list[KeptBatch], list[RowState]]:
         """Return the batches of a stream with these keys, and its rows of these names."""
         ask = self._connection.execute
@@ -136,14 +148,14 @@ class SqliteTransaction(SqliteReader):
         """Insert rows."""
         self._connection.executemany(
             "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
-            " seq_first, seq_last) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " seq_first) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
-    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
-        """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int]]) -> None:
+        """Set (slice, pattern, grades) of the row with the id that comes last."""
         self._connection.executemany(
-            "update rows set slice = ?, pattern = ?, grades = ?, seq_last = ? where id = ?", rows
+            "update rows set slice = ?, pattern = ?, grades = ? where id = ?", rows
         )
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
