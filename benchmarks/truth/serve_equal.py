@@ -1,10 +1,15 @@
 """Whether SQLite, PostgreSQL and the command line say the same: random streams, field for field.
 
-``python benchmarks/truth/serve_equal.py [STREAMS] [--keep FILE] [--write]`` posts streams in any order,
-with repeats, late and corrected labels, odd names and labels, to a service on each database; each
-stream is asked five of eleven questions, so that all are asked equally often. The two services must
-answer the same bytes, and the command line the same fields (but ``as_of`` and ``command``) on the
-exported rows. With --keep the streams of earlier calls are counted, too, and the next ones are taken.
+``python benchmarks/truth/serve_equal.py [STREAMS] [--kills] [--keep FILE] [--write]`` posts streams in
+any order, with repeats, late and corrected labels, odd names and labels, and the faults of which the
+command line warns, to a service on each database. Each stream is asked five questions in turn, so
+that all are asked equally often. Both databases must hold the same counts or rows for it, and one of
+them, in turn, must answer what the command line says of the exported rows: every field but ``as_of``
+and ``command``, and the same refusals.
+
+With --kills every stream is posted by processes that are killed at named points, about three times per
+stream, and whatever was not acknowledged is sent again. With --keep the streams of earlier calls are
+counted, too, and the next ones are taken.
 """
 
 from __future__ import annotations
@@ -20,9 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from pieces import add_piece, pieces
 from record import record
-from tests.serve.equal import QUERIES, differences, post
+from tests.serve.equal import QUERIES, differences, post, unlike
+from tests.serve.faults import found
 from tests.serve.postgres import postgres_server
 from tests.serve.queue.people import InProcess
+from tests.serve.random_streams import random_stream
 from tests.serve.web import Clock, Loop, Web
 
 from tallystick.serve.app import make_app, make_service
@@ -46,9 +53,13 @@ def serving(address: str, loop: Loop) -> Iterator[tuple[Service, Web]]:
         service.close()
 
 
-def run(folder: Path, postgres: str, seeds: range) -> dict[str, int]:
-    """Return how many questions were asked, answered, and answered differently."""
-    asked: Counter[str] = Counter()
+def run(
+    folder: Path, postgres: str, seeds: range, *, kills: bool = False
+) -> Iterator[dict[str, int]]:
+    """Yield for each stream how many questions were asked, answered, and answered differently."""
+    if kills:
+        for address in (f"{folder}/serve.sqlite", postgres):
+            print(found("streams", address, len(seeds), seed=seeds.start), flush=True)
     with (
         Loop() as loop,
         serving(f"{folder}/serve.sqlite", loop) as (one, here),
@@ -56,25 +67,27 @@ def run(folder: Path, postgres: str, seeds: range) -> dict[str, int]:
     ):
         for seed in seeds:
             name = f"s{seed}"
+            asked: Counter[str] = Counter(streams=1)
             for service, web in ((one, here), (two, there)):
-                made = post(web, name, seed, odd=bool(seed % 2))
+                odd = bool(seed % 2)
+                made = random_stream(seed, odd=odd) if kills else post(web, name, seed, odd=odd)
                 asked["broken books"] += bool(check_stream(service.store, name).problems)
             for k in range(ASKED):
                 verb, query = QUERIES[(seed * ASKED + k) % len(QUERIES)]
-                # A draw depends on a secret of its database: then each is asked by itself.
-                other = None if made.draw else there
-                found = differences(here, name, folder, verb, query, other=other)
-                if made.draw:
-                    found += differences(there, name, folder, verb, query)
-                said = here.get(f"/v1/streams/{name}/results/{verb}", params=query).json()
+                # The databases take turns. A draw depends on a secret of its own database.
+                web = (here, there)[(seed + k) % 2]
+                differ = differences(web, name, folder, verb, query)
+                if not made.draw or kills:
+                    differ += unlike(one.store, two.store, name, verb, query)
+                said = web.get(f"/v1/streams/{name}/results/{verb}", params=query).json()
                 asked["questions"] += 1
                 asked["unknowable"] += said.get("decision", "unknowable") == "unknowable"
-                asked["different"] += bool(found)
-                for line in found:
+                asked["different"] += bool(differ)
+                for line in differ:
                     print(seed, made.fault, verb, query, line, flush=True)
             for web in (here, there):
                 web.delete(f"/v1/streams/{name}")
-    return {"streams": len(seeds), **{name: asked[name] for name in NAMES}}
+            yield {name: asked[name] for name in ("streams", *NAMES)}
 
 
 def main() -> None:
@@ -83,9 +96,11 @@ def main() -> None:
     before = pieces()
     first = 2000 + sum(one["streams"] for one in before)
     with tempfile.TemporaryDirectory() as folder, postgres_server() as address:
-        piece = run(Path(folder), address, range(first, first + streams))
-    add_piece(piece)
-    row = {key: sum(one[key] for one in (*before, piece)) for key in ("streams", *NAMES)}
+        seeds = range(first, first + streams)
+        for piece in run(Path(folder), address, seeds, kills="--kills" in sys.argv):
+            add_piece(piece)  # stream by stream, so that a run that is cut off counts as well
+            before.append(piece)
+    row = {key: sum(one[key] for one in before) for key in ("streams", *NAMES)}
     notes = [
         "A question is unknowable where the command line refuses the exported rows, too.",
         "Books are the counts against a recount, and the rows against a replay of the batches.",

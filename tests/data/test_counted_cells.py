@@ -107,6 +107,13 @@ def test_tokens_that_stand_nowhere_are_named_in_counts_too() -> None:
     assert any(note.startswith("--missing none: no cell of 'gold', 'a'") for note in counts.notes)
 
 
+def test_a_token_for_no_answer_turns_no_count_into_a_weight() -> None:
+    again = counted(table(), **OPTIONS, missing=("fail",)).tally("judges", "truth")
+    assert not again.weighted
+    assert again.n == 240
+    assert set(again.labels["a"]) == {"pass", None}
+
+
 def test_marks_are_no_answers_in_counts_either() -> None:
     marks = {f"{name}_correct": [0, 1, 1, 1] * 10 for name in "ab"}
     tally = Tally.of({**marks, "gold": [0, 1] * 20})

@@ -9,6 +9,7 @@ through the whole application, but not through a socket.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -20,7 +21,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from tallystick.serve.ingest import write as write_module
 from tallystick.serve.ingest.interned import Interned
 from tallystick.serve.service import Config, Service
 from tallystick.serve.store import open_store, postgres, sqlite
+from tests.serve.random_streams import NOW, RandomStream, random_stream
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -133,7 +134,7 @@ def arm(point: str, hit: int) -> None:
 def _wrap_write(store: Any, step: str, here: Callable[[str], None]) -> None:
     real = store.write
 
-    @contextmanager
+    @contextlib.contextmanager
     def write(self: Any) -> Iterator[Any]:
         if step == "begin":
             here("before")
@@ -271,6 +272,69 @@ def _books(address: str, acknowledged: set[str]) -> dict[str, Any]:
         store.close()
 
 
+# -- random streams under kills
+
+
+def streams(address: str, count: int, first: int) -> dict[str, Any]:
+    """Post the random streams of *count* seeds, each process being killed after a few batches.
+
+    What was not acknowledged is sent again, the same bytes under the same key.
+    """
+    killed = 0
+    for seed in range(first, first + count):
+        rng = random.Random(seed)
+        made = random_stream(seed, odd=bool(seed % 2))
+        left = list(enumerate(made.batches))
+        while left:
+            point = (rng.choice(POINTS), rng.randint(1, 9)) if killed < 3 * count else None
+            pid, pipe = forked(_in_order(address, f"s{seed}", made, left, point))
+            kept = [int(line) for line in lines(pipe, until=time.monotonic() + 60.0)]
+            os.close(pipe)
+            status = os.waitpid(pid, 0)[1]
+            if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+                raise RuntimeError(f"the child failed on stream {seed}")
+            killed += os.WIFSIGNALED(status)
+            left = [one for one in left if one[0] not in kept]
+    return {"streams": count, "killed": killed}
+
+
+def _in_order(
+    address: str,
+    name: str,
+    made: RandomStream,
+    batches: list[tuple[int, list[dict[str, Any]]]],
+    point: tuple[str, int] | None,
+) -> Any:
+    """Return what a child does: post one batch after the other and say what was acknowledged."""
+
+    def work(pipe: int) -> None:
+        service = make_service(
+            open_store(address), config=Config(job_pause=0.0), clock=lambda: float(NOW)
+        )
+        transport = httpx.ASGITransport(app=make_app(service), client=("127.0.0.1", 50000))
+
+        async def run() -> None:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://127.0.0.1:8765"
+            ) as client:
+                (await client.put(f"/v1/streams/{name}", json=made.settings)).raise_for_status()
+                if point is not None:
+                    arm(*point)
+                for number, batch in batches:
+                    answer = await client.post(
+                        f"/v1/streams/{name}/records",
+                        json=batch,
+                        headers={"Idempotency-Key": f"b{number}"},
+                    )
+                    answer.raise_for_status()
+                    os.write(pipe, f"{number}\n".encode())
+
+        asyncio.run(run())
+        service.close()
+
+    return work
+
+
 # -- a lease holder that is stopped
 
 
@@ -338,10 +402,15 @@ def stopped_holder(address: str, rounds: int, seed: int) -> dict[str, Any]:
 
 
 def watch_kills(address: str, rounds: int, seed: int) -> dict[str, Any]:
-    """Kill the service in the middle of a run until the run is over; count calls paid twice."""
+    """Kill the service in the middle of a run until the run is over; count calls paid twice.
+
+    The API counts the calls, and the journal says after each kill which were in flight. A call that
+    is repeated is charged to the kill that it was in flight at.
+    """
     from tests.serve.watches.fake_api import api_process
 
     rng = random.Random(seed)
+    account = CallAccount()
     together = 4
     items = 4 * rounds + 8
     killed = 0
@@ -362,10 +431,12 @@ def watch_kills(address: str, rounds: int, seed: int) -> dict[str, Any]:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
                 killed += 1
+                account.killed(_quiet(api), Path(folder))
             os.close(pipe)
             if over:
                 break
         asked = api.asked()
+        account.called(asked)
         store = open_store(address)
         with store.read() as reader:
             [(state, cost)] = reader.all("select state, cost from run")
@@ -377,9 +448,76 @@ def watch_kills(address: str, rounds: int, seed: int) -> dict[str, Any]:
         "items asked": len(asked),
         "calls": sum(asked.values()),
         "paid twice": sum(n - 1 for n in asked.values()),
-        "allowed": together * killed,
+        "most in flight at a kill": max(account.in_flight, default=0),
+        "most paid twice for a kill": max(account.twice, default=0),
+        "paid twice and not in flight at a kill": account.beyond,
         "booked too little": round(max(0.0, sum(asked.values()) * 0.001 - cost), 6),
     }
+
+
+class CallAccount:
+    """Which kill each call that was paid twice is due to.
+
+    A call may be repeated once for each kill that it was in flight at; any other repetition is
+    counted as *beyond*. So no kill makes more calls be paid twice than were in flight at it.
+    """
+
+    def __init__(self) -> None:
+        self.in_flight: list[int] = []
+        self.twice: list[int] = []
+        self.beyond = 0
+        self._asked: dict[str, int] = {}
+        self._pending: dict[str, int] = {}
+        self._sent: dict[str, int] = {}
+
+    def called(self, asked: dict[str, int]) -> None:
+        """Charge the calls since the last kill that were repeated."""
+        for text, n in asked.items():
+            item = text.removeprefix("text ")
+            for k in range(self._asked.get(item, 0), n):
+                if not k:
+                    continue  # the first call of an item
+                kill = self._pending.pop(item, None)
+                if kill is None:
+                    self.beyond += 1
+                else:
+                    self.twice[kill] += 1
+            self._asked[item] = n
+
+    def killed(self, asked: dict[str, int], folder: Path) -> None:
+        """Note which calls were in flight at this kill: in the journal, sent and not answered."""
+        self.called(asked)
+        sent: dict[str, int] = {}
+        answered: set[str] = set()
+        for path in (folder / "watches").glob("*.journal"):
+            for line in path.read_bytes().splitlines()[1:]:
+                with contextlib.suppress(ValueError):  # the line that the kill cut off
+                    event = json.loads(line.rpartition(b"\t")[0])
+                    key = str(event.get("sent", event.get("answer"))).partition(":")[2]
+                    if "sent" in event:
+                        sent[key] = sent.get(key, 0) + 1
+                    else:
+                        answered.add(key)
+        now = [
+            item for item, n in sent.items() if n > self._sent.get(item, 0) and item not in answered
+        ]
+        for item in now:
+            self._pending[item] = len(self.in_flight)
+        self.in_flight.append(len(now))
+        self.twice.append(0)
+        self._sent = sent
+
+
+def _quiet(api: Any) -> dict[str, int]:
+    """Return what the API was asked, once the calls that had left before a kill are counted."""
+    asked: dict[str, int] = api.asked()
+    for _ in range(100):
+        time.sleep(0.05)
+        again = api.asked()
+        if again == asked:
+            break
+        asked = again
+    return asked
 
 
 def _watch_made(address: str, folder: Path, url: str, n: int, together: int) -> Any:
@@ -441,6 +579,8 @@ def main() -> None:
     what, address, rounds, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     if what in ("named", "random"):
         answer = kills(address, rounds, seed, named=what == "named")
+    elif what == "streams":
+        answer = streams(address, rounds, seed)
     elif what == "stopped":
         answer = stopped_holder(address, rounds, seed)
     else:

@@ -27,6 +27,7 @@ from tallystick.values import (
     Meaning,
     agree,
     identity,
+    is_missing,
     spelling,
     whole,
     without_missing,
@@ -218,16 +219,18 @@ class Data:
         own = held.marginal(columns)
         if not (missing or self.rules.coerce):
             return own
-        # The patterns are counted again as rows, so that later rules apply to a saved tally too.
-        frame = {name: own.column(name) for name in columns}
-        again = Tally.of(
-            {**frame, "count ": own.counts},
-            columns=columns,
-            weight="count ",
-            missing=missing,
-            coerce=self.rules.coerce,
-        )
-        return again.with_sources_of(own)
+        # Labels are read again, so that later rules apply to a saved tally too. Counts of rows stay
+        # whole numbers: as weights they would count as something else than rows.
+        tokens = frozenset(missing)
+        frame = {}
+        for name in columns:
+            labels = [
+                None if is_missing(label, tokens) else self._read(label)
+                for label in own.labels[name]
+            ]
+            frame[name] = [labels[code] for code in own.codes[:, columns.index(name)].tolist()]
+        apart = [name for name in columns if name not in self._answers]
+        return Tally.from_patterns(frame, own.counts.tolist(), apart=apart).with_sources_of(own)
 
     # -- rows
 

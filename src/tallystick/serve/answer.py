@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 __all__ = [
     "CountedRows",
     "StreamAnswer",
+    "StreamQuestion",
     "answer_stream",
     "arrow_rows",
     "counted_rows",
+    "stream_question",
     "stream_tally",
 ]
 
@@ -57,10 +59,42 @@ class StreamAnswer:
     doubts: tuple[DrawDoubt, ...] = ()
 
 
-def answer_stream(
+@dataclass(frozen=True, kw_only=True)
+class StreamQuestion:
+    """A question and all that its answer depends on; nothing of it is in the database any more.
+
+    Parameters
+    ----------
+    call
+        What the command line would make of the request.
+    source
+        Counts or rows; None if there are none.
+    beside
+        What is known of the rows beside their counts.
+    command
+        The command that gives the same answer from the exported rows.
+    as_of, version
+        The last batch, and the version of the stream.
+    rows
+        How many rows the stream has.
+    doubts
+        What the way in which its labels were chosen leaves open.
+    """
+
+    call: Call
+    source: Tally | Any
+    beside: BesideCounts | None
+    command: str
+    as_of: int
+    version: int
+    rows: int
+    doubts: tuple[DrawDoubt, ...] = ()
+
+
+def stream_question(
     store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
-) -> StreamAnswer:
-    """Ask *verb* about the rows of a span, as the command line would about their file."""
+) -> StreamQuestion:
+    """Read what *verb* needs of the rows of a span, in one state of the database."""
     with store.snapshot() as reader:
         stream = find_stream(reader, name)
         [(as_of,)] = reader.all(
@@ -70,21 +104,44 @@ def answer_stream(
         words = arguments(verb, book.table, stream.settings, given)
         call = call_of(verb, words)
         _check_columns(call, book.table, given)
-        shared = {"as_of": as_of, "version": stream.version}
-        command = shlex.join(["tallystick", verb, "rows.csv", *words])
         source, beside = _source(reader, book, call, span)
         held = [ident for ident, body in book.slices.items() if span.holds(body)]
         used = book.table.has_truth and call.reading.get("truth") is not None
         doubts = label_doubts(reader, stream, book.chances, span, held) if used else []
-    if source is None:
-        why = "no row is in this window" if stream.rows else "the stream has no row yet"
-        return StreamAnswer(result=None, why=why, command=command, **shared)
-    try:
-        result = _concluded(call, source, beside)
-    except (InputError, NotIdentifiable) as error:
-        # The request was sound: it is the rows that cannot answer it, or not yet.
-        return StreamAnswer(result=None, why=str(error), command=command, **shared)
-    return StreamAnswer(result=result, why="", command=command, doubts=tuple(doubts), **shared)
+    return StreamQuestion(
+        call=call,
+        source=source,
+        beside=beside,
+        command=shlex.join(["tallystick", verb, "rows.csv", *words]),
+        as_of=as_of,
+        version=stream.version,
+        rows=stream.rows,
+        doubts=tuple(doubts),
+    )
+
+
+def answer_stream(
+    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+) -> StreamAnswer:
+    """Ask *verb* about the rows of a span, as the command line would about their file."""
+    asked = stream_question(store, name, verb, given, span)
+    result, why = None, ""
+    if asked.source is None:
+        why = "no row is in this window" if asked.rows else "the stream has no row yet"
+    else:
+        try:
+            result = _concluded(asked.call, asked.source, asked.beside)
+        except (InputError, NotIdentifiable) as error:
+            # The request was sound: it is the rows that cannot answer it, or not yet.
+            why = str(error)
+    return StreamAnswer(
+        result=result,
+        why=why,
+        as_of=asked.as_of,
+        version=asked.version,
+        command=asked.command,
+        doubts=asked.doubts if result is not None else (),
+    )
 
 
 def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[str]]) -> None:

@@ -41,6 +41,7 @@ def test_rows_that_came_after_the_draw_are_counted_and_named(web: Web, verb: str
         in (found["assumptions"])
     )
     assert result(web, verb, window="last:400")["warnings"][-1].startswith("250 rows were in no")
+    assert "250 rows were in no draw" in web.get(f"/streams/{STREAM}").text
 
 
 def test_labels_of_rows_that_people_chose_are_named_before_any_draw(web: Web) -> None:

@@ -128,6 +128,8 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
     )
     if found.result is not None:
         _fill(shown, found.result)
+        shown.assumptions += [doubt.assumption for doubt in found.doubts]
+        shown.warnings += [doubt.warning for doubt in found.doubts]
     return msgspec.json.encode(shown)
 
 

@@ -51,24 +51,7 @@ def _beyond(
     reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
 ) -> DrawDoubt | None:
     """Return the doubt about rows that no draw could take: those that came later, above all."""
-    where, values = span.condition()
-    marks = ", ".join(map(str, slices)) or "-1"
-    reach = []
-    for frame in known.frames:
-        inside, more = frame.span.condition()
-        reach.append(f"(seq_first <= ?{inside})")
-        values += [frame.as_of, *more]
-    sql = (
-        f"select count(*) from rows where stream = ?{where} and slice in ({marks})"
-        f" and not ({' or '.join(reach)})"
-    )
-    if span.last is not None:
-        sql = (
-            "select count(*) from (select seq_first, bucket from rows where stream = ?"
-            f" and slice in ({marks}) order by id desc limit ?) t where not ({' or '.join(reach)})"
-        )
-        values = [span.last, *values]
-    [(later,)] = reader.all(sql, (stream.id, *values))
+    later = _later(reader, stream, known, span, slices)
     if not later:
         return None
     rows = "row was" if later == 1 else "rows were"
@@ -82,13 +65,45 @@ def _beyond(
     )
 
 
+def _later(
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+) -> int:
+    """Return how many rows of a span were in no draw."""
+    whole = [frame.as_of for frame in known.frames if frame.span == Span()]
+    if whole:
+        # Batches know how many rows they brought: the rows need not be read.
+        [(after,)] = reader.all(
+            "select coalesce(sum(new), 0) from batch where stream = ? and seq > ?",
+            (stream.id, max(whole)),
+        )
+        if not after or span in (Span(), Span(labels=span.labels)):
+            return int(after)
+    where, values = span.condition()
+    marks = ", ".join(map(str, slices)) or "-1"
+    reach = []
+    for frame in known.frames:
+        inside, more = frame.span.condition()
+        reach.append(f"(seq_first <= ?{inside})")
+        values += [frame.as_of, *more]
+    missed = f"not ({' or '.join(reach)})"
+    sql = f"select count(*) from rows where stream = ?{where} and slice in ({marks}) and {missed}"
+    if span.last is not None:
+        sql = (
+            "select count(*) from (select seq_first, bucket from rows where stream = ?"
+            f" and slice in ({marks}) order by id desc limit ?) t where {missed}"
+        )
+        values = [span.last, *values]
+    [(later,)] = reader.all(sql, (stream.id, *values))
+    return int(later)
+
+
 def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> DrawDoubt | None:
     """Return the doubt about drawn rows that people have read and that have no label."""
     where, values = span.condition("r")
     states = dict(
         reader.all(
             "select d.state, count(*) from draw d join frame f on f.id = d.frame"
-            " join rows r on r.stream = f.stream and r.id = d.row_id"
+            f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
             f" where f.stream = ?{where} group by d.state",
             (stream.id, *values),
         )
@@ -120,7 +135,8 @@ def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[Draw
     where, values = span.condition("r")
     [(chosen,)] = reader.all(
         "select count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
-        " and r.id = l.row_id where l.stream = ? and l.current = 1 and l.value is not null"
+        f" and {reader.row_is('=', 'l.row_id')}"
+        " where l.stream = ? and l.current = 1 and l.value is not null"
         f" and l.origin = 'volunteered'{where}",
         (stream.id, *values),
     )
