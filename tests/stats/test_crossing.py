@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tallystick.stats.crossing import crossing, last_refuted
+from tallystick.stats.crossing import crossing
 
 
 def steep(centre, sharpness):
@@ -46,17 +46,3 @@ def test_values_that_are_not_finite_fall_back_to_halving():
         return np.where(x < 2.5, -np.inf, np.inf), np.full_like(x, np.nan)
 
     assert abs(crossing(rising, np.zeros(1), -10.0, 10.0)[0] - 2.5) < 1e-12
-
-
-def test_few_rows_and_many_rows_find_the_same_points():
-    bars = np.random.default_rng(3).random(200)
-
-    def largest(count):
-        return last_refuted(
-            lambda rows, x: x <= bars[rows, None], np.zeros(count), np.ones(count), 24
-        )
-
-    many = largest(200)
-    assert (many <= bars).all()
-    assert (bars - many).max() < 2.0**-24
-    assert np.abs(largest(5) - many[:5]).max() < 1e-15

@@ -21,10 +21,10 @@ from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.systems import System, estimate_systems, judge_only
-from tallystick.stats.adverse import AdverseEstimate
+from tallystick.score.systems import System, estimate_systems, judge_only, score_levels
+from tallystick.stats.adverse import AdverseEstimate, LevelEnds, Levels
 
-__all__ = ["check_mix", "mixed_judges", "mixed_systems"]
+__all__ = ["check_mix", "mixed_judges", "mixed_levels", "mixed_systems"]
 
 
 def check_mix(outputs: Outputs, mix: Mapping[str, float], column: str) -> Floats:
@@ -73,6 +73,35 @@ def mixed_systems(
             )
         )
     return found
+
+
+def mixed_levels(
+    outputs: Outputs, values: Floats, question: ScoreQuestion, shares: Floats
+) -> list[Levels | None]:
+    """Return every system's score under the target mix (SC3) as a function of the level."""
+    parts = []
+    for h, share in enumerate(shares):
+        inside = np.asarray(outputs.slice == h)
+        if share > 0:
+            parts.append((share, score_levels(outputs.part(inside), values[inside], question)))
+
+    def of(s: int) -> Levels | None:
+        held = [(share, one) for share, levels in parts if (one := levels[s]) is not None]
+        if len(held) < len(parts):
+            return None
+
+        def at(alpha: Floats) -> LevelEnds:
+            found = [(share, one(alpha)) for share, one in held]
+            zero = np.zeros(alpha.size)
+            centre = sum((share * value for share, (value, _, _) in found), zero)
+            down = sum(((w * np.maximum(0.0, v - low)) ** 2 for w, (v, low, _) in found), zero)
+            up = sum(((w * np.maximum(0.0, high - v)) ** 2 for w, (v, _, high) in found), zero)
+            low, high = centre - np.sqrt(down), centre + np.sqrt(up)  # (SC3)
+            return centre, np.maximum(0.0, low), np.minimum(1.0, high)
+
+        return at
+
+    return [of(s) for s in range(len(outputs.systems))]
 
 
 def _together(

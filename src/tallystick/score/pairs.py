@@ -8,7 +8,7 @@ from the two scores (AL9): `different_items`. A labelling session has a rule of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from tallystick.score.board import FEWEST, board_of
 from tallystick.score.different_items import from_scores
@@ -16,7 +16,8 @@ from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.same_items import certified, simultaneous
 from tallystick.score.system_pair import SystemPair
-from tallystick.score.systems import System, estimate_systems
+from tallystick.score.systems import System, score_levels
+from tallystick.stats.adverse import Levels
 
 __all__ = ["compare_pairs"]
 
@@ -27,7 +28,7 @@ def compare_pairs(
     systems: list[System],
     question: ScoreQuestion,
     *,
-    estimates: Callable[[float], list[System]] | None = None,
+    levels: Sequence[Levels | None] | None = None,
 ) -> list[SystemPair]:
     """Compare every pair of systems that has human grades.
 
@@ -39,18 +40,19 @@ def compare_pairs(
         The scores.
     question
         Level, population, certified or not, seed.
-    estimates
-        Gives the scores at another level; by default those of `estimate_systems`. A target mix has
+    levels
+        The scores as functions of the level; by default those of `score_levels`. A target mix has
         its own, and its pairs always come from the scores.
     """
     graded = tuple(s for s, one in enumerate(systems) if one.score is not None)
     if len(graded) < 2 or (outputs.counted and outputs.grid is None):
         return []  # a tally does not say which grades are on common items
     board = board_of(outputs, values, graded)
-    simple = estimates is None and outputs.probability is None
-    at = estimates or (lambda alpha: estimate_systems(outputs, values, question, alpha=alpha))
+    simple = levels is None and outputs.probability is None
     if board is not None and board.same_items and simple and board.shared.sum() >= FEWEST:
         if question.certified:
             return certified(board, systems, question)
         return simultaneous(board, systems, question)
-    return from_scores(board, graded, systems, at, question, paired=simple)
+    if levels is None:
+        levels = score_levels(outputs, values, question)
+    return from_scores(board, graded, systems, levels, question, paired=simple)

@@ -10,13 +10,22 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tallystick._rng import as_rng
-from tallystick.results import Interval
 from tallystick.score.board import SystemBoard, adjusted_labels
+from tallystick.score.outputs import Floats
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.system_pair import SystemPair, agreeing, inverted, score_of
+from tallystick.score.system_pair import Places, SystemPair, agreeing, inverted, score_of
 from tallystick.score.systems import System, population_of
-from tallystick.stats.adverse import certified_difference, compare_systems, mean_outlook
+from tallystick.stats.adverse import (
+    CertifiedRows,
+    certified_difference,
+    compare_systems,
+    mean_outlook,
+)
+from tallystick.stats.intervals import betting
 from tallystick.stats.multiplicity import holm
 
 __all__ = ["certified", "simultaneous"]
@@ -81,23 +90,35 @@ def certified(
     order = as_rng(question.seed).permutation(int(m.sum()))
     u = adjusted_labels(board.truth[m], board.values[m], board.values, board.counts)
 
-    def interval_of(a: int, b: int, alpha: float) -> Interval:
-        difference = (board.truth[m][:, a] - board.truth[m][:, b])[order]
-        consensus = (board.values[m][:, a] - board.values[m][:, b])[order]
-        return certified_difference(
-            difference,
-            consensus,
-            board.every(board.values[:, a] - board.values[:, b]),
-            population=population_of(question),
-            anytime=question.anytime,
-            alpha=alpha,
-        )
+    places = [(a, b) for a in range(k) for b in range(a + 1, k)]
+    first, second = np.array(places).T
+    truth, values = board.truth[m][order], board.values[m][order]
+    labels, judged = (
+        (truth[:, first] - truth[:, second]).T,
+        (values[:, first] - values[:, second]).T,
+    )
+    every = [board.every(board.values[:, a] - board.values[:, b]) for a, b in places]
+    population, anytime = population_of(question), question.anytime
+    if population == "new":
+        ends_at = partial(_of_new, labels, anytime=anytime)
+    else:
+        held = CertifiedRows.of(labels, judged, every, bounds=(-1.0, 1.0), anytime=anytime)
+        ends_at = partial(_of_these, held)
+    kind = certified_difference(
+        labels[0], judged[0], every[0], population=population, anytime=anytime
+    )
 
-    raw = []
-    for a in range(k):
-        for b in range(a + 1, k):
-            p = inverted(partial(interval_of, a, b))
-            raw.append((a, b, p, interval_of(a, b, question.alpha / count)))
+    def holds(some: Places, alpha: Floats) -> NDArray[np.bool_]:
+        low, high = ends_at(some, alpha)
+        return (low <= 0) & (high >= 0)
+
+    p_values = inverted(holds, count)
+    found = ends_at(np.arange(count), np.full(count, question.alpha / count))
+    level = 1 - question.alpha / count
+    raw = [
+        (a, b, p, replace(kind, low=float(low), high=float(high), level=level))
+        for (a, b), p, low, high in zip(places, p_values, *found, strict=True)
+    ]
     adjusted = holm([p for *_, p, _ in raw])
     pairs = []
     for (a, b, p, interval), step in zip(raw, adjusted, strict=True):
@@ -121,3 +142,15 @@ def certified(
             )
         )
     return pairs
+
+
+def _of_these(rows: CertifiedRows, some: Places, alpha: Floats) -> tuple[Floats, Floats]:
+    return rows.take(some).ends(alpha)
+
+
+def _of_new(labels: Floats, some: Places, alpha: Floats, *, anytime: bool) -> tuple[Floats, Floats]:
+    found = [
+        betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0), anytime=anytime)[0]
+        for row, level in zip(some, alpha, strict=True)
+    ]
+    return np.array([one.low for one in found]), np.array([one.high for one in found])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tallystick.score.consensus import consensus
 from tallystick.score.from_session import SessionDraws
-from tallystick.score.mix import mixed_judges, mixed_systems
+from tallystick.score.mix import mixed_judges, mixed_levels, mixed_systems
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.pairs import compare_pairs
 from tallystick.score.question import ScoreQuestion
@@ -82,11 +82,9 @@ def estimated(
         systems, judges = estimate_systems(outputs, values, question), judge_only(outputs)
         pairs = compare_pairs(outputs, values, systems, question)
     else:
-
-        def mixed(alpha: float) -> list[System]:
-            return mixed_systems(outputs, values, question, shares, alpha)
-
-        systems, judges = mixed(question.alpha), mixed_judges(outputs, shares)
-        pairs = compare_pairs(outputs, values, systems, question, estimates=mixed)
+        systems = mixed_systems(outputs, values, question, shares, question.alpha)
+        judges = mixed_judges(outputs, shares)
+        levels = mixed_levels(outputs, values, question, shares)
+        pairs = compare_pairs(outputs, values, systems, question, levels=levels)
     units = Units(outputs.scale if not outputs.pass_fail else None)
     return Scored(outputs, values, judges, judge_means(outputs), systems, pairs, units, draws)

@@ -14,18 +14,27 @@ labelled for both says nothing of how far the two estimates are off together.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from math import hypot
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.sampling.labels.session_order import NEITHER, SessionOrder
 from tallystick.score.from_session import SessionDraws
+from tallystick.score.outputs import Floats
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.system_pair import SMALLEST, SystemPair, agreeing, inverted, score_of
+from tallystick.score.system_pair import (
+    SMALLEST,
+    Places,
+    SystemPair,
+    agreeing,
+    crossed,
+    inverted,
+    score_of,
+)
 from tallystick.score.systems import System
 from tallystick.stats.adverse.pair import METHOD
 from tallystick.stats.multiplicity import holm
@@ -59,7 +68,12 @@ def session_pairs(
     level = question.alpha / max(1, len(places))
     intervals = [interval(pair, level) for pair in places]
     if draws.order is None:
-        p_values = [inverted(partial(interval, pair), halvings=HALVINGS) for pair in places]
+
+        def holds(rows: Places, alpha: Floats) -> NDArray[np.bool_]:
+            found = zip(rows, alpha, strict=True)
+            return np.array([crossed(interval(places[row], float(a))) for row, a in found], bool)
+
+        p_values = inverted(holds, len(places), halvings=HALVINGS)
         steps = [float(step) for step in holm(p_values)]
         evidence = [(p, step, 0) for p, step in zip(p_values, steps, strict=True)]
     else:

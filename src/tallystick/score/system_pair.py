@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
+from tallystick.score.outputs import Floats
 from tallystick.score.systems import System
 from tallystick.stats.adverse import AdverseEstimate
 
 __all__ = [
-    "HALVINGS",
     "SMALLEST",
+    "Places",
     "SystemPair",
     "agreeing",
     "crossed",
@@ -21,6 +26,8 @@ __all__ = [
     "number_of",
     "score_of",
 ]
+
+Places: TypeAlias = NDArray[np.intp]
 
 SMALLEST = 1e-6
 """No p-value from an inverted interval is looked for below this."""
@@ -69,20 +76,40 @@ def agreeing(
     return replace(interval, high=min(interval.high, 0.0))
 
 
-def inverted(interval: Callable[[float], Interval], *, halvings: int = HALVINGS) -> float:
-    """Return the p-value that an interval implies: the least α at which it excludes 0."""
-    if crossed(interval(1 - 1e-9)):
-        return 1.0
-    if not crossed(interval(SMALLEST)):
-        return SMALLEST
-    low, high = math.log(SMALLEST), 0.0
-    for _ in range(halvings):
+def inverted(
+    holds: Callable[[Places, Floats], NDArray[np.bool_]], rows: int, *, halvings: int = HALVINGS
+) -> list[float]:
+    """Return the p-values that intervals imply: for each the least α at which it excludes 0.
+
+    All rows are halved together, so that each step is one question for all of them.
+
+    Parameters
+    ----------
+    holds
+        Given some rows and one α for each, whether their intervals hold 0.
+    rows
+        How many there are.
+    halvings
+        Steps of bisection in ln α.
+
+    Examples
+    --------
+    >>> least = np.array([0.03, 0.0, 2.0])
+    >>> found = inverted(lambda rows, alpha: alpha < least[rows], 3)
+    >>> [round(p, 6) for p in found]
+    [0.03, 1e-06, 1.0]
+    """
+    every = np.arange(rows)
+    p_values = np.where(holds(every, np.full(rows, 1 - 1e-9)), 1.0, SMALLEST)
+    left = every[p_values < 1.0]
+    left = left[holds(left, np.full(left.size, SMALLEST))]
+    low, high = np.full(left.size, math.log(SMALLEST)), np.zeros(left.size)
+    for _ in range(halvings if left.size else 0):
         middle = (low + high) / 2
-        if crossed(interval(math.exp(middle))):
-            low = middle
-        else:
-            high = middle
-    return math.exp(high)
+        inside = holds(left, np.exp(middle))
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    p_values[left] = np.exp(high)
+    return [float(p) for p in p_values]
 
 
 def score_of(system: System) -> float:

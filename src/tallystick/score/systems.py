@@ -13,6 +13,7 @@ from tallystick.score.outputs import Floats, Ints, Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.stats.adverse import (
     AdverseEstimate,
+    Levels,
     Outlook,
     Population,
     Spread,
@@ -21,8 +22,13 @@ from tallystick.stats.adverse import (
     adverse_share_weighted,
     adverse_shares,
     certified_mean,
+    certified_mean_levels,
     certified_share,
+    certified_share_levels,
+    exact_levels,
+    mean_levels,
     mean_outlook,
+    share_levels,
     share_outlook,
 )
 
@@ -32,6 +38,7 @@ __all__ = [
     "judge_means",
     "judge_only",
     "population_of",
+    "score_levels",
     "system_strata",
     "with_interval",
 ]
@@ -120,20 +127,54 @@ def estimate_systems(
     return [_mean(outputs, values, s, question, level) for s in range(len(outputs.systems))]
 
 
-def _shares(
-    outputs: Outputs, values: Floats, question: ScoreQuestion, alpha: float
-) -> list[System]:
-    """Estimate all systems at once from counts per stratum."""
+def score_levels(outputs: Outputs, values: Floats, question: ScoreQuestion) -> list[Levels | None]:
+    """Return the score of every system as a function of the level; None without labels.
+
+    The same numbers as `estimate_systems`, for those who need two systems at many levels.
+    """
+    population, k = population_of(question), len(outputs.systems)
+    if not outputs.pass_fail:
+        return [_mean_levels(outputs, values, s, question) for s in range(k)]
+    codes, *counted = _share_counts(outputs, values)
+    found: list[Levels | None] = []
+    for s in range(k):
+        sizes, labelled, passes = (part[s] for part in counted)
+        if not labelled.sum():
+            found.append(None)
+            continue
+        weighted = None
+        if outputs.probability is not None:
+            chosen = outputs.of(s) & outputs.known
+            passed = (outputs.truth[chosen] == 1).astype(np.float64)
+            weighted = passed, codes[chosen], outputs.probability[chosen]
+        levels = share_levels(sizes, labelled, passes, weighted=weighted, population=population)
+        if question.certified:
+            levels = exact_levels(
+                levels, certified_share_levels(sizes, labelled, passes, population=population)
+            )
+        found.append(levels)
+    return found
+
+
+def _share_counts(outputs: Outputs, values: Floats) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return the stratum of every entry; outputs, labels and passes, systems x strata."""
     k = len(outputs.systems)
     codes = system_strata(outputs, values)
     place = outputs.system * STRATA + codes
-    known, passed = outputs.known, outputs.truth == 1
     sizes, labelled, passes = (
         np.bincount(place[used], weights=outputs.counts[used], minlength=k * STRATA)
         .reshape(k, STRATA)
         .astype(np.float64)
-        for used in (np.ones(len(place), np.bool_), known, passed)
+        for used in (np.ones(len(place), np.bool_), outputs.known, outputs.truth == 1)
     )
+    return codes, sizes, labelled, passes
+
+
+def _shares(
+    outputs: Outputs, values: Floats, question: ScoreQuestion, alpha: float
+) -> list[System]:
+    """Estimate all systems at once from counts per stratum."""
+    codes, sizes, labelled, passes = _share_counts(outputs, values)
     population = population_of(question)
     estimates = adverse_shares(sizes, labelled, passes, population=population, alpha=alpha)
 
@@ -142,10 +183,10 @@ def _shares(
         counts = sizes[s], labelled[s], passes[s]
         one: AdverseEstimate | None = estimates[s] if labelled[s].sum() else None
         if one is not None and outputs.probability is not None:
-            chosen = outputs.of(s) & known
+            chosen = outputs.of(s) & outputs.known
             one = adverse_share_weighted(
                 sizes[s],
-                passed[chosen].astype(np.float64),
+                (outputs.truth[chosen] == 1).astype(np.float64),
                 codes[chosen],
                 outputs.probability[chosen],
                 population=population,
@@ -176,30 +217,80 @@ def system_strata(outputs: Outputs, values: Floats) -> Ints:
     return codes
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Graded:
+    """The labels of one system whose human grades are numbers."""
+
+    labels: Floats
+    consensus: Floats
+    inclusion: Floats | None
+    every: Floats
+    spread: Spread
+
+    @classmethod
+    def of(cls, outputs: Outputs, values: Floats, s: int) -> _Graded:
+        inside = outputs.of(s)
+        chosen = inside & outputs.known
+        # An entry that stands for several outputs with one grade is that many labels.
+        times = outputs.counts[chosen].astype(np.int64)
+        weights = outputs.probability
+        return cls(
+            labels=np.repeat(outputs.truth[chosen], times),
+            consensus=np.repeat(values[chosen], times),
+            inclusion=None if weights is None else np.repeat(weights[chosen], times),
+            every=np.repeat(values[inside], outputs.counts[inside].astype(np.int64)),
+            spread=Spread.of(values[inside], outputs.counts[inside]),
+        )
+
+    def certified(self, question: ScoreQuestion) -> Levels:
+        """Return the exact interval as a function of the level."""
+        # The order of the draw is not known, so a random one stands for it.
+        order = as_rng(question.seed).permutation(self.labels.size)
+        return certified_mean_levels(
+            self.labels[order],
+            self.consensus[order],
+            self.every,
+            population=population_of(question),
+            anytime=question.anytime,
+        )
+
+
+def _mean_levels(
+    outputs: Outputs, values: Floats, s: int, question: ScoreQuestion
+) -> Levels | None:
+    graded = _Graded.of(outputs, values, s)
+    if not graded.labels.size:
+        return None
+    found = mean_levels(
+        graded.labels,
+        graded.consensus,
+        graded.spread,
+        inclusion=graded.inclusion,
+        population=population_of(question),
+    )
+    return exact_levels(found, graded.certified(question)) if question.certified else found
+
+
 def _mean(
     outputs: Outputs, values: Floats, s: int, question: ScoreQuestion, alpha: float
 ) -> System:
     """Estimate one system whose human grades are numbers."""
-    inside = outputs.of(s)
-    chosen = inside & outputs.known
-    # An entry that stands for several outputs with one grade is that many labels.
-    times = outputs.counts[chosen].astype(np.int64)
-    y, c = np.repeat(outputs.truth[chosen], times), np.repeat(values[chosen], times)
-    every = Spread.of(values[inside], outputs.counts[inside])
+    graded = _Graded.of(outputs, values, s)
+    y, c, every = graded.labels, graded.consensus, graded.spread
     name, n = outputs.systems[s], every.n
     if not y.size:
         return System(name=name, found=None, outlook=None, n=n, n_labels=0)
-    weights = None if outputs.probability is None else np.repeat(outputs.probability[chosen], times)
     population = population_of(question)
-    found = adverse_mean(y, c, every, population=population, inclusion=weights, alpha=alpha)
+    found = adverse_mean(
+        y, c, every, population=population, inclusion=graded.inclusion, alpha=alpha
+    )
     if question.certified:
-        all_c = np.repeat(values[inside], outputs.counts[inside].astype(np.int64))
         # The order of the draw is not known, so a random one stands for it.
         order = as_rng(question.seed).permutation(y.size)
         exact = certified_mean(
             y[order],
             c[order],
-            all_c,
+            graded.every,
             population=population,
             anytime=question.anytime,
             alpha=alpha,

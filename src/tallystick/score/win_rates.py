@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick._rng import seed_of
 from tallystick.results import Interval, Unknown
@@ -18,8 +18,8 @@ from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.ranking import ranked
 from tallystick.score.result import NOT_SETTLED, Rate, ScoreResult, SystemPairRow, SystemRow
-from tallystick.score.system_pair import HALVINGS, SMALLEST, SystemPair
-from tallystick.score.systems import System, estimate_systems, judge_only
+from tallystick.score.system_pair import Places, SystemPair, inverted
+from tallystick.score.systems import System, estimate_systems, judge_only, score_levels
 from tallystick.score.verdict import NO_LABELS
 from tallystick.score.verdict_basis import assumptions, basis, warnings_of
 from tallystick.score.verdict_next import needed_of
@@ -102,22 +102,20 @@ def _pairs(
     """Test every win rate against one half."""
     if not scored:
         return []
-    cache: dict[float, list[System]] = {}
+    levels = [score for score in score_levels(outputs, values, question) if score is not None]
 
-    def at(alpha: float) -> list[System]:
-        if alpha not in cache:
-            cache[alpha] = estimate_systems(outputs, values, question, alpha=alpha)
-        return cache[alpha]
+    def holds(rows: Places, alpha: Floats) -> NDArray[np.bool_]:
+        ends = [levels[row](alpha[i : i + 1])[1:] for i, row in enumerate(rows)]
+        low, high = np.array(ends).reshape(-1, 2).T
+        return (low <= 0.5) & (high >= 0.5)
 
-    def interval_at(place: int) -> Callable[[float], Interval]:
-        return lambda alpha: _interval(at(alpha)[place])
-
-    p_values = [_p_value(interval_at(s)) for s in scored]
+    p_values = inverted(holds, len(scored))
     adjusted = holm(p_values)
     level = question.alpha / len(scored)
+    at_level = estimate_systems(outputs, values, question, alpha=level)
     pairs = []
     for s, p, step in zip(scored, p_values, adjusted, strict=True):
-        one, interval = found[s], _interval(at(level)[s])
+        one, interval = found[s], _interval(at_level[s])
         ends = 2 * interval.low - 1, 2 * interval.high - 1
         score = float(one.score or 0.0)
         spread = None if one.outlook is None else 4 * one.outlook.variance
@@ -141,23 +139,6 @@ def _pairs(
 
 def _interval(system: System) -> Interval:
     return system.found.interval if system.found is not None else Interval(0.0, 1.0)
-
-
-def _p_value(interval: Callable[[float], Interval]) -> float:
-    """Return the least α at which the interval of a win rate excludes one half."""
-
-    def holds(alpha: float) -> bool:
-        return 0.5 in interval(alpha)
-
-    if holds(1 - 1e-9):
-        return 1.0
-    if not holds(SMALLEST):
-        return SMALLEST
-    low, high = math.log(SMALLEST), 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
-    return math.exp(high)
 
 
 def _row(

@@ -8,13 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["crossing", "last_refuted"]
+__all__ = ["Floats", "crossing"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Rising: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
 """Values and slopes at one point per row; a value is below 0 on the left of the crossing."""
-Refuted: TypeAlias = Callable[[NDArray[np.intp], Floats], NDArray[np.bool_]]
-"""Of rows x points, which points are refuted."""
 
 STEPS = 100
 """The most steps. Newton takes about six; if it never helped, halving would need 60."""
@@ -22,8 +20,6 @@ CLOSE = 1e-9
 """The last step. Newton's error is squared by it, so what is left is about 1e-16."""
 SAME = 1e-13
 """A bracket this narrow is a point."""
-PARTS = 16
-"""Parts into which few rows cut their brackets at once: four halvings for one call."""
 
 
 def crossing(rising: Rising, start: Floats, low: float, high: float) -> Floats:
@@ -74,42 +70,3 @@ def crossing(rising: Rising, start: Floats, low: float, high: float) -> Floats:
         if done.all():
             break
     return at
-
-
-def last_refuted(refuted: Refuted, low: Floats, high: Floats, halvings: int) -> Floats:
-    """Return the largest refuted point of each row between *low* and *high*, from below.
-
-    Everything below a refuted point has to be refuted too. *low* where not even that is refuted,
-    infinite where *high* is; otherwise the result is refuted, and good to the bracket's width
-    times 2 to the power of minus *halvings*.
-
-    Parameters
-    ----------
-    refuted
-        Given the positions of some rows and points, rows x points, which of these are refuted.
-    low, high
-        The bracket of every row.
-    halvings
-        A multiple of four.
-
-    Examples
-    --------
-    >>> bar = np.array([0.3, 0.0, 2.0])
-    >>> found = last_refuted(lambda rows, x: x < bar[rows, None], np.zeros(3), np.ones(3), 40)
-    >>> found.round(9).tolist()
-    [0.3, 0.0, inf]
-    """
-    ends = refuted(np.arange(low.size), np.stack([low, high], axis=1))
-    found = np.where(ends[:, 1] & ends[:, 0], np.inf, low)
-    rows = np.flatnonzero(ends[:, 0] & ~ends[:, 1])
-    left, right = low[rows], high[rows]
-    # Many rows keep NumPy busy with one point each; few rows look at several points at once.
-    parts = PARTS if rows.size < PARTS else 2
-    share = np.arange(1, parts) / parts
-    for _ in range(halvings // (parts.bit_length() - 1) if rows.size else 0):
-        width = right - left
-        points = left[:, None] + width[:, None] * share
-        count = refuted(rows, points).sum(axis=1)
-        left, right = left + width * (count / parts), left + width * ((count + 1) / parts)
-    found[rows] = left
-    return found

@@ -23,6 +23,7 @@ import numpy as np
 
 from tallystick.sampling.labels.consensus import Floats
 from tallystick.sampling.labels.rectified import Steps
+from tallystick.stats.wealth import Wagers
 
 __all__ = [
     "CUT",
@@ -38,6 +39,8 @@ __all__ = [
 
 CUT = 0.75
 """The largest part of the capital that one draw can lose."""
+HALVINGS = 40
+"""Steps of bisection: an end is good to 1e-12 of the range, and errs outwards."""
 SLACK = 1e-9
 """A mean this far below the least possible value is not refuted: it may be there by rounding."""
 
@@ -139,7 +142,16 @@ def last_refuted(
     """
     if not z.size:  # nothing was labelled yet
         return left
-    # The compiler is loaded by who labels, not by everyone who compares.
-    from tallystick.sampling.labels._refuted import last_refuted as compiled
-
-    return float(compiled(z, low, bets, threshold, left, right))
+    rows = z[None], low[None], bets[None]
+    one, nothing = np.ones_like(rows[0]), np.zeros_like(rows[0])
+    wagers = Wagers(
+        x=rows[0],
+        stakes=rows[2],
+        slope=one,
+        offset=nothing,
+        reach=-rows[1],
+        floor=rows[1] - SLACK,
+        cut=CUT,
+    )
+    bar, least, most = (np.array([end], dtype=np.float64) for end in (threshold, left, right))
+    return float(wagers.last_refuted(bar, least, most, HALVINGS)[0])

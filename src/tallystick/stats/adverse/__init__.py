@@ -29,6 +29,7 @@ from tallystick.stats.adverse.binary import (
     raw_share_ends,
 )
 from tallystick.stats.adverse.certified import (
+    CertifiedRows,
     certified_difference,
     certified_mean,
     certified_share,
@@ -42,13 +43,27 @@ from tallystick.stats.adverse.forecast import (
     share_outlook,
 )
 from tallystick.stats.adverse.inclusion import WeightedStrata, label_weights, weighted_strata
+from tallystick.stats.adverse.levels import (
+    LevelEnds,
+    Levels,
+    certified_mean_levels,
+    certified_share_levels,
+    exact_levels,
+    mean_levels,
+    share_levels,
+)
 from tallystick.stats.adverse.numbers import (
     adverse_difference,
     adverse_mean,
     adverse_means,
     raw_mean_ends,
 )
-from tallystick.stats.adverse.pair import CommonItems, difference_of_estimates, mover_reach
+from tallystick.stats.adverse.pair import (
+    CommonItems,
+    difference_ends,
+    difference_of_estimates,
+    mover_reach,
+)
 from tallystick.stats.adverse.population import Population
 from tallystick.stats.adverse.ratio_forecast import f1_outlook, precision_outlook, recall_outlook
 from tallystick.stats.adverse.ratios import (
@@ -78,8 +93,11 @@ __all__ = [
     "AdverseEstimates",
     "AucEstimate",
     "AucPilot",
+    "CertifiedRows",
     "CommonItems",
     "LabelRange",
+    "LevelEnds",
+    "Levels",
     "Outlook",
     "Population",
     "Spread",
@@ -102,14 +120,19 @@ __all__ = [
     "auc_pilot",
     "certified_difference",
     "certified_mean",
+    "certified_mean_levels",
     "certified_share",
+    "certified_share_levels",
     "certified_strata",
     "compare_systems",
+    "difference_ends",
     "difference_of_estimates",
+    "exact_levels",
     "f1_outlook",
     "graded_strata",
     "label_weights",
     "labels_to_settle",
+    "mean_levels",
     "mean_outlook",
     "mean_over_systems",
     "mover_reach",
@@ -118,6 +141,7 @@ __all__ = [
     "raw_mean_ends",
     "raw_share_ends",
     "recall_outlook",
+    "share_levels",
     "share_outlook",
     "stratum_counts",
     "vote_strata",

@@ -135,7 +135,7 @@ def adverse_shares(
     >>> found.interval.low.round(4).tolist(), found.interval.high.round(4).tolist()
     ([0.6574, 0.5741], [0.8704, 0.8611])
     """
-    n, k, x = _rows(sizes, labelled, passes)
+    n, k, x = share_rows(sizes, labelled, passes)
     share = np.divide(x, k, out=np.zeros_like(x), where=k > 0)
     alone = k.sum(axis=1), x.sum(axis=1)
     one = np.divide(alone[1], alone[0], out=np.zeros_like(alone[1]), where=alone[0] > 0)
@@ -184,7 +184,7 @@ def adverse_share_weighted(
         raise InputError(f"sizes must be one row of strata, got shape {n.shape}")
     found = weighted_strata(passed, stratum, inclusion, strata=n.size)
     together = weighted_strata(passed, np.zeros_like(np.asarray(stratum)), inclusion, strata=1)
-    counts = _rows(n[None], found.labelled[None], found.passes[None])
+    counts = share_rows(n[None], found.labelled[None], found.passes[None])
     return _estimates(
         counts,
         (found.share[None], found.effective[None]),
@@ -310,7 +310,8 @@ def _on_these(
     return np.clip(estimate, least, most), (np.clip(low, least, most), np.clip(high, least, most))
 
 
-def _rows(sizes: Vector, labelled: Vector, passes: Vector) -> tuple[Floats, Floats, Floats]:
+def share_rows(sizes: Vector, labelled: Vector, passes: Vector) -> tuple[Floats, Floats, Floats]:
+    """Return the counts as rows of strata of one shape; refuse what cannot be counts."""
     x, k = as_counts(passes, labelled, names=("passes", "labelled"))
     k, n = as_counts(k, sizes, names=("labelled", "sizes"))
     if n.ndim != 2 or x.shape != n.shape or not n.size:

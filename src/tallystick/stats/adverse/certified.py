@@ -6,13 +6,16 @@ value, without replacement, on labels that are adjusted by what earlier labels t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.stats.adverse.adjust import check_within
-from tallystick.stats.adverse.population import Population, check_population
+from tallystick.stats.adverse.population import Ends, Population, check_population
 from tallystick.stats.intervals import (
     betting,
     clopper_pearson,
@@ -22,12 +25,19 @@ from tallystick.stats.intervals import (
 from tallystick.stats.intervals.array import Floats, Vector, as_counts
 from tallystick.stats.intervals.bounds import Bounds
 from tallystick.stats.ranges import open_unit
+from tallystick.stats.wealth import Wagers, stakes_before
 
-__all__ = ["certified_difference", "certified_mean", "certified_share"]
+__all__ = ["CertifiedRows", "certified_difference", "certified_mean", "certified_share"]
 
 SHRINKAGE = 16.0
 """Labels' worth of shrinkage of the predictable slope towards 0."""
 METHOD = "betting with a control variate"
+RISK = 0.75
+"""No bet can lose more than this share of the capital on one label."""
+ROUNDING = 1e-12
+"""A price this far below 0 is 0 but for rounding."""
+HALVINGS = 40
+"""Steps of bisection: ends are good to 1e-12 and always err outwards."""
 
 
 def certified_share(
@@ -159,40 +169,140 @@ def _bet(
     anytime: bool,
     alpha: float,
 ) -> Interval:
-    from tallystick.stats.adverse._wagers import certified_ends
-
     open_unit(alpha=alpha)
-    check_population(population)
-    y, c, all_c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus, every))
-    if y.ndim != 1 or y.shape != c.shape or all_c.ndim != 1 or not 1 <= y.size <= all_c.size:
-        raise InputError(
-            "labels and consensus must be two sequences of one length, from 1 to the "
-            f"{all_c.size} items of every, got shapes {y.shape} and {c.shape}"
-        )
-    check_within(y, bounds)
-    if population == "new":
+    y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
+    if population == "new" and y.ndim == 1:
+        check_within(y, bounds)
         return betting(y, alpha=alpha, bounds=bounds, anytime=anytime)[0]
-
-    # Differences are brought to [0, 1]; the slope does not change if the consensus is scaled too.
-    scale = bounds[1] - bounds[0]
-    unit = (y - bounds[0]) / scale
-    x, below, above = _control(unit, c / scale, all_c / scale)
-    low, high = certified_ends(unit, x, below, above, all_c.size, 2 / alpha, anytime)
-
-    # Both gamblers together can refute every mean, by chance: then nothing but logic is claimed.
-    n, seen = all_c.size, unit.sum()
-    least, most = seen / n, max(seen / n, 1 - (y.size - seen) / n)
-    if low > high + 1e-9:
-        low, high = least, most
-    low, high = max(least, min(low, high)), min(most, max(low, high))
+    check_population(population)
+    if y.ndim != 1 or y.shape != c.shape:
+        raise InputError(
+            "labels and consensus must be two sequences of one length, got shapes "
+            f"{y.shape} and {c.shape}"
+        )
+    rows = CertifiedRows.of(y[None], c[None], [every], bounds=bounds, anytime=anytime)
+    low, high = rows.ends(np.array([alpha]))
     return Interval(
-        bounds[0] + scale * low,
-        bounds[0] + scale * high,
-        1 - alpha,
-        "anytime" if anytime else "exact",
-        None,
-        METHOD,
+        float(low[0]), float(high[0]), 1 - alpha, "anytime" if anytime else "exact", None, METHOD
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CertifiedRows:
+    """Labels of many means with their control variates: everything that no level changes.
+
+    Parameters
+    ----------
+    labels, adjusted, below, above
+        Rows x labels, on [0, 1]: y, x of (AL12), and how far x could have lain below 0 and above 1.
+    items
+        N.
+    bounds
+        The range of the labels as they came.
+    anytime
+        As in :func:`certified_mean`.
+    """
+
+    labels: Floats
+    adjusted: Floats
+    below: Floats
+    above: Floats
+    items: int
+    bounds: Bounds
+    anytime: bool
+
+    @classmethod
+    def of(
+        cls,
+        labels: Floats,
+        consensus: Floats,
+        every: Sequence[Vector],
+        *,
+        bounds: Bounds = (0.0, 1.0),
+        anytime: bool = False,
+    ) -> CertifiedRows:
+        """Adjust the labels of every row by what earlier labels of that row taught.
+
+        Parameters
+        ----------
+        labels, consensus
+            Rows of y and c, in the order in which they were drawn.
+        every
+            c on all N items, per row.
+        bounds, anytime
+            Range of the labels; whether their number was decided while looking at them.
+
+        Examples
+        --------
+        >>> every = np.arange(40) / 39
+        >>> y, c = np.array([[1, 0.75, 0.5, 1.0]]), every[[[35, 30, 16, 37]]]
+        >>> low, high = CertifiedRows.of(y, c, [every]).ends(np.array([0.05]))
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([0.271], [0.981])
+        """
+        population = [np.asarray(part, dtype=np.float64) for part in every]
+        n = population[0].size
+        if any(part.shape != (n,) for part in population) or not 1 <= labels.shape[1] <= n:
+            raise InputError(
+                f"labels must be from 1 to the {n} items of every, which holds one consensus per "
+                f"item, got {labels.shape[1]} labels"
+            )
+        check_within(labels, bounds)
+
+        # Differences are brought to [0, 1]; the slope stays if the consensus is scaled too.
+        scale = bounds[1] - bounds[0]
+        unit = (labels - bounds[0]) / scale
+        rows = [
+            _control(y, c / scale, all_c / scale)
+            for y, c, all_c in zip(unit, consensus, population, strict=True)
+        ]
+        x, below, above = (np.stack(part) for part in zip(*rows, strict=True))
+        return cls(
+            labels=unit,
+            adjusted=x,
+            below=below,
+            above=above,
+            items=n,
+            bounds=(float(bounds[0]), float(bounds[1])),
+            anytime=anytime,
+        )
+
+    def take(self, rows: NDArray[np.intp]) -> CertifiedRows:
+        """Return some rows, in any order and as often as they are named."""
+        parts = ("labels", "adjusted", "below", "above")
+        return replace(self, **{name: getattr(self, name)[rows] for name in parts})
+
+    def ends(self, alpha: Floats) -> Ends:
+        """Return both ends of every row, each at its own level."""
+        threshold = 2 / alpha
+        low = self._lower(self.labels, self.adjusted, self.below, threshold)
+        high = 1 - self._lower(1 - self.labels, 1 - self.adjusted, self.above, threshold)
+
+        # Both gamblers together can refute every mean, by chance: then only logic is claimed.
+        seen, m = self.labels.sum(axis=1), self.labels.shape[1]
+        least = seen / self.items
+        most = np.maximum(least, 1 - (m - seen) / self.items)
+        nothing = low > high + 1e-9
+        low, high = np.where(nothing, least, low), np.where(nothing, most, high)
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        start, scale = self.bounds[0], self.bounds[1] - self.bounds[0]
+        return start + scale * np.maximum(least, low), start + scale * np.minimum(most, high)
+
+    def _lower(self, y: Floats, x: Floats, reach: Floats, threshold: Floats) -> Floats:
+        """Return the largest refuted mean that logic allows; infinite if all are refuted."""
+        left = self.items - np.arange(y.shape[1])
+        wagers = Wagers(
+            x=x,
+            stakes=stakes_before(x, np.log(threshold), anytime=self.anytime),
+            slope=np.broadcast_to(self.items / left, x.shape),
+            offset=(np.cumsum(y, axis=1) - y) / left,
+            reach=reach,
+            floor=np.full(x.shape, -ROUNDING),
+            cut=RISK,
+        )
+        seen = y.sum(axis=1)
+        low, high = seen / self.items, 1.0 - (y.shape[1] - seen) / self.items
+        return wagers.last_refuted(threshold, low, high, HALVINGS)
 
 
 def _control(y: Floats, c: Floats, every: Floats) -> tuple[Floats, Floats, Floats]:

@@ -167,7 +167,9 @@ def adverse_means(
 
     # The labels alone are the same formula with a consensus that says nothing.
     sides = [
-        _ends(y, w, adjust(y, c, part, bounds=bounds, weights=w), part, bounds, population, alpha)
+        mean_ends(
+            y, w, adjust(y, c, part, bounds=bounds, weights=w), part, bounds, population, alpha
+        )
         for part in (spread, Spread.constant(spread.n))
     ]
     (estimate, ends), (_, alone) = sides
@@ -199,16 +201,16 @@ def raw_mean_ends(
     return low, adjusted.high - least_means(above, weights, pseudo, bar)
 
 
-def _ends(
+def mean_ends(
     y: Floats,
     weights: Floats,
     adjusted: Adjusted,
     every: Spread,
     bounds: Bounds,
     population: Population,
-    alpha: float,
+    alpha: float | Floats,
 ) -> tuple[Floats, Ends]:
-    """Return the estimate and the finished ends of every row."""
+    """Return the estimate and the finished ends of every row, each at its own level if need be."""
     n, m, effective = every.n, y.shape[1], weights.sum(axis=1)
     estimate = (weights * adjusted.values).sum(axis=1) / effective
     total, width = y.sum(axis=1), bounds[1] - bounds[0]
@@ -233,6 +235,17 @@ def _ends(
     )
 
 
+def one_row(
+    labels: Vector, consensus: Vector, every: Spread | Vector, inclusion: Vector | None
+) -> tuple[Floats, Floats, Adjusted, Spread]:
+    """Return labels and weights of one mean score as a row, adjusted, and the spread they need."""
+    y, c, w = _single(labels, consensus, inclusion)
+    spread = every if isinstance(every, Spread) else Spread.of(every)
+    y, c = _rows(y, c, spread.n)
+    w = np.ones_like(y) if w is None else w
+    return y, w, adjust(y, c, spread, bounds=SCORES, weights=w), spread
+
+
 def _one(
     labels: Vector,
     consensus: Vector,
@@ -242,23 +255,28 @@ def _one(
     inclusion: Vector | None,
     alpha: float,
 ) -> AdverseEstimate:
+    y, c, weights = _single(labels, consensus, inclusion)
+    return adverse_means(
+        y, c, every, bounds=bounds, population=population, weights=weights, alpha=alpha
+    )[0]
+
+
+def _single(
+    labels: Vector, consensus: Vector, inclusion: Vector | None
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return labels, consensus and weights of one problem, each as one row."""
     y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
     if y.ndim != 1 or y.shape != c.shape or not y.size:
         raise InputError(
             "labels and consensus must be two sequences of one length, with at least one label, "
             f"got shapes {y.shape} and {c.shape}"
         )
-    weights = None
-    if inclusion is not None:
-        weights = label_weights(inclusion)[0]
-        if weights.shape != y.shape:
-            raise InputError(
-                f"inclusion must have one entry per label, got {weights.size} of {y.size}"
-            )
-        weights = weights[None]
-    return adverse_means(
-        y[None], c[None], every, bounds=bounds, population=population, weights=weights, alpha=alpha
-    )[0]
+    if inclusion is None:
+        return y[None], c[None], None
+    weights = label_weights(inclusion)[0]
+    if weights.shape != y.shape:
+        raise InputError(f"inclusion must have one entry per label, got {weights.size} of {y.size}")
+    return y[None], c[None], weights[None]
 
 
 def _rows(labels: Vector, consensus: Vector, n: int) -> tuple[Floats, Floats]:

@@ -10,9 +10,10 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse.estimate import AdverseEstimate
-from tallystick.stats.intervals.array import Vector
+from tallystick.stats.adverse.population import Ends
+from tallystick.stats.intervals.array import Floats, Numbers, Vector
 
-__all__ = ["CommonItems", "difference_of_estimates", "mover_reach"]
+__all__ = ["CommonItems", "difference_ends", "difference_of_estimates", "mover_reach"]
 
 FEWEST = 5
 """Fewer common items than this do not show a correlation: the worst one is assumed."""
@@ -61,7 +62,9 @@ class CommonItems:
         return cls(count=a.size, correlation=float(np.corrcoef(a, b)[0, 1]))
 
 
-def mover_reach(first: float, second: float, *, shared: float, correlation: float) -> float:
+def mover_reach(
+    first: Numbers, second: Numbers, *, shared: Numbers, correlation: Numbers
+) -> Floats:
     r"""Return how far a difference reaches to one side, from the reaches of its two parts.
 
     .. math:: \sqrt{a^2 + b^2 + 2 \max(0, -r) \frac{m_c}{\sqrt{m_A m_B}}\, a b}   \tag{AL9}
@@ -80,13 +83,48 @@ def mover_reach(first: float, second: float, *, shared: float, correlation: floa
 
     Examples
     --------
-    >>> round(mover_reach(0.10, 0.08, shared=0.5, correlation=-0.5), 4)
+    >>> round(float(mover_reach(0.10, 0.08, shared=0.5, correlation=-0.5)), 4)
     0.1428
-    >>> round(mover_reach(0.10, 0.08, shared=0.5, correlation=0.3), 4)
+    >>> round(float(mover_reach(0.10, 0.08, shared=0.5, correlation=0.3)), 4)
     0.1281
     """
-    cross = 2 * max(0.0, -correlation) * shared * first * second
-    return math.sqrt(first**2 + second**2 + cross)  # (AL9)
+    a, b, r = (np.asarray(part, dtype=np.float64) for part in (first, second, correlation))
+    return np.asarray(np.sqrt(a**2 + b**2 + 2 * np.maximum(0.0, -r) * shared * a * b))  # (AL9)
+
+
+def difference_ends(
+    first: tuple[Numbers, Numbers, Numbers],
+    second: tuple[Numbers, Numbers, Numbers],
+    *,
+    shared: Numbers,
+    correlation: Numbers,
+) -> Ends:
+    """Return both ends of a difference from the estimate, the lower and the upper end of each part.
+
+    Parameters
+    ----------
+    first, second
+        Estimate, lower and upper end: numbers, or arrays of many pairs.
+    shared, correlation
+        As in :func:`mover_reach`.
+
+    Examples
+    --------
+    >>> low, high = difference_ends((0.8, 0.7, 0.9), (0.5, 0.4, 0.6), shared=0.0, correlation=0.0)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.159, 0.441)
+    """
+    (a, low_a, high_a), (b, low_b, high_b) = (
+        tuple(np.asarray(part, dtype=np.float64) for part in side) for side in (first, second)
+    )
+
+    def reach(one: Floats, two: Floats) -> Floats:
+        # An estimate from the strata can lie outside the interval from the labels alone.
+        one, two = np.maximum(0.0, one), np.maximum(0.0, two)
+        return mover_reach(one, two, shared=shared, correlation=correlation)
+
+    low = np.maximum(-1.0, a - b - reach(a - low_a, high_b - b))
+    return low, np.minimum(1.0, a - b + reach(high_a - a, b - low_b))
 
 
 def difference_of_estimates(
@@ -142,14 +180,10 @@ def difference_of_estimates(
         correlation = common.correlation
 
     def ends(one: Interval, two: Interval) -> Interval:
-        down = _reach(a - one.low, two.high - b)
-        up = _reach(one.high - a, b - two.low)
-        low, high = max(-1.0, a - b - down), min(1.0, a - b + up)
-        return Interval(low, high, one.level, "approximate", None, METHOD)
-
-    def _reach(one: float, two: float) -> float:
-        # An estimate from the strata can lie outside the interval from the labels alone.
-        return mover_reach(max(0.0, one), max(0.0, two), shared=shared, correlation=correlation)
+        low, high = difference_ends(
+            (a, one.low, one.high), (b, two.low, two.high), shared=shared, correlation=correlation
+        )
+        return Interval(float(low), float(high), one.level, "approximate", None, METHOD)
 
     interval = ends(first.interval, second.interval)
     labels_only = ends(first.labels_only, second.labels_only)

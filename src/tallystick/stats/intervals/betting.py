@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
+from tallystick.stats.intervals._capital import lower_ends, lower_path
 from tallystick.stats.intervals.array import Floats, Intervals, Vector
 from tallystick.stats.intervals.bounds import Bounds, as_unit, from_unit
 from tallystick.stats.intervals.side import Side, split_alpha
@@ -80,8 +81,6 @@ def betting(
     >>> print(betting(scores, population=600)[0])
     [0.798, 0.812] (95 %, exact)
     """
-    from tallystick.stats.intervals._capital import lower_ends
-
     x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
     rows = np.atleast_2d(x)
     urn = population or 0
@@ -125,8 +124,6 @@ def betting_sequence(
     >>> [str(path[t - 1]) for t in (10, 50, 200)]
     ['[0.528, 1.000] (95 %, anytime)', '[0.818, 1.000] (95 %, anytime)', '[0.850, 0.964] (95 %, anytime)']
     """
-    from tallystick.stats.intervals._capital import lower_path
-
     x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
     if x.ndim != 1:
         raise InputError(
