@@ -24,7 +24,10 @@ def docs():
     return SimpleNamespace(hooks=hooks, every=sentences.sentences(), collect=sentences)
 
 
-def test_the_page_is_filled_with_the_list_when_the_site_is_built(docs) -> None:
+def test_the_page_is_filled_with_the_list_when_the_site_is_built(docs, monkeypatch) -> None:
+    # The source is read once for all tests of this file.
+    monkeypatch.setattr(docs.collect, "sentences", lambda source: docs.every)
+    monkeypatch.setattr(docs.hooks, "_script", {"sentences.py": docs.collect}.__getitem__)
     path = DOCS / "reference" / "sentences.md"
     page = SimpleNamespace(file=SimpleNamespace(abs_src_path=str(path)))
     shown = docs.hooks.on_page_markdown(path.read_text(encoding="utf-8"), page=page)

@@ -10,7 +10,7 @@ from tests.serve.schema import INSTALLED, fuzzed
 
 
 @pytest.mark.skipif(not INSTALLED, reason="schemathesis is not installed")
-def test_two_hundred_cases_give_no_error_of_ours(tmp_path: Path) -> None:
-    cases, failed = fuzzed(tmp_path, 24)
+def test_a_hundred_cases_give_no_error_of_ours(tmp_path: Path) -> None:
+    cases, failed = fuzzed(tmp_path, 12)
     assert failed == ""
-    assert cases >= 200
+    assert cases >= 100

@@ -20,7 +20,7 @@ from tallystick.io.scratch import scratch
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["connect", "reading", "text_is_whole"]
+__all__ = ["connect", "cursor", "reading", "text_is_whole"]
 
 
 def connect() -> DuckDBPyConnection:
@@ -34,14 +34,23 @@ def connect() -> DuckDBPyConnection:
     import duckdb
 
     try:
-        cursor = _database(os.getpid()).cursor()
-        cursor.execute("select 1").fetchall()
+        found = cursor()
+        found.execute("select 1").fetchall()
     except duckdb.Error:
         # An error inside DuckDB closes the whole database for good: one bad file must not cost the
         # next one.
         _database.cache_clear()
-        cursor = _database(os.getpid()).cursor()
-    return cursor
+        found = cursor()
+    return found
+
+
+def cursor() -> DuckDBPyConnection:
+    """Return a cursor for a query on rows that the database already holds.
+
+    `connect` first asks whether the database still works, which takes as long as a small query.
+    Rows in a database that does not work are lost in any case.
+    """
+    return _database(os.getpid()).cursor()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tallystick.errors import InputError
 from tallystick.io.arrays import as_numpy
-from tallystick.io.engine import connect, reading, text_is_whole
+from tallystick.io.engine import cursor, reading, text_is_whole
 from tallystick.io.nearest import missing_column
 from tallystick.io.sources import File
 from tallystick.values.label import Label
@@ -159,7 +159,7 @@ class Table:
             if statement is None:
                 return self.derive(sql).fetchall()
             if sql not in self._answers:
-                found = connect().execute(statement).fetchall()
+                found = cursor().execute(statement).fetchall()
                 if len(found) > _SHORT:
                     return found
                 self._answers[sql] = found
@@ -169,7 +169,7 @@ class Table:
         """Run *sql*, in which the rows are called ``rows``, and return an Arrow table."""
         with reading(self.source):
             statement = self._statement(sql)
-            found = self.derive(sql) if statement is None else connect().sql(statement)
+            found = self.derive(sql) if statement is None else cursor().sql(statement)
             return found.to_arrow_table()
 
     def _statement(self, sql: str) -> str | None:
