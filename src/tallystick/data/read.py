@@ -27,6 +27,7 @@ from tallystick.data.long_tables import (
 from tallystick.data.old_file import join_old
 from tallystick.data.one_spelling import one_spelling
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
+from tallystick.data.pandas_index import with_index
 from tallystick.data.repeated_rows import find_criterion, several_rows, without_copies
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
@@ -231,7 +232,9 @@ def _frame(source: Any) -> Any:
     names = [name for name in frame.columns if not isinstance(name, str)]
     if names:
         raise InputError(f"columns must be named by text, got {names[0]!r}: rename the columns")
-    return scan(_arrow(lambda: arrow_table(frame), frame.columns))
+    held, notes = _arrow(lambda: with_index(source, arrow_table(frame)), frame.columns)
+    table = scan(held)
+    return replace(table, notes=(*table.notes, *notes))
 
 
 def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
