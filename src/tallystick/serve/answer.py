@@ -61,7 +61,8 @@ def answer_stream(
         command = shlex.join(["tallystick", verb, "rows.csv", *words])
         source = _source(reader, book, call, span)
     if source is None:
-        why = "no row is in this window" if stream.rows else "the stream has no row yet"
+        place = "this window and slice" if span.slices else "this window"
+        why = f"no row is in {place}" if stream.rows else "the stream has no row yet"
         return StreamAnswer(result=None, why=why, command=command, **shared)
     try:
         result = _concluded(call, source)
