@@ -27,6 +27,24 @@ def test_a_column_named_like_people_is_the_truth_and_never_a_judge(name):
         assert any("holds the human grades" in note for note in data.notes)
 
 
+@pytest.mark.parametrize("name", ["label", "Labels", "target"])
+def test_a_label_on_few_rows_beside_judges_is_the_truth(name):
+    few = ["pass", "fail", None, None, None] * 8
+    table = outputs(gpt=["pass", "fail"] * 20, claude=["pass"] * 40, **{name: few})
+    with read(table, DOOR) as data:
+        assert data.roles.truth == name
+        assert data.roles.judges == ("gpt", "claude")
+        assert any("blank on most rows" in note for note in data.notes)
+    with read(table, DOOR, judges=("gpt", "claude", name)) as data:
+        assert data.roles.truth is None
+    full = outputs(gpt=["pass", "fail"] * 20, **{name: ["pass", "fail"] * 20})
+    with read(full, DOOR) as data:
+        assert data.roles.truth is None
+    alone = outputs(**{name: few})
+    with read(alone, DOOR) as data:
+        assert data.roles.truth is None
+
+
 def test_two_columns_of_people_are_asked_about():
     table = outputs(gpt=[1, 0] * 20, human_1=[1, 0] * 20, human_2=[1, 1] * 20)
     with pytest.raises(InputError, match="--truth 'human_1'"):

@@ -11,7 +11,7 @@ from tallystick.judge import (
     supervised,
 )
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.leader import Leader, as_shown, by_labels, by_votes, leader
+from tallystick.judge.leader import Leader, as_shown, by_labels, by_votes, leader, with_duels
 from tallystick.tally import Tally
 
 
@@ -133,3 +133,12 @@ def test_where_nothing_is_settled_the_reader_sees_the_highest_lower_end_first():
 def test_a_leader_without_rivals_stays():
     best = Leader(place=0, name="a", rivals=(), judges=2)
     assert as_shown(best, ("a", "b"), np.array([0.1, 0.9]), np.ones(2)) is best
+
+
+def test_duels_count_the_labelled_items_on_which_one_of_two_is_right():
+    table = {"a": [1, 1, 0, 1], "b": [1, 0, 1, 0], "c": [1, None, 0, 0], "gold": [1, 1, 1, None]}
+    ballots = Ballots.of(Tally.of(table), truth="gold")
+    best = with_duels(Leader(place=0, name="a", rivals=("b", "c"), judges=3), ballots)
+    assert best is not None
+    assert best.duels == {"b": (1, 1)}  # c did not vote on the same items
+    assert with_duels(None, ballots) is None

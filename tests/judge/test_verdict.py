@@ -36,6 +36,17 @@ def test_a_leader_with_one_rival_reads_like_the_mock():
     )
 
 
+def test_what_leaves_it_open_is_said_where_the_intervals_do_not_touch():
+    apart = Leader(place=0, name="gpt", rivals=("llama",), judges=3, duels={"llama": (29, 14)})
+    assert said(apart).endswith(
+        " Not settled: llama may be as good, 78.0 % [74.0, 81.7]. On 43 labelled items exactly one"
+        " of them is right: gpt on 29, llama on 14. Chance can do that where three judges are"
+        " compared."
+    )
+    touching = Leader(place=0, name="gpt", rivals=("claude",), judges=3, duels={"claude": (29, 14)})
+    assert "exactly one" not in said(touching)
+
+
 def test_a_leader_below_a_rival_is_not_called_the_most_accurate():
     best = Leader(place=1, name="claude", rivals=("gpt",), judges=3)
     assert "claude is among the most accurate of your three judges" in said(best)

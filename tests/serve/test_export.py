@@ -47,6 +47,7 @@ def test_a_window_and_a_slice_choose_rows(web: Web) -> None:
 
     assert items("") == ["0", "1", "2", "3", "4", "5"]
     assert items("slice=lang:en") == ["1", "3", "5"]
+    assert items("slice=lang:en&slice=lang:de&window=last:3") == ["3", "4", "5"]
     assert items("window=last:2") == ["4", "5"]
     assert items("window=last:2&slice=lang:de") == ["2", "4"]
     assert items("window=2027-01-15T06:00Z..2027-01-15T08:00Z") == ["1", "2"]

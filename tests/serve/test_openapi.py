@@ -27,4 +27,11 @@ def test_every_reference_is_defined_and_every_route_has_a_summary(web: Web) -> N
             assert operation["summary"].endswith((".", "?")), (path, method)
     records = body["paths"]["/v1/streams/{stream}/records"]["post"]
     assert records["security"] == [{"key": []}]
-    assert "application/x-ndjson" in records["requestBody"]["content"]
+    content = records["requestBody"]["content"]
+    line = content["application/x-ndjson"]["schema"]
+    assert content["application/json"]["schema"]["items"] == line
+    record = schemas[line["$ref"].rpartition("/")[2]]
+    parts = ("item", "system", "at", "votes", "grades", "label", "slice", "show", "replace")
+    assert tuple(record["properties"]) == parts
+    assert all(one["description"] for one in record["properties"].values())
+    assert record["required"] == ["item"]

@@ -87,6 +87,10 @@ def test_an_etag_saves_the_answer_until_a_record_comes(site: Web) -> None:
         ("results/judge?truth-file=/etc/passwd", 422, "truth-file"),
         ("results/judge?judges=nobody", 422, "nobody"),
         ("results/judge?slice=en", 422, "lang:en"),
+        ("results/judge?slice=lnag:en", 422, "did you mean 'lang'"),
+        ("rows?slice=country:fr", 422, "lang, system"),
+        ("tally?slice=country:fr", 422, "lang, system"),
+        ("results/judge?window=2026-11-12T00:00Z..2026-11-10T00:00Z", 422, "ends before"),
         ("rows?format=xlsx", 422, "parquet"),
         ("rows?wndow=1h", 422, "wndow"),
         ("chart/judge.svg?figure=-1", 422, "figure"),
@@ -94,7 +98,8 @@ def test_an_etag_saves_the_answer_until_a_record_comes(site: Web) -> None:
 )
 def test_what_cannot_be_asked_is_refused(site: Web, path: str, status: int, word: str) -> None:
     site.put("/v1/streams/ask", json={})
-    site.post(RECORDS.format("ask"), json=[{"item": "i", "votes": {"a": "x", "b": "y"}}])
+    record = {"item": "i", "votes": {"a": "x", "b": "y"}, "slice": {"lang": "en"}}
+    site.post(RECORDS.format("ask"), json=[record])
     answer = site.get(f"/v1/streams/ask/{path}")
     assert answer.status_code == status, answer.text
     assert word in answer.text

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tallystick.data.defaults import default_columns, free_columns
-from tallystick.data.detect.names import MEASURES, is_truth, tokens
+from tallystick.data.detect.names import MEASURES, is_truth, may_be_truth, tokens
 from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.reading import listed
 from tallystick.data.detect.sample import draw
@@ -23,6 +23,9 @@ __all__ = ["find_human_grades", "grade_columns", "is_human"]
 
 _PEOPLE = frozenset({"human", "humans", "expert", "experts", "oracle", "gold", "truth"})
 """Words in the name of a column that holds the grades of people."""
+
+_SPARSE = 0.5
+"""Share of the rows that a person has graded at most, where judges graded most of them."""
 
 _MOSTLY = 0.9
 """Share of a column's values that are numbers, for it to hold grades."""
@@ -44,7 +47,7 @@ def find_human_grades(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...
     held = roles.holders()
     likely = [name for name in table.columns if is_human(name) and name not in held]
     if not likely:
-        return roles, ()
+        return _sparse_label(table, roles)
     if len(likely) > 1:
         raise InputError(
             f"{table.source}: columns {listed(likely)} are named like human grades. Say which of"
@@ -52,6 +55,32 @@ def find_human_grades(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...
         )
     note = f"column {likely[0]!r} holds the human grades"
     return replace(roles, truth=likely[0]), (note,)
+
+
+def _sparse_label(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...]]:
+    """Take a column such as ``label`` for the human grades, if it is mostly blank beside judges.
+
+    A judge grades every output, and a person a few of them. This is how a service exports them.
+    """
+    named = [name for name in table.columns if may_be_truth(name) and name not in roles.holders()]
+    if len(named) != 1:
+        return roles, ()
+    profiles = look(draw(table))
+    others = [name for name in free_columns(table, profiles, roles)[0] if name != named[0]]
+    judges = [name for name in others if _is_mark(profiles[name]) or _is_numeric(profiles[name])]
+    own = profiles[named[0]]
+    sparse = 0 < own.filled < _SPARSE * own.rows and (_is_mark(own) or _is_numeric(own))
+    if not sparse or not any(2 * profiles[name].filled > profiles[name].rows for name in judges):
+        return roles, ()
+    note = (
+        f"column {named[0]!r} holds the human grades: it is blank on most rows. If it is a judge,"
+        f" name all judges (--judges {','.join((*judges, named[0]))})"
+    )
+    return replace(roles, truth=named[0]), (note,)
+
+
+def _is_numeric(profile: Profile) -> bool:
+    return profile.numeric >= _MOSTLY
 
 
 def grade_columns(

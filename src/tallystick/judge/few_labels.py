@@ -19,7 +19,7 @@ from tallystick.judge.item_support import item_support, support_by_shares
 from tallystick.judge.label_cells import LabelCells, count_cells
 from tallystick.judge.label_draw import label_draw
 from tallystick.judge.labels_needed import labels_needed
-from tallystick.judge.leader import as_shown, by_labels
+from tallystick.judge.leader import as_shown, by_labels, with_duels
 from tallystick.judge.logical import Logic
 from tallystick.judge.majority import majority_shares
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
@@ -187,6 +187,7 @@ def label_scores(
     alarm = label_draw(ballots)
     forecast = labels_needed(ballots, best, scores, good, graded, alpha=alpha)
     best = as_shown(best, ballots.names, np.where(graded > 0, overall.low, np.nan), graded)
+    best = with_duels(best, ballots)
     needed = needed_labels(best, forecast)
     if alarm is not None:
         needed = Needed(None, "labels on items drawn at random")

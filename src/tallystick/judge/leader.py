@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from tallystick.judge.ballots import Ballots, Floats
 from tallystick.stats.binomial import binomial_up_to
 from tallystick.stats.intervals import clopper_pearson, wilson
 
-__all__ = ["Leader", "against", "as_shown", "by_labels", "by_votes", "leader"]
+__all__ = ["Leader", "against", "as_shown", "by_labels", "by_votes", "leader", "with_duels"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,16 @@ class Leader:
         Judges whose range reaches into its own: nothing here says that they are worse.
     judges
         How many judges there are.
+    duels
+        For each rival that voted on the same items: the labelled ones on which the leader is right
+        and the rival is not, and the reverse.
     """
 
     place: int
     name: str
     rivals: tuple[str, ...]
     judges: int
+    duels: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
 
 
 def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
@@ -128,6 +132,19 @@ def against(ballots: Ballots, place: int) -> tuple[Floats, Floats, NDArray[np.bo
     mine = good[:, [place]]
     alike = (voted == voted[:, [place]]).all(axis=0)
     return counts @ (mine & ~good), counts @ (good & ~mine), alike
+
+
+def with_duels(best: Leader | None, ballots: Ballots) -> Leader | None:
+    """Return the leader with the counts on which the test against each rival rests."""
+    if best is None or not best.rivals:
+        return best
+    wins, losses, alike = against(ballots, best.place)
+    duels = {
+        name: (round(float(wins[j])), round(float(losses[j])))
+        for j, name in enumerate(ballots.names)
+        if name in best.rivals and alike[j]
+    }
+    return replace(best, duels=duels)
 
 
 def by_votes(accuracy: Floats, votes: Floats, *, alpha: float) -> tuple[Floats, Floats]:

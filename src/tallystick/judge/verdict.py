@@ -123,8 +123,29 @@ def _not_settled(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool = 
     if len(best.rivals) == 1:
         rival = scores[best.rivals[0]]
         rate = rate_of(rival.accuracy, rival.new_items if new else rival.interval)
-        return f" Not settled: {rival.name} may be {good}, {rate}."
+        why = _still_open(best, scores[best.name], rival, new=new)
+        return f" Not settled: {rival.name} may be {good}, {rate}.{why}"
     return f" Not settled: {listed(best.rivals)} may be {good}."
+
+
+def _still_open(best: Leader, first: JudgeScore, rival: JudgeScore, *, new: bool) -> str:
+    """Say why nothing is settled between two judges whose intervals do not touch.
+
+    Each interval is for one judge, and uses all votes. Who is better is tested on the labels alone,
+    for all judges at once.
+    """
+    mine = first.new_items if new else first.interval
+    other = rival.new_items if new else rival.interval
+    if not isinstance(mine, Interval) or not isinstance(other, Interval):
+        return ""
+    if mine.low <= other.high or rival.name not in best.duels:
+        return ""
+    wins, losses = best.duels[rival.name]
+    return (
+        f" On {count(wins + losses)} labelled items exactly one of them is right: {best.name} on"
+        f" {count(wins)}, {rival.name} on {count(losses)}. Chance can do that where"
+        f" {in_words(best.judges)} judges are compared."
+    )
 
 
 # -- with labels

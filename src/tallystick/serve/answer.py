@@ -127,7 +127,8 @@ def answer_stream(
     asked = stream_question(store, name, verb, given, span)
     result, why = None, ""
     if asked.source is None:
-        why = "no row is in this window" if asked.rows else "the stream has no row yet"
+        place = "this window and slice" if span.slices else "this window"
+        why = f"no row is in {place}" if asked.rows else "the stream has no row yet"
     else:
         try:
             result = _concluded(asked.call, asked.source, asked.beside)

@@ -13,7 +13,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from tallystick.serve.problem import Fix, HttpProblem
-from tallystick.serve.results import SPAN, question_in
+from tallystick.serve.results import SPAN, asked_stream, question_in
 from tallystick.serve.routes import Incoming, Parameter, Route
 from tallystick.serve.rows import book_of, pieces
 from tallystick.serve.service import Service
@@ -85,7 +85,8 @@ async def get_rows(incoming: Incoming) -> Response:
             422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson, csv or parquet")]
         )
     _, span = question_in(incoming)
-    await service.reading(lambda reader: find_stream(reader, name))  # 404 before the first byte
+    # 404 and 422 come before the first byte.
+    await service.reading(lambda reader: asked_stream(reader, name, span))
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
     if form == "parquet":
         order = order_of("parquet", name, "", {}, span)

@@ -31,7 +31,8 @@ def description(service: Service) -> dict[str, Any]:
     table = [one for one in service.memory.get("routes", ()) if not one.page]
     types = [ProblemBody]
     for route in table:
-        types += [one for one in (route.body, route.answer) if _is_type(one) and one not in types]
+        parts = (route.body, route.answer, route.record)
+        types += [one for one in parts if _is_type(one) and one not in types]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     of = dict(zip(map(id, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -92,6 +93,16 @@ def _operation(route: Route, of: dict[int, Any]) -> dict[str, Any]:
             "required": True,
             "content": {"application/x-ndjson": {}, "application/json": {}},
         }
+        if route.record is not None:
+            line = of[id(route.record)]
+            found["requestBody"] = {
+                "required": True,
+                "description": "One JSON object per line, or a list of them.",
+                "content": {
+                    "application/x-ndjson": {"schema": line},
+                    "application/json": {"schema": {"type": "array", "items": line}},
+                },
+            }
     elif route.body is not None and route.body is not dict:
         found["requestBody"] = {
             "required": True,

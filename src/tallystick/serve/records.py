@@ -136,6 +136,7 @@ ROUTES = (
         work=post_records,
         summary="Keep records: votes, grades, labels, slices, what a labeller sees.",
         body=bytes,
+        record=VoteRecord,
         answer=Accepted,
         limit=MOST_BODY,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
+from difflib import get_close_matches
 
 from starlette.responses import Response
 
@@ -13,16 +14,22 @@ from tallystick.serve.routes import Incoming, Parameter, Route
 from tallystick.serve.service import Service
 from tallystick.serve.settings import StreamRecord, find_stream
 from tallystick.serve.span import Span, span_of
+from tallystick.serve.store import Reader
 from tallystick.serve.worker import Computed, order_of
 
-__all__ = ["ANSWERED", "ROUTES", "SPAN", "computed", "question_in", "result_of"]
+__all__ = ["ANSWERED", "ROUTES", "SPAN", "asked_stream", "computed", "question_in", "result_of"]
 
 ANSWERED = ("judge", "score", "compare", "bound")
 """Verbs that a stream answers."""
 
 SPAN = (
     Parameter("window", "24h, 7d, last:5000, or FROM..TO in whole hours; all rows if left out."),
-    Parameter("slice", "Rows of this slice only: lang:en. May be repeated.", repeats=True),
+    Parameter(
+        "slice",
+        "Rows of this slice only: lang:en. May be repeated: rows of any of the values of one"
+        " column, and of every column that is named.",
+        repeats=True,
+    ),
     Parameter(
         "labels",
         "After a draw: drawn (with their probabilities), even (a sample of them that needs none),"
@@ -73,6 +80,28 @@ def question_in(incoming: Incoming) -> tuple[dict[str, list[str]], Span]:
         if name not in _OWN:
             given.setdefault(name, []).append(value)
     return given, span
+
+
+def asked_stream(reader: Reader, name: str, span: Span) -> StreamRecord:
+    """Return a stream; refuse a slice by a column that it does not have."""
+    stream = find_stream(reader, name)
+    if span.slices:
+        found = reader.all(
+            "select name from stream_column where stream = ? and kind = 'slice' order by id",
+            (stream.id,),
+        )
+        columns = [*(one for (one,) in found), "system"]
+        for column, value in span.slices:
+            if column not in columns:
+                near = get_close_matches(column, columns, n=1)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                way = f"{hint}rows have the slices {', '.join(columns)}"
+                raise HttpProblem(
+                    422,
+                    f"slice={column}:{value}: the stream has no slice {column!r}",
+                    [Fix(column="slice", value=column, way_out=way)],
+                )
+    return stream
 
 
 def computed(
@@ -139,7 +168,8 @@ async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> R
         )
     service = incoming.service
     given, span = question_in(incoming)
-    stream = await service.reading(lambda reader: find_stream(reader, incoming.path["stream"]))
+    name = incoming.path["stream"]
+    stream = await service.reading(lambda reader: asked_stream(reader, name, span))
     etag = etag_of(*_key(kind, stream, verb, given, span, args))
     same = incoming.unchanged(etag)
     if same is not None:

@@ -19,6 +19,7 @@ from starlette.routing import Route as StarletteRoute
 from tallystick.errors import TallystickError
 from tallystick.serve.auth import NOBODY, Principal, allow, check_origin
 from tallystick.serve.boundary import Boundary
+from tallystick.serve.misread import misread
 from tallystick.serve.problem import Fix, HttpProblem
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Route:
     body
         None; a msgspec type of a JSON body; ``bytes`` for a body that *work* reads itself; ``dict``
         for a form, whose token and origin are then checked.
+    record
+        The msgspec type of one line, where *body* is bytes of many.
     answer
         The msgspec type of the answer, or a media type such as ``text/csv``.
     limit
@@ -91,6 +94,7 @@ class Route:
     work: Callable[[Incoming], Awaitable[Any]]
     summary: str
     body: Any = None
+    record: Any = None
     answer: Any = None
     limit: int = MOST_BYTES
     query: Sequence[Parameter] = ()
@@ -182,7 +186,7 @@ async def _checked(incoming: Incoming, decoder: msgspec.json.Decoder[Any] | None
     if route.body is not None:
         incoming.raw = await _body(request, route.limit)
         if decoder is not None:
-            incoming.body = _decoded(decoder, incoming.raw)
+            incoming.body = _decoded(decoder, route.body, incoming.raw)
         elif route.body is dict:
             incoming.form = _form(incoming)
 
@@ -266,14 +270,13 @@ async def _body(request: Request, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def _decoded(decoder: msgspec.json.Decoder[Any], raw: bytes) -> Any:
+def _decoded(decoder: msgspec.json.Decoder[Any], kind: Any, raw: bytes) -> Any:
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at ")
-        raise HttpProblem(
-            422, message, [Fix(column=place.strip("`") or None, way_out=message)]
-        ) from error
+        place, way = misread(str(error), getattr(kind, "__struct_fields__", ()))
+        detail = f"the body cannot be used: {way}"
+        raise HttpProblem(422, detail, [Fix(column=place, way_out=way)]) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise HttpProblem(400, f"the body is not JSON: {error}") from error
 

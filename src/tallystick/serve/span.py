@@ -29,7 +29,7 @@ class Span:
     last
         The last rows only.
     slices
-        (column, value) that a row must have.
+        (column, value) that a row must have; of several values of one column any will do.
     labels
         Which labels count: ``drawn``, ``even`` or ``all`` (see `tallystick.serve.queue.chances`);
         '' for what suits the verb.
@@ -59,7 +59,10 @@ class Span:
 
     def holds(self, body: dict[str, str]) -> bool:
         """Say whether a row of these slices is meant."""
-        return all(body.get(name) == value for name, value in self.slices)
+        wanted: dict[str, set[str]] = {}
+        for name, value in self.slices:
+            wanted.setdefault(name, set()).add(value)
+        return all(body.get(name) in values for name, values in wanted.items())
 
 
 def span_of(window: str, slices: Sequence[str], *, now: float, labels: str = "") -> Span:
@@ -97,6 +100,12 @@ def span_of(window: str, slices: Sequence[str], *, now: float, labels: str = "")
             held["low"] = _hour(low, window)
         if high:
             held["high"] = _hour(high, window) - 1
+        if low and high and held["high"] < held["low"]:
+            raise HttpProblem(
+                422,
+                f"window={window[:80]!r} ends before it begins",
+                [Fix(column="window", way_out=f"write {high}..{low}")],
+            )
     elif window:
         raise _wrong(window)
     return Span(slices=tuple(sorted(wanted)), labels=labels, **held)

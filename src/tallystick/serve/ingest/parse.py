@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
+from tallystick.serve.misread import misread
 from tallystick.serve.problem import Fix, HttpProblem
 
 __all__ = [
@@ -29,22 +31,65 @@ class LabelRecord(msgspec.Struct, forbid_unknown_fields=True):
     """What a person says is true; null with ``replace`` takes it back."""
 
     value: str | int | bool | None
-    by: str = ""
+    by: Annotated[str, Meta(description="Who says it; the name of the key if left out.")] = ""
 
 
 class VoteRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What is known of one item (of one system): any part of it, in any order."""
 
-    item: str | int
-    system: str = ""
-    at: str | float | None = None
-    votes: dict[str, str | int | bool | None] | None = None
-    grades: dict[str, float | None] | None = None
-    label: LabelRecord | None = None
-    slice: dict[str, str | int | bool] | None = None
-    show: str | dict[str, str] | None = None
-    replace: bool = False
+    item: Annotated[str | int, Meta(description="The name of the item, at most 256 bytes.")]
+    system: Annotated[str, Meta(description="Which system made the output that is judged.")] = ""
+    at: Annotated[
+        str | float | None,
+        Meta(
+            description="When it happened: 2026-07-31T12:00:00Z, or seconds since 1970. The first"
+            " time of a row stands; when it came in, if left out."
+        ),
+    ] = None
+    votes: Annotated[
+        dict[str, str | int | bool | None] | None,
+        Meta(description="Judge to its vote, a word. null is no vote, or takes it back (replace)."),
+    ] = None
+    grades: Annotated[dict[str, float | None] | None, Meta(description="Column to a number.")] = (
+        None
+    )
+    label: Annotated[
+        LabelRecord | None, Meta(description="The true answer as a person sees it.")
+    ] = None
+    slice: Annotated[
+        dict[str, str | int | bool] | None,
+        Meta(description="What results are split by, such as the language."),
+    ] = None
+    show: Annotated[
+        str | dict[str, str] | None,
+        Meta(description="What a labeller sees: a text, or titles with their texts."),
+    ] = None
+    replace: Annotated[
+        bool, Meta(description="Whether other values that are kept may be changed.")
+    ] = False
 
+
+_EXAMPLES = {
+    "item": '"ticket-17"',
+    "system": '"bot-7"',
+    "at": '"2026-07-31T12:00:00Z"',
+    "votes": '{"gpt": "pass"}',
+    "grades": '{"helpfulness": 0.8}',
+    "label": '{"value": "pass", "by": "ann"}',
+    "slice": '{"lang": "en"}',
+    "show": '{"Question": "…", "Answer": "…"}',
+    "replace": "true",
+}
+_ALSO = {
+    **dict.fromkeys(("truth", "gold", "human", "labels", "target"), "label"),
+    **dict.fromkeys(("id", "item_id", "key", "name"), "item"),
+    **dict.fromkeys(("vote", "judges", "judge", "verdict"), "votes"),
+    **dict.fromkeys(("grade", "score", "scores", "metrics"), "grades"),
+    **dict.fromkeys(("time", "timestamp", "date", "ts", "created_at"), "at"),
+    **dict.fromkeys(("model", "version", "app"), "system"),
+    **dict.fromkeys(("tags", "slices", "group", "segment", "metadata"), "slice"),
+    **dict.fromkeys(("text", "payload", "input", "output", "content"), "show"),
+}
 
 _ONE = msgspec.json.Decoder(VoteRecord)
 _ARRAY = msgspec.json.Decoder(list[VoteRecord])
@@ -137,12 +182,10 @@ def _array(body: bytes) -> list[VoteRecord]:
 
 
 def _fix(message: str, line: int | None) -> Fix:
-    what, _, place = message.partition(" - at ")
-    if ".votes" in place and "got `float`" in what:
-        what = "votes are words: send numbers as grades, or as text"
-    elif ".votes" in place:
-        what += ": a vote is a word, such as {'gpt': 'pass'}"
-    return Fix(line=line, column=place.strip("`") or None, way_out=what)
+    place, way = misread(message, list(_EXAMPLES), examples=_EXAMPLES, also=_ALSO)
+    if place is not None and place.startswith("votes") and "got `float`" in message:
+        way = "votes are words: send numbers as grades, or as text"
+    return Fix(line=line, column=place, way_out=way)
 
 
 def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:

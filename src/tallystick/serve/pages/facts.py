@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tallystick.serve.queue.population import words_of
+from tallystick.serve.queue.population import Words, words_of
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import Reader
 
@@ -59,26 +59,34 @@ def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> StreamF
     today = reader.one(
         "select sum(n) from tally where stream = ? and bucket >= ?", (stream.id, midnight)
     )
-    labels = reader.one(
-        "select count(distinct row_id) from label where stream = ? and current = 1"
-        " and value is not null",
-        (stream.id,),
-    )
+    words = words_of(reader, stream)
     last = reader.one(
         "select at from batch where stream = ? order by seq desc limit 1", (stream.id,)
     )
     return StreamFacts(
         today=int((today and today[0]) or 0),
         rows=stream.rows,
-        labels=int(labels[0]) if labels else 0,
-        complete=_complete(reader, stream, midnight),
+        labels=_labelled(reader, stream, words),
+        complete=_complete(reader, stream, words, midnight),
         last=last[0] if last else None,
     )
 
 
-def _complete(reader: Reader, stream: StreamRecord, midnight: int) -> float | None:
+def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> int:
+    """Return how many rows have a truth: those on which people disagree have none."""
+    if not words.truth:
+        return 0
+    rows = reader.all(
+        "select p.codes, count(distinct l.row_id) from label l join rows r on r.id = l.row_id"
+        " join pattern p on p.id = r.pattern where l.stream = ? and l.current = 1"
+        " and l.value is not null group by p.codes",
+        (stream.id,),
+    )
+    return sum(int(n) for codes, n in rows if words.truth_of(bytes(codes)) is not None)
+
+
+def _complete(reader: Reader, stream: StreamRecord, words: Words, midnight: int) -> float | None:
     """Return the share of rows since midnight that have a vote in every column."""
-    words = words_of(reader, stream)
     if not words.columns:
         return None
     rows = reader.all(

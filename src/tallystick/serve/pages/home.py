@@ -10,7 +10,7 @@ from starlette.responses import Response
 from tallystick.serve.auth import is_loopback
 from tallystick.serve.pages.facts import alarm_lines, stream_facts, watch_lines, window_points
 from tallystick.serve.pages.site import go, may, render
-from tallystick.serve.pages.view import ask_view, verb_of
+from tallystick.serve.pages.view import StreamView, ask_view, verb_of
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Parameter, Route
 from tallystick.serve.service import Service
@@ -92,30 +92,35 @@ async def get_home(incoming: Incoming) -> Response:
         alarms=found["alarms"][:MOST_ALARMS],
         more=n > MOST_ALARMS,
         watches=found["watches"],
-        headline=_headline(n),
-        quiet=_quiet(rest, n),
+        headline=_headline(n, tested=any(one["points"] for one in found["lines"])),
+        quiet=_quiet(found["lines"], rest, n),
         base=base_of(incoming),
         auth=not is_loopback(incoming.request.url.hostname or ""),
     )
 
 
-def _headline(n: int) -> str:
-    """Say how many alarms wait.
+def _headline(n: int, *, tested: bool) -> str:
+    """Say how many alarms wait; without a closed window nothing was tested.
 
-    >>> _headline(0), _headline(1), _headline(12)
+    >>> _headline(0, tested=True), _headline(1, tested=True), _headline(12, tested=False)
     ('Nothing changed.', 'One alarm needs a look.', '12 alarms need a look.')
+    >>> _headline(0, tested=False)
+    'Nothing was tested yet.'
     """
     if n == 0:
-        return "Nothing changed."
+        return "Nothing changed." if tested else "Nothing was tested yet."
     words = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five"}
     return f"{words.get(n, str(n))} {'alarm needs' if n == 1 else 'alarms need'} a look."
 
 
-def _quiet(rest: int, alarms: int) -> str:
+def _quiet(lines: list[dict[str, Any]], rest: int, alarms: int) -> str:
+    """Say how many streams there are, and how many the drift test has not looked at."""
     streams = "stream" if rest == 1 else "streams"
+    waiting = sum(not one["points"] for one in lines)
+    late = f" {waiting} of them wait for a first full window." if waiting else ""
     if not alarms:
-        return f"{rest} {streams}, no alarm that nobody has seen."
-    return f"The other {rest} {streams} did not change." if rest else ""
+        return f"{rest} {streams}, no alarm that nobody has seen.{late}"
+    return f"The other {rest} {streams} raised no alarm." if rest else ""
 
 
 def _line(
@@ -133,6 +138,12 @@ def _line(
     }
 
 
+def _short(view: StreamView) -> str:
+    """Return an answer with what it leaves open."""
+    notes = "Read its notes first." if view.warnings else ""
+    return " ".join(part for part in (view.answer, view.open, notes) if part)
+
+
 async def _verdicts(
     service: Service, streams: list[StreamRecord], lines: list[dict[str, Any]]
 ) -> None:
@@ -142,7 +153,7 @@ async def _verdicts(
     def fill() -> None:
         for stream, line in zip(streams, lines, strict=True):
             try:
-                known[stream.name] = ask_view(service, stream, line["verb"]).answer
+                known[stream.name] = _short(ask_view(service, stream, line["verb"]))
             except HttpProblem as problem:
                 known[stream.name] = problem.detail
 
