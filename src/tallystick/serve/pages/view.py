@@ -129,7 +129,8 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
     if found.result is not None:
         _fill(shown, found.result)
         shown.assumptions += [doubt.assumption for doubt in found.doubts]
-        shown.warnings += [doubt.warning for doubt in found.doubts]
+        # What the labels leave open comes first: it may concern every figure.
+        shown.warnings = [doubt.warning for doubt in found.doubts] + shown.warnings
     return msgspec.json.encode(shown)
 
 
