@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.score import evaluate
+from tallystick.score import ScoreResult, evaluate
 from tests.score.tables import ROLES
 
 
@@ -92,3 +92,20 @@ def test_coverage_of_the_mixed_score():
             )
             inside += own in mixed.system(name).interval
     assert inside >= 108  # of 120
+
+
+def test_slices_of_a_target_mix_are_answered_as_they_are():
+    rng = np.random.default_rng(4)
+    n = 300
+    lang = np.where(rng.random(n) < 0.8, "en", "de")
+    good = rng.random(n) < np.where(lang == "en", 0.9, 0.5)
+    table = {
+        "id": list(range(n)),
+        "lang": lang.tolist(),
+        "gpt": np.where(rng.random(n) < 0.9, good, ~good).astype(int).tolist(),
+        "human": [int(one) if k % 2 else None for k, one in enumerate(good)],
+    }
+    result = evaluate(table, by="lang", target_mix={"en": 0.5, "de": 0.5})
+    assert [part.label for part in result.slices] == ["de", "en"]
+    assert all(isinstance(part.answer, ScoreResult) for part in result.slices)
+    assert "those of the target mix" in result.basis

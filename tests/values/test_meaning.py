@@ -258,3 +258,13 @@ def test_right_and_wrong_in_two_vocabularies_are_asked_about() -> None:
     rules = LabelRules(labels=("0", "1", "yes", "no"))
     agree({"gpt": ["0", "1", "yes", "no"]}, truth=None, votes=["gpt"], rules=rules)
     agree({"gpt": ["correct", "incorrect", "wrong"]}, truth=None, votes=["gpt"], rules=LabelRules())
+
+
+def test_a_vote_that_writes_the_true_labels_otherwise_is_refused_by_name():
+    labels = {"gold": ["A", "B"], "m1": ["A", "B"], "m2": ["(A)", "(B)"]}
+    asked = {"truth": "gold", "votes": ["m1", "m2"]}
+    with pytest.raises(InputError, match=r"column 'm2' says .* would never be right.*--ignore m2"):
+        agree(labels, **asked, rules=LabelRules())
+    agree(labels, **asked, rules=LabelRules(labels=("A", "B", "(A)", "(B)")))
+    agree({**labels, "m2": ["(A)"]}, **asked, rules=LabelRules())  # one odd answer is no vocabulary
+    agree({**labels, "m2": ["C", "D"]}, **asked, rules=LabelRules())  # two labels of many

@@ -6,7 +6,6 @@ and know nothing else about them, so a new one is a folder and a line.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
@@ -137,6 +136,10 @@ class Question:
         It is asked once, of the whole table: slices are answered alike.
         """
         return self, ()
+
+    def of_part(self, alpha: float) -> Question:
+        """Return what is asked of one slice, at its own level."""
+        return replace(self, alpha=alpha)
 
     def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
         """Return the option that says between what numbers lie, and its value; None for labels."""
@@ -306,6 +309,6 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
         return result
 
     def ask(part: Data, alpha: float) -> Result:
-        return capability.answer(part, dataclasses.replace(question, alpha=alpha))
+        return capability.answer(part, question.of_part(alpha))
 
     return replace(result, slices=by_slice(data, ask, alpha=question.alpha))

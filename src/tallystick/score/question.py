@@ -93,6 +93,10 @@ class ScoreQuestion(Question):
         """Return the scale of the grades."""
         return "--scale", self.scale
 
+    def of_part(self, alpha: float) -> ScoreQuestion:
+        """Return what is asked of one slice: it has no mix of slices."""
+        return replace(self, alpha=alpha, target_mix=None)
+
     def settled(self, data: Data) -> tuple[ScoreQuestion, tuple[str, ...]]:
         """Return the question with the scales and the direction that the columns show.
 

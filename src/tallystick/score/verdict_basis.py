@@ -56,6 +56,12 @@ def basis(
     kind = "exact" if question.certified else "approximate"
     where = f" on {count(items)} {plural(outputs.unit, items)}" if items else ""
     text = f"{level}, {kind}, from {count(outputs.n_labels)} human grades{where}."
+    if outputs.turned:
+        low, high = outputs.scale or (0.0, 1.0)
+        whole = f"{low + high:g}" if outputs.scale else "100 %"
+        text += f" Lower is better in the table: these scores are {whole} minus what it says."
+    if question.target_mix is not None:
+        text += " Scores are those of the target mix, and not of the mix of this table."
     if pairs > 1:
         text += f" Differences and p are adjusted for {number_word(pairs)} pairs."
     if isinstance(worth, float) and outputs.n_labels and worth > 1.05 * outputs.n_labels:

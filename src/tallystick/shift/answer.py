@@ -26,6 +26,7 @@ from tallystick.shift.gate import check_metric, flip_limit, read_gates, with_gat
 from tallystick.shift.graded import GradedClient, with_grades
 from tallystick.shift.history import append_history, check_history, read_history, update_old
 from tallystick.shift.items import Items
+from tallystick.shift.label_draw import label_draw, with_label_draw
 from tallystick.shift.papers.theorem import theorem_conditions
 from tallystick.shift.prepare import (
     PreparedShift,
@@ -105,7 +106,7 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
     if not isinstance(result, ShiftResult):
         return replace(result, notes=(*known.notes, *result.notes))
     result = _finished(data, known, question, result)
-    result = with_gates(result, gates)
+    result = with_label_draw(with_gates(result, gates), label_draw(data))
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
         append_history(question.history, result, on=datetime.now(UTC).date())

@@ -7,8 +7,9 @@ readings that both fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from tallystick.errors import InputError
 from tallystick.values.label import Label, identity, in_order, whole
@@ -316,6 +317,23 @@ class _Reading:
                 f" {_listed(voted)}: no label is shared, so no vote could be right; write both"
                 " alike, or name the right columns"
             )
+        if len(true) > 1:
+            self._refuse_stranger(true, extra)
+
+    def _refuse_stranger(self, true: Sequence[Label], extra: Collection[object]) -> None:
+        """Refuse one column that writes the true labels otherwise: it would never be right."""
+        bare = {_bare(label) for label in true}
+        for name in self.votes:
+            said = [one for one in self.spoken[name] if spelling(one) not in extra]
+            own = {spelling(one) for one in said}
+            apart = len(own) > 1 and not own & {spelling(label) for label in true}
+            same = sum(_bare(label) in bare for label in said)
+            if apart and 2 * same >= len(said) and not all(map(self.is_declared, said)):
+                raise InputError(
+                    f"column {name!r} says {_listed(in_order(said))}, and the truth {self.truth!r}"
+                    f" says {_listed(true)}: no label is shared, so {name!r} would never be right."
+                    f" Write both alike, or leave it out (--ignore {quote(name)})"
+                )
 
     def ask_about_denials(self) -> None:
         """Ask about a vote that the truth never says, and says in another way."""
@@ -399,6 +417,11 @@ def _abstain_note(names: Sequence[str]) -> str:
 def _columns(names: Sequence[str]) -> str:
     several = len(names) > 1
     return f"column{'s' * several} {_listed(names)} say{'s' * (not several)}"
+
+
+def _bare(label: Label) -> str:
+    """Return the letters and digits of a label."""
+    return "".join(letter for letter in str(label).casefold() if letter.isalnum())
 
 
 def _listed(labels: Iterable[Label]) -> str:
