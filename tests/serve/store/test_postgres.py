@@ -124,7 +124,7 @@ def test_two_processes_write_the_same_items_and_counts_stay_right(
 def test_items_with_the_same_hash_stay_apart(
     pair: tuple[Web, Web], kept: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merge, "place_of", lambda salt, item, system: 7)
+    monkeypatch.setattr(merge.RowPlaces, "__missing__", lambda places, name: 7)
     for web in pair:
         for stream in ("same1", "same2"):
             web.put(f"/v1/streams/{stream}", json={})
