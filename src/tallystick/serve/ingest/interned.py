@@ -96,6 +96,7 @@ class Interned:
         self._patterns: dict[bytes, int] = {}
         self._packed: dict[int, bytes] = {}
         self._slices: dict[str, int] = {}
+        self._systems: dict[str, int] = {}
         self._bodies: dict[int, dict[str, str]] = {}
         self.steps: dict[tuple[Any, ...], bytes] = {}
         """(pattern, column, value) to the pattern with that vote: most votes repeat."""
@@ -349,10 +350,19 @@ class Interned:
             self.steps.clear()
         if len(self._slices) > _MOST_KEPT or len(self.slice_steps) > _MOST_KEPT:
             self._slices.clear()
+            self._systems.clear()
             self._bodies.clear()
             self.slice_steps.clear()
 
     # -- slices
+
+    def slice_of_system(self, transaction: Transaction, system: str) -> int:
+        """Return the number of the slice that a new row of a system is in."""
+        found = self._systems.get(system)
+        if found is None:
+            found = self.slice(transaction, {"system": system} if system else {})
+            self._systems[system] = found
+        return found
 
     def slice(self, transaction: Transaction, body: Mapping[str, str]) -> int:
         """Return the number of a slice."""

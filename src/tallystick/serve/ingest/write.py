@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -171,29 +172,31 @@ def _write_rows(
     *seqs* has the number of the batch of each record, *ident* that of the stream.
     """
     added: list[NewRow] = []
-    changed: list[Any] = []
-    counts: dict[tuple[int, int, int], int] = {}
+    changed: list[tuple[int, int, bytes | None, int]] = []
+    came: list[tuple[int, int, int]] = []
+    left: list[tuple[int, int, int]] = []
+    number = interned.pattern
     for row in changes.rows.values():
         if not row.last:  # no record changed it
             continue
-        bucket, slice_, grades = row.bucket, row.slice, row.grades
-        pattern = interned.pattern(row.pattern)
-        cell = (bucket, slice_, pattern)
+        bucket, slice_, pattern = row.bucket, row.slice, number(row.pattern)
         if row.is_new:
-            u, first = places[row.item, row.system], seqs[row.first - 1]
-            names = (row.id, ident, row.item, row.system)
-            added.append((*names, bucket, slice_, pattern, u, grades, first))
-            counts[cell] = counts.get(cell, 0) + 1
+            name = (row.item, row.system)
+            first = seqs[row.first - 1]
+            cells = (bucket, slice_, pattern, places[name], row.grades, first)
+            added.append((row.id, ident, *name, *cells))
+            came.append((bucket, slice_, pattern))
         else:
-            changed.append((slice_, pattern, grades, row.id))
-            before = (bucket, row.old_slice, row.old_pattern)
-            if cell != before:
-                counts[before] = counts.get(before, 0) - 1
-                counts[cell] = counts.get(cell, 0) + 1
+            changed.append((slice_, pattern, row.grades, row.id))
+            if slice_ != row.old_slice or pattern != row.old_pattern:
+                came.append((bucket, slice_, pattern))
+                left.append((bucket, row.old_slice, row.old_pattern))
     if added:
         transaction.add_rows(added)
     if changed:
         transaction.change_rows(changed)
+    counts = Counter(came)
+    counts.subtract(left)
     moved = [(ident, *cell, n) for cell, n in counts.items() if n]
     if moved:
         transaction.add_counts(moved)
