@@ -1,11 +1,11 @@
 """Whether SQLite, PostgreSQL and the command line say the same: random streams, field for field.
 
-``python benchmarks/truth/serve_equal.py [STREAMS] [--kills] [--keep FILE] [--write]`` posts streams in
-any order, with repeats, late and corrected labels, odd names and labels, and the faults of which the
-command line warns, to a service on each database. Each stream is asked five questions in turn, so
-that all are asked equally often. Both databases must hold the same counts or rows for it, and one of
-them, in turn, must answer what the command line says of the exported rows: every field but ``as_of``
-and ``command``, and the same refusals.
+``python benchmarks/truth/serve_equal.py [STREAMS] [--kills] [--from SEED] [--keep FILE] [--write]`` posts
+streams in any order, with repeats, late and corrected labels, odd names and labels, and the faults of
+which the command line warns, to a service on each database. Each stream is asked five questions in
+turn, so that all are asked equally often. Both databases must hold the same counts or rows for it, and
+one of them, in turn, must answer what the command line says of the exported rows: every field but
+``as_of`` and ``command``, and the same refusals, but for the row that a refusal names.
 
 With --kills every stream is posted by processes that are killed at named points, about three times per
 stream, and whatever was not acknowledged is sent again. With --keep the streams of earlier calls are
@@ -94,7 +94,8 @@ def main() -> None:
     numbers = [int(word) for word in sys.argv[1:] if word.isdecimal()]
     streams = numbers[0] if numbers else 300
     before = pieces()
-    first = 2000 + sum(one["streams"] for one in before)
+    base = int(sys.argv[sys.argv.index("--from") + 1]) if "--from" in sys.argv else 2000
+    first = base + sum(one["streams"] for one in before)
     with tempfile.TemporaryDirectory() as folder, postgres_server() as address:
         seeds = range(first, first + streams)
         for piece in run(Path(folder), address, seeds, kills="--kills" in sys.argv):

@@ -57,10 +57,11 @@ def _near(
     reader: Reader, book: StreamBook, span: Span, labelled: Collection[int], order: str
 ) -> int | None:
     """Return the place of the outermost label if it is near its end, counted from that end."""
-    where, values = span.condition()
+    where, values = span.condition("r")
     found = reader.all(
-        f"select id, pattern from rows where stream = ?{where} and slice in"
-        f" ({_wanted(book, span)}) order by id {order} limit {_GLANCE}",
+        f"select r.id, r.pattern from rows r where r.stream = ?{where} and r.slice in"
+        f" ({_wanted(book, span)}) order by {reader.in_order(last_first=order == 'desc')}"
+        f" limit {_GLANCE}",
         (book.stream.id, *values),
     )
     places = enumerate(found, start=1)
@@ -70,7 +71,7 @@ def _near(
 def _far(
     reader: Reader, book: StreamBook, span: Span, labelled: Collection[int], order: str
 ) -> int | None:
-    """Return the same where it is far from its end: by the index of patterns."""
+    """Return the same where it is far from its end, by a look at all rows of the span."""
     where, values = span.condition()
     wanted = _wanted(book, span)
     outermost, beyond = ("min", "<=") if order == "asc" else ("max", ">=")
