@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,10 @@ from tallystick import judge
 from tallystick.data.hugging_face import arrow_of_dataset
 from tallystick.errors import InputError
 
-datasets = pytest.importorskip("datasets", reason="the library datasets is not installed")
+
+@pytest.fixture(scope="module")
+def datasets() -> Any:
+    return pytest.importorskip("datasets", reason="the library datasets is not installed")
 
 
 def votes() -> dict[str, list[str]]:
@@ -23,7 +28,7 @@ def votes() -> dict[str, list[str]]:
     return table
 
 
-def test_a_dataset_gives_the_same_answer_as_its_columns() -> None:
+def test_a_dataset_gives_the_same_answer_as_its_columns(datasets: Any) -> None:
     table = votes()
     dataset = datasets.Dataset.from_dict(table)
     there, here = judge.evaluate(dataset, truth="gold"), judge.evaluate(table, truth="gold")
@@ -31,20 +36,20 @@ def test_a_dataset_gives_the_same_answer_as_its_columns() -> None:
     assert there.to_dict() == here.to_dict()
 
 
-def test_a_selection_is_respected() -> None:
+def test_a_selection_is_respected(datasets: Any) -> None:
     dataset = datasets.Dataset.from_dict({"n": list(range(10))}).shuffle(seed=1).select(range(4))
     assert arrow_of_dataset(dataset).to_pydict() == {"n": dataset["n"][:]}
     kept = datasets.Dataset.from_dict({"n": list(range(10))}).filter(lambda row: row["n"] > 7)
     assert arrow_of_dataset(kept).to_pydict() == {"n": [8, 9]}
 
 
-def test_class_numbers_become_their_names_and_hidden_ones_are_missing() -> None:
+def test_class_numbers_become_their_names_and_hidden_ones_are_missing(datasets: Any) -> None:
     features = datasets.Features({"label": datasets.ClassLabel(names=["neg", "pos"])})
     dataset = datasets.Dataset.from_dict({"label": [0, 1, -1]}, features=features)
     assert arrow_of_dataset(dataset).to_pydict() == {"label": ["neg", "pos", None]}
 
 
-def test_several_splits_and_streams_are_refused_with_the_way_out() -> None:
+def test_several_splits_and_streams_are_refused_with_the_way_out(datasets: Any) -> None:
     dataset = datasets.Dataset.from_dict(votes())
     with pytest.raises(InputError, match=r"'train', 'test': name one"):
         judge.evaluate(datasets.DatasetDict({"train": dataset, "test": dataset}))

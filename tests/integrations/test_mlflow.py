@@ -10,10 +10,9 @@ import pytest
 from tallystick import compare
 from tallystick.integrations.mlflow import log_result, metrics_of
 
-mlflow = pytest.importorskip("mlflow", reason="the library mlflow is not installed")
-
 
 def test_everything_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="the library mlflow is not installed")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     scores = {"old": [1, 0, 0, 0] * 50, "new model!": [1, 1, 0, 1] * 50}
