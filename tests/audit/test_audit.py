@@ -300,3 +300,16 @@ def test_a_table_of_graded_outputs_is_pointed_to_score():
     }
     with pytest.raises(InputError, match="tallystick score"):
         audit(table)
+
+
+def test_only_what_was_named_is_said_to_be_named():
+    rows = {"id": list(range(60)), "gpt": list("aba") * 20, "claude": list("abb") * 20}
+    rows |= {"gold": list("abb") * 20, "stage": list("xyx") * 20}
+    found = audit(rows, truth="gold", ignore=("stage",))
+    told = [str(one) for one in found.columns]
+    [votes] = [text for text in told if "votes" in text]
+    assert "you said so" not in votes
+    assert any("'stage' is not used: you said so" in text for text in told)
+    assert any("'id' is taken for the item: it names the rows" in text for text in told)
+    named = audit(rows, truth="gold", judges=("gpt", "claude"))
+    assert any("votes: you said so" in str(one) for one in named.columns)

@@ -267,7 +267,7 @@ def spelled(path, truth, old, new):
 @pytest.mark.parametrize(
     ("truth", "old", "new"),
     [
-        (("1", "2"), ("1", "2"), ("1.0", "2.0")),
+        (("1", "2"), ("1", "2"), ("01", "02")),
         (("1", "2"), ("01", "02"), ("1", "2")),
     ],
 )
@@ -286,6 +286,13 @@ def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(
         body["accuracy_change"]["estimate"],
         body["flip_rate"]["estimate"],
     ) == (2, 0, 0)
+
+
+def test_whole_numbers_that_pandas_wrote_as_decimals_are_replayed_as_labels(inside, tmp_path):
+    command = spelled(tmp_path, ("1", "2"), ("1", "2"), ("1.0", "2.0"))
+    done = inside(*command, "--api", "replay:new", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["flip_rate"]["estimate"] == 0
 
 
 def test_capitals_that_the_truth_does_not_tell_apart_are_read_as_one_and_said(inside, tmp_path):

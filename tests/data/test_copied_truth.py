@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick import bound, compare, judge, read, score, shift
+from tallystick.data.answer_counts import answer_counts
 from tallystick.data.copied_truth import copied_truth, likely_copy
 
 ROWS = 300
@@ -68,14 +69,14 @@ def test_spellings_and_blanks_do_not_hide_a_copy() -> None:
     words = np.where(GPT == 1, "Yes ", "no").tolist()
     gold = ["" if one is None else ("yes" if one else "no") for one in labels(GPT)]
     table = {"gold": gold, "gpt": words, "claude": np.where(CLAUDE == 1, "yes", "no").tolist()}
-    found = copied_truth(read(table, truth="gold", judges=("gpt", "claude")))
+    found = copied_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude"))))
     assert found is not None
     assert (found.column, found.other, found.rows) == ("gpt", "claude", int(KNOWN.sum()))
 
 
 def test_a_truth_of_one_label_is_no_copy_of_whoever_always_says_it() -> None:
     table = {"gold": [1] * 90, "gpt": [1] * 90, "claude": [1, 0] * 45}
-    assert copied_truth(read(table, truth="gold", judges=("gpt", "claude"))) is None
+    assert copied_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude")))) is None
 
 
 def test_votes_that_all_say_the_opposite_are_said() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick import compare, judge, score
-from tallystick.data.no_answer_codes import stray_codes
+from tallystick import compare, judge, read, score
+from tallystick.data.no_answer_codes import doubted_codes, stray_codes
 from tallystick.errors import InputError
 
 ROWS = 200
@@ -97,3 +97,18 @@ def test_a_code_among_labels_is_asked_about_and_a_list_of_labels_settles_it() ->
         {"gold": gold, **votes}, truth="gold", judges=("x", "y"), labels=(0, 1, 2)
     )
     assert not any("99" in text and "--missing" in text for text in listed.warnings)
+
+
+def test_grades_filled_with_0_are_asked_about_although_they_have_two_other_values() -> None:
+    judges = {"gpt": [4, 5, 3, 2, 1] * 20, "claude": [5, 4, 2, 3, 1] * 20}
+    human = [5, 4, 0, 0, 0] * 20
+    [found] = doubted_codes(read({**judges, "human": human}, truth="human", judges=tuple(judges)))
+    assert (found.column, found.code, found.cells) == ("human", 0, 60)
+    rare = [5, 4, 5, 4, 5] * 19 + [5, 4, 5, 4, 0]
+    assert not doubted_codes(read({**judges, "human": rare}, truth="human", judges=tuple(judges)))
+
+
+def test_0_and_1_beside_judges_of_0_and_1_are_labels() -> None:
+    judges = {"gpt": [1, 1, 1, 0, 1] * 20, "claude": [1, 1, 1, 0, 0] * 20}
+    human = [1, 0, 0, 0, 0] * 20
+    assert not doubted_codes(read({**judges, "human": human}, truth="human", judges=tuple(judges)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick import judge
+from tallystick.data.answer_counts import answer_counts
 from tallystick.data.read import read
 from tallystick.data.unrelated_truth import is_unrelated, unrelated_truth
 
@@ -32,9 +33,19 @@ def test_labels_one_row_too_far_are_a_warning_and_an_assumption() -> None:
 
 def test_poor_judges_and_opposite_ones_are_not_taken_for_it() -> None:
     true, columns = votes(2, (0.5, 0.5))  # they agree with nobody, not even with one another
-    assert unrelated_truth(read(table(true, columns), truth="gold", judges=("j0", "j1"))) is None
+    assert (
+        unrelated_truth(
+            answer_counts(read(table(true, columns), truth="gold", judges=("j0", "j1")))
+        )
+        is None
+    )
     true, columns = votes(3, (0.1, 0.15))
-    assert unrelated_truth(read(table(true, columns), truth="gold", judges=("j0", "j1"))) is None
+    assert (
+        unrelated_truth(
+            answer_counts(read(table(true, columns), truth="gold", judges=("j0", "j1")))
+        )
+        is None
+    )
 
 
 def test_few_labels_say_nothing() -> None:

@@ -60,3 +60,23 @@ def test_a_title_above_the_header_is_refused_with_its_row(tmp_path: Path) -> Non
     blanks = [["id", None, "claude"], [1, "yes", "no"], [2, "no", "no"]]
     with scan(workbook(tmp_path / "plain.xlsx", votes=blanks)) as table:
         assert table.query("select count(*) from rows") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [[["Evaluation", "May 2024"]], [["Run", "May", "v2"]], [["Notes"]] * 25, [["", "judges", ""]]],
+)
+def test_a_title_of_several_cells_or_lines_is_refused_too(
+    tmp_path: Path, above: list[list[str]]
+) -> None:
+    votes = [[f"q{i}", "yes", "no", "yes" if i % 3 else "no"] for i in range(12)]
+    rows = [*above, ["id", "gpt", "claude", "gold"], *votes]
+    with pytest.raises(FileError, match=f"seems to be in row {len(above) + 1}, below a title"):
+        scan(workbook(tmp_path / "titled.xlsx", votes=rows))
+
+
+def test_a_header_without_the_name_of_the_first_column_is_a_header(tmp_path: Path) -> None:
+    votes = [[f"q{i}", "yes", "no", "yes" if i % 3 else "no"] for i in range(12)]
+    path = workbook(tmp_path / "plain.xlsx", votes=[[None, "gpt", "claude", "gold"], *votes])
+    with scan(path) as table:
+        assert table.query("select count(*) from rows") == [(12,)]

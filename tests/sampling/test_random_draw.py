@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.sampling.random_draw import LEVEL, odd_draw
+from tallystick.sampling.random_draw import LEVEL, odd_draw, odd_draw_in_parts
 
 
 def votes(n: int, judges: int, seed: int) -> np.ndarray:
@@ -46,3 +46,18 @@ def test_the_sentence_names_what_shows_it() -> None:
     codes = votes(300, 2, 5)
     result = found(codes, codes[:, 1] == 1)
     assert "judge1 says b on 100.0\xa0% of them" in str(result)
+
+
+def test_parts_with_other_shares_of_labels_are_no_odd_draw_and_an_odd_part_is_named():
+    codes = np.array([[0], [1]] * 4)
+    known = np.array([False, False, True, True] * 2)
+    part = np.array([0] * 4 + [1] * 4)
+    about = {"columns": ("x",), "labels": "ab", "part": part, "parts": ("m1", "m2")}
+    fair = np.array([90.0, 10, 9, 1, 10, 90, 30, 270])
+    assert odd_draw(codes, fair, known, columns=("x",), labels="ab") is not None  # taken together
+    assert odd_draw_in_parts(codes, fair, known, **about) is None
+    odd = np.array([90.0, 10, 9, 1, 200, 200, 0, 40])
+    found = odd_draw_in_parts(codes, odd, known, **about)
+    assert found is not None
+    assert str(found).endswith("of m2")
+    assert found.warning == f"{found}. Draw them at random"

@@ -48,7 +48,7 @@ def draw_of(tally: Tally, columns: Sequence[str], truth: str | None) -> OddDraw 
 
 
 def with_draw(result: Answer, found: OddDraw | None) -> Answer:
-    """Return the result; if the labels are no random draw they decide nothing, and it says so."""
+    """Return the result; labels that were not drawn at random decide nothing, and it says so."""
     if found is None:
         return result
     first = "The labels decide nothing, because they were not drawn at random."
@@ -60,5 +60,5 @@ def with_draw(result: Answer, found: OddDraw | None) -> Answer:
         ),
         decision="undecided",
         needed=Needed(None, "labels on rows drawn at random"),
-        warnings=(f"{found}. Draw them at random", *result.warnings),
+        warnings=(found.warning, *result.warnings),
     )

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from tallystick._rng import Rng
 from tallystick.data.cases import Cases
-from tallystick.data.cautions import find_cautions, with_cautions
+from tallystick.data.cautions import ask_about_codes, find_cautions, with_cautions
 from tallystick.data.data import Data
 from tallystick.data.read import Door, read
 from tallystick.data.roles import ALL_ROLES, Roles
@@ -295,14 +295,14 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     """Answer from data that was read, slice by slice too where a column of slices is named."""
     if data is None:
         return capability.answer(data, question)
-    cautions = find_cautions(
-        data,
-        question,
-        sliced="by" in capability.reads,
-        sampled=capability.labelling is not None,
-    )
+    doubts = ask_about_codes(data, question)
     question, settled = question.settled(data)
-    result = with_cautions(capability.answer(data, question), cautions)
+    result = capability.answer(data, question)
+    # After the answer, because most cautions need nothing but what it has counted.
+    cautions = find_cautions(
+        data, sliced="by" in capability.reads, sampled=capability.labelling is not None
+    )
+    result = with_cautions(result, (*doubts, *cautions))
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))
     result = replace(result, notes=notes)
     if data.roles.by is None or result.slices:

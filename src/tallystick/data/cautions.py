@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tallystick.data.answer_counts import answer_counts
 from tallystick.data.copied_truth import CopiedTruth, copied_truth, reversed_votes
 from tallystick.data.data import Data
 from tallystick.data.label_block import LabelBlock, label_block
@@ -47,36 +48,45 @@ class Caution:
     assumption: str = ""
 
 
-def find_cautions(
-    data: Data, question: Question, *, sliced: bool, sampled: bool = True
-) -> tuple[Caution, ...]:
-    """Return the cautions of *data*; ask where an answer would rest on a likely mistake.
+def find_cautions(data: Data, *, sliced: bool, sampled: bool = True) -> tuple[Caution, ...]:
+    """Return the cautions of *data*, from what the answer has counted where that is enough.
 
     *sliced* says that the verb knows slices, *sampled* that a few labels speak for all rows in it.
     """
-    found = [*ask_about_codes(data, question), *(Caution(warning=one) for one in data.warnings)]
+    found = [Caution(warning=one) for one in data.warnings]
     split = pooled_split(data)
     if split is not None and sliced:
         found.append(_split_caution(split))
     # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
     if not sampled and data.roles.old is None:
         return tuple(found)
-    copy = copied_truth(data)
-    if copy is not None:
-        found.append(_copy_caution(copy))
     block = label_block(data) if sampled else None
     order = label_order(data) if sampled and block is None else None
     if block is not None:
         found.append(_block_caution(block))
     elif order is not None:
         found.append(_order_caution(order))
-    turned = reversed_votes(data)
+    return (*found, *_of_counts(data))
+
+
+def _of_counts(data: Data) -> list[Caution]:
+    """Return the cautions that show in how often answers meet true labels."""
+    counts = answer_counts(data)
+    if counts is None:
+        return []
+    found = []
+    # Readers of a labelling session did not see the votes.
+    copy = copied_truth(counts) if data.session is None else None
+    if copy is not None:
+        found.append(_copy_caution(copy))
+    turned = reversed_votes(counts)
     if turned is not None:
         found.append(_reversed_caution(*turned))
-    stray = unrelated_truth(data)
+    pairwise = len(data.roles.systems) == 2
+    stray = unrelated_truth(counts) if data.session is None and not pairwise else None
     if stray is not None:
         found.append(_stray_caution(stray))
-    return tuple(found)
+    return found
 
 
 def _stray_caution(truth: str) -> Caution:

@@ -7,17 +7,10 @@ that good: so this is a warning, and what every interval rests on, not a refusal
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from tallystick.data.counted_cells import spelled_codes
-from tallystick.data.data import VOTES, Data
-from tallystick.io import Table
-from tallystick.tally import Tally
-from tallystick.values import as_number, without_missing
-from tallystick.values.sql import Kind
+from tallystick.data.answer_counts import AnswerCounts
 
 __all__ = ["CopiedTruth", "copied_truth", "likely_copy", "reversed_votes"]
 
@@ -30,8 +23,6 @@ _SHARE = 1 / 3
 _ACCIDENT = 0.05
 _OPPOSITE = 0.35
 """Share of labelled rows below which a column of two labels says the opposite of the truth."""
-
-_MOST_COLUMNS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,41 +46,35 @@ class CopiedTruth:
     agreement: float
 
 
-def copied_truth(data: Data) -> CopiedTruth | None:
+def copied_truth(counts: AnswerCounts) -> CopiedTruth | None:
     """Return the column that the truth may have been copied from, None if no column stands out.
-
-    Labels of a labelling session are not looked at: its readers did not see the votes. Nor are rows
-    that another engine holds.
 
     Examples
     --------
     >>> from tallystick.data import read
+    >>> from tallystick.data.answer_counts import answer_counts
     >>> table = {"gold": [0, 1] * 40, "gpt": [0, 1] * 40, "claude": [0, 1, 0, 0] * 20}
-    >>> copied_truth(read(table, truth="gold", judges=("gpt", "claude"))).column
+    >>> copied_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude")))).column
     'gpt'
     """
-    truth = data.roles.truth
-    columns = data.roles.columns(*VOTES)[:_MOST_COLUMNS]
-    if truth is None or data.session is not None or data.in_engine or len(columns) < 2:
+    # A column that always says the one label is no copy.
+    if counts.labels < 2 or len(counts.columns) < 2:
         return None
-    return likely_copy(truth, _agreements(data, truth, columns))
+    return likely_copy(counts.truth, counts.agreements())
 
 
-def reversed_votes(data: Data) -> tuple[str, float] | None:
+def reversed_votes(counts: AnswerCounts) -> tuple[str, float] | None:
     """Return the truth and the best agreement with it, where every column says the opposite.
 
     With two labels, columns that all agree with the truth on far less than half of the labelled
     rows are not that bad: 0 means "pass" on one side and "fail" on the other.
     """
-    truth = data.roles.truth
-    columns = data.roles.columns(*VOTES)[:_MOST_COLUMNS]
-    if truth is None or data.in_engine or not columns:
+    if counts.labels != 2:
         return None
-    found = _agreements(data, truth, columns, most_labels=2)
-    shares = [same / rows for rows, same in found.values() if rows >= _LEAST]
-    if not shares or len(shares) < len(columns) or max(shares) >= _OPPOSITE:
+    shares = [same / rows for rows, same in counts.agreements().values() if rows >= _LEAST]
+    if not shares or len(shares) < len(counts.columns) or max(shares) >= _OPPOSITE:
         return None
-    return truth, max(shares)
+    return counts.truth, max(shares)
 
 
 def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> CopiedTruth | None:
@@ -125,67 +110,3 @@ def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> Copied
     if (1 - _SHARE * (1 - others[other])) ** rows > _ACCIDENT:  # (CP1)
         return None
     return CopiedTruth(truth=truth, column=column, rows=rows, other=other, agreement=others[other])
-
-
-def _agreements(
-    data: Data, truth: str, columns: Sequence[str], *, most_labels: int | None = None
-) -> dict[str, tuple[int, int]]:
-    """Return for each column the rows that have both, and those on which they are equal.
-
-    Nothing is returned of a truth with one label, or with more than *most_labels*.
-    """
-    held, missing = data.held, data.rules.missing
-    if isinstance(held, Tally):
-        labels, found = _in_counts(held, (truth, *columns), missing)
-    elif truth in held.columns:
-        labels, found = _in_rows(held, truth, columns, missing)
-    else:
-        return {}
-    # A column that always says the one label is no copy, and no opposite.
-    if labels < 2 or (most_labels is not None and labels > most_labels):
-        return {}
-    pairs = zip(found[::2], found[1::2], strict=True)
-    return {name: (int(rows), int(same)) for name, (rows, same) in zip(columns, pairs, strict=True)}
-
-
-def _in_counts(
-    tally: Tally, columns: Sequence[str], missing: Sequence[str]
-) -> tuple[int, list[int]]:
-    """Return how many true labels there are; rows with both and equal ones, for each column."""
-    codes, counts = spelled_codes(tally, columns, missing)
-    codes, counts = codes[codes[:, 0] >= 0], counts[codes[:, 0] >= 0]
-    true = codes[:, 0]
-    found = [
-        int(counts[which].sum())
-        for column in codes[:, 1:].T
-        for which in (column >= 0, column == true)
-    ]
-    return len(np.unique(true)), found
-
-
-def _in_rows(
-    table: Table, truth: str, columns: Sequence[str], missing: Sequence[str]
-) -> tuple[int, list[int]]:
-    """Return the same of rows, counted in their engine."""
-    true = _key(truth, table.kinds[truth], missing)
-    cells = ", ".join(
-        f"{_key(name, table.kinds[name], missing)} as c{k}" for k, name in enumerate(columns)
-    )
-    counts = ", ".join(
-        f"count(c{k}), count(*) filter (where c{k} = t)" for k in range(len(columns))
-    )
-    [(labels, *found)] = table.query(
-        f"select count(distinct t), {counts} from"
-        f" (select {true} as t, {cells} from rows) where t is not null"
-    )
-    return int(labels), found
-
-
-def _key(column: str, kind: Kind, missing: Sequence[str]) -> str:
-    """Return the SQL of a cell such that cells which read alike are equal."""
-    cell = f"({without_missing(column, kind, missing)})"
-    if kind == "boolean":
-        return f"cast(cast({cell} as integer) as double)::varchar"
-    if kind != "text":
-        return f"cast({cell} as double)::varchar"
-    return f"coalesce(({as_number(cell, kind)})::varchar, lower(trim({cell})))"

@@ -6,16 +6,16 @@ of in their counts, so each check has one rule and two readers: SQL for rows, th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from tallystick.tally import Tally
-from tallystick.values import Label, identity, is_missing, spelling
+from tallystick.values import Label, is_missing
 
-__all__ = ["BesideCounts", "cells_of", "labels_in", "spelled_codes"]
+__all__ = ["BesideCounts", "cells_of", "labels_in"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,34 +42,6 @@ def labels_in(tally: Tally, column: str) -> list[Label]:
     ['x', 'y']
     """
     return [label for label in tally.labels[column] if not is_missing(label)]
-
-
-def spelled_codes(
-    tally: Tally, columns: Sequence[str], missing: Collection[str] = ()
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return each pattern as one code per column, and how many rows it stands for.
-
-    Labels that read alike have one code, and a cell without an answer has -1.
-
-    Examples
-    --------
-    >>> tally = Tally.from_patterns({"a": ["Yes", "no"], "b": ["no", None]}, [3, 4], apart="ab")
-    >>> codes, counts = spelled_codes(tally, ["a", "b"])
-    >>> dict(zip(map(tuple, codes.tolist()), counts.tolist()))
-    {(0, 1): 3, (1, -1): 4}
-    """
-    tokens = frozenset(missing)
-    known: dict[tuple[int, Label], int] = {}
-    found = np.empty((tally.patterns, len(columns)), np.int32)
-    for j, name in enumerate(columns):
-        codes = [
-            -1
-            if is_missing(label, tokens)
-            else known.setdefault(identity(spelling(label)), len(known))
-            for label in tally.labels[name]
-        ]
-        found[:, j] = np.array(codes, np.int32)[tally.codes[:, tally.names.index(name)]]
-    return found, np.asarray(tally.counts).astype(np.int64)
 
 
 def cells_of(

@@ -120,6 +120,20 @@ class Data:
         """Count cells as they are written: the tally of what `words` returns row by row."""
         return self._count(columns, self.rules.missing, None)
 
+    def counted(self, *columns: str) -> Tally | None:
+        """Return a tally of rows that holds *columns*, if one was counted before; None if not.
+
+        Words are as they are written. Weighted counts are no rows.
+        """
+        if isinstance(self.held, Tally):
+            tallies = [self.held]
+        else:
+            tallies = [one for (_, _, cut), one in self._counted.items() if cut == "None"]
+        for one in tallies:
+            if not one.weighted and not one.cut and set(columns) <= set(one.names):
+                return one
+        return None
+
     @cached_property
     def meaning(self) -> Meaning:
         """What the labels of the answers and the truth mean, checked in one order, once."""

@@ -32,9 +32,15 @@ CODES = (0.0, -1.0, -9.0, -99.0, -999.0, -9999.0, 9.0, 99.0, 999.0, 9999.0)
 _LOOKED = 50_000
 """Filled cells of a column that are looked at."""
 
+_GLANCE = 200
+"""Rows that show whether a column holds words."""
+
 _MOST_COLUMNS = 200
 _LEAST = 5
 """Other cells that a column needs for its code to stand apart from them."""
+
+_OFTEN = 0.2
+"""Share of a column from which a code that no other column uses is no rare grade."""
 
 _FAR = 3
 """Steps between grades from which 0 lies apart from them, whatever other columns say."""
@@ -99,12 +105,11 @@ def doubted_codes(data: Data) -> tuple[CodeDoubt, ...]:
         return ()
     columns = data.roles.columns(*VOTES, "truth")[:_MOST_COLUMNS]
     rows, missing = data.held, data.rules.missing
-    held = {
-        name: _counted_numbers(rows, name, missing)
-        if isinstance(rows, Tally)
-        else _numbers(rows, name, missing)
-        for name in columns
-    }
+    if isinstance(rows, Tally):
+        held = {name: _counted_numbers(rows, name, missing) for name in columns}
+    else:
+        plain = _without_words(rows, columns, missing)
+        held = {name: _numbers(rows, name, missing) for name in plain}
     return stray_codes({name: values for name, values in held.items() if values is not None})
 
 
@@ -117,13 +122,17 @@ def stray_codes(columns: Mapping[str, Floats]) -> tuple[CodeDoubt, ...]:
         for code in sorted(ends[name] & set(CODES)):
             rest = values[values != code]
             others = [columns[other] for other in ends if other != name]
-            if rest.size >= _LEAST and _stands_apart(code, rest, others):
+            often = rest.size <= (1 - _OFTEN) * values.size
+            if rest.size >= _LEAST and _stands_apart(code, rest, others, often=often):
                 found.append(_doubt(name, code, values, rest))
     return tuple(found)
 
 
-def _stands_apart(code: float, rest: Floats, others: Sequence[Floats]) -> bool:
-    """Say whether *code* is no neighbour of the other cells of its column."""
+def _stands_apart(code: float, rest: Floats, others: Sequence[Floats], *, often: bool) -> bool:
+    """Say whether *code* is no neighbour of the other cells of its column.
+
+    *often* says that it fills a large part of the column, as ``fillna(0)`` leaves it.
+    """
     low, high = float(rest.min()), float(rest.max())
     distinct = np.unique(rest)
     if distinct.size < 2 or low <= code <= high:
@@ -138,6 +147,8 @@ def _stands_apart(code: float, rest: Floats, others: Sequence[Floats]) -> bool:
             return False
         # -1, 0 and 1 are three answers where every column gives them.
         return alone or not whole or low >= 1 or code < -1
+    if whole and low >= 1 and often and alone and min(float(one.min()) for one in others) >= 1:
+        return True  # grades that nobody gave: 0 in a large part of this column, and in no other
     if not whole or distinct.size < 3 or low < 1:
         return False  # 0 beside fractions is a score, and 0 beside 1 and 2 too
     step = float(np.diff(distinct).max())
@@ -158,26 +169,41 @@ def _doubt(name: str, code: float, values: Floats, rest: Floats) -> CodeDoubt:
     )
 
 
+def _without_words(table: Table, columns: Sequence[str], missing: Sequence[str]) -> list[str]:
+    """Leave out columns whose first cells are words: most tables of labels need no second look."""
+    kinds = table.kinds
+    usable = [name for name in columns if kinds.get(name, "other") in ("text", "integer", "float")]
+    texts = [name for name in usable if kinds[name] == "text"]
+    if not texts:
+        return usable
+    words = ", ".join(f"{_word(name, missing)} as c{k}" for k, name in enumerate(texts))
+    seen = table.arrow(f"select {words} from (select * from rows limit {_GLANCE})")
+    spoken = {
+        name
+        for k, name in enumerate(texts)
+        if not _are_silent(word for word in seen[f"c{k}"].to_pylist() if word is not None)
+    }
+    return [name for name in usable if name not in spoken]
+
+
+def _word(column: str, missing: Sequence[str]) -> str:
+    """Return the SQL of a text that is no number; NULL for a number and for no answer."""
+    cell = f"({without_missing(column, 'text', missing)})"
+    return f"case when {as_number(cell, 'text')} is null then {cell} end"
+
+
 def _numbers(table: Table, column: str, missing: Sequence[str]) -> Floats | None:
     """Return the numbers of a column, None if it holds anything else but words for no answer."""
-    kind = table.kinds.get(column, "other")
-    if kind not in ("text", "integer", "float"):
-        return None
+    kind = table.kinds[column]
     cell = without_missing(column, kind, missing)
     some = f"(select {cell} as cell from rows where {identifier(column)} is not null)"
     filled = f"(select cell from {some} where cell is not null limit {_LOOKED})"
-    if kind == "text":
-        # A column of names or texts shows it in its first cells.
-        words = table.query(
-            f"select distinct cell from {filled} where {as_number('cell', kind)} is null limit 40"
-        )
-        if not _are_silent(word for (word,) in words):
-            return None
-    fetched = table.arrow(
-        f"select {as_number('cell', kind)} as number from {filled} where"
-        f" {as_number('cell', kind)} is not null"
-    )["number"]
-    values = np.asarray(as_numpy(fetched), dtype=np.float64)
+    number = as_number("cell", kind)
+    word = f"case when {number} is null then cell end" if kind == "text" else "null::varchar"
+    found = table.arrow(f"select {number} as number, {word} as word from {filled}")
+    if not _are_silent(found["word"].unique().drop_null().to_pylist()):
+        return None
+    values = np.asarray(as_numpy(found["number"].drop_null()), dtype=np.float64)
     return values[np.isfinite(values)]
 
 

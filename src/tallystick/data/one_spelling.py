@@ -12,7 +12,7 @@ columns is a number. Otherwise the user is asked
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tallystick.data.counted_cells import labels_in
@@ -22,7 +22,7 @@ from tallystick.tally import Tally
 from tallystick.values import is_missing, is_no_answer, spelling
 from tallystick.values.words import is_never_true
 
-__all__ = ["one_spelling"]
+__all__ = ["one_spelling", "whole_numbers"]
 
 _MOST = 1_000
 """Different cells from which a column holds texts rather than labels."""
@@ -63,6 +63,18 @@ def one_spelling(data: Data) -> Data:
     if note is None:
         return data
     return replace(data, rules=replace(data.rules, coerce=True), notes=(*data.notes, note))
+
+
+def whole_numbers(texts: Iterable[str]) -> dict[str, str] | None:
+    """Return how each text is written without a decimal point, if all are whole numbers.
+
+    >>> whole_numbers(["1.0", "0", "2.0"]), whole_numbers(["1.0", "two"])
+    ({'1.0': '1', '0': '0', '2.0': '2'}, None)
+    """
+    held = {text: text.strip() for text in texts}
+    if not all(map(_is_whole, held.values())):
+        return None
+    return {text: str(spelling(plain)) for text, plain in held.items()}
 
 
 def _labels(data: Data, held: Table | Tally) -> dict[str, list[str]] | None:

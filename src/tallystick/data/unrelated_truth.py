@@ -7,20 +7,18 @@ warning, and what every interval rests on.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from tallystick.data.counted_cells import cells_of, spelled_codes
-from tallystick.data.data import VOTES, Data
+from tallystick.data.answer_counts import AnswerCounts
 from tallystick.data.detect.beyond_chance import beyond_chance, kappas
-from tallystick.data.detect.sample import MOST_ROWS, Codes, draw
-from tallystick.io import identifier
-from tallystick.tally import Tally
+from tallystick.data.detect.sample import Codes
 
 __all__ = ["is_unrelated", "unrelated_truth"]
 
 _MOST_COLUMNS = 40
+_LOOKED = 20_000
+"""Labelled rows that are looked at."""
+
 _MOST_LABELS = 30
 """Different labels above which columns are compared as numbers elsewhere, not here."""
 
@@ -30,38 +28,22 @@ _SHOWS = 4.0
 _CHANCE = 2.0
 
 
-def unrelated_truth(data: Data) -> str | None:
+def unrelated_truth(counts: AnswerCounts) -> str | None:
     """Return the truth, if it agrees with no column although the columns agree with one another.
 
     Examples
     --------
     >>> from tallystick.data import read
+    >>> from tallystick.data.answer_counts import answer_counts
     >>> gpt, claude = [0, 1, 1, 0, 1] * 20, [0, 1, 1, 0, 0] * 20
     >>> table = {"gpt": gpt, "claude": claude, "gold": [0, 1, 1, 1, 0, 0, 0] * 14 + [1, 0]}
-    >>> unrelated_truth(read(table, truth="gold", judges=("gpt", "claude")))
+    >>> unrelated_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude"))))
     'gold'
     """
-    truth, held = data.roles.truth, data.held
-    columns = data.roles.columns(*VOTES)[:_MOST_COLUMNS]
-    if truth is None or data.session is not None or data.in_engine:
+    if len(counts.columns) < 2:
         return None
-    if len(columns) < 2 or len(data.roles.systems) == 2:
-        return None
-    names = (truth, *columns)
-    if isinstance(held, Tally):
-        codes, counts = spelled_codes(held, names, data.rules.missing)
-        known = codes[:, 0] >= 0
-        codes = cells_of(codes[known], counts[known], MOST_ROWS)
-        return truth if codes.size and is_unrelated(codes) else None
-    if truth not in held.columns:
-        return None
-    chosen = ", ".join(map(identifier, names))
-    # Sparse labels are looked at where they are.
-    some = held.derive(f"select {chosen} from rows where {identifier(truth)} is not null")
-    sample = draw(replace(held, relation=some, columns=names, parts=()), missing=data.rules.missing)
-    codes = sample.codes(names)
-    codes = codes[codes[:, 0] >= 0]
-    return truth if codes.size and is_unrelated(codes) else None
+    codes = counts.rows(_LOOKED)[:, : 1 + _MOST_COLUMNS]
+    return counts.truth if is_unrelated(codes) else None
 
 
 def is_unrelated(codes: Codes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
@@ -18,8 +19,11 @@ from tallystick.io.unpacked import most_unpacked, too_large
 __all__ = ["as_csv"]
 
 
-_LOOKED = 20
+_LOOKED = 60
 """Rows of a sheet among which its header is looked for."""
+
+_FEW = 8
+"""Rows below a header that show whether its words are names."""
 
 
 def as_csv(file: File) -> File:
@@ -72,18 +76,37 @@ def as_csv(file: File) -> File:
 
 def _refuse_titles(sheet: Any, name: str) -> None:
     """Refuse a sheet whose first rows are a title: the header would be read as a row of cells."""
-    filled: list[int] = []
-    for row in sheet.iter_rows(max_row=_LOOKED, values_only=True):
-        filled.append(sum(cell is not None and str(cell).strip() != "" for cell in row))
+    rows = [
+        ["" if cell is None else str(cell).strip() for cell in row]
+        for row in sheet.iter_rows(max_row=_LOOKED, values_only=True)
+    ]
+    filled = [sum(map(bool, row)) for row in rows]
     widest = max(filled, default=0)
-    header = next((k for k, cells in enumerate(filled, start=1) if cells == widest), 1)
-    above = [cells for cells in filled[: header - 1] if cells]
+    header = next((k for k, cells in enumerate(filled) if cells == widest), 0)
+    above = [cells for cells in filled[:header] if cells]
+    if not above:
+        return
     # Blank cells in a header are common; a title fills one cell or two.
-    if widest >= 3 and above and 2 * max(above) <= widest:
+    narrow = widest >= 3 and 2 * max(above) <= widest
+    if narrow or _are_names(rows[header], rows[header + 1 :]):
         raise FileError(
-            f"{name}: the header of sheet {sheet.title!r} seems to be in row {header}, below a"
+            f"{name}: the header of sheet {sheet.title!r} seems to be in row {header + 1}, below a"
             " title. Remove the rows above it"
         )
+
+
+def _are_names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Say whether a row looks like the names of the columns: words that differ, and that no cell
+    below them repeats, as the labels of a row of votes would.
+    """
+    words = [cell for cell in row if cell]
+    if len(words) < 2 or len(set(words)) < len(words) or len(below) < _FEW:
+        return False
+    if any(word.replace(".", "", 1).lstrip("-").isdigit() for word in words):
+        return False
+    return not any(
+        cell and cell == other for under in below for cell, other in zip(row, under, strict=False)
+    )
 
 
 def _text(cell: Any) -> str:

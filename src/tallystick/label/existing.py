@@ -13,11 +13,12 @@ from tallystick.data import Data
 from tallystick.data.session import IN_FILE, Ask
 from tallystick.errors import InputError
 from tallystick.label.drawing import batches_of_labels
-from tallystick.results import Json, count, percent
+from tallystick.results import Json, count
 from tallystick.sampling.labels import crossed
 from tallystick.sampling.labels.answers import label_of
 from tallystick.sampling.labels.consensus import AnyInts, Ints
 from tallystick.sampling.labels.task import LabelTask
+from tallystick.sampling.random_draw import odd_draw
 from tallystick.values import Label, is_never_true, is_no_answer
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ __all__ = [
     "take_existing",
     "use_existing",
 ]
-
-BEYOND_CHANCE = 4.0
-"""Standard errors by which labels may differ from a random draw, in what the judges say of them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,25 +188,25 @@ def _notes(task: LabelTask, known: Existing, origin: str) -> list[str]:
 def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
     """Return why labels that were declared random can not be, None if they may be.
 
-    Judges see what was labelled as they see the rest, if it was drawn at random: the share of each
-    side among m of N units has variance p(1 - p)(N - m)/(m(N - 1)).
+    See :func:`tallystick.sampling.random_draw.odd_draw`: what the votes say of an item is its side.
     """
     strata = task.strata
-    n, m = strata.n_items, len(units)
-    if not 0 < m < n:
-        return None
-    own = np.bincount(strata.of[list(units)], minlength=len(strata))
-    for side in np.unique(strata.side):
-        mine = strata.side == side
-        share, found = strata.sizes[mine].sum() / n, float(own[mine].sum())
-        spread = np.sqrt(m * share * (1 - share) * (n - m) / max(n - 1, 1))
-        if abs(found - m * share) > BEYOND_CHANCE * spread + 0.5:
-            return (
-                f"the {count(m)} labelled items are not a random draw, by what the judges say of"
-                f" them: {percent(found / m)} are of a kind that makes up {percent(share)} of all."
-                " They are taken as labels of unknown origin"
-            )
-    return None
+    all_of = np.bincount(strata.of[strata.of >= 0], minlength=len(strata)).astype(np.float64)
+    own = np.bincount(strata.of[list(units)], minlength=len(strata)).astype(np.float64)
+    sides = np.unique(strata.side)
+    codes = np.searchsorted(sides, strata.side)[:, None]
+    named = task.rows.shape[1] == 1 and sides.max(initial=0) < len(task.classes)
+    found = odd_draw(
+        np.concatenate([codes, codes]),
+        np.concatenate([all_of - own, own]),
+        np.repeat([False, True], len(strata)),
+        columns=("the consensus",),
+        labels=[
+            str(task.classes[side]) if named else f"group {k} of {len(sides)}"
+            for k, side in enumerate(sides.tolist(), start=1)
+        ],
+    )
+    return None if found is None else f"{found}. They are taken as labels of unknown origin"
 
 
 def take_existing(work: Work, known: Existing, among: NDArray[np.bool_] | None) -> None:

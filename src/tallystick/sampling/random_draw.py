@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tallystick.results import p_value, percent
 from tallystick.stats.urn_tails import smaller_tail
 
-__all__ = ["LEVEL", "OddDraw", "odd_draw"]
+__all__ = ["LEVEL", "OddDraw", "odd_draw", "odd_draw_in_parts"]
 
 LEVEL = 0.01
 """The chance of a false alarm is at most this."""
@@ -40,6 +40,8 @@ class OddDraw:
         None where it is about agreement.
     drawn, everywhere
         How often it is so among the labelled items, and among all.
+    among
+        The part of the items that was looked at; empty for all.
     """
 
     p_value: float
@@ -47,13 +49,14 @@ class OddDraw:
     label: str | None
     drawn: float
     everywhere: float
+    among: str = ""
 
     def __str__(self) -> str:
         r"""Say what shows it, for a person.
 
         >>> odd = OddDraw(p_value=1e-5, columns=("gpt",), label="pass", drawn=1.0, everywhere=0.16)
         >>> str(odd).replace("\xa0", " ")
-        'the labelled items are no random draw (p < 0.0001): gpt says pass on 100.0 % of them and on 16.0 % of all'
+        'the labelled items were not drawn at random (p < 0.0001): gpt says pass on 100.0 % of them and on 16.0 % of all'
         """
         if self.label is not None:
             what = f"{self.columns[0]} says {self.label}"
@@ -62,9 +65,50 @@ class OddDraw:
         else:
             what = "all agree"
         return (
-            f"the labelled items are no random draw ({p_value(self.p_value)}): {what} on"
-            f" {percent(self.drawn)} of them and on {percent(self.everywhere)} of all"
+            f"the labelled items were not drawn at random ({p_value(self.p_value)}): {what} on"
+            f" {percent(self.drawn)} of them and on {percent(self.everywhere)} of"
+            f" {self.among or 'all'}"
         )
+
+    @property
+    def warning(self) -> str:
+        """What every verb says of it."""
+        return f"{self}. Draw them at random"
+
+
+def odd_draw_in_parts(
+    codes: Ints,
+    counts: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    *,
+    columns: Sequence[str],
+    labels: Sequence[str],
+    part: Ints,
+    parts: Sequence[str],
+) -> OddDraw | None:
+    """Return what `odd_draw` finds in one of several parts, such as the outputs of each system.
+
+    Each part is looked at by itself: nobody says that all have the same share of labels, and the
+    same items may stand in several. The chance of a false alarm in any of them is at most .01.
+
+    Examples
+    --------
+    >>> codes, known = np.array([[0], [1], [0], [1]]), np.array([False, False, True, True])
+    >>> counts, part = np.array([90.0, 10, 0, 10]), np.array([0, 0, 0, 0])
+    >>> about = {"columns": ("x",), "labels": "ab", "parts": ("m1", "m2")}
+    >>> odd_draw_in_parts(codes, counts, known, part=part, **about).among
+    'm1'
+    """
+    found: OddDraw | None = None
+    used = np.unique(part[known]).tolist()
+    for k in used:
+        mine = part == k
+        one = odd_draw(codes[mine], counts[mine], known[mine], columns=columns, labels=labels)
+        if one is not None and (found is None or one.p_value < found.p_value):
+            found = replace(one, among=parts[k] if len(parts) > 1 else "")
+    if found is None or (p := min(1.0, found.p_value * len(used))) > LEVEL:
+        return None
+    return replace(found, p_value=p)
 
 
 def odd_draw(

@@ -15,7 +15,7 @@ from tallystick.score.covariate import covariate_rows
 from tallystick.score.from_session import SessionDraws
 from tallystick.score.judge_rows import judge_rows
 from tallystick.score.judges import favours, grade_judges
-from tallystick.score.label_draw import check_draw, chosen_by_consensus
+from tallystick.score.label_draw import check_draw, draw_of
 from tallystick.score.needed import SettlePlan
 from tallystick.score.no_labels import breakdown
 from tallystick.score.outputs import Floats, Outputs
@@ -102,9 +102,7 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
             question,
             systems,
             partial=partial,
-            chosen=None
-            if scored.draws is not None
-            else chosen_by_consensus(outputs, scored.values),
+            chosen=None if scored.draws is not None else draw_of(outputs),
             complete=same or board is None,
         ),
         seed=seed_of(question.seed),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.score.outputs import Floats, Outputs
+from tallystick.sampling.random_draw import OddDraw, odd_draw_in_parts
+from tallystick.score.outputs import Floats, Ints, Outputs
+from tallystick.score.units import Units
 
-__all__ = ["check_draw", "chosen_by_consensus", "split_outputs"]
+__all__ = ["check_draw", "draw_of", "split_outputs"]
 
-BEYOND_CHANCE = 1e-4
-"""A draw that chance makes more rarely than this was not a random one."""
+_MOST_GRADES = 20
+"""Different grades up to which each is looked at."""
+
+_MOST_JUDGES = 12
 
 
 def split_outputs(outputs: Outputs) -> Floats:
@@ -42,51 +44,69 @@ def check_draw(outputs: Outputs, draw: str) -> None:
     if outputs.probability is not None or not outputs.n_labels:
         return
     split = split_outputs(outputs) > 0
-    total, apart = outputs.n, float(outputs.counts[split].sum())
-    labels = outputs.n_labels
-    on_split = float(outputs.counts[split & outputs.known].sum())
-    if on_split < labels or apart == total:
+    if (outputs.known & ~split & (outputs.counts > 0)).any():
         return
-    if _all_inside(total, apart, labels) < BEYOND_CHANCE:
+    found = draw_of(outputs)
+    if found is not None:
+        share = float(outputs.counts[split].sum()) / outputs.n
         raise InputError(
-            f"all {labels:,} human grades are on outputs where the judges disagree, which are"
-            f" {100 * apart / total:.0f} % of the {total:,} outputs: they say nothing about the"
-            " rest, so no score can be made of them. Grade outputs drawn at random, or give the"
-            " probability with which each was chosen (--probability)"
+            f"{found}. All {outputs.n_labels:,} human grades are on outputs where the judges"
+            f" disagree, which are {100 * share:.0f} % of the {outputs.n:,} outputs: they say"
+            " nothing about the rest, so no score can be made of them. Grade outputs drawn at"
+            " random, or give the probability with which each was chosen (--probability)"
         )
 
 
-def _all_inside(total: float, inside: float, labels: int) -> float:
-    """Return the chance that a random draw falls inside a part with every label."""
-    if labels > inside:
-        return 0.0
-    lg = math.lgamma
-    return math.exp(
-        lg(inside + 1) - lg(inside - labels + 1) - lg(total + 1) + lg(total - labels + 1)
-    )
+def draw_of(outputs: Outputs) -> OddDraw | None:
+    """Return what the judges show of a draw that was not random, system by system.
 
-
-def chosen_by_consensus(outputs: Outputs, values: Floats) -> tuple[float, float] | None:
-    """Return the share of judged passes among graded and among all outputs, if chance cannot
-    explain the difference; None if it can.
+    That people graded one system only is said elsewhere.
     """
     if outputs.probability is not None or not 0 < outputs.n_labels < outputs.n:
         return None
-    # System by system: that people graded one system only is said elsewhere.
-    passed, k = values > 0.5, len(outputs.systems)
-    n, m, inside, seen = (
-        np.bincount(outputs.system[mask], weights=outputs.counts[mask], minlength=k)
-        for mask in (
-            np.ones(len(values), np.bool_),
-            outputs.known,
-            passed,
-            passed & outputs.known,
-        )
+    codes, columns, labels = _codes(outputs)
+
+    # Rows become patterns: a sum per pattern takes far less than one per row for every event.
+    keys = np.zeros(len(codes), np.int64)
+    for j in range(codes.shape[1]):
+        keys = keys * (len(labels) + 1) + codes[:, j] + 1
+    keys = (keys * len(outputs.systems) + outputs.system) * 2 + outputs.known
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    return odd_draw_in_parts(
+        codes[first],
+        np.bincount(place, weights=outputs.counts).astype(np.float64),
+        outputs.known[first],
+        columns=columns,
+        labels=labels,
+        part=outputs.system[first],
+        parts=outputs.systems,
     )
-    share = np.divide(inside, n, out=np.zeros(k), where=n > 0)
-    left = np.divide(n - m, np.maximum(1, n - 1))
-    spread = math.sqrt(float((m * share * (1 - share) * left).sum()))
-    expected, found = float((m * share).sum()), float(seen.sum())
-    if spread == 0 or abs(found - expected) < 4.0 * spread + 0.5:
-        return None
-    return found / float(m.sum()), expected / float(m.sum())
+
+
+def _codes(outputs: Outputs) -> tuple[Ints, tuple[str, ...], tuple[str, ...]]:
+    """Return what each judge says as codes, with the names of judges and labels.
+
+    Grades of many values are cut at the median of the judges' mean: it says more, or at most that.
+    """
+    judges = outputs.judges[:_MOST_JUDGES]
+    grades = outputs.grades[:, : len(judges)]
+    units = Units(outputs.scale)
+    seen = np.unique(grades[~np.isnan(grades)])
+    if len(seen) > _MOST_GRADES:
+        mean = np.nanmean(
+            np.where(np.isnan(grades).all(axis=1, keepdims=True), 0.0, grades), axis=1
+        )
+        cut = float(np.median(mean))
+        codes = (mean > cut).astype(np.int64)[:, None]
+        shown = f"{units.value(cut):.4g}"
+        return codes, ("the judges' mean",), (f"at most {shown}", f"more than {shown}")
+    codes = np.where(np.isnan(grades), -1, np.searchsorted(seen, grades)).astype(np.int64)
+    return codes, judges, tuple(_word(float(one), outputs, units) for one in seen)
+
+
+def _word(grade: float, outputs: Outputs, units: Units) -> str:
+    """Return how a grade is called."""
+    words = {0.0: "fail", 1.0: "pass"} if outputs.votes else {}
+    if outputs.preferences:
+        words = {0.0: "loss", 0.5: "tie", 1.0: "win"}
+    return words.get(grade, f"{units.value(grade):.4g}")

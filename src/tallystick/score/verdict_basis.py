@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallystick.results import Unknown, about, count, percent
+from tallystick.results import Unknown, about, count
+from tallystick.sampling.random_draw import OddDraw
 from tallystick.score.outputs import Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.result import Partial, SystemRow
@@ -78,7 +79,7 @@ def warnings_of(
     rows: Sequence[SystemRow],
     *,
     partial: Sequence[Partial],
-    chosen: tuple[float, float] | None,
+    chosen: OddDraw | None,
     complete: bool,
 ) -> tuple[str, ...]:
     """Return the warnings that change what a sensible reader would do."""
@@ -91,10 +92,7 @@ def warnings_of(
             " cases, these scores are wrong, and no interval shows it."
         )
     if chosen is not None:
-        found.append(
-            f"The judges pass {percent(chosen[0])} of the graded outputs and {percent(chosen[1])}"
-            " of all. A random draw does not do that: check how the outputs were chosen."
-        )
+        found.append(chosen.warning)
     missing = [row.name for row in rows if row.n_labels == 0]
     if missing and outputs.n_labels:
         have = [row.name for row in rows if row.n_labels]

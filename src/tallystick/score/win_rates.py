@@ -12,7 +12,7 @@ from tallystick._rng import seed_of
 from tallystick.results import Interval, Unknown
 from tallystick.score.consensus import consensus
 from tallystick.score.judges import grade_judges
-from tallystick.score.label_draw import check_draw, chosen_by_consensus
+from tallystick.score.label_draw import check_draw, draw_of
 from tallystick.score.needed import SettlePlan, for_precision, settle_plan
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.question import ScoreQuestion
@@ -58,7 +58,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
         for row in grade_judges(outputs, values, question)
     )
     undecided = not scored or any(not row.settled for row in shown)
-    chosen = chosen_by_consensus(outputs, values)
+    chosen = draw_of(outputs)
     worth = float(sum(one.found.worth for one in found if one.found is not None))
     return ScoreResult(
         verdict=said.verdict,

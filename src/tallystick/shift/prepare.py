@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tallystick.clients import Reading, read_label, same_label
 from tallystick.data import Data, slice_labels
+from tallystick.data.one_spelling import whole_numbers
 from tallystick.errors import InputError
 from tallystick.shift.items import Items
 from tallystick.shift.matrix_file import read_matrix
@@ -335,10 +336,25 @@ def rows_of(data: Data, known: PreparedShift, replay: str | None) -> list[Mappin
     columns = client_columns(data)
     cells: dict[str, Sequence[Any]] = dict(data.cells(*columns))
     if replay is not None:
-        cells[replay] = data.label_lists(replay)[replay]
+        cells[replay] = _as_the_truth_writes(known, data.label_lists(replay)[replay])
         if not data.rules.coerce:
             _check_spelling(data, known, replay, cells[replay])
     return [{name: cells[name][row] for name in columns} for row in known.kept]
+
+
+def _as_the_truth_writes(known: PreparedShift, answers: Sequence[Label]) -> Sequence[Label]:
+    """Return recorded answers with whole numbers written as the labels are.
+
+    pandas writes a column of integers with a gap as decimals: 1.0 is the label 1 where every label
+    and every answer is a whole number.
+    """
+    labels = whole_numbers(map(str, known.items.labels))
+    said = whole_numbers({str(answer) for answer in answers if answer is not None})
+    if labels is None or said is None or len(set(labels.values())) < len(labels):
+        return answers
+    written = {number: label for label, number in labels.items()}
+    changed = {old: written[new] for old, new in said.items() if written.get(new, old) != old}
+    return [one if one is None else changed.get(str(one), one) for one in answers]
 
 
 def _check_spelling(

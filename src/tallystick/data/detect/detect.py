@@ -78,7 +78,9 @@ def detect(
     book = Notebook([name for name in profiles if name not in {*single.values(), *outright}])
     for role, column in single.items():
         if role in _SHOWN:
-            book.take([column], cast(ColumnUse, role), "named as such")
+            # The item may have been found by its name while the table was read.
+            why = "it names the rows" if role == "item" else "named as such"
+            book.take([column], cast(ColumnUse, role), why)
 
     # What a row is comes first: items, slices, rounds and texts are not votes.
     found = {**find_structure(table, profiles, named, shape, book), **single}
@@ -207,7 +209,7 @@ def _tell_voters(
             f" ({listed(sorted(map(str, profile.values)))}){part}",
         )
     if voters.votes:
-        if chosen:
+        if chosen.keys() - {"ignore"}:
             why = "you said so"
         elif truth is not None:
             silent = (
