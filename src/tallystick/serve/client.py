@@ -75,8 +75,8 @@ class ServeClient:
         Seconds that `flush` and `close` try before they leave the rest in the spool.
     on_refused
         Called with `RefusedBatch` for records that the service refuses. Without it, `flush` and
-        `close` raise the first one after everything else was sent. `post` and `vote` never raise it:
-        an application must not fail because of its records.
+        `close` raise the first one after everything else was sent. `post` and `vote` never raise
+        it: an application must not fail because of its records.
 
     Examples
     --------

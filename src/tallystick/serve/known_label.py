@@ -1,4 +1,4 @@
-"""Another spelling of a label that a column has: kept as that label, or refused where it may differ.
+"""Another spelling of a label that a column has: kept as that label, or refused where in doubt.
 
 One program that writes ``1.0`` where the others write ``1`` would give a column two labels, and no
 question could be answered from it any more (`tallystick.values.check_vocabulary`).
@@ -32,8 +32,8 @@ def known_label(word: str, labels: Iterable[str]) -> str | None:
 def is_doubtful(word: str, label: str) -> bool:
     """Say whether two spellings of one number may be meant as two labels.
 
-    Capitals, blanks and the ``.0`` that a program adds to a whole number are no difference. Versions
-    (1.1 and 1.10), names (7 and 007), and true beside 1 may be one.
+    Capitals, blanks and the ``.0`` that a program adds to a whole number are no difference.
+    Versions (1.1 and 1.10), names (7 and 007), and true beside 1 may be one.
 
     >>> [is_doubtful(*pair) for pair in (("True", "true"), ("1.0", "1"), ("1.10", "1.1"), ("true", "1"))]
     [False, False, True, True]
