@@ -6,6 +6,8 @@ import csv
 import io
 import json
 
+import pytest
+
 from tests.serve.equal import post
 from tests.serve.web import Web
 
@@ -54,6 +56,7 @@ def test_a_window_and_a_slice_choose_rows(web: Web) -> None:
     assert items("window=1h") == ["3", "4", "5"]  # the hour that runs, and what is dated ahead
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 def test_details_say_when_and_by_whom(web: Web) -> None:
     web.put("/v1/streams/qa", json={})
     records = [

@@ -64,7 +64,7 @@ def exported(
         for piece in raw_rows(reader, book, span):
             rows = row_cells(reader, book, piece, patterns)
             if details:
-                known = row_details(reader, [one[0] for one in piece])
+                known = row_details(reader, book.stream.id, [one[0] for one in piece])
                 rows = [(*row, *known[one[0]]) for row, one in zip(rows, piece, strict=True)]
             if form == "csv":
                 yield _csv([[harmless_cell(cell) for cell in row] for row in rows])
@@ -83,7 +83,9 @@ DETAILS = ("at", "labelled_by", "labelled_at", "label_origin")
 """Columns of ``details=true``: the hour of a row, who labelled it, when, and how it was chosen."""
 
 
-def row_details(reader: Reader, rows: Sequence[int]) -> dict[int, tuple[str | None, ...]]:
+def row_details(
+    reader: Reader, stream: int, rows: Sequence[int]
+) -> dict[int, tuple[str | None, ...]]:
     """Return what is known of rows beside their cells; several people are separated by ';'."""
     found: dict[int, tuple[str | None, ...]] = {}
     for start in range(0, len(rows), 500):
@@ -91,12 +93,14 @@ def row_details(reader: Reader, rows: Sequence[int]) -> dict[int, tuple[str | No
         marks = ", ".join("?" * len(part))
         people: dict[int, list[tuple[str, float, str]]] = {}
         for row, *label in reader.all(
-            "select row_id, annotator, at, origin from label where current = 1"
+            "select row_id, annotator, at, origin from label where stream = ? and current = 1"
             f" and value is not null and row_id in ({marks}) order by id",
-            part,
+            [stream, *part],
         ):
             people.setdefault(row, []).append((str(label[0]), float(label[1]), str(label[2])))
-        for row, bucket in reader.all(f"select id, bucket from rows where id in ({marks})", part):
+        for row, bucket in reader.all(
+            f"select id, bucket from rows where stream = ? and id in ({marks})", [stream, *part]
+        ):
             labels = people.get(row, [])
             cells: tuple[str | None, ...] = (None, None, None)
             if labels:

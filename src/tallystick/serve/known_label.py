@@ -1,4 +1,4 @@
-"""Another spelling of a label that a column has: kept as that label, or refused where in doubt.
+"""Another spelling of a label that a column has: kept as that label, or refused.
 
 One program that writes ``1.0`` where the others write ``1`` would give a column two labels, and no
 question could be answered from it any more (`tallystick.values.check_vocabulary`).
