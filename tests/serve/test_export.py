@@ -6,6 +6,8 @@ import csv
 import io
 import json
 
+import pytest
+
 from tests.serve.equal import post
 from tests.serve.web import Web
 
@@ -52,3 +54,25 @@ def test_a_window_and_a_slice_choose_rows(web: Web) -> None:
     assert items("window=last:2&slice=lang:de") == ["2", "4"]
     assert items("window=2027-01-15T06:00Z..2027-01-15T08:00Z") == ["1", "2"]
     assert items("window=1h") == ["3", "4", "5"]  # the hour that runs, and what is dated ahead
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+def test_details_say_when_and_by_whom(web: Web) -> None:
+    web.put("/v1/streams/qa", json={})
+    records = [
+        {"item": "a", "at": "2027-01-14T09:30:00Z", "votes": {"gpt": "x"}},
+        {"item": "a", "label": {"value": "x", "by": "ann"}},
+        {"item": "a", "label": {"value": "x", "by": "bob"}},
+        {"item": "b", "at": "2027-01-14T11:00:00Z", "votes": {"gpt": "x"}},
+    ]
+    assert web.post("/v1/streams/qa/records", json=records).status_code == 200
+    text = web.get("/v1/streams/qa/rows?format=csv&details=true").text
+    [first, second] = list(csv.DictReader(io.StringIO(text)))
+    assert first["at"] == "2027-01-14T09:00:00Z"
+    assert (first["labelled_by"], first["label_origin"]) == ("ann;bob", "imported")
+    assert first["labelled_at"] == "2027-01-15T08:00:00Z"
+    assert (second["at"], second["labelled_by"]) == ("2027-01-14T11:00:00Z", "")
+    [line, _] = web.get("/v1/streams/qa/rows?details=1").text.splitlines()
+    assert json.loads(line) == {k: v for k, v in first.items() if v}
+    assert "labelled_by" not in web.get("/v1/streams/qa/rows").text
+    assert web.get("/v1/streams/qa/rows?format=parquet&details=true").status_code == 422

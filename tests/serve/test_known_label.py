@@ -15,6 +15,8 @@ from tests.serve.web import Web
 
 URL = "/v1/streams/qa/records"
 
+both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+
 
 @pytest.fixture(autouse=True)
 def stream(web: Web) -> None:
@@ -85,6 +87,7 @@ def test_a_stream_spells_as_its_settings_do(web: Web, service: Service) -> None:
     assert "'1'" in twice.json()["errors"][0]["way_out"]
 
 
+@both
 def test_two_people_who_spell_a_label_differently_agree(web: Web, service: Service) -> None:
     labels = [("ann", "pass"), ("bob", "Pass")]
     for person, value in labels:
@@ -96,6 +99,7 @@ def test_two_people_who_spell_a_label_differently_agree(web: Web, service: Servi
     assert check_stream(service.store, "qa").problems == ()
 
 
+@both
 def test_spellings_are_known_after_the_batch_that_brought_them_is_dropped(
     web: Web, service: Service
 ) -> None:

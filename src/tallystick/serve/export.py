@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.results import SPAN, asked_stream, question_in
 from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.rows import book_of, pieces
+from tallystick.serve.rows import Cells, book_of, raw_rows, row_cells
 from tallystick.serve.service import Service
 from tallystick.serve.settings import find_stream
 from tallystick.serve.span import Span
+from tallystick.serve.store import Reader
 from tallystick.serve.worker import order_of
 
 __all__ = ["ROUTES", "harmless_cell"]
@@ -49,25 +51,67 @@ def harmless_cell(text: str | None) -> str:
     return text
 
 
-def exported(service: Service, name: str, span: Span, form: str) -> Iterator[bytes]:
+def exported(
+    service: Service, name: str, span: Span, form: str, *, details: bool = False
+) -> Iterator[bytes]:
     """Return the rows of a stream as text, piece by piece: no stream is too long for that."""
     with service.store.snapshot() as reader:
         book = book_of(reader, find_stream(reader, name), span)
-        names = book.table.columns
+        names = [*book.table.columns, *(DETAILS if details else ())]
+        patterns: dict[int, Cells] = {}
         if form == "csv":
             yield _csv([names])
-        for piece in pieces(reader, book, span):
+        for piece in raw_rows(reader, book, span):
+            rows = row_cells(reader, book, piece, patterns)
+            if details:
+                known = row_details(reader, book.stream.id, [one[0] for one in piece])
+                rows = [(*row, *known[one[0]]) for row, one in zip(rows, piece, strict=True)]
             if form == "csv":
-                yield _csv([[harmless_cell(cell) for cell in row] for row in piece])
+                yield _csv([[harmless_cell(cell) for cell in row] for row in rows])
             else:
                 lines = (
                     json.dumps(
                         {k: v for k, v in zip(names, row, strict=True) if v is not None},
                         ensure_ascii=False,
                     )
-                    for row in piece
+                    for row in rows
                 )
                 yield ("\n".join(lines) + "\n").encode()
+
+
+DETAILS = ("at", "labelled_by", "labelled_at", "label_origin")
+"""Columns of ``details=true``: the hour of a row, who labelled it, when, and how it was chosen."""
+
+
+def row_details(
+    reader: Reader, stream: int, rows: Sequence[int]
+) -> dict[int, tuple[str | None, ...]]:
+    """Return what is known of rows beside their cells; several people are separated by ';'."""
+    found: dict[int, tuple[str | None, ...]] = {}
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        people: dict[int, list[tuple[str, float, str]]] = {}
+        for row, *label in reader.all(
+            "select row_id, annotator, at, origin from label where stream = ? and current = 1"
+            f" and value is not null and row_id in ({marks}) order by id",
+            [stream, *part],
+        ):
+            people.setdefault(row, []).append((str(label[0]), float(label[1]), str(label[2])))
+        for row, bucket in reader.all(
+            f"select id, bucket from rows where stream = ? and id in ({marks})", [stream, *part]
+        ):
+            labels = people.get(row, [])
+            cells: tuple[str | None, ...] = (None, None, None)
+            if labels:
+                names, times, origins = zip(*labels, strict=True)
+                cells = (";".join(names), _time(max(times)), ";".join(dict.fromkeys(origins)))
+            found[row] = (_time(bucket * 3600.0), *cells)
+    return found
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _csv(rows: list[Any]) -> bytes:
@@ -84,6 +128,14 @@ async def get_rows(incoming: Incoming) -> Response:
         raise HttpProblem(
             422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson, csv or parquet")]
         )
+    wished = incoming.query("details", "false").lower()
+    if wished not in ("true", "false", "1", "0") or (wished in ("true", "1") and form == "parquet"):
+        raise HttpProblem(
+            422,
+            f"details={wished[:40]!r} cannot be used with {form}",
+            [Fix(column="details", way_out="use true or false, with ndjson or csv")],
+        )
+    details = wished in ("true", "1")
     _, span = question_in(incoming)
     # 404 and 422 come before the first byte.
     await service.reading(lambda reader: asked_stream(reader, name, span))
@@ -96,7 +148,9 @@ async def get_rows(incoming: Incoming) -> Response:
             path, media_type=_MEDIA[form], headers=headers, background=BackgroundTask(path.unlink)
         )
     return StreamingResponse(
-        exported(service, name, span, form), media_type=_MEDIA[form], headers=headers
+        exported(service, name, span, form, details=details),
+        media_type=_MEDIA[form],
+        headers=headers,
     )
 
 
@@ -115,7 +169,15 @@ ROUTES = (
         work=get_rows,
         summary="The rows, as NDJSON, CSV or Parquet.",
         answer="application/x-ndjson",
-        query=(*SPAN, Parameter("format", "ndjson, csv or parquet.")),
+        query=(
+            *SPAN,
+            Parameter("format", "ndjson, csv or parquet."),
+            Parameter(
+                "details",
+                "true adds the hour of each row, who labelled it, when, and how it was chosen"
+                " (ndjson and csv).",
+            ),
+        ),
     ),
 )
 """Routes of this file."""

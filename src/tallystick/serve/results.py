@@ -37,7 +37,7 @@ SPAN = (
     ),
 )
 
-_OWN = frozenset({"window", "slice", "labels", "figure", "mode", "format"})
+_OWN = frozenset({"window", "slice", "labels", "figure", "mode", "format", "details"})
 _MOST_KEPT = 64 * 1024 * 1024
 
 

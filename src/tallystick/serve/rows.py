@@ -29,6 +29,7 @@ __all__ = [
     "number_text",
     "pieces",
     "raw_rows",
+    "row_cells",
     "slices_of",
 ]
 
@@ -196,31 +197,41 @@ def pieces(reader: Reader, book: StreamBook, span: Span) -> Iterator[list[tuple[
     The reader is the one that read the book, and of `Store.snapshot`: words that came since would
     be missing in the book.
     """
-    table = book.table
     patterns: dict[int, Cells] = {}
-    grades = list(table.grades.values())
     for piece in raw_rows(reader, book, span):
-        learn(reader, book, {one[4] for one in piece}, patterns)
-        found = []
-        for ident, item, system, slice_, pattern, packed in piece:
-            votes, truth = patterns[pattern]
-            cells: tuple[str | None, ...] = (item,)
-            if table.has_systems:
-                cells += (str(ident), system or None)
-            cells += votes
-            if grades:
-                cells += grade_texts(packed, grades)
-            if table.slices:
-                body = book.slices[slice_]
-                cells += tuple(body.get(name) for name in table.slices)
-            if book.counted is not None and ident not in book.counted:
-                truth = None
-            if table.has_truth:
-                cells += (truth,)
-            if table.has_chances:
-                cells += (book.chance_text(ident),)
-            found.append(cells)
-        yield found
+        yield row_cells(reader, book, piece, patterns)
+
+
+def row_cells(
+    reader: Reader,
+    book: StreamBook,
+    piece: Sequence[tuple[int, str, str, int, int, bytes | None]],
+    patterns: dict[int, Cells],
+) -> list[tuple[str | None, ...]]:
+    """Return rows of `raw_rows` as cells of text; *patterns* remembers what was read."""
+    table = book.table
+    grades = list(table.grades.values())
+    learn(reader, book, {one[4] for one in piece}, patterns)
+    found = []
+    for ident, item, system, slice_, pattern, packed in piece:
+        votes, truth = patterns[pattern]
+        cells: tuple[str | None, ...] = (item,)
+        if table.has_systems:
+            cells += (str(ident), system or None)
+        cells += votes
+        if grades:
+            cells += grade_texts(packed, grades)
+        if table.slices:
+            body = book.slices[slice_]
+            cells += tuple(body.get(name) for name in table.slices)
+        if book.counted is not None and ident not in book.counted:
+            truth = None
+        if table.has_truth:
+            cells += (truth,)
+        if table.has_chances:
+            cells += (book.chance_text(ident),)
+        found.append(cells)
+    return found
 
 
 def grade_texts(packed: bytes | None, grades: Sequence[int]) -> tuple[str | None, ...]:

@@ -42,6 +42,23 @@ def test_home_shows_a_line_per_stream_and_the_alarms_first(web: Web, service: Se
     assert ">60<" in text
 
 
+def test_home_says_what_is_open_what_was_not_tested_and_counts_only_agreed_labels(
+    web: Web,
+) -> None:
+    truth = fill(web, n=60)
+    labels = [{"item": f"q{k}", "label": {"value": truth[k], "by": "ann"}} for k in range(20)]
+    other = {"pass": "fail", "fail": "pass"}
+    labels += [
+        {"item": f"q{k}", "label": {"value": other[truth[k]], "by": "bob"}} for k in range(5)
+    ]
+    assert web.post(f"/v1/streams/{STREAM}/records", json=labels).status_code == 200
+    text = web.get("/").text
+    assert "Nothing was tested yet." in text
+    assert "1 of them waits for a first full window" in text
+    assert "Not settled:" in text
+    assert "25.0" in text  # 15 of 60: on five rows people disagree
+
+
 def test_sparklines_share_one_span(web: Web) -> None:
     def point(k: int, value: float) -> WindowPoint:
         return WindowPoint(

@@ -77,9 +77,9 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> int:
     if not words.truth:
         return 0
     rows = reader.all(
-        "select p.codes, count(distinct l.row_id) from label l join rows r on r.id = l.row_id"
-        " join pattern p on p.id = r.pattern where l.stream = ? and l.current = 1"
-        " and l.value is not null group by p.codes",
+        "select p.codes, count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
+        " and r.id = l.row_id join pattern p on p.id = r.pattern where l.stream = ?"
+        " and l.current = 1 and l.value is not null group by p.codes",
         (stream.id,),
     )
     return sum(int(n) for codes, n in rows if words.truth_of(bytes(codes)) is not None)

@@ -117,7 +117,8 @@ def _quiet(lines: list[dict[str, Any]], rest: int, alarms: int) -> str:
     """Say how many streams there are, and how many the drift test has not looked at."""
     streams = "stream" if rest == 1 else "streams"
     waiting = sum(not one["points"] for one in lines)
-    late = f" {waiting} of them wait for a first full window." if waiting else ""
+    wait = "waits" if waiting == 1 else "wait"
+    late = f" {waiting} of them {wait} for a first full window." if waiting else ""
     if not alarms:
         return f"{rest} {streams}, no alarm that nobody has seen.{late}"
     return f"The other {rest} {streams} raised no alarm." if rest else ""
