@@ -233,3 +233,12 @@ def test_a_column_that_counts_all_rows_is_no_model() -> None:
     columns["user"] = [f"u{k // 5}" for k in range(60)]
     _, (note,) = chosen("models", **columns)
     assert "'nr' (numbers the rows; --cluster 'user' asks about new ones)" in note
+
+
+def test_the_ranges_of_a_chart_are_no_models() -> None:
+    run = {f"{name} - acc": [k % 2 for k in range(30)] for name in ("old", "new")}
+    chart = {"Step": list(range(30))}
+    for name, cells in run.items():
+        chart |= {name: cells, f"{name}__MIN": cells, f"{name}__MAX": cells}
+    result = compare.evaluate(chart)
+    assert {model.name for model in result.models} == {"old - acc", "new - acc"}

@@ -46,3 +46,13 @@ def test_items_that_are_called_so_elsewhere_stay() -> None:
     words = ["total", "mean", "x", "total recall", "y", "z", "u", "v", "w", "sum"] * 8
     votes = {"word": words, "gpt": ["a", "b"] * 40, "claude": ["a", "b", "b", "a"] * 20}
     assert judge.evaluate(votes, judges=("gpt", "claude")).n_items == 80
+
+
+def test_blank_lines_at_the_end_of_a_file_are_no_rows(tmp_path: Path) -> None:
+    cells = table()
+    lines = [",".join(map(str, row)) for row in zip(*cells.values(), strict=True)]
+    path = tmp_path / "blank.csv"
+    path.write_text("id,old,new\n" + "\n".join([*lines, *[",,"] * 30]) + "\n", encoding="utf-8")
+    result = compare.evaluate(path)
+    assert result.verdict == compare.evaluate(table()).verdict
+    assert "30 blank lines at the end: left out" in result.notes

@@ -350,6 +350,10 @@ def _scores(
     table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
 ) -> _Choice:
     """Take columns of numbers on one scale, or of marks such as pass and fail."""
+    # A chart of Weights & Biases has a column for each run, and two for the range around it.
+    ranges = [name for name in free if name.endswith(("__MIN", "__MAX")) and name[:-5] in free]
+    left_out = {**left_out, **dict.fromkeys(ranges, "the range of another column")}
+    free = [name for name in free if name not in ranges]
     numeric = [name for name in free if profiles[name].numeric >= _MOSTLY]
     # A model of right and wrong answers whose failures are -1 or 99 is still a model.
     _ask_about_codes(table, profiles, [n for n in numeric if _is_coded(profiles[n])])
@@ -367,6 +371,12 @@ def _scores(
     if not models or (words and len(words) >= len(models)):
         _refuse_odd_numbers(table, profiles, words)
         _refuse_failed_marks(table, profiles, words)
+        if not words and not free:
+            why = "; ".join(f"{name!r}: {reason}" for name, reason in table.left_out.items())
+            raise InputError(
+                f"{table.source}: no column holds scores of models{_seen(left_out)}"
+                + (f". Not read: {why}" if why else "")
+            )
         raise InputError(
             f"{table.source}: {listed(words or free)} {'holds' if one else 'hold'} words and not"
             " scores. If these are answers, name the true answers (--truth); else name the columns"

@@ -145,8 +145,14 @@ def with_replicate(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
 
 
 def _item(table: Table, item: str | None) -> str | None:
+    """Return the column of items: the one given, or one with a usual name.
+
+    Of two such columns the one that repeats names the items, and the other numbers the rows.
+    """
     usual = [name for name in table.columns if name.strip().lower() in ITEM_NAMES]
-    return item if item is not None else usual[0] if usual else None
+    if item is not None or len(usual) < 2:
+        return item if item is not None else next(iter(usual), None)
+    return next((name for name in usual if table.repeats(name)), usual[0])
 
 
 def _runs_to_wide(

@@ -1,7 +1,7 @@
-"""Rows at the end of a sheet that sum up the others: Total, Average.
+"""What stands below the rows of a sheet: blank lines, and rows that sum up the others.
 
-Such a row is no item. Counted as one, a total of 144 among cells of 0 and 1 turns a clear
-difference into none.
+A row called Total or Average is no item. Counted as one, a total of 144 among cells of 0 and 1
+turns a clear difference into none.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _MOST_BYTES = 64_000_000
 
 
 def without_summary(table: Table, given: Roles) -> Table:
-    """Return *table* without its last rows if the column of items calls them a total or a mean.
+    """Return *table* without blank lines at its end, and without totals and means below its rows.
 
-    Only rows at the very end are left out, and only where no other row is called so.
+    Only rows at the very end are left out. A total is known by the column of items, and only where
+    no other row is called so.
 
     Examples
     --------
@@ -43,9 +44,12 @@ def without_summary(table: Table, given: Roles) -> Table:
     >>> table.query("select count(*) from rows"), table.notes
     ([(5,)], ("the last row ('Total') sums up the others: it is left out",))
     """
+    if _is_large(table):
+        return table
+    table = _without_blank_lines(table)
     names = [given.item] if given.item is not None else _first_names(table)
     for name in names:
-        if name not in table.columns or table.kinds[name] != "text" or _is_large(table):
+        if name not in table.columns or table.kinds[name] != "text":
             continue
         word = f"rtrim(lower(trim({identifier(name)})), ': ')"
         listed = ", ".join(map(literal, _WORDS))
@@ -68,6 +72,23 @@ def without_summary(table: Table, given: Roles) -> Table:
         note = f"the last {what} ({cells}) {verb} left out"
         return replace(table, relation=kept, notes=(*table.notes, note))
     return table
+
+
+def _without_blank_lines(table: Table) -> Table:
+    """Leave out lines such as ``,,`` at the end of a text file, as spreadsheets write them."""
+    if not table.files or not table.columns:
+        return table
+    some = ", ".join(f"cast({identifier(name)} as varchar)" for name in table.columns)
+    [(rows, last)] = table.query(
+        f"select count(*), max(place) filter (cell is not null) from (select row_number() over ()"
+        f" as place, coalesce({some}{', null' if len(table.columns) == 1 else ''}) as cell from"
+        " rows)"
+    )
+    if last is None or last == rows:
+        return table
+    note = f"{rows - last:,} blank {'line' if rows - last == 1 else 'lines'} at the end: left out"
+    kept = table.derive(f"select * from rows limit {last}")
+    return replace(table, relation=kept, notes=(*table.notes, note))
 
 
 def _first_names(table: Table) -> list[str]:
