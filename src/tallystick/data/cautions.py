@@ -18,6 +18,7 @@ from tallystick.data.copied_truth import CopiedTruth, copied_truth, reversed_vot
 from tallystick.data.data import Data
 from tallystick.data.label_block import LabelBlock, label_block
 from tallystick.data.label_order import LabelOrder, label_order
+from tallystick.data.label_slices import LabelSlice, label_slice
 from tallystick.data.no_answer_codes import CodeDoubt, doubted_codes
 from tallystick.data.pooled_splits import PooledSplit, pooled_split
 from tallystick.data.unrelated_truth import unrelated_truth
@@ -66,6 +67,9 @@ def find_cautions(data: Data, *, sliced: bool, sampled: bool = True) -> tuple[Ca
         found.append(_block_caution(block))
     elif order is not None:
         found.append(_order_caution(order))
+    part = label_slice(data) if sampled else None
+    if part is not None:
+        found.append(_part_caution(part))
     return (*found, *_of_counts(data))
 
 
@@ -144,6 +148,19 @@ def _order_caution(order: LabelOrder) -> Caution:
             " rows drawn at random"
         ),
         assumption=f"nothing changes with {order.column!r}",
+    )
+
+
+def _part_caution(part: LabelSlice) -> Caution:
+    none = "none" if not part.labels else f"only {part.labels:,}"
+    return Caution(
+        warning=(
+            f"{none} of the {part.all_labels:,} labels of {part.truth!r} are on rows with"
+            f" {part.column!r} {part.value}, which are {percent(part.share)} of the table. They"
+            f" speak for these rows only if {part.column!r} makes no difference. Label some of"
+            f" them, or ask about each part (--by {quote(part.column)})"
+        ),
+        assumption=f"{part.column!r} makes no difference",
     )
 
 

@@ -15,7 +15,7 @@ from tallystick.data.detect.names import tokens
 from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, MOST_ROWS, label_cell
 from tallystick.io import Table, identifier
 
-__all__ = ["LabelOrder", "label_order"]
+__all__ = ["OF_LABELS", "LabelOrder", "label_order"]
 
 _LOOKED = 200
 """Rows by which a column is taken for a time or a running number."""
@@ -24,7 +24,7 @@ _MOST_COLUMNS = 6
 _DIFFERENT = 0.9
 """Share of different numbers from which a column numbers its rows."""
 
-_OF_LABELS = frozenset(
+OF_LABELS = frozenset(
     {
         *("label", "labels", "labeled", "labelled", "labeling", "labelling", "annotated"),
         *("annotation", "annotator", "graded", "grade", "grading", "reviewed", "review", "rated"),
@@ -119,7 +119,7 @@ def _orders(data: Data, table: Table) -> dict[str, str]:
     """Return the columns that order the rows, each as SQL for a time or a whole number."""
     used = set(data.roles.columns()) - {data.roles.item, data.roles.time}
     names = [
-        name for name in table.columns if name not in used and not set(tokens(name)) & _OF_LABELS
+        name for name in table.columns if name not in used and not set(tokens(name)) & OF_LABELS
     ]
     if not names:
         return {}

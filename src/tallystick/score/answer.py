@@ -16,8 +16,10 @@ from tallystick.score.demo import demo
 from tallystick.score.from_session import session_draws
 from tallystick.score.gates import MEASURES, checked
 from tallystick.score.items import item_columns
+from tallystick.score.label_draw import draw_of
 from tallystick.score.labelling import labelling
 from tallystick.score.mix import check_mix
+from tallystick.score.no_verdict import with_chosen_grades, with_other_items
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.preferences import read_preferences
 from tallystick.score.question import ScoreQuestion
@@ -93,6 +95,8 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         outputs, question, covariates=_covariates(data, outputs), shares=shares, draws=draws
     )
     result = replace(result, gates=checked(question.gates, result, outputs.systems))
+    if draws is None and outputs.n_labels and mix is None:
+        result = with_other_items(with_chosen_grades(result, draw_of(outputs)), outputs)
     if draws is None or data.roles.by is None:
         return result
     slice_labels(data)  # refuses more slices than anybody reads

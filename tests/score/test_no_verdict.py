@@ -1,0 +1,58 @@
+"""Figures that stand and decide nothing: chosen grades, and systems on other items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tallystick import score
+
+N = 400
+
+
+def table(*, chosen: bool = False, easy: bool = False) -> dict[str, list[Any]]:
+    """Two systems, A better by ten points; B is graded where it is good, or run where it is easy."""
+    rng = np.random.default_rng(5)
+    rows: dict[str, list[Any]] = {name: [] for name in ("question", "system", "gpt", "human")}
+    for question in range(N):
+        for system, rate in (("A", 0.7), ("B", 0.6)):
+            if easy and question % 2:
+                if system == "B":
+                    continue
+                rate -= 0.4
+            good = rng.random() < rate
+            voted = good if rng.random() < 0.85 else not good
+            graded = rng.random() < (0.3 if not chosen or system == "A" or good else 0.03)
+            for name, cell in zip(
+                rows, (question, system, int(voted), int(good) if graded else None), strict=True
+            ):
+                rows[name].append(cell)
+    return rows
+
+
+def test_grades_that_were_chosen_decide_nothing_and_pass_no_gate() -> None:
+    result = score.evaluate(table(chosen=True), gates=("B > A", "score(B) > 0.5"))
+    assert result.verdict.startswith("The grades decide nothing, because the graded outputs were")
+    assert result.decision == "undecided"
+    assert [gate.passed for gate in result.gates] == [None, None]
+    assert "not drawn at random" in result.gates[0].text
+
+
+def test_systems_on_different_items_are_not_ranked() -> None:
+    result = score.evaluate(table(easy=True), gates=("B > A", "score(B) > 0.4"))
+    assert result.verdict.startswith("The systems were run on different questions: two of them")
+    assert result.decision == "undecided"
+    assert [gate.passed for gate in result.gates] == [None, True]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_grades_of_the_same_items_are_answered_as_before(seed: int) -> None:
+    given = table()
+    rng = np.random.default_rng(seed)
+    kept = np.flatnonzero(rng.random(2 * N) < 0.98)  # a few outputs are missing
+    given = {name: [cells[k] for k in kept] for name, cells in given.items()}
+    result = score.evaluate(given)
+    assert "decide nothing" not in result.verdict
+    assert "different questions" not in result.verdict
