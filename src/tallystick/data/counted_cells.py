@@ -6,7 +6,7 @@ of in their counts, so each check has one rule and two readers: SQL for rows, th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,10 +29,13 @@ class BesideCounts:
         not known.
     texts
         For columns of text that were not counted: their different cells.
+    parts
+        For the same columns: each cell, how many rows have it, and how many labels are on these.
     """
 
     labelled: tuple[int, int] | None = None
     texts: Mapping[str, Collection[str]] = field(default_factory=dict)
+    parts: Mapping[str, Sequence[tuple[str | None, int, int]]] = field(default_factory=dict)
 
 
 def labels_in(tally: Tally, column: str) -> list[Label]:

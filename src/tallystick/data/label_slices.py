@@ -6,6 +6,7 @@ one part on purpose knows it; whoever reads the figure does not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tallystick.data.data import Data
@@ -13,6 +14,7 @@ from tallystick.data.detect.names import tokens
 from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, MOST_ROWS, label_cell
 from tallystick.data.label_order import OF_LABELS
 from tallystick.io import Table, identifier
+from tallystick.tally import Tally
 
 __all__ = ["LabelSlice", "label_slice"]
 
@@ -65,28 +67,18 @@ def label_slice(data: Data) -> LabelSlice | None:
     >>> found.column, found.value, found.labels, found.share
     ('lang', 'de', 0, 0.5)
     """
-    truth, table = data.roles.truth, data.held
+    truth = data.roles.truth
     if truth is None or data.session is not None or data.roles.probability is not None:
-        return None
-    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > MOST_ROWS:
-        return None
-    names = _parts(data, table)
-    label = label_cell(table, truth, frozenset(data.rules.missing)) if names else None
-    if label is None:
         return None
     from tallystick.stats.urn_tails import smaller_tail
 
     found: tuple[float, LabelSlice] | None = None
     looked = 0
-    for name in names:
-        cells = table.query(
-            f"select cast({identifier(name)} as varchar), count(*), count({label}) from rows"
-            f" group by 1 limit {_MOST_VALUES + 1}"
-        )
+    for name, cells in _counted(data, truth).items():
         rows, labels = sum(n for _, n, _ in cells), sum(k for _, _, k in cells)
-        if len(cells) > _MOST_VALUES or labels < FEWEST_LABELS or labels == rows:
+        if not 2 <= len(cells) <= _MOST_VALUES or labels < FEWEST_LABELS or labels == rows:
             continue
-        for value, n, k in cells:
+        for value, n, k in sorted(cells, key=lambda cell: str(cell[0])):
             looked += 1
             few = n >= _LEAST_SHARE * rows and 4 * k * rows < labels * n
             if value is None or not few:
@@ -103,6 +95,26 @@ def label_slice(data: Data) -> LabelSlice | None:
                 )
                 found = chance, part
     return found[1] if found is not None and found[0] * looked <= BEYOND_CHANCE else None
+
+
+def _counted(data: Data, truth: str) -> Mapping[str, Sequence[tuple[str | None, int, int]]]:
+    """Return for each column that divides the rows: its cells, their rows and their labels."""
+    table = data.held
+    if isinstance(table, Tally):
+        return {} if data.beside is None else data.beside.parts
+    if data.in_engine or truth not in table.columns or data.n_rows > MOST_ROWS:
+        return {}
+    names = _parts(data, table)
+    label = label_cell(table, truth, frozenset(data.rules.missing)) if names else None
+    if label is None:
+        return {}
+    return {
+        name: table.query(
+            f"select cast({identifier(name)} as varchar), count(*), count({label}) from rows"
+            f" group by 1 limit {_MOST_VALUES + 1}"
+        )
+        for name in names
+    }
 
 
 def _parts(data: Data, table: Table) -> list[str]:

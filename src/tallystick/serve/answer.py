@@ -189,7 +189,11 @@ def _beside(
     places = None
     if call.reading.get("truth") == TRUTH and labelled:
         places = label_rows(reader, book, span, labelled, int(counted.tally.n))
-    return BesideCounts(labelled=places, texts=counted.texts(book.table))
+    return BesideCounts(
+        labelled=places,
+        texts=counted.texts(book.table),
+        parts=counted.parts(book.table, labelled),
+    )
 
 
 def _concluded(call: Call, source: Any, beside: BesideCounts | None) -> Result:
@@ -212,6 +216,8 @@ class CountedRows:
     tally: Tally
     truths: Mapping[int, str | None]
     slices: Sequence[Mapping[str, str]]
+    rows: Sequence[tuple[Mapping[str, str], int, int]]
+    """For each slice and pattern: the slice, the pattern, and how many rows show both."""
 
     def labelled(self, missing: frozenset[str]) -> set[int]:
         """Return the patterns with a label that means something."""
@@ -226,6 +232,22 @@ class CountedRows:
         names = [*(["system"] if table.has_systems else []), *table.slices]
         return {name: {one[name] for one in self.slices if name in one} for name in names}
 
+    def parts(
+        self, table: StreamTable, labelled: set[int]
+    ) -> dict[str, list[tuple[str | None, int, int]]]:
+        """Return for each column that is not counted: its cells, their rows and their labels."""
+        names = [*(["system"] if table.has_systems else []), *table.slices]
+        found: dict[str, dict[str | None, list[int]]] = {name: {} for name in names}
+        for body, pattern, n in self.rows:
+            for name in names:
+                held = found[name].setdefault(body.get(name), [0, 0])
+                held[0] += n
+                held[1] += n if pattern in labelled else 0
+        return {
+            name: [(value, rows, labels) for value, (rows, labels) in cells.items()]
+            for name, cells in found.items()
+        }
+
 
 def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None = None) -> Tally:
     """Return the kept counts of a span: votes, truth, and the slices of *by* where it is named."""
@@ -239,6 +261,7 @@ def counted_rows(
     where, values = span.condition()
     cells: dict[tuple[int, str | None], int] = {}
     slices: set[int] = set()
+    apart: dict[tuple[int, int], int] = {}
     for slice_, pattern, n in reader.all(
         f"select slice, pattern, sum(n) from tally where stream = ?{where} group by 1, 2",
         (book.stream.id, *values),
@@ -246,6 +269,7 @@ def counted_rows(
         body = book.slices[slice_]
         if n and span.holds(body):
             slices.add(slice_)
+            apart[slice_, pattern] = int(n)
             key = (pattern, body.get(by) if by is not None else None)
             cells[key] = cells.get(key, 0) + int(n)
     # A row whose label does not count is counted as one without: by its votes alone.
@@ -255,6 +279,7 @@ def counted_rows(
             mark = body.get(by) if by is not None else None
             for pattern, n in ((row.pattern, -1), (row.votes, 1)):
                 cells[pattern, mark] = cells.get((pattern, mark), 0) + n
+                apart[row.slice, pattern] = apart.get((row.slice, pattern), 0) + n
     cells = {key: n for key, n in cells.items() if n}
     codes = _codes(reader, book.stream.id, {pattern for pattern, _ in cells})
     names = [*book.table.votes]
@@ -279,7 +304,12 @@ def counted_rows(
     tally = Tally()
     if counts and columns:
         tally = Tally.from_patterns(columns, counts, apart=tuple(columns))
-    return CountedRows(tally=tally, truths=truth_of, slices=[book.slices[one] for one in slices])
+    return CountedRows(
+        tally=tally,
+        truths=truth_of,
+        slices=[book.slices[one] for one in slices],
+        rows=[(book.slices[one], pattern, n) for (one, pattern), n in apart.items() if n],
+    )
 
 
 def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:

@@ -143,3 +143,22 @@ def test_an_even_sample_is_kept_for_verbs_without_probabilities(
     assert len(kept) >= 0.4 * len(found.drawn)
     body = web.get(f"/v1/streams/{STREAM}/results/judge").json()
     assert body["n_labels"] == len(kept)
+
+
+def test_a_slice_without_labels_is_told_of_counts_as_of_rows(
+    web: Web, service: Service, tmp_path: Path
+) -> None:
+    web.put("/v1/streams/part", json={})
+    records = [
+        {
+            "item": f"i{k}",
+            "votes": {judge: "ab"[(k + j * (k % 7 == 0)) % 2] for j, judge in enumerate("xyz")},
+            "slice": {"lang": "en" if k % 2 else "de"},
+            **({"label": {"value": "ab"[k % 4 // 2], "by": "ann"}} if k % 6 == 1 else {}),
+        }
+        for k in range(600)
+    ]
+    assert web.post("/v1/streams/part/records", json=records).status_code == 200
+    assert differences(web, "part", tmp_path, "judge", {}) == []
+    warnings = web.get("/v1/streams/part/results/judge").json()["warnings"]
+    assert any("are on rows with 'lang' de" in one for one in warnings)
