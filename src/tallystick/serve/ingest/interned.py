@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.problem import Fix
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import Transaction
@@ -65,8 +66,9 @@ def word_of(value: str | int | bool) -> str:
 class Interned:
     """The numbers of one stream."""
 
-    def __init__(self, stream: int) -> None:
+    def __init__(self, stream: int, salt: bytes) -> None:
         self.stream = stream
+        self.places = RowPlaces(salt)
         self.columns: dict[str, tuple[int, str]] = {}
         self.codes: dict[tuple[str, Any], int] = {}
         self.column_of: dict[int, int] = {}
@@ -289,6 +291,8 @@ class Interned:
         if len(self._patterns) > _MOST_KEPT:
             self._patterns.clear()
             self._packed.clear()
+        if len(self.places) > _MOST_KEPT // 2:
+            self.places.clear()
         if len(self.steps) > _MOST_KEPT:
             self.steps.clear()
         if len(self._slices) > _MOST_KEPT or len(self.slice_steps) > _MOST_KEPT:
