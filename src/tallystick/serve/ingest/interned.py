@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tallystick.serve.ingest.places import RowPlaces
@@ -75,6 +75,11 @@ class Interned:
         self._labels: dict[int, dict[str, int]] = {}
         self._patterns: dict[bytes, int] = {}
         self._packed: dict[int, bytes] = {}
+        # Both are asked once per record: the methods of the dictionaries themselves are quicker.
+        self.pattern: Callable[[bytes], int] = self._patterns.__getitem__
+        """Return the number of a pattern that `learn` or `packed` has learnt."""
+        self.codes_of: Callable[[int], bytes] = self._packed.__getitem__
+        """Return the codes of a pattern that `packed` has learnt."""
         self._slices: dict[str, int] = {}
         self._systems: dict[str, int] = {}
         self._bodies: dict[int, dict[str, str]] = {}
@@ -254,10 +259,6 @@ class Interned:
             ):
                 self._keep(ident, bytes(codes))
 
-    def codes_of(self, pattern: int) -> bytes:
-        """Return the codes of a pattern that `packed` has learnt."""
-        return self._packed[pattern]
-
     def learn(self, transaction: Transaction, patterns: Iterable[bytes]) -> None:
         """Give patterns their numbers, for `pattern`."""
         absent = [one for one in set(patterns) if one not in self._patterns]
@@ -277,10 +278,6 @@ class Interned:
                 [self.stream, *part],
             ):
                 self._keep(ident, bytes(codes))
-
-    def pattern(self, codes: bytes) -> int:
-        """Return the number of a pattern that `learn` or `packed` has learnt."""
-        return self._patterns[codes]
 
     def _keep(self, ident: int, codes: bytes) -> None:
         self._patterns[codes] = ident

@@ -198,7 +198,8 @@ def _write_rows(
     if changed:
         transaction.change_rows(changed)
     counts = Counter(came)
-    counts.subtract(left)
+    for cell, n in Counter(left).items():
+        counts[cell] -= n
     moved = [(ident, *cell, n) for cell, n in counts.items() if n]
     if moved:
         transaction.add_counts(moved)
