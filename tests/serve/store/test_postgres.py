@@ -16,7 +16,7 @@ from tallystick.results import to_json
 from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.check import check_stream
-from tallystick.serve.ingest import merge
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.service import Config, Service
 from tallystick.serve.span import span_of
 from tallystick.serve.store import Transaction, open_store
@@ -124,7 +124,7 @@ def test_two_processes_write_the_same_items_and_counts_stay_right(
 def test_items_with_the_same_hash_stay_apart(
     pair: tuple[Web, Web], kept: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merge.RowPlaces, "__missing__", lambda places, name: 7)
+    monkeypatch.setattr(RowPlaces, "__missing__", lambda places, name: 7)
     for web in pair:
         for stream in ("same1", "same2"):
             web.put(f"/v1/streams/{stream}", json={})

@@ -9,9 +9,10 @@ from __future__ import annotations
 import difflib
 import json
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.known_label import is_doubtful, known_label
 from tallystick.serve.problem import Fix
 from tallystick.serve.settings import StreamRecord
@@ -86,8 +87,9 @@ def _refuse_unlisted(name: str, word: str, declared: Sequence[str]) -> None:
 class Interned:
     """The numbers of one stream."""
 
-    def __init__(self, stream: int) -> None:
+    def __init__(self, stream: int, salt: bytes) -> None:
         self.stream = stream
+        self.places = RowPlaces(salt)
         self.columns: dict[str, tuple[int, str]] = {}
         self.codes: dict[tuple[str, Any], int] = {}
         self.column_of: dict[int, int] = {}
@@ -95,6 +97,11 @@ class Interned:
         self._spelled: dict[int, str] = {}
         self._patterns: dict[bytes, int] = {}
         self._packed: dict[int, bytes] = {}
+        # Both are asked once per record: the methods of the dictionaries themselves are quicker.
+        self.pattern: Callable[[bytes], int] = self._patterns.__getitem__
+        """Return the number of a pattern that `learn` or `packed` has learnt."""
+        self.codes_of: Callable[[int], bytes] = self._packed.__getitem__
+        """Return the codes of a pattern that `packed` has learnt."""
         self._slices: dict[str, int] = {}
         self._systems: dict[str, int] = {}
         self._bodies: dict[int, dict[str, str]] = {}
@@ -309,10 +316,6 @@ class Interned:
             ):
                 self._keep(ident, bytes(codes))
 
-    def codes_of(self, pattern: int) -> bytes:
-        """Return the codes of a pattern that `packed` has learnt."""
-        return self._packed[pattern]
-
     def learn(self, transaction: Transaction, patterns: Iterable[bytes]) -> None:
         """Give patterns their numbers, for `pattern`."""
         absent = [one for one in set(patterns) if one not in self._patterns]
@@ -333,10 +336,6 @@ class Interned:
             ):
                 self._keep(ident, bytes(codes))
 
-    def pattern(self, codes: bytes) -> int:
-        """Return the number of a pattern that `learn` or `packed` has learnt."""
-        return self._patterns[codes]
-
     def _keep(self, ident: int, codes: bytes) -> None:
         self._patterns[codes] = ident
         self._packed[ident] = codes
@@ -346,6 +345,8 @@ class Interned:
         if len(self._patterns) > _MOST_KEPT:
             self._patterns.clear()
             self._packed.clear()
+        if len(self.places) > _MOST_KEPT // 2:
+            self.places.clear()
         if len(self.steps) > _MOST_KEPT:
             self.steps.clear()
         if len(self._slices) > _MOST_KEPT or len(self.slice_steps) > _MOST_KEPT:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -20,42 +19,10 @@ __all__ = [
     "SAME",
     "Changes",
     "RowDraft",
-    "RowPlaces",
     "merge_records",
     "pack_grades",
-    "place_of",
     "unpack_grades",
 ]
-
-
-def place_of(salt: bytes, item: str, system: str) -> int:
-    """Return the place of a row in any random draw: a keyed hash, so that nobody can foretell it.
-
-    >>> place_of(b"salt", "a", "") == place_of(b"salt", "a", "")
-    True
-    """
-    return RowPlaces(salt)[item, system]
-
-
-class RowPlaces(dict[tuple[str, str], int]):
-    """The places of the rows of a stream by (item, system), each worked out when it is first asked.
-
-    >>> RowPlaces(b"salt")["a", ""] == place_of(b"salt", "a", "")
-    True
-    """
-
-    def __init__(self, salt: bytes) -> None:
-        self._keyed = _keyed(salt)
-
-    def __missing__(self, name: tuple[str, str]) -> int:
-        hashed = self._keyed.copy()  # the key is mixed in once for all
-        hashed.update("\0".join(name).encode())
-        found = self[name] = int.from_bytes(hashed.digest(), "big") >> 1
-        return found
-
-
-def _keyed(salt: bytes) -> hashlib.blake2b:
-    return hashlib.blake2b(digest_size=8, key=salt)
 
 
 def pack_grades(grades: dict[int, float]) -> bytes | None:
@@ -82,7 +49,7 @@ class RowDraft:
     """A row while a batch changes it."""
 
     __slots__ = (
-        *("id", "item", "system", "bucket", "slice", "pattern", "grades"),
+        *("id", "item", "system", "bucket", "slice", "pattern", "grades", "at"),
         *("is_new", "first", "last", "old_pattern", "old_slice"),
     )
 
@@ -97,7 +64,7 @@ class RowDraft:
         if kept is None:
             self.id = self.bucket = self.slice = self.old_slice = self.old_pattern = 0
         else:
-            _, _, self.id, self.bucket, self.slice, self.old_pattern, self.grades = kept
+            _, _, self.id, self.bucket, self.slice, self.old_pattern, self.grades, self.at = kept
             self.old_slice = self.slice
 
 

@@ -13,8 +13,9 @@ from tallystick.serve.ingest.body import packed_body
 from tallystick.serve.ingest.group import Batch, Group, RefusedBatches, Source
 from tallystick.serve.ingest.interned import Interned
 from tallystick.serve.ingest.labels import decide_labels, write_labels, write_shows
-from tallystick.serve.ingest.merge import CHANGED, NEW, Changes, RowPlaces, merge_records
+from tallystick.serve.ingest.merge import CHANGED, NEW, Changes, merge_records
 from tallystick.serve.ingest.parse import VoteRecord
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import KeptBatch, NewRow, Transaction
@@ -36,15 +37,16 @@ class Accepted(msgspec.Struct):
     again: bool = False
 
 
-def memory_of(service: Service, stream: int) -> Interned:
+def memory_of(service: Service, stream: StreamRecord) -> Interned:
     """Return what the writer remembers of a stream."""
     if "interned" not in service.memory:
         known: dict[int, Interned] = {}
         service.memory["interned"] = known
         service.on_rollback(known.clear)
-    found: Interned | None = service.memory["interned"].get(stream)
+    found: Interned | None = service.memory["interned"].get(stream.id)
     if found is None:
-        found = service.memory["interned"][stream] = Interned(stream)
+        found = Interned(stream.id, stream.salt)
+        service.memory["interned"][stream.id] = found
     return found
 
 
@@ -85,7 +87,8 @@ def apply_group(
     for records, _ in batches:
         names.update(dict.fromkeys([(one.item, one.system) for one in records]))
     keys = [source.key for _, source in batches if source.key is not None]
-    places = RowPlaces(stream.salt)
+    interned = memory_of(service, stream)
+    places = interned.places
     held, found = transaction.find(stream.id, keys, list(names), places)
     seen: dict[str | None, KeptBatch] = {row[0]: row for row in held}
     answers: list[Accepted | HttpProblem | None] = [
@@ -96,7 +99,6 @@ def apply_group(
     if fresh:
         group = Group([batches[place] for place in fresh])
         now = service.clock()
-        interned = memory_of(service, stream.id)
         interned.load(transaction)
         try:
             changes = merge_records(transaction, stream, interned, group.records, found, now=now)
@@ -172,7 +174,7 @@ def _write_rows(
     *seqs* has the number of the batch of each record, *ident* that of the stream.
     """
     added: list[NewRow] = []
-    changed: list[tuple[int, int, bytes | None, int]] = []
+    changed: list[tuple[int, int, bytes | None, Any]] = []
     came: list[tuple[int, int, int]] = []
     left: list[tuple[int, int, int]] = []
     number = interned.pattern
@@ -187,7 +189,7 @@ def _write_rows(
             added.append((row.id, ident, *name, *cells))
             came.append((bucket, slice_, pattern))
         else:
-            changed.append((slice_, pattern, row.grades, row.id))
+            changed.append((slice_, pattern, row.grades, row.at))
             if slice_ != row.old_slice or pattern != row.old_pattern:
                 came.append((bucket, slice_, pattern))
                 left.append((bucket, row.old_slice, row.old_pattern))
@@ -196,7 +198,8 @@ def _write_rows(
     if changed:
         transaction.change_rows(changed)
     counts = Counter(came)
-    counts.subtract(left)
+    for cell, n in Counter(left).items():
+        counts[cell] -= n
     moved = [(ident, *cell, n) for cell, n in counts.items() if n]
     if moved:
         transaction.add_counts(moved)

@@ -111,7 +111,7 @@ class SqliteTransaction(SqliteReader):
                 "select key, seq, sha256, n, new, changed from batch where stream = ? and key = ?",
                 (stream, key),
             )
-        columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
+        columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades, r.id"
         if len(names) < _FEW:
             sql = f"select {columns} from rows r where stream = ? and item = ? and system = ?"
             found: list[RowState] = []
@@ -158,8 +158,8 @@ class SqliteTransaction(SqliteReader):
             rows,
         )
 
-    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int]]) -> None:
-        """Set (slice, pattern, grades) of the row with the id that comes last."""
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, Any]]) -> None:
+        """Set (slice, pattern, grades) of the rows that `find` found at these places."""
         self._connection.executemany(
             "update rows set slice = ?, pattern = ?, grades = ? where id = ?", rows
         )
