@@ -98,8 +98,13 @@ def doubted_codes(data: Data) -> tuple[CodeDoubt, ...]:
     if data.in_engine or len(data.roles.systems) == 2:
         return ()
     columns = data.roles.columns(*VOTES, "truth")[:_MOST_COLUMNS]
-    read = _counted_numbers if isinstance(data.held, Tally) else _numbers
-    held = {name: read(data.held, name, data.rules.missing) for name in columns}
+    table, missing = data.held, data.rules.missing
+    held = {
+        name: _counted_numbers(table, name, missing)
+        if isinstance(table, Tally)
+        else _numbers(table, name, missing)
+        for name in columns
+    }
     return stray_codes({name: values for name, values in held.items() if values is not None})
 
 
