@@ -136,7 +136,7 @@ def _stepped(
         k = np.where(inside, k, 0.0)
         ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
         chance = np.exp(ways + special.xlogy(k, lean) + special.xlog1py(n - k, -lean))
-        return np.where(inside, chance, 0.0)
+        return np.asarray(np.where(inside, chance, 0.0))
 
     gain = lean * mass(cut[:-1] - 1.0, m[:-1])
     gain -= np.where(np.diff(cut) > 0.0, mass(cut[:-1], m[1:]), 0.0)
