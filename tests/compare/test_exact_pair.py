@@ -2,17 +2,25 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, xlogy
 
-from tallystick.compare import exact_pair
+from tallystick.compare import _exact_ends
 from tallystick.compare.exact_pair import exact_score
 from tallystick.compare.pairs import tango
 from tallystick.errors import InputError
 
 
 @pytest.mark.parametrize("n", [6, 15, 30])
-def test_no_difference_is_covered_less_often_than_promised_by_enumeration(n, monkeypatch):
-    monkeypatch.setattr(exact_pair, "FEW_ITEMS", 10)  # compiled, which pays from many calls on
+def test_no_difference_is_covered_less_often_than_promised_by_enumeration(n):
     b, c = np.array([(b, c) for b in range(n + 1) for c in range(n + 1 - b)]).T
-    ends = np.array([tuple(exact_score(int(x), int(y), n)) for x, y in zip(b, c, strict=True)])
+    # The ends of (c, b) are those of (b, c) turned round: half of the outcomes are enough.
+    half = {
+        (x, y): tuple(exact_score(x, y, n)) for x in range(n + 1) for y in range(min(x, n - x) + 1)
+    }
+    ends = np.array(
+        [
+            half[x, y] if x >= y else (-half[y, x][1], -half[y, x][0])
+            for x, y in zip(b.tolist(), c.tolist(), strict=True)
+        ]
+    )
     ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(n - b - c + 1)
     for d in (0.02, 0.1, 0.25, 0.5, 0.75, 1.0):
         for lean in (0.5, 0.55, 0.7, 0.9, 1.0):
@@ -58,9 +66,15 @@ def test_counts_beyond_the_items_are_refused():
 
 @pytest.mark.parametrize(
     ("b", "c", "n"),
-    [(9, 1, 50), (0, 0, 50), (50, 0, 50), (0, 50, 50), (3, 3, 6), (0, 1, 1), (40, 21, 300)],
+    [(9, 1, 50), (0, 0, 50), (50, 0, 50), (0, 50, 50), (3, 3, 6), (40, 21, 300), (900, 800, 5000)],
 )
-def test_few_and_many_items_are_summed_to_the_same_ends(b, c, n, monkeypatch):
-    few = exact_score(b, c, n)
-    monkeypatch.setattr(exact_pair, "FEW_ITEMS", 0)
-    assert tuple(exact_score(b, c, n)) == pytest.approx(tuple(few), abs=4e-9)
+def test_stepping_over_disagreements_finds_the_ends_of_the_beta_function(b, c, n, monkeypatch):
+    monkeypatch.setattr(_exact_ends, "FEW", 10**9)
+    every = exact_score(b, c, n)
+    monkeypatch.setattr(_exact_ends, "FEW", 1)
+    assert tuple(exact_score(b, c, n)) == pytest.approx(tuple(every), abs=1e-12)
+
+
+def test_many_items_keep_the_ends_that_compiled_sums_gave():
+    found = exact_score(30_000, 29_000, 200_000)
+    assert tuple(found) == pytest.approx((0.00258816508576274, 0.007411864078603684), abs=1e-9)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from tallystick.errors import InputError
-from tallystick.stats.maxt import WIDE, _root, pairwise_max_t, sup_t_critical
+from tallystick.stats.maxt import WIDE, _root, _step_down, pairwise_max_t, sup_t_critical
 from tallystick.stats.multiplicity import holm
 from tallystick.stats.power import range_critical
 
@@ -143,17 +143,24 @@ def test_shapes_that_do_not_fit_are_refused():
         sup_t_critical(np.ones((2, 3)), rng=0)
 
 
+@pytest.mark.parametrize("cells", [1, 100, 4_000_000])
 @pytest.mark.parametrize(("models", "draws"), [(2, 1), (5, 63), (20, 300)])
-def test_the_compiled_loop_counts_the_same_draws(models, draws, monkeypatch):
-    scores = (
-        np.random.default_rng(8).random((200, models)) < np.linspace(0.4, 0.7, models)
-    ).astype(float)
+def test_the_draws_that_reach_a_bar_are_those_of_the_whole_table(models, draws, cells, monkeypatch):
+    scores = np.random.default_rng(8).random((200, models))
     scores[:, -1] = scores[:, 0]  # a pair without variance
-    plain = outcome(scores, draws=draws)
-    monkeypatch.setattr("tallystick.stats.maxt.COMPILED", 1)
-    compiled = outcome(scores, draws=draws)
-    assert np.array_equal(plain.adjusted_p, compiled.adjusted_p)
-    assert plain.critical == compiled.critical
+    covariance = np.cov(scores.T, bias=True)
+    first, second = np.triu_indices(models, 1)
+    bar = np.sort(np.random.default_rng(9).random(first.size) * 4)
+    monkeypatch.setattr("tallystick.stats.maxt.CELLS", cells)
+    reached, largest = _step_down(covariance, first, second, bar, draws, np.random.default_rng(7))
+
+    noise = np.random.default_rng(7).standard_normal((draws, models))
+    z = (noise @ _root(covariance).T).astype(np.float32)
+    variance = np.var(scores[:, first] - scores[:, second], axis=0)
+    scale = np.where(variance > 1e-12, 1 / np.sqrt(np.maximum(variance, 1e-12)), 0.0)
+    running = np.maximum.accumulate(np.abs(z[:, first] - z[:, second]) * scale, axis=1)
+    assert np.abs(reached - (running >= bar).sum(axis=0)).max() <= 1  # but for rounding
+    assert largest == pytest.approx(running[:, -1], rel=1e-4)
 
 
 def test_the_root_of_a_wide_board_is_as_thin_as_its_items():

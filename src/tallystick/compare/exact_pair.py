@@ -8,11 +8,9 @@ that range.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
-from tallystick.compare._exact_search import HALVINGS
+from tallystick.compare._exact_ends import HALVINGS, lower_end
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.stats.intervals import clopper_pearson
@@ -25,10 +23,6 @@ SPENT_ON_RANGE = 0.04
 SLACK = 0.98
 """The worst d is sought on a grid; testing at .98 of the level covers what lies between its points.
 """
-FEW_ITEMS = 3000
-"""Up to here NumPy needs less time than the compiled sums take to load, let alone to compile."""
-
-LowerEnd: TypeAlias = Callable[[int, int, int, float, float, float], float]
 
 
 def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.05) -> Interval:
@@ -67,7 +61,6 @@ def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.0
     spent = SPENT_ON_RANGE * alpha / 2
     level = SLACK * (alpha / 2 - spent)
     d_low, d_high = clopper_pearson(b + c, size, alpha=spent)
-    lower_end = _lower_end(size)
     low = float(lower_end(b, c, size, d_low, d_high, level))
     high = -float(lower_end(c, b, size, d_low, d_high, level))
     return Interval(low, high, level=1 - alpha, guarantee="exact", method="exact-score")
@@ -86,14 +79,3 @@ def across_zero(interval: Interval) -> Interval:
     """
     beyond = 2.0 ** (1 - HALVINGS)  # what an end is good to: 0 itself lies inside
     return replace(interval, low=min(interval.low, -beyond), high=max(interval.high, beyond))
-
-
-def _lower_end(n: int) -> LowerEnd:
-    """Return the cheaper of two ways to the same end."""
-    if n <= FEW_ITEMS:
-        from tallystick.compare._exact_few import lower_end
-
-        return lower_end
-    from tallystick.compare._exact_many import lower_end as compiled
-
-    return compiled  # type: ignore[no-any-return]  # numba says nothing about types

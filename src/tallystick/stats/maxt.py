@@ -30,10 +30,6 @@ __all__ = ["PairTests", "pairwise_max_t", "sup_t_critical"]
 
 CELLS = 4_000_000
 """Pairs times draws that are in memory at once: 16 MB."""
-COMPILED = 100_000_000
-"""Pairs times draws from which the compiled loop pays for being loaded."""
-SIDE_BY_SIDE = 64
-"""Draws that the compiled loop takes at once."""
 WIDE = 1000
 """Models from which the root of a covariance is Cholesky's, whose work grows with the rank: there
 are fewer items."""
@@ -218,8 +214,7 @@ def _step_down(
     bars = bar.astype(np.float32)
     reached = np.zeros(first.size, dtype=np.int64)
     largest = np.zeros(draws, dtype=np.float32)
-    compiled = first.size * draws >= COMPILED
-    step = SIDE_BY_SIDE if compiled else max(1, CELLS // first.size)
+    step = max(1, CELLS // len(covariance))
     for start in range(0, draws, step):
         # One row a draw leaves the generator, so the numbers do not depend on the size of a block.
         # Single precision halves the work; its rounding is far below the noise of a finite number
@@ -227,19 +222,15 @@ def _step_down(
         z = (root @ generator.standard_normal((min(step, draws - start), root.shape[1])).T).astype(
             np.float32
         )
-        part = largest[start : start + step]
-        if compiled:
-            from tallystick.stats._stepping import count_reached
-
-            count_reached(z, first, second, scale, bars, reached, part)
-            continue
-        block = z[first]
-        block -= z[second]
-        np.abs(block, out=block)
-        block *= scale[:, None]
-        np.maximum.accumulate(block, axis=0, out=block)
-        reached += np.count_nonzero(block >= bars[:, None], axis=1)
-        part[:] = block[-1]
+        # Pair by pair, with the draws side by side: the running maximum stays in the cache.
+        most, gap = largest[start : start + step], np.empty(z.shape[1], np.float32)
+        pairs = zip(first.tolist(), second.tolist(), scale, bars, strict=True)
+        for pair, (i, j, factor, level) in enumerate(pairs):
+            np.subtract(z[i], z[j], out=gap)
+            np.abs(gap, out=gap)
+            np.multiply(gap, factor, out=gap)
+            np.maximum(most, gap, out=most)
+            reached[pair] += np.count_nonzero(most >= level)
     return reached, largest.astype(float)
 
 

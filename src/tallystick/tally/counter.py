@@ -9,25 +9,25 @@ it meets.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tallystick.tally.kernel import MOST_BITS, add_cells, add_intersections
 from tallystick.tally.store import Counts, group, pack, unpack
 
 __all__ = ["Counter", "count_integers"]
 
-_CHUNK = 1 << 17
+_CHUNK = 1 << 18
 """Rows a step: the cell numbers of a chunk stay in the processor's cache."""
 _MOST_CELLS = 1 << 20
 """The open table is kept under this many cells (8 MiB); beyond, rows are packed and sorted."""
 _MOST_COLUMNS = 32
 """Beyond so many columns there is no use in trying a dense table."""
-_COMPILE_ROWS = 200_000
-"""Under so many rows NumPy is done before the compiled kernel is loaded."""
+_MANY_ROWS = 1 << 14
+"""Rows of a chunk from which the bits of 0/1 columns are counted instead of cells."""
 
 
 class Counter:
@@ -56,7 +56,7 @@ class Counter:
         self._lows: list[int] = [0] * n_columns
         self._sizes: list[int] = [0] * n_columns
         self._table: Counts = np.zeros(0, np.float64 if weighted else np.int64)
-        self._compiled: _Compiled | None = None
+        self._bytes: _Bytes | None = None
 
     def add(
         self, columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None = None
@@ -66,11 +66,11 @@ class Counter:
         """
         n = len(columns[0])
         if n <= _CHUNK:  # the common case of a stream: no slicing
-            return n if self._take(columns, weights, n) else 0
+            return n if self._take(columns, weights) else 0
         for start in range(0, n, _CHUNK):
             chunk = [column[start : start + _CHUNK] for column in columns]
             weight = None if weights is None else weights[start : start + _CHUNK]
-            if not self._take(chunk, weight, n):
+            if not self._take(chunk, weight):
                 return start
         return n
 
@@ -81,7 +81,7 @@ class Counter:
         The short way of a stream, whose batches take the kernel less time than Python needs for a
         few calls.
         """
-        if self._compiled is None or n > _CHUNK or not self._compiled.count_bytes(columns, n):
+        if self._bytes is None or n > _CHUNK or not self._bytes.count_bytes(columns, n):
             return False
         self.rows += n
         return True
@@ -97,38 +97,27 @@ class Counter:
             values[:, j] = value + self._lows[j]
         return values, self._table[cells]
 
-    def _take(
-        self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int
-    ) -> bool:
-        """Count one chunk of a call that brings *coming* rows in all; False if the table cannot
-        hold it.
-        """
+    def _take(self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None) -> bool:
+        """Count one chunk; False if the table cannot hold it."""
         if not len(chunk[0]):
             return True
-        if not self._count(chunk, weights, coming):
+        if not self._count(chunk, weights):
             if not self._grow(chunk):
                 return False
-            self._count(chunk, weights, coming)
+            self._count(chunk, weights)
         self.rows += len(chunk[0])
         return True
 
-    def _count(
-        self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int
-    ) -> bool:
+    def _count(self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None) -> bool:
         """Count the chunk within the present layout; False, and nothing done, if a value is outside
         it.
         """
         if not len(self._table):
             return False
-        if self._compiled is not None:
-            return self._compiled.count(chunk)
-        if (
-            weights is None
-            and _compilable(self._sizes)
-            and (self.rows + coming >= _COMPILE_ROWS or _loaded())
-        ):
-            self._compiled = _Compiled(self._lows, self._sizes)
-            return self._compiled.count(chunk)
+        if self._bytes is None and weights is None and _small(self._sizes):
+            self._bytes = _Bytes(self._lows, self._sizes)
+        if self._bytes is not None:
+            return self._bytes.count(chunk)
         cells = np.zeros(len(chunk[0]), np.intp)
         for column, low, size in zip(chunk, self._lows, self._sizes, strict=True):
             if int(column.min()) < low or int(column.max()) >= low + size:
@@ -166,38 +155,25 @@ class Counter:
         return True
 
     def _fold(self) -> None:
-        """Take over what the compiled kernel has counted."""
-        if self._compiled is not None:
-            self._table += self._compiled.tables.sum(axis=0)
-            self._compiled = None
+        """Take over what was counted in bytes."""
+        if self._bytes is not None:
+            self._table += self._bytes.table
+            self._bytes = None
 
 
-def _loaded() -> bool:
-    """Say whether the compiled kernel is here already, so that even a small table may use it."""
-    return "tallystick.tally.kernel" in sys.modules
-
-
-def _compilable(sizes: Sequence[int]) -> bool:
+def _small(sizes: Sequence[int]) -> bool:
+    """Say whether values fit a byte, and cells two."""
     return max(sizes) <= 256 and math.prod(sizes) <= 1 << 16
 
 
-class _Compiled:
-    """The compiled kernel, bound to one layout; ``tables`` adds up to what it has counted."""
+class _Bytes:
+    """Counts of columns of bytes in one layout."""
 
     def __init__(self, lows: Sequence[int], sizes: Sequence[int]) -> None:
-        from tallystick.tally import kernel
-
-        self._kernel = kernel
-        self._intersect = kernel.add_intersections
         self._lows, self._sizes = lows, sizes
-        self._low_bytes = [np.uint8(low & 0xFF) for low in lows]
-        self._binary = len(sizes) <= 3 and set(lows) == {0} and set(sizes) == {2}
-        n_cells = math.prod(sizes)
-        self.tables = np.zeros((4, n_cells), np.int64)
-        self._table = self.tables[0]
-        self._cells = np.empty(_CHUNK, np.uint8 if n_cells <= 256 else np.uint16)
-        # three columns, always
-        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []
+        self._binary = len(sizes) <= MOST_BITS and set(lows) == {0} and set(sizes) == {2}
+        self.table = np.zeros(math.prod(sizes), np.int64)
+        self._cells = np.empty(0, np.uint8 if len(self.table) <= 256 else np.uint16)
 
     def count(self, chunk: Sequence[NDArray[Any]]) -> bool:
         """Count the chunk; False, and nothing done, if a value is outside the layout."""
@@ -216,18 +192,12 @@ class _Compiled:
         """Count *n* rows of contiguous one-byte columns; False, and nothing done, if a value is
         outside the layout.
         """
-        if self._binary:
-            if self._zeros:
-                columns = [*(column[:n] for column in self._zeros), *columns]
-            done: bool = self._intersect(*columns, self._table)
-            return done
-        cells = self._cells[:n]
-        cells.fill(0)
-        for column, low, size in zip(columns, self._low_bytes, self._sizes, strict=True):
-            if not self._kernel.add_column(cells, column, low, size):
-                return False
-        self._kernel.histogram(cells, self.tables)
-        return True
+        held = [column.view(np.uint8) for column in columns]
+        if self._binary and n >= _MANY_ROWS:
+            return add_intersections(held, self.table)
+        if n > len(self._cells):
+            self._cells = np.empty(n, self._cells.dtype)
+        return add_cells(held, self._lows, self._sizes, self._cells[:n], self.table)
 
 
 def count_integers(

@@ -9,12 +9,13 @@ from scipy.stats import hypergeom
 from tallystick.errors import InputError
 from tallystick.stats.intervals import (
     Intervals,
+    _urn,
     clopper_pearson,
     hypergeometric,
     hypergeometric_strata,
     hypergeometric_subgroup,
 )
-from tallystick.stats.intervals._urn import least_shares
+from tallystick.stats.intervals._urn import fewest_in_strata, fewest_in_urn, least_shares
 
 
 @pytest.mark.parametrize(
@@ -168,13 +169,23 @@ def test_a_subgroup_is_the_union_over_every_size_it_may_have(x, m, k, n):
     )
 
 
-@pytest.mark.parametrize("steps", [7, 100, 999])
-def test_strides_over_many_sizes_only_widen_and_hardly_so(steps):
-    rows = [np.array([value]) for value in (24, 30, 700, 1700)]
-    one_by_one, of = least_shares(*rows, 0.0225, 1001)
-    strided, of_strided = least_shares(*rows, 0.0225, steps)
-    true, found = one_by_one[0] / of[0], strided[0] / of_strided[0]
-    assert true * (1 - 2 * 1000 / steps / 700) < found <= true
+@pytest.mark.parametrize("row", [(24, 30, 700, 1700), (3, 40, 41, 900), (1, 2, 2, 60)])
+def test_the_least_share_is_that_of_every_size_tried_one_by_one(row):
+    x, m, first, last = row
+    sizes = np.arange(first, last + 1)
+    kept = fewest_in_urn(np.full(sizes.size, x), np.full(sizes.size, m), sizes, 0.0225)
+    found, of = least_shares(*(np.array([value]) for value in row), 0.0225)
+    assert found[0] / of[0] == (kept / sizes).min()
+
+
+@pytest.mark.parametrize("x", [(14, 3), (0, 0), (20, 25), (20, 0)])
+def test_small_boxed_and_searched_tables_give_one_answer(x, monkeypatch):
+    row = np.array([x]), np.array([[20, 25]]), np.array([[90, 130]])
+    found = fewest_in_strata(*row, 0.025)
+    monkeypatch.setattr(_urn, "CELLS", 0)
+    assert fewest_in_strata(*row, 0.025) == found
+    monkeypatch.setattr(_urn, "DENSE", 0)
+    assert fewest_in_strata(*row, 0.025) == found
 
 
 def test_subgroups_in_arrays_are_those_one_by_one():

@@ -1,4 +1,4 @@
-"""Compiled part of the stratified adverse empirical likelihood: the lower end of one mean.
+"""The lower end of one mean of the stratified adverse empirical likelihood.
 
 Only the lower end is written, for distances d >= 0 from the least value that a label could have.
 The upper end takes distances from the greatest value.
@@ -6,99 +6,98 @@ The upper end takes distances from the greatest value.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["least_stratified_mean"]
+from tallystick.stats.crossing import crossing
+from tallystick.stats.intervals.array import Floats
 
-_compile = numba.njit(cache=True, nogil=True, error_model="numpy")
+__all__ = ["least_stratified_mean"]
 
 LOWEST, HIGHEST = -12.0, 30.0
 """Where ln μ is looked for."""
-HALVINGS = 46
-"""Steps of bisection: ln μ is good to 6e-13."""
 STEPS, CLOSE = 100, 1e-14
 """The most steps of Newton for ν, and the relative step at which it has arrived."""
 
 
-def _normaliser(tilt: float, distance: NDArray[np.float64], each: float, pseudo: float) -> float:
-    """Return ν of (AL19) in one stratum: the mass of its labels and its pseudo-label adds up to 1.
-
-    *tilt* is μW, *each* the weight w of a label. The mass falls in ν and is convex, so Newton's
-    steps from a point on its left approach ν from there and never pass it.
-    """
-    size = pseudo + each * distance.size
-    nu: float = max(pseudo, size - tilt * each * distance.sum() / size)
-    for _ in range(STEPS):
-        mass, slope = pseudo / nu, pseudo / nu**2
-        for i in range(distance.size):
-            part = each / (nu + tilt * distance[i])
-            mass += part
-            slope += part / (nu + tilt * distance[i])
-        step = (mass - 1.0) / slope
-        nu += step
-        if abs(step) <= CLOSE * nu:
-            break
-    return nu
-
-
-normaliser: Any = _compile(_normaliser)
-
-
-def _stratum(
-    tilt: float, distance: NDArray[np.float64], each: float, pseudo: float
-) -> tuple[float, float]:
-    """Return the log-likelihood that a stratum loses at a tilt, and its mean distance there."""
-    size = pseudo + each * distance.size
-    nu = normaliser(tilt, distance, each, pseudo)
-    lost, mean = pseudo * math.log(nu / size), 0.0
-    for i in range(distance.size):
-        bottom = nu + tilt * distance[i]
-        lost += each * math.log(bottom / size)
-        mean += each * distance[i] / bottom
-    return lost, mean
-
-
-stratum: Any = _compile(_stratum)
-
-
-def _least_stratified_mean(
-    distance: NDArray[np.float64],
+def least_stratified_mean(
+    distance: Floats,
     start: NDArray[np.int64],
-    share: NDArray[np.float64],
-    each: NDArray[np.float64],
+    share: Floats,
+    each: Floats,
     pseudo: float,
     bar: float,
 ) -> float:
-    """Return the least mean distance that the labels of the strata leave open.
+    r"""Return the least mean distance that the labels of the strata leave open (AL19).
 
-    *distance* holds the labels stratum by stratum, those of stratum h between *start* h and h + 1;
-    *share* are W, *each* the weights of a label, *pseudo* the fraction of (AL19).
+    The statistic D is a rising function of :math:`t = \ln \mu`. With :math:`τ_h = μ W_h`, the mean
+    distance :math:`m_h = \sum_i p_{hi} d_{hi}` and sums of :math:`p_{hi}^2 / w_h`,
+
+    .. math:: \frac{dD}{dt} = 2 \sum_h τ_h \Bigl(m_h - \frac{\sum_i d_{hi} p_{hi}^2/w_h}
+              {a_h/ν_h^2 + \sum_i p_{hi}^2/w_h}\Bigr).
+
+    Parameters
+    ----------
+    distance, start
+        The labels stratum by stratum, those of stratum h between *start* h and h + 1.
+    share, each
+        W, and the weight of a label, per stratum.
+    pseudo
+        The fraction a of (AL19).
+    bar
+        The z² that the statistic has to reach.
     """
-    # The statistic grows with μ, so its crossing of the bar is found by halving.
-    low, high = LOWEST, HIGHEST
-    end = 0.0
-    for step in range(HALVINGS + 1):
-        middle = 0.5 * (low + high) if step < HALVINGS else high
-        lost, end = 0.0, 0.0
-        for h in range(share.size):
-            mine = distance[start[h] : start[h + 1]]
-            if mine.size == 0 or share[h] <= 0.0:
-                continue  # without labels the whole stratum may lie at the least value
-            part, mean = stratum(
-                math.exp(middle) * share[h], mine, each[h], pseudo * math.sqrt(share[h])
-            )
-            lost += part
-            end += share[h] * mean
-        if 2.0 * lost < bar:
-            low = middle
-        else:
-            high = middle
-    return end
+    # Without labels the whole stratum may lie at the least value: it adds nothing.
+    used = np.flatnonzero((np.diff(start) > 0) & (share > 0.0))
+    if not used.size:
+        return 0.0
 
+    # Equal labels are one entry with their number: most grades and differences take few values.
+    values = [np.unique(distance[start[h] : start[h + 1]], return_counts=True) for h in used]
+    d = np.concatenate([value for value, _ in values])
+    lengths = np.array([value.size for value, _ in values])
+    weight = np.concatenate([count for _, count in values]) * np.repeat(each[used], lengths)
+    at = np.concatenate(([0], np.cumsum(lengths)[:-1]))
 
-least_stratified_mean: Any = _compile(_least_stratified_mean)
+    def total(part: Floats) -> Floats:
+        """Add up the labels of each stratum."""
+        return np.add.reduceat(part, at)
+
+    share, added = share[used], pseudo * np.sqrt(share[used])
+    size = added + total(weight)
+    middle = total(weight * d) / size
+
+    def bottom(tilt: Floats) -> tuple[Floats, Floats]:
+        """Return ν of every stratum, and ν + τ d of every label.
+
+        The mass falls in ν and is convex, so Newton's steps from a point on its left approach ν
+        from there and never pass it.
+        """
+        nu = np.maximum(added, size - tilt * middle)
+        lifted = np.repeat(tilt, lengths) * d
+        for _ in range(STEPS):
+            under = np.repeat(nu, lengths) + lifted
+            part = weight / under
+            step = (added / nu + total(part) - 1.0) / (added / nu**2 + total(part / under))
+            nu = nu + step
+            if (np.abs(step) <= CLOSE * nu).all():
+                break
+        return nu, np.repeat(nu, lengths) + lifted
+
+    def statistic(t: Floats) -> tuple[Floats, Floats]:
+        tilt = np.exp(t) * share
+        nu, under = bottom(tilt)
+        part = weight / under
+        lost = added * np.log(nu / size) + total(weight * np.log(under / np.repeat(size, lengths)))
+        drop = 2.0 * lost.sum()
+        part_d = part * d / under
+        slope = tilt * (total(part * d) - total(part_d) / (added / nu**2 + total(part / under)))
+        return np.array([np.log(drop) - np.log(bar)]), np.array([2.0 * slope.sum() / drop])
+
+    # For small μ the statistic is μ² times the variance of the mean of labels.
+    spread = np.maximum(total(weight * d**2) / size - middle**2, 0.0)
+    with np.errstate(divide="ignore"):
+        guess = 0.5 * (np.log(bar) - np.log((share**2 * spread / size).sum()))
+    found = crossing(statistic, np.array([np.nan_to_num(guess)]), LOWEST, HIGHEST)
+    _, under = bottom(np.exp(found) * share)
+    return float((share * total(weight * d / under)).sum())

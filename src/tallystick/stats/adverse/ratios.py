@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.results import Interval, Unknown
+from tallystick.stats.adverse._ratio_ends import ratio_end
 from tallystick.stats.adverse.binary import PSEUDO, adverse_share
 from tallystick.stats.adverse.cells import Cells, four_cells
 from tallystick.stats.adverse.estimate import AdverseEstimate
@@ -184,8 +185,6 @@ def _finished(cells: Cells, alpha: float) -> tuple[float | None, float, float]:
 def _raw_ends(cells: Cells, alpha: float) -> tuple[float, float]:
     """Return both ends (AL15) as they come."""
     from scipy.special import ndtri
-
-    from tallystick.stats.adverse._ratio_ends import ratio_end
 
     used = cells.sizes > 0
     n, k, x = cells.sizes[used], cells.labelled[used], cells.hits[used]

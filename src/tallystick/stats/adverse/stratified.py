@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
+from tallystick.stats.adverse._stratified_ends import least_stratified_mean
 from tallystick.stats.adverse.adjust import check_within
 from tallystick.stats.adverse.numbers import PSEUDO
 from tallystick.stats.adverse.stratum import effective_labels, fill_unlabelled
@@ -122,8 +123,6 @@ def _raw_ends(
 ) -> tuple[float, float]:
     """Return both ends (AL19) as they come, neither widened nor clipped."""
     from scipy.special import ndtri
-
-    from tallystick.stats.adverse._stratified_ends import least_stratified_mean
 
     bar = float(ndtri(1 - alpha / 2)) ** 2
     order = np.argsort(stratum, kind="stable")

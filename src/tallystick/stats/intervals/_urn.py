@@ -1,5 +1,4 @@
-"""Compiled part of the exact finite-population intervals: tails of the hypergeometric law,
-inverted.
+"""Exact finite-population intervals: tails of the hypergeometric law, inverted.
 
 Everything is written for the *fewest* right items that the sample allows; the most follow by
 counting wrong items.
@@ -7,278 +6,263 @@ counting wrong items.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fewest_in_strata", "fewest_in_urn", "least_shares"]
+from tallystick.stats.intervals.array import Floats
 
-_compile = numba.njit(cache=True, nogil=True, error_model="numpy")
+__all__ = ["fewest_in_strata", "fewest_in_urn", "least_shares"]
 
 Ints = NDArray[np.int64]
 
 BOX_SHARE = 0.05
 """The part of the allowed error that goes to saying where the two strata can lie at all."""
 SLACK = 1.0 - 1e-7
-"""A count is excluded only if its tail is below this share of the allowed error: tails are good to
-about 1e-8 for a population of a million, and rounding must never exclude what it should not."""
+"""A count is excluded only if its tail is below this share of the allowed error: rounding must never
+exclude what it should not."""
+PARTS = 16
+"""Parts into which a range of counts is cut at once."""
+CELLS = 1 << 17
+"""Pairs of counts whose tails are all computed and kept; of larger ranges only a box is."""
+DENSE = 1 << 22
+"""Pairs of counts in a box up to which all of them are computed."""
 
 
-def _law(good: int, draws: int, population: int, out: NDArray[np.float64]) -> None:
-    """Write P(X = j) for j = 0..draws into *out*: by recursion from the mode, scaled to sum to
-    one.
+def laws(good: Ints, draws: int, population: Ints | int) -> Floats:
+    """Return P(X = j), j = 0..draws, one row per number of right items.
+
+    By the ratios of neighbours, added up in logarithms and scaled to sum to one, so that no digits
+    are lost to factorials.
+
+    >>> laws(np.array([2]), 2, 4).round(4).tolist()
+    [[0.1667, 0.6667, 0.1667]]
     """
-    out[: draws + 1] = 0.0
-    first, last = max(0, draws - (population - good)), min(draws, good)
-    mode = min(max((draws + 1) * (good + 1) // (population + 2), first), last)
-    out[mode] = 1.0
-    total = 1.0
-    for j in range(mode, last):
-        out[j + 1] = (
-            out[j] * ((good - j) * (draws - j)) / ((j + 1.0) * (population - good - draws + j + 1))
-        )
-        total += out[j + 1]
-    for j in range(mode, first, -1):
-        out[j - 1] = (
-            out[j]
-            * (j * (population - good - draws + j + 0.0))
-            / ((good - j + 1.0) * (draws - j + 1))
-        )
-        total += out[j - 1]
-    for j in range(first, last + 1):
-        out[j] /= total
+    rest = (population - good)[:, None]
+    good = good[:, None]
+    j = np.arange(draws)
+    first, last = np.maximum(0, draws - rest), np.minimum(draws, good)
+    inside = (j >= first) & (j < last)
+    up = np.where(inside, (good - j) * (draws - j).astype(np.float64), 1.0)
+    down = np.where(inside, (j + 1.0) * (rest - draws + j + 1), 1.0)
+    log = np.zeros((len(good), draws + 1))
+    np.cumsum(np.log(up / down), axis=1, out=log[:, 1:])
+    k = np.arange(draws + 1)
+    log = np.where((k >= first) & (k <= last), log, -np.inf)
+    chance = np.exp(log - log.max(axis=1, keepdims=True))
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
-law: Any = _compile(_law)
+def fewest_in_urn(x: Ints, draws: Ints, population: Ints, budget: float) -> Ints:
+    """Return for each row the least K with P(X >= x | K) above the budget."""
+    rows, where = np.unique(np.stack([x, draws, population], axis=1), axis=0, return_inverse=True)
+    found = np.array([_fewest(int(a), int(b), int(c), budget) for a, b, c in rows], np.int64)
+    return found[where.reshape(-1)]
 
 
-def _least_kept(
-    x: int,
-    draws: int,
-    population: int,
-    budget: float,
-    ends: tuple[int, int],
-    chance: NDArray[np.float64],
-) -> int:
-    """Return the least K between *ends* with P(X >= x | K) above the budget; the tail grows with K:
-    bisection.
+@lru_cache(maxsize=4096)
+def _fewest(x: int, draws: int, population: int, budget: float) -> int:
+    if budget <= 0.0 or x == 0:
+        return x
+    low, high = np.array([x - 1]), np.array([population - (draws - x)])
+    return int(_least_kept(x, draws, np.array([population]), budget, low, high)[0])
 
-    The lower end is known to be excluded, the upper one not to be; *chance* is room to work in.
+
+def _least_kept(x: int, draws: int, population: Ints, budget: float, low: Ints, high: Ints) -> Ints:
+    """Return the least K between *low* and *high* with P(X >= x | K) above the budget, per
+    population; the tail grows with K.
+
+    *low* is known to be excluded, *high* not to be.
     """
-    low, high = ends
-    while high - low > 1:
-        middle = (low + high) // 2
-        law(middle, draws, population, chance)
-        if chance[x:].sum() <= budget * SLACK:
-            low = middle
-        else:
-            high = middle
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    parts = PARTS if len(low) < PARTS else 2
+    while (high - low > 1).any():
+        # Points strictly between the ends, where there are any; the others repeat an end.
+        points = low[:, None] + (high - low)[:, None] * np.arange(1, parts) // parts
+        size = np.repeat(population, parts - 1)
+        tails = laws(points.ravel(), draws, size)[:, x:].sum(axis=1).reshape(points.shape)
+        out = (tails <= budget * SLACK) & (points > low[:, None])
+        count = out.sum(axis=1)
+        edges = np.concatenate([low[:, None], np.maximum(points, low[:, None]), high[:, None]], 1)
+        # Excluded points come first, so the last of them and its neighbour are the new bracket.
+        same = (points <= low[:, None]).sum(axis=1)
+        rows = np.arange(len(low))
+        low, high = edges[rows, same + count], edges[rows, same + count + 1]
     return high
 
 
-least_kept: Any = _compile(_least_kept)
+def _at_least(chance: Floats) -> Floats:
+    """Return P(X >= j), j = 0..draws + 1, from rows of P(X = j)."""
+    above = np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]
+    return np.concatenate([above, np.zeros((len(above), 1))], axis=1)
 
 
-def _fewest(x: int, draws: int, population: int, budget: float) -> int:
-    """Return the least K with P(X >= x | K) above the budget."""
-    if budget <= 0.0 or x == 0:
-        return x
-    return int(
-        least_kept(
-            x, draws, population, budget, (x - 1, population - (draws - x)), np.empty(draws + 1)
-        )
+def _joint(first: Floats, above: Floats, draws: tuple[int, int], weights: _Weights) -> Floats:
+    """Return P(a X1 + b X2 >= seen) for rows of laws of X1 and rows of tails of X2."""
+    a, b, seen = weights
+    short = seen - a * np.arange(draws[0] + 1)
+    least = -(-short // b) if b else np.where(short > 0, draws[1] + 1, 0)
+    needed = np.where(short <= 0, 0, np.minimum(least, draws[1] + 1)).astype(np.int64)
+    return np.asarray(first @ above[:, needed].T)
+
+
+_Weights = tuple[int, int, int]
+
+
+def _weights(x: Ints, draws: Ints, size: Ints) -> _Weights:
+    """Return a, b and the value seen of a X1 + b X2, the statistic S of (I12) in whole numbers.
+
+    Equal statistics stay equal. A stratum without labels adds nothing.
+    """
+    a = int(size[0]) * max(int(draws[1]), 1) if draws[0] else 0
+    b = int(size[1]) * max(int(draws[0]), 1) if draws[1] else 0
+    return a, b, a * int(x[0]) + b * int(x[1])
+
+
+def fewest_in_strata(x: Ints, draws: Ints, size: Ints, budget: float) -> Ints:
+    """Return for each row the least K1 + K2 that the statistic of (I12) does not exclude."""
+    return np.array(
+        [_fewest_of_two(*row, budget) for row in zip(x, draws, size, strict=True)], np.int64
     )
 
 
-fewest: Any = _compile(_fewest)
-
-
-def _fewest_in_urn(x: Ints, draws: Ints, population: Ints, budget: float) -> Ints:
-    out = np.empty(len(x), np.int64)
-    for i in range(len(x)):
-        out[i] = fewest(x[i], draws[i], population[i], budget)
-    return out
-
-
-fewest_in_urn: Any = _compile(_fewest_in_urn)
-
-
-def _tail_of_two(
-    first: NDArray[np.float64], above: NDArray[np.float64], a: int, b: int, seen: int
-) -> float:
-    """Return P(a X1 + b X2 >= seen), with P(X1 = j) in *first* and P(X2 >= j) in *above*, which
-    ends with a 0.
-    """
-    total = 0.0
-    for j in range(len(first)):
-        short = seen - a * j
-        if short <= 0:
-            total += first[j]
-        elif b > 0:
-            total += first[j] * above[min(-(-short // b), len(above) - 1)]
-    return total
-
-
-tail_of_two: Any = _compile(_tail_of_two)
-
-
-def _at_least(good: int, draws: int, population: int, above: NDArray[np.float64]) -> None:
-    """Write P(X >= j), j = 0..draws + 1, into *above*."""
-    law(good, draws, population, above)
-    above[draws + 1] = 0.0
-    for j in range(draws - 1, -1, -1):
-        above[j] += above[j + 1]
-
-
-at_least: Any = _compile(_at_least)
-
-
-def _least_second(
-    first: NDArray[np.float64],
-    above: NDArray[np.float64],
-    weights: tuple[int, int, int],
-    draws: int,
-    size: int,
-    bounds: tuple[int, int],
-    allowed: float,
-) -> int:
-    """Return the least K2 within *bounds* whose tail is above what is allowed, one more than all if
-    none is.
-
-    *weights* are a, b and the value seen of the statistic; *first* is the law of X1 and *above* is
-    room to work in.
-    """
-    a, b, seen = weights
-    low, high = bounds[0] - 1, bounds[1] + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        at_least(middle, draws, size, above)
-        if tail_of_two(first, above, a, b, seen) <= allowed:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-least_second: Any = _compile(_least_second)
-
-
 def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
-    """Return the least K1 + K2 that the statistic of (I12) does not exclude, over every K1 in its
-    box.
-
-    The tail grows with K1 and with K2, so the least K2 falls as K1 grows: between a and b no sum is
-    below a + 1 plus the least K2 of b. Halves that cannot beat the best sum so far are left out;
-    every other K1 is tried.
-    """
     if budget <= 0.0:
         return int(x[0] + x[1])
     side = BOX_SHARE * budget / 4  # two strata, two ends each
-    least, most = np.empty(2, np.int64), np.empty(2, np.int64)
-    for h in range(2):
-        least[h] = fewest(x[h], draws[h], size[h], side)
-        most[h] = size[h] - fewest(draws[h] - x[h], draws[h], size[h], side)
     allowed = (1 - BOX_SHARE) * budget * SLACK
-    # whole numbers: equal statistics stay equal
-    a, b = size[0] * max(draws[1], 1), size[1] * max(draws[0], 1)
-    if draws[0] == 0:
-        a = 0
-    if draws[1] == 0:
-        b = 0
-    weights = (a, b, a * x[0] + b * x[1])
-    first, above = np.empty(draws[0] + 1), np.empty(draws[1] + 2)
-    best = size[0] + size[1]
-    # K1 of both ends, least K2 of both: a depth of 64 halvings is never reached
-    stack = np.empty((128, 4), np.int64)
-    for end in range(2):
-        k1 = (least[0], most[0])[end]
-        law(k1, draws[0], size[0], first)
-        k2 = least_second(first, above, weights, draws[1], size[1], (least[1], most[1]), allowed)
-        stack[0, end], stack[0, 2 + end] = k1, k2
-        if k2 <= most[1]:
-            best = min(best, k1 + k2)
-    depth = 1
-    while depth:
-        depth -= 1
-        left, right, at_left, at_right = (
-            stack[depth, 0],
-            stack[depth, 1],
-            stack[depth, 2],
-            stack[depth, 3],
-        )
+    free = size - draws + 1
+    if int(free[0]) * int(free[1]) <= CELLS:
+        tails, rises, falls = _everything(tuple(x.tolist() + draws.tolist() + size.tolist()))
+        # Both ends of the box from the tails of each stratum alone.
+        least = [int((tail <= side * SLACK).sum()) for tail in rises]
+        most = [int((tail > side * SLACK).sum()) for tail in falls]
+        box = tails[least[0] : most[0], least[1] : most[1]]
+        return int(x.sum()) + least[0] + least[1] + _least_sum(box, allowed)
+
+    least = [_fewest(int(x[h]), int(draws[h]), int(size[h]), side) for h in range(2)]
+    most = [
+        int(size[h]) - _fewest(int(draws[h] - x[h]), int(draws[h]), int(size[h]), side)
+        for h in range(2)
+    ]
+    weights = _weights(x, draws, size)
+    cells = (most[0] - least[0] + 1) * (most[1] - least[1] + 1)
+    if cells > DENSE:
+        return _search(draws, size, weights, (least, most), allowed)
+    first = laws(np.arange(least[0], most[0] + 1), int(draws[0]), int(size[0]))
+    above = _at_least(laws(np.arange(least[1], most[1] + 1), int(draws[1]), int(size[1])))
+    tails = _joint(first, above, (int(draws[0]), int(draws[1])), weights)
+    return least[0] + least[1] + _least_sum(tails, allowed)
+
+
+@lru_cache(maxsize=64)
+def _everything(counts: tuple[int, ...]) -> tuple[Floats, list[Floats], list[Floats]]:
+    """Return the tails at every pair of counts that logic allows, and those of each stratum alone.
+
+    They do not depend on the level, and a p-value asks for them at many levels.
+    """
+    x, draws, size = (np.array(part) for part in (counts[:2], counts[2:4], counts[4:]))
+    rows = [
+        laws(np.arange(x[h], size[h] - (draws[h] - x[h]) + 1), int(draws[h]), int(size[h]))
+        for h in range(2)
+    ]
+    above = _at_least(rows[1])
+    tails = _joint(rows[0], above, (int(draws[0]), int(draws[1])), _weights(x, draws, size))
+    # P(X >= x) grows with K and is 1 without right labels; P(X <= x) falls.
+    rises = [row[:, x[h] :].sum(axis=1) for h, row in enumerate(rows)]
+    falls = [row[:, : x[h] + 1].sum(axis=1) for h, row in enumerate(rows)]
+    return tails, rises, falls
+
+
+def _least_sum(tails: Floats, allowed: float) -> int:
+    """Return the least i + j with a tail above what is allowed; tails grow along both axes."""
+    second = (tails <= allowed).sum(axis=1)
+    kept = second < tails.shape[1]
+    if not kept.any():
+        return sum(tails.shape)  # nothing is left: as many as there are
+    return int((np.arange(len(tails)) + second)[kept].min())
+
+
+def _search(
+    draws: Ints,
+    size: Ints,
+    weights: _Weights,
+    box: tuple[list[int], list[int]],
+    allowed: float,
+) -> int:
+    """Return the least K1 + K2 of a large box.
+
+    The tail grows with K1 and with K2, so the least K2 falls as K1 grows: between a and b no sum is
+    below a + 1 plus the least K2 of b. Parts that cannot beat the best sum so far are left out;
+    every other K1 is tried.
+    """
+    (low1, low2), (high1, high2) = box
+    k1, k2 = int(draws[0]), int(draws[1])
+
+    def least_second(good: int, low: int, high: int) -> int:
+        """Return the least K2 from *low* to *high* that is not excluded, *high* + 1 if all are."""
+        first = laws(np.array([good]), k1, int(size[0]))
+        low, high = low - 1, high + 1
+        while high - low > 1:
+            points = np.unique(low + (high - low) * np.arange(1, PARTS) // PARTS)
+            points = points[points > low]
+            above = _at_least(laws(points, k2, int(size[1])))
+            out = int((_joint(first, above, (k1, k2), weights)[0] <= allowed).sum())
+            edges = [low, *points.tolist(), high]
+            low, high = edges[out], edges[out + 1]
+        return high
+
+    best = int(size.sum())
+    ends = [least_second(good, low2, high2) for good in (low1, high1)]
+    for good, second in zip((low1, high1), ends, strict=True):
+        best = min(best, good + second) if second <= high2 else best
+    stack = [(low1, high1, *ends)]
+    while stack:
+        left, right, at_left, at_right = stack.pop()
         if right - left < 2 or left + 1 + at_right >= best:
             continue
-        k1 = (left + right) // 2
-        law(k1, draws[0], size[0], first)
-        k2 = least_second(
-            first, above, weights, draws[1], size[1], (at_right, min(at_left, most[1])), allowed
-        )
-        if k2 <= most[1]:
-            best = min(best, k1 + k2)
-        stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = left, k1, at_left, k2
-        stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2], stack[depth + 1, 3] = (
-            k1,
-            right,
-            k2,
-            at_right,
-        )
-        depth += 2
-    return int(best)
+        good = (left + right) // 2
+        second = least_second(good, at_right, min(at_left, high2))
+        best = min(best, good + second) if second <= high2 else best
+        stack += [(left, good, at_left, second), (good, right, second, at_right)]
+    return best
 
 
-fewest_of_two: Any = _compile(_fewest_of_two)
+def least_shares(x: Ints, draws: Ints, first: Ints, last: Ints, budget: float) -> Ints:
+    """Return K and Q of the least share K/Q per row, over populations Q from *first* to *last*.
 
-
-def _fewest_in_strata(x: Ints, draws: Ints, size: Ints, budget: float) -> Ints:
-    out = np.empty(len(x), np.int64)
-    for i in range(len(x)):
-        out[i] = fewest_of_two(x[i], draws[i], size[i], budget)
-    return out
-
-
-fewest_in_strata: Any = _compile(_fewest_in_strata)
-
-
-def _least_share(
-    x: int, draws: int, sizes: tuple[int, int], budget: float, most_steps: int
-) -> tuple[int, int]:
-    """Return K and Q of the least share K/Q over populations Q within *sizes*, K the fewest that
-    *budget* leaves in Q.
-
-    K grows with Q, by at most 1 each step, so each K is looked for from the one before. More than
-    *most_steps* populations are taken in equal strides, each with its smallest K over its largest
-    Q: never above the true least.
+    K is the fewest that *budget* leaves in Q.
     """
-    size, last = sizes
+    rows = zip(x.tolist(), draws.tolist(), first.tolist(), last.tolist(), strict=True)
+    return np.array([_least_share(*row, budget) for row in rows], np.int64).reshape(-1, 2).T
+
+
+@lru_cache(maxsize=4096)
+def _least_share(x: int, draws: int, first: int, last: int, budget: float) -> tuple[int, int]:
+    """Return K and Q of the least share.
+
+    K grows with Q, by at most 1 each step. Between Q1 and Q2 no share is below K1/(Q2 - 1), so
+    stretches that cannot beat the best share so far are left out; every other Q is tried.
+    """
     if budget <= 0.0 or x == 0:
         return x, last
-    chance = np.empty(draws + 1)
-    stride = (last - size) // most_steps + 1
-    low, high = x - 1, size - (draws - x)
-    best, of = 1, 1
+    sizes = np.unique(np.linspace(first, last, PARTS + 1).astype(np.int64))
+    low, high = np.full(sizes.size, x - 1), sizes - (draws - x)
+    kept = _least_kept(x, draws, sizes, budget, low, high)
     while True:
-        k = least_kept(x, draws, size, budget, (low, high), chance)
-        end = min(size + stride - 1, last)
-        if k * of < best * end:
-            best, of = k, end
-        if end == last:
-            return best, of
-        size += stride
-        low, high = k - 1, k + stride
-
-
-least_share: Any = _compile(_least_share)
-
-
-def _least_shares(
-    x: Ints, draws: Ints, first: Ints, last: Ints, budget: float, most_steps: int
-) -> Ints:
-    out = np.empty((2, len(x)), np.int64)
-    for i in range(len(x)):
-        out[0, i], out[1, i] = least_share(x[i], draws[i], (first[i], last[i]), budget, most_steps)
-    return out
-
-
-least_shares: Any = _compile(_least_shares)
+        at = int(np.argmin(kept / sizes))
+        best = kept[at] / sizes[at]
+        # Inside a stretch the share is at least that of its first K in its last population.
+        bound = (kept[:-1] / (sizes[1:] - 1))[sizes[1:] - sizes[:-1] > 1]
+        left = np.flatnonzero(sizes[1:] - sizes[:-1] > 1)[bound < best]
+        if not left.size:
+            return int(kept[at]), int(sizes[at])
+        some = left[np.argsort(kept[left] / sizes[left + 1])][:PARTS]
+        middle = (sizes[some] + sizes[some + 1]) // 2
+        # K grows by 0 or 1 with each population, and never beyond the next one that is known.
+        top = np.minimum(kept[some] + middle - sizes[some], kept[some + 1])
+        new = _least_kept(x, draws, middle, budget, kept[some] - 1, top)
+        order = np.argsort(np.concatenate([sizes, middle]))
+        sizes = np.concatenate([sizes, middle])[order]
+        kept = np.concatenate([kept, new])[order]

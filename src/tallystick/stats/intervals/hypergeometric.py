@@ -10,12 +10,11 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
+from tallystick.stats.intervals._urn import fewest_in_strata, fewest_in_urn, least_shares
 from tallystick.stats.intervals.array import Intervals, Numbers, Vector, as_counts, pack
 from tallystick.stats.intervals.side import Side, split_alpha
 
 __all__ = ["hypergeometric", "hypergeometric_strata", "hypergeometric_subgroup"]
-
-_MOST_SIZES = 20_000
 
 
 @overload
@@ -65,8 +64,6 @@ def hypergeometric(
     >>> hypergeometric([8, 80], [10, 100], 200).low.round(3).tolist()
     [0.455, 0.735]
     """
-    from tallystick.stats.intervals._urn import fewest_in_urn
-
     at_low, at_high = split_alpha(alpha, side)
     x, k = as_counts(successes, draws, names=("successes", "draws"))
     k, n = as_counts(k, population, names=("draws", "population"))
@@ -122,8 +119,6 @@ def hypergeometric_strata(
     >>> print(hypergeometric(30, 50, 200))
     [0.475, 0.715] (95 %, exact)
     """
-    from tallystick.stats.intervals._urn import fewest_in_strata
-
     at_low, at_high = split_alpha(alpha, side)
     x, k = as_counts(successes, draws, names=("successes", "draws"))
     k, n = as_counts(k, sizes, names=("draws", "sizes"))
@@ -180,8 +175,7 @@ def hypergeometric_subgroup(
 
     .. math:: \bigcup_{Q \in R} \mathrm{hypergeometric}(x, m, Q)_{.9 \alpha}   \tag{I13}
 
-    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1]. More than 20,000
-    sizes are taken in strides, which can widen an end by a factor of 1.00005, never narrow it.
+    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1].
 
     Parameters
     ----------
@@ -197,8 +191,6 @@ def hypergeometric_subgroup(
     >>> hypergeometric_subgroup([18, 0], [20, 0], 50, 300).high.round(3).tolist()
     [0.985, 1.0]
     """
-    from tallystick.stats.intervals._urn import fewest_in_urn, least_shares
-
     at_low, at_high = split_alpha(0.9 * alpha, side)
     x, m = as_counts(successes, members, names=("successes", "members"))
     m, k = as_counts(m, draws, names=("members", "draws"))
@@ -210,8 +202,8 @@ def hypergeometric_subgroup(
     first = fewest_in_urn(inside, drawn, size, alpha / 20)
     last = size - fewest_in_urn(drawn - inside, drawn, size, alpha / 20)
     first, last = np.maximum(first, 1), np.maximum(last, 1)
-    good, of_good = least_shares(right, inside, first, last, at_low, _MOST_SIZES)
-    bad, of_bad = least_shares(inside - right, inside, first, last, at_high, _MOST_SIZES)
+    good, of_good = least_shares(right, inside, first, last, at_low)
+    bad, of_bad = least_shares(inside - right, inside, first, last, at_high)
     none = inside == 0
     low, high = np.where(none, 0.0, good / of_good), np.where(none, 1.0, (of_bad - bad) / of_bad)
     return pack(

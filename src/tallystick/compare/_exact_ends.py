@@ -1,4 +1,4 @@
-"""The ends of (C2) for up to a few thousand items: all disagreements and all d at once."""
+"""The ends of (C2): all disagreements and all d at once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tallystick.compare._exact_search import HALVINGS, POINTS, REACH
+__all__ = ["HALVINGS", "lower_end"]
 
-__all__ = ["lower_end"]
+POINTS = 16
+HALVINGS = 30
+"""Halvings of an interval of width at most 2: ends are good to 2e-9 and always lie outside."""
+REACH = 8.0
+"""Standard deviations of the number of disagreements that are summed over; beyond lies less than
+1e-14."""
+FEW = 300
+"""Numbers of disagreements from which stepping from one to the next takes less time."""
 
 _NO_WEIGHT = 1e-17
 """Numbers of disagreements less likely than this change no tail that is compared with a level."""
@@ -90,15 +97,48 @@ def _tails(
     ways = special.gammaln(n + 1.0) - special.gammaln(m + 1.0) - special.gammaln(n - m + 1.0)
     weight = np.exp(ways + special.xlogy(m, by_d) + special.xlog1py(n - m, -by_d))
 
-    # P(Bin(m, lean) >= cut), which is certain at a cut of 0 and impossible beyond m.
-    lean = np.broadcast_to(np.clip(0.5 * (1.0 + t / by_d), 0.0, 1.0), weight.shape)
-    above = np.zeros_like(weight)
+    lean = np.clip(0.5 * (1.0 + t / by_d), 0.0, 1.0)
+    steps = np.diff(cut)
+    many = m.size > FEW and bool(((steps == 0) | (steps == 1)).all())
+    above = _stepped(cut, m, lean) if many else _above(cut, m, lean, weight > _NO_WEIGHT)
+    return np.asarray((weight * above).sum(axis=1))
+
+
+def _above(
+    cut: NDArray[np.float64],
+    m: NDArray[np.float64],
+    lean: NDArray[np.float64],
+    where: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return P(Bin(m, lean) >= cut), which is certain at a cut of 0 and impossible beyond m."""
+    above = np.zeros(where.shape)
     special.betainc(
         np.maximum(cut, 1.0),
         np.maximum(m - cut + 1.0, 1.0),
-        lean,
+        np.broadcast_to(lean, where.shape),
         out=above,
-        where=weight > _NO_WEIGHT,
+        where=where,
     )
-    above = np.where(cut <= 0.0, 1.0, np.where(cut > m, 0.0, above))
-    return np.asarray((weight * above).sum(axis=1))
+    return np.where(cut <= 0.0, 1.0, np.where(cut > m, 0.0, above))
+
+
+def _stepped(
+    cut: NDArray[np.float64], m: NDArray[np.float64], lean: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    r"""Return the same from one m to the next, where the cut rises by 0 or 1 each time.
+
+    .. math:: P(B_{m+1} \ge k) = P(B_m \ge k) + π P(B_m = k - 1), \qquad
+              P(B_{m+1} \ge k + 1) = P(B_{m+1} \ge k) - P(B_{m+1} = k).
+    """
+
+    def mass(k: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+        inside = (k >= 0.0) & (k <= n)
+        k = np.where(inside, k, 0.0)
+        ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+        chance = np.exp(ways + special.xlogy(k, lean) + special.xlog1py(n - k, -lean))
+        return np.asarray(np.where(inside, chance, 0.0))
+
+    gain = lean * mass(cut[:-1] - 1.0, m[:-1])
+    gain -= np.where(np.diff(cut) > 0.0, mass(cut[:-1], m[1:]), 0.0)
+    first = _above(cut[:1], m[:1], lean, np.ones((len(lean), 1), np.bool_))
+    return np.clip(np.cumsum(np.concatenate([first, gain], axis=1), axis=1), 0.0, 1.0)
