@@ -3,6 +3,7 @@
 Each start is a process of its own that dies by SIGKILL at a chosen moment of a chosen batch: before
 the batch is counted, after the count and before the file is replaced, or after the file is replaced
 and before Spark commits the batch. Run: ``python benchmarks/truth/stream_kills.py [--write]``.
+With ``--folder FOLDER`` a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def stream(folder: Path, batch: int, moment: str) -> None:
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()
     )
     sink = TallySink(path=folder / "votes.tally", columns=COLUMNS)
@@ -76,42 +78,57 @@ def stream(folder: Path, batch: int, moment: str) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        (folder / "in").mkdir()
-        write_batches(folder / "in")
-        killed = dict.fromkeys(MOMENTS, 0)
-        # Every kill leaves at least its own batch undone, or uncommitted, so 40 batches suffice.
-        for kill in range(KILLS + 1):
-            moment = MOMENTS[kill % 3] if kill < KILLS else "never"
-            command = [sys.executable, __file__, "--stream", made, str(kill), moment]
-            done = subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode
-            if kill < KILLS:
-                if done != -signal.SIGKILL:
-                    raise SystemExit(f"start {kill} left with {done} and was to be killed")
-                killed[moment] += 1
-            elif done:
-                raise SystemExit(f"the last start left with {done}")
-        found = Tally.load(folder / "votes.tally")
-        whole = Tally.of(str(folder / "in" / "*.json"), columns=COLUMNS)
-        same = {str(row): n for row, n in zip(rows_of(found), found.counts, strict=True)} == {
-            str(row): n for row, n in zip(rows_of(whole), whole.counts, strict=True)
-        }
-        row = {
-            "kills": sum(killed.values()),
-            **killed,
-            "batches": BATCHES,
-            "batches in the tally": len(found.sources.batches),
-            "rows": whole.n,
-            "rows counted": found.n,
-            "counts equal": "yes" if same else "NO",
-        }
+    if "--folder" in sys.argv:
+        folder = Path(sys.argv[sys.argv.index("--folder") + 1])
+        folder.mkdir(exist_ok=True)
+        row = measured(folder)
+    else:
+        with tempfile.TemporaryDirectory() as made:
+            row = measured(Path(made))
     record(
         "stream-kills",
         f"A Spark stream whose driver is killed {KILLS} times (SIGKILL), against one count of all"
         " files",
         [row],
     )
+
+
+def measured(folder: Path) -> dict[str, Any]:
+    """Kill the stream as often as is left, let it end, and compare its counts with the files'."""
+    done = folder / "kills.txt"  # one line for each start that was killed
+    if not (folder / "in").exists():
+        (folder / "in").mkdir()
+        write_batches(folder / "in")
+        done.touch()
+    # Every kill leaves at least its own batch undone, or uncommitted, so 40 batches suffice.
+    for kill in range(len(done.read_text().splitlines()), KILLS + 1):
+        moment = MOMENTS[kill % 3] if kill < KILLS else "never"
+        command = [sys.executable, __file__, "--stream", str(folder), str(kill), moment]
+        left = subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode
+        if kill == KILLS:
+            if left:
+                raise SystemExit(f"the last start left with {left}")
+            break
+        if left != -signal.SIGKILL:
+            raise SystemExit(f"start {kill} left with {left} and was to be killed")
+        with done.open("a") as log:
+            log.write(f"{moment}\n")
+
+    killed = done.read_text().splitlines()
+    found = Tally.load(folder / "votes.tally")
+    whole = Tally.of(str(folder / "in" / "*.json"), columns=COLUMNS)
+    same = {str(row): n for row, n in zip(rows_of(found), found.counts, strict=True)} == {
+        str(row): n for row, n in zip(rows_of(whole), whole.counts, strict=True)
+    }
+    return {
+        "kills": len(killed),
+        **{moment: killed.count(moment) for moment in MOMENTS},
+        "batches": BATCHES,
+        "batches in the tally": len(found.sources.batches),
+        "rows": whole.n,
+        "rows counted": found.n,
+        "counts equal": "yes" if same else "NO",
+    }
 
 
 def rows_of(held: Tally) -> list[tuple[Any, ...]]:
