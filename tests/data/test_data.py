@@ -107,3 +107,9 @@ def test_rules_that_come_later_apply_to_a_saved_tally() -> None:
         plain = data._count(["a"], (), None)
     assert plain.counts.dtype.kind == "i", "counted once, not again as weights"
     assert plain == votes.marginal(["a"])
+
+
+def test_no_bins_at_all_are_counted_in_the_pass_that_checks_the_labels() -> None:
+    with read({"a": ["x", "y"], "b": ["x", "x"]}, judges=("a", "b")) as data:
+        assert data.tally("judges", cut={}) is data.tally("judges")
+        assert len(data._counted) == 1

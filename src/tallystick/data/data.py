@@ -201,7 +201,7 @@ class Data:
         cut: Mapping[str, Sequence[float]] | None,
     ) -> Tally:
         """Count once for each question: checking labels and counting them share one pass."""
-        key = (tuple(columns), tuple(missing), repr(cut))
+        key = (tuple(columns), tuple(missing), repr(cut or None))
         if key not in self._counted:
             if isinstance(self.held, Tally):
                 self._counted[key] = self._from_tally(self.held, columns, missing, cut)

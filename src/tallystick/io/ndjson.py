@@ -9,7 +9,8 @@ BOOLEAN. NaN is missing. The fields of an object inside a row become columns wit
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -36,7 +37,8 @@ _NESTED = frozenset({"an object", "a list"})
 _LARGEST = 2**63 - 1
 
 _MOST_FIELDS = 1_000
-"""Fields of one row up to which its objects are opened: one with more is a table of its own."""
+"""Fields of one row up to which its objects are opened: one with more is a table of its own. Over
+all rows, the fields of one key."""
 
 
 @dataclass
@@ -189,6 +191,17 @@ def _flat(row: dict[str, Any], number: int, places: Places) -> dict[str, Any]:
     return flat
 
 
+def _refuse_maps(keys: Iterable[str], place: str) -> None:
+    """Refuse objects with other fields in every row: their fields are items, not columns."""
+    inside = Counter(key.partition(".")[0] for key in keys if "." in key)
+    for name, number in inside.most_common(1):
+        if number > _MOST_FIELDS:
+            raise FileError(
+                f"{place}: the objects under {name!r} have {number:,} different fields by now, so"
+                " they are no columns: write one row per field, or leave that key out"
+            )
+
+
 def _object(text: str, number: int, name: str) -> dict[str, Any]:
     line = text.strip()
     try:
@@ -228,6 +241,8 @@ def _flush(
         if not row.keys() <= columns.seen.keys():
             for key in row:
                 columns.seen.setdefault(key, {})
+    if len(columns.seen) > _MOST_FIELDS:
+        _refuse_maps(columns.seen, places.within(numbers[0]))
     keys, _ = check_names(tuple(columns.seen), places.name)
     if tuple(columns.seen) != keys:
         raise FileError(f"{places.within(numbers[0])}: a key is blank, so its column has no name")
