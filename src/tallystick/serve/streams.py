@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import secrets
 from collections.abc import Collection
@@ -144,6 +145,12 @@ def check_settings(settings: StreamSettings) -> None:
         why = name_problem(name, settings.columns)
         if why is not None:
             wrong.append(Fix(column=name[:64], way_out=why))
+    for name, (low, high) in settings.scales.items():
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            way = "write the least and then the greatest grade, such as [1, 5]"
+            wrong.append(Fix(column="scales", value=name, way_out=way))
+        if settings.columns.get(name, "grade") != "grade":
+            wrong.append(Fix(column="scales", value=name, way_out="only grades have a scale"))
     if settings.window < 1:
         wrong.append(Fix(column="window", value=str(settings.window), way_out="at least 1 row"))
     if not settings.settle >= 0:

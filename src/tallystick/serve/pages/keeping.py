@@ -30,7 +30,7 @@ async def _page(incoming: Incoming, *, shown: str = "", secret: str = "") -> Res
     def look(reader: Reader) -> dict[str, Any]:
         names = [one for (one,) in reader.all("select name from stream order by name limit 500")]
         return {
-            "keys": listed(reader),
+            "keys": listed(reader, service),
             "checked": last_check(reader),
             "kept": [find_stream(reader, one) for one in names],
             "hooks": reader.all("select name, url, state from hook order by name"),
