@@ -104,18 +104,25 @@ async def list_streams(incoming: Incoming) -> StreamList:
 
 
 async def put_stream(incoming: Incoming) -> StreamBody:
-    """Make a stream, or change its settings."""
-    name, settings = incoming.path["stream"], incoming.body
+    """Make a stream, or change the settings that the body names; the others stay as they are."""
+    name = incoming.path["stream"]
     if not _NAME.fullmatch(name):
         raise HttpProblem(
             422,
             f"a stream cannot be called {name[:80]!r}",
             [Fix(way_out="use up to 64 letters, digits, dots, dashes and underscores")],
         )
-    check_settings(settings)
+    check_settings(incoming.body)
     service = incoming.service
+    named = msgspec.json.decode(incoming.raw)
 
     def work(transaction: Transaction) -> StreamBody:
+        settings: StreamSettings = incoming.body
+        before = transaction.one("select settings from stream where name = ?", (name,))
+        if before is not None:
+            whole = {**msgspec.json.decode(before[0]), **named}
+            settings = msgspec.convert(whole, StreamSettings)
+            check_settings(settings)
         text = msgspec.json.encode(settings).decode()
         transaction.run(
             "insert into stream (name, settings, salt, version, rows, created)"
@@ -236,7 +243,7 @@ ROUTES = (
         path="/v1/streams/{stream}",
         role="admin",
         work=put_stream,
-        summary="Make a stream, or change its settings.",
+        summary="Make a stream, or change the settings that are named; the others stay.",
         body=StreamSettings,
         answer=StreamBody,
     ),
