@@ -78,7 +78,8 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> int:
         return 0
     rows = reader.all(
         "select p.codes, count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
-        " and (r.id >> 4) = (l.row_id >> 4) and r.id = l.row_id join pattern p on p.id = r.pattern where l.stream = ?"
+        " and (r.id >> 4) = (l.row_id >> 4) and r.id = l.row_id"  # an index of blocks of ids
+        " join pattern p on p.id = r.pattern where l.stream = ?"
         " and l.current = 1 and l.value is not null group by p.codes",
         (stream.id,),
     )
