@@ -61,3 +61,24 @@ def test_why_there_is_no_answer_is_said(web: Web, service: Service) -> None:
     found = answer_stream(service.store, "qa", "bound", {}, Span())
     assert found.result is None
     assert "--prediction" in found.why
+
+
+def test_a_scale_keeps_a_wrong_grade_out_and_is_the_scale_of_the_score(
+    web: Web, service: Service
+) -> None:
+    url = "/v1/streams/qa/records"
+    bad = web.put("/v1/streams/qa", json={"scales": {"gpt": [5, 1]}})
+    assert bad.json()["errors"][0]["column"] == "scales"
+    assert web.put("/v1/streams/qa", json={"scales": {"gpt": [1, 5]}}).status_code == 200
+    records = [
+        {"item": f"i{n}", "grades": {"gpt": 2 + n % 3}, "label": {"value": 2 + n % 3}}
+        for n in range(40)
+    ]
+    assert web.post(url, json=records).status_code == 200
+    wrong = web.post(url, json=[{"item": "z", "grades": {"gpt": 11}}])
+    assert wrong.status_code == 422
+    assert "from 1 to 5" in wrong.json()["errors"][0]["way_out"]
+    found = answer_stream(service.store, "qa", "score", {}, Span())
+    assert "--scale=1,5" in found.command
+    assert found.result is not None, found.why
+    assert "2.975" in found.result.verdict

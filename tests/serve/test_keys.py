@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tests.serve.web import Web
+from collections.abc import Callable
+from pathlib import Path
+
+from tallystick.serve.service import Service
+from tallystick.serve.store import open_store
+from tests.serve.web import Clock, Web
 
 
 def test_keys_are_listed_without_their_secrets(web: Web) -> None:
@@ -16,3 +21,19 @@ def test_keys_are_listed_without_their_secrets(web: Web) -> None:
     dead = web.post("/v1/keys", json={"role": "read", "name": "x", "days": -3})
     assert (dead.status_code, dead.json()["errors"][0]["column"]) == (422, "days")
     assert web.delete("/v1/keys/none").status_code == 404
+
+
+def test_when_a_key_was_used_is_known_at_once_and_outlives_the_service(
+    web: Web, far: Callable[..., Web], service: Service, clock: Clock, tmp_path: Path
+) -> None:
+    key = web.post("/v1/keys", json={"role": "read", "name": "app"}).json()["key"]
+    [before] = web.get("/v1/keys").json()["keys"]
+    assert before["last_used"] is None
+    assert far(key).get("/v1/streams").status_code == 200
+    [after] = web.get("/v1/keys").json()["keys"]
+    assert after["last_used"] == clock.now
+    service.close()
+    store = open_store(tmp_path / "serve.sqlite")
+    with store.read() as reader:
+        assert reader.all("select last_used from key") == [(clock.now,)]
+    store.close()

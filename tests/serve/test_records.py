@@ -61,6 +61,11 @@ def test_a_batch_is_kept_and_counted(web: Web, service: Service) -> None:
     assert web.get("/v1/streams/qa").json()["rows"] == 3
 
 
+def test_a_byte_order_mark_is_no_part_of_the_body(web: Web) -> None:
+    answer = web.post(URL, content=b'\xef\xbb\xbf{"item": "a"}\n{"item": "b"}')
+    assert answer.json()["new"] == 2
+
+
 def test_an_array_is_read_like_lines(web: Web) -> None:
     answer = web.post(URL, json=[{"item": "a", "votes": {"gpt": 1}}, {"item": "a"}])
     assert answer.json()["new"] == 1

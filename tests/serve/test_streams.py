@@ -38,3 +38,22 @@ def test_a_new_stream_of_an_old_name_has_nothing_of_the_old_one(web: Web) -> Non
         etags.add(answer.headers["etag"])
         web.delete(url)
     assert len(etags) == 2
+
+
+def test_settings_that_are_not_named_stay(web: Web) -> None:
+    url = "/v1/streams/kept"
+    web.put(url, json={"labels": ["pass", "fail"], "question": "Is it right?", "window": 50})
+    after = web.put(url, json={"retention_days": 90}).json()["settings"]
+    assert after == {
+        "labels": ["pass", "fail"],
+        "question": "Is it right?",
+        "window": 50,
+        "retention_days": 90.0,
+    }
+    assert web.put(url, json={"labels": [], "retention_days": None}).json()["settings"] == {
+        "question": "Is it right?",
+        "window": 50,
+    }
+    assert web.put(url, json={"scales": {"len": [0, 1]}}).status_code == 200
+    both = web.put(url, json={"columns": {"len": "vote"}})
+    assert both.status_code == 422  # it contradicts what stays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,14 +14,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from tallystick.serve.boundary import Boundary
 from tallystick.serve.pages import problem_page
 from tallystick.serve.problem import HttpProblem
+from tallystick.serve.retention import note_used
 from tallystick.serve.routes import HEADERS, Route, endpoint, json_response, mounted
 from tallystick.serve.service import Config, Service
 from tallystick.serve.store import Store
 
 __all__ = ["FILES", "Application", "make_app", "make_service", "routes"]
 
+_LOG = logging.getLogger("tallystick.serve")
 _RECORDS = "/v1/streams/{stream}/records"
 
 FILES = (
@@ -65,7 +69,16 @@ def make_service(
     service = Service(store, config=config, jobs=jobs, clock=clock)
     service.memory["routes"] = routes()
     service.problem_page = problem_page
+    service.on_close(lambda: _last_words(service))
     return service
+
+
+def _last_words(service: Service) -> None:
+    """Write down what only this process knows; a store that is away must not stop the end."""
+    with Boundary() as edge:
+        note_used(service)
+    if edge.error is not None:
+        _LOG.warning("when keys were last used was not kept: %s", edge.error)
 
 
 def make_app(service: Service) -> Application:

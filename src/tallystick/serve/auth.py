@@ -236,6 +236,10 @@ class Doorkeeper:
         self._rates[who.id] = (tokens - 1.0, now)
         self._used[who.id] = self._service.clock()
 
+    def used(self, ident: str) -> float | None:
+        """Return when a key was used since that was last written down."""
+        return self._used.get(ident)
+
     def take_used(self) -> dict[str, float]:
         """Return when each key was last used, and begin anew: a job writes it down."""
         used, self._used = self._used, {}

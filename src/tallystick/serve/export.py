@@ -86,27 +86,31 @@ DETAILS = ("at", "labelled_by", "labelled_at", "label_origin")
 def row_details(
     reader: Reader, stream: int, rows: Sequence[int]
 ) -> dict[int, tuple[str | None, ...]]:
-    """Return what is known of rows beside their cells; several people are separated by ';'."""
+    """Return what is known of rows beside their cells; several people are separated by ';'.
+
+    *rows* are those of one piece, so the numbers between its ends are few others.
+    """
+    ends = [stream, min(rows), max(rows)]
+    people: dict[int, list[tuple[str, float, str]]] = {}
+    for row, *label in reader.all(
+        "select row_id, annotator, at, origin from label where stream = ? and row_id >= ?"
+        " and row_id <= ? and current = 1 and value is not null order by id",
+        ends,
+    ):
+        people.setdefault(row, []).append((str(label[0]), float(label[1]), str(label[2])))
     found: dict[int, tuple[str | None, ...]] = {}
-    for start in range(0, len(rows), 500):
-        part = rows[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        people: dict[int, list[tuple[str, float, str]]] = {}
-        for row, *label in reader.all(
-            "select row_id, annotator, at, origin from label where stream = ? and current = 1"
-            f" and value is not null and row_id in ({marks}) order by id",
-            [stream, *part],
-        ):
-            people.setdefault(row, []).append((str(label[0]), float(label[1]), str(label[2])))
-        for row, bucket in reader.all(
-            f"select id, bucket from rows where stream = ? and id in ({marks})", [stream, *part]
-        ):
-            labels = people.get(row, [])
-            cells: tuple[str | None, ...] = (None, None, None)
-            if labels:
-                names, times, origins = zip(*labels, strict=True)
-                cells = (";".join(names), _time(max(times)), ";".join(dict.fromkeys(origins)))
-            found[row] = (_time(bucket * 3600.0), *cells)
+    # An index may hold blocks of sixteen ids, so the blocks are named, too.
+    for row, bucket in reader.all(
+        "select id, bucket from rows where stream = ? and id >= ? and id <= ?"
+        " and (id >> 4) >= ? and (id >> 4) <= ?",
+        [*ends, min(rows) >> 4, max(rows) >> 4],
+    ):
+        labels = people.get(row, [])
+        cells: tuple[str | None, ...] = (None, None, None)
+        if labels:
+            names, times, origins = zip(*labels, strict=True)
+            cells = (";".join(names), _time(max(times)), ";".join(dict.fromkeys(origins)))
+        found[row] = (_time(bucket * 3600.0), *cells)
     return found
 
 

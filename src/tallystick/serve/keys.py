@@ -9,6 +9,7 @@ import msgspec
 from tallystick.serve.auth import make_key
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.routes import Incoming, Route
+from tallystick.serve.service import Service
 from tallystick.serve.store import Reader, Transaction
 
 __all__ = ["ROUTES", "KeyBody", "KeyList", "KeyOrder", "KeyShown"]
@@ -70,7 +71,7 @@ async def post_key(incoming: Incoming) -> KeyShown:
     return KeyShown(await incoming.service.commit(work))
 
 
-def listed(reader: Reader) -> list[KeyBody]:
+def listed(reader: Reader, service: Service) -> list[KeyBody]:
     """Return every key without its secret."""
     rows = reader.all(
         "select id, role, name, streams, created, last_used, expires, revoked from key"
@@ -83,7 +84,7 @@ def listed(reader: Reader) -> list[KeyBody]:
             name=row[2],
             streams=json.loads(row[3]),
             created=row[4],
-            last_used=row[5],
+            last_used=service.door.used(row[0]) or row[5],
             expires=row[6],
             revoked=row[7],
         )
@@ -93,7 +94,8 @@ def listed(reader: Reader) -> list[KeyBody]:
 
 async def get_keys(incoming: Incoming) -> KeyList:
     """List keys."""
-    return KeyList(await incoming.service.reading(listed))
+    service = incoming.service
+    return KeyList(await service.reading(lambda reader: listed(reader, service)))
 
 
 async def delete_key(incoming: Incoming) -> dict[str, str]:

@@ -125,6 +125,10 @@ def _columns(
         free = [name for name in table.votes if name not in taken]
         if not free:
             free = [name for name in table.grades if name not in taken]
+            # Grades that share a declared scale are read on it, whatever they happen to reach.
+            scales = {settings.scales.get(name) for name in free}
+            if of.door.outputs and "scale" not in given and len(scales) == 1:
+                words += [f"--scale={low:g},{high:g}" for low, high in filter(None, scales)]
         if free:
             words.append(f"--{wanted}={','.join(free)}")
     if "truth" not in named and table.has_truth:

@@ -95,16 +95,26 @@ def _drop_batches(transaction: Transaction, stream: StreamRecord, first: int, no
 
 def keep_house(service: Service, held: Held) -> None:
     """Sweep empty counts, move the log, and note when keys were used."""
-    used = service.door.take_used()
 
     def work(transaction: Transaction) -> None:
         transaction.run("delete from tally where n = 0")
         transaction.run("delete from session where expires < ?", (service.clock(),))
-        for ident, when in used.items():
-            transaction.run("update key set last_used = ? where id = ?", (when, ident))
 
     service.writer.do(work)
+    note_used(service)
     service.memory["log_bytes"] = service.store.checkpoint()
+
+
+def note_used(service: Service) -> None:
+    """Write down when keys were last used."""
+    used = service.door.take_used()
+    if used:
+        service.writer.do(
+            lambda transaction: transaction.many(
+                "update key set last_used = ? where id = ?",
+                [(when, ident) for ident, when in used.items()],
+            )
+        )
 
 
 JOBS = (

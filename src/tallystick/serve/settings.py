@@ -25,6 +25,9 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
         Whether records may bring new columns. Default: yes, unless columns are declared.
     labels
         All labels that votes and truths may have; empty for any.
+    scales
+        Column of grades to its least and its greatest grade: ``{"gpt": [1, 5]}``. A record with
+        another grade is refused.
     roles
         What columns are for a verb, as on the command line: ``{"prediction": ["clf"]}``. Votes are
         judges where nothing is said.
@@ -46,6 +49,7 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
     columns: dict[str, str] = {}
     open: bool | None = None
     labels: list[str] = []
+    scales: dict[str, tuple[float, float]] = {}
     roles: dict[str, list[str]] = {}
     positive: str | None = None
     window: int = 1_000

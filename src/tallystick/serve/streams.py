@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import secrets
 from collections.abc import Collection
@@ -102,18 +103,25 @@ async def list_streams(incoming: Incoming) -> StreamList:
 
 
 async def put_stream(incoming: Incoming) -> StreamBody:
-    """Make a stream, or change its settings."""
-    name, settings = incoming.path["stream"], incoming.body
+    """Make a stream, or change the settings that the body names; the others stay as they are."""
+    name = incoming.path["stream"]
     if not _NAME.fullmatch(name):
         raise HttpProblem(
             422,
             f"a stream cannot be called {name[:80]!r}",
             [Fix(way_out="use up to 64 letters, digits, dots, dashes and underscores")],
         )
-    check_settings(settings)
+    check_settings(incoming.body)
     service = incoming.service
+    named = msgspec.json.decode(incoming.raw)
 
     def work(transaction: Transaction) -> StreamBody:
+        settings: StreamSettings = incoming.body
+        before = transaction.one("select settings from stream where name = ?", (name,))
+        if before is not None:
+            whole = {**msgspec.json.decode(before[0]), **named}
+            settings = msgspec.convert(whole, StreamSettings)
+            check_settings(settings)
         text = msgspec.json.encode(settings).decode()
         transaction.run(
             "insert into stream (name, settings, salt, version, rows, created)"
@@ -143,6 +151,12 @@ def check_settings(settings: StreamSettings) -> None:
         why = name_problem(name, settings.columns)
         if why is not None:
             wrong.append(Fix(column=name[:64], way_out=why))
+    for name, (low, high) in settings.scales.items():
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            way = "write the least and then the greatest grade, such as [1, 5]"
+            wrong.append(Fix(column="scales", value=name, way_out=way))
+        if settings.columns.get(name, "grade") != "grade":
+            wrong.append(Fix(column="scales", value=name, way_out="only grades have a scale"))
     if settings.window < 1:
         wrong.append(Fix(column="window", value=str(settings.window), way_out="at least 1 row"))
     if not settings.settle >= 0:
@@ -215,7 +229,7 @@ ROUTES = (
         path="/v1/streams/{stream}",
         role="admin",
         work=put_stream,
-        summary="Make a stream, or change its settings.",
+        summary="Make a stream, or change the settings that are named; the others stay.",
         body=StreamSettings,
         answer=StreamBody,
     ),

@@ -31,6 +31,16 @@ def test_the_page_shows_the_texts_the_keys_and_nothing_else(web: Web) -> None:
     assert not [word for word in (*JUDGES, "stratum", "q1", " % [") if word in text]
 
 
+def test_an_item_without_a_text_says_that_there_is_nothing_to_read(web: Web) -> None:
+    web.put(f"/v1/streams/{STREAM}", json={"labels": ["pass", "fail"]})
+    records = [{"item": f"bare-{k}", "votes": {"a": "pass", "b": "fail"}} for k in range(20)]
+    web.post(f"/v1/streams/{STREAM}/records", json=records)
+    draw(web, budget=5)
+    text = web.get(PAGE).text
+    assert "bare-" in text
+    assert "Nothing was sent with this item" in text
+
+
 def test_an_answer_a_skip_and_an_undo_by_forms(web: Web, service: Service) -> None:
     fill(web)
     draw(web, budget=3, overlap=0)

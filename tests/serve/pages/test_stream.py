@@ -94,3 +94,15 @@ def test_an_axis_has_whole_tens() -> None:
     found = axis_of([ForestEntry("a", 72.3, 66.9, 77.2), ForestEntry("b", 88.0, 83.0, 91.0)])
     assert (found["low"], found["high"]) == (60, 100)
     assert axis_of([])["high"] == 100
+
+
+def test_without_labels_a_range_is_not_called_an_interval(web: Web) -> None:
+    truth = fill(web, n=80)
+    text = web.get(f"/streams/{STREAM}").text
+    assert "likely range" in text
+    assert "95 % interval" not in text
+    labels = [{"item": f"q{k}", "label": {"value": truth[k]}} for k in range(0, 80, 2)]
+    web.post(f"/v1/streams/{STREAM}/records", json=labels)
+    text = web.get(f"/streams/{STREAM}").text
+    assert "likely range" not in text
+    assert "95 % interval" in text

@@ -217,6 +217,10 @@ def _graded(
             if record.replace:
                 grades.pop(column, None)
             continue
+        scale = stream.settings.scales.get(name)
+        if scale is not None and not scale[0] <= value <= scale[1]:
+            way = f"grades of {name!r} go from {scale[0]:g} to {scale[1]:g} in this stream"
+            raise Refused(422, Fix(column=name, value=f"{value:g}", way_out=way))
         held = grades.get(column, value)
         if held != value and not record.replace:
             way = f"the row has {held:g} here: send 'replace': true to change it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -101,6 +102,7 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
     >>> [one.item for one in parse(b'{"item": "a"}\n{"item": "b"}', now=0.0)]
     ['a', 'b']
     """
+    body = body.removeprefix(codecs.BOM_UTF8)  # as programs on Windows begin a file
     if b"\\u0000" in body:
         # PostgreSQL keeps no such text, and both stores must keep the same.
         raise HttpProblem(422, "the body has a NUL character (\\u0000): leave it out")

@@ -78,7 +78,8 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> int:
         return 0
     rows = reader.all(
         "select p.codes, count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
-        " and r.id = l.row_id join pattern p on p.id = r.pattern where l.stream = ?"
+        " and (r.id >> 4) = (l.row_id >> 4) and r.id = l.row_id"  # an index of blocks of ids
+        " join pattern p on p.id = r.pattern where l.stream = ?"
         " and l.current = 1 and l.value is not null group by p.codes",
         (stream.id,),
     )
@@ -111,6 +112,8 @@ class WindowPoint:
     ----------
     alarmed, named
         Whether the window raised an alarm, and whether that names this judge.
+    labelled
+        Whether its ends are an interval, from labels.
     """
 
     index: int
@@ -121,6 +124,7 @@ class WindowPoint:
     high: float | None
     alarmed: bool
     named: bool = False
+    labelled: bool = False
 
 
 def window_points(reader: Reader, stream: StreamRecord, *, most: int = 48) -> list[WindowPoint]:
@@ -151,6 +155,7 @@ def window_points(reader: Reader, stream: StreamRecord, *, most: int = 48) -> li
                     high=high,
                     alarmed=bool(alarms),
                     named=one["name"] in named,
+                    labelled=bool(one.get("interval")),
                 )
             )
     return found

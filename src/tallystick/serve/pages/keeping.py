@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from starlette.responses import Response
 
 import tallystick
@@ -13,7 +12,7 @@ from tallystick.serve.nightly import last_check
 from tallystick.serve.pages.site import call, go, render
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Route
-from tallystick.serve.settings import StreamRecord, find_stream
+from tallystick.serve.settings import find_stream
 from tallystick.serve.store import Reader
 
 __all__ = ["ROUTES"]
@@ -30,7 +29,7 @@ async def _page(incoming: Incoming, *, shown: str = "", secret: str = "") -> Res
     def look(reader: Reader) -> dict[str, Any]:
         names = [one for (one,) in reader.all("select name from stream order by name limit 500")]
         return {
-            "keys": listed(reader),
+            "keys": listed(reader, service),
             "checked": last_check(reader),
             "kept": [find_stream(reader, one) for one in names],
             "hooks": reader.all("select name, url, state from hook order by name"),
@@ -107,14 +106,12 @@ async def post_hook_delete(incoming: Incoming) -> Response:
 async def post_retention(incoming: Incoming) -> Response:
     """Say how long the rows of a stream are kept."""
     name, text = incoming.path["stream"], incoming.form.get("days", "").strip()
-    stream: StreamRecord = await incoming.service.reading(lambda r: find_stream(r, name))
+    await incoming.service.reading(lambda r: find_stream(r, name))  # 404 and no new stream
     try:
         days = float(text) if text else None
     except ValueError as error:
         raise HttpProblem(422, "days is a number, or empty to keep everything") from error
-    order = msgspec.to_builtins(stream.settings)
-    order["retention_days"] = days
-    await call(incoming, "PUT", "/v1/streams/{stream}", order, stream=name)
+    await call(incoming, "PUT", "/v1/streams/{stream}", {"retention_days": days}, stream=name)
     return go("/settings#keeping")
 
 

@@ -72,7 +72,10 @@ def _cells(turn: Turn | None) -> list[tuple[str, str]]:
     """Return what to read; the item's own name only where there is nothing else."""
     if turn is None:
         return []
-    return list(turn.show.items()) or [("Item", turn.item)]
+    return list(turn.show.items()) or [
+        ("Item", turn.item),
+        ("To read", "Nothing was sent with this item. Look it up by its name, or skip it."),
+    ]
 
 
 def _buys(left: int) -> str:

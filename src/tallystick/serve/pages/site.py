@@ -205,7 +205,8 @@ async def call(incoming: Incoming, method: str, path: str, body: Any = None, **p
                 decoded = None if route.body is None else msgspec.convert(body, route.body)
             except msgspec.ValidationError as error:
                 raise HttpProblem(422, str(error)) from error
-            asked = Incoming(incoming.service, route, request, incoming.who, b"", decoded)
+            raw = msgspec.json.encode(body)
+            asked = Incoming(incoming.service, route, request, incoming.who, raw, decoded)
             return await route.work(asked)
     raise HttpProblem(404, "this service has no such part")
 

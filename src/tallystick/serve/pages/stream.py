@@ -145,7 +145,7 @@ async def get_stream_page(incoming: Incoming) -> Response:
         facts=found["facts"],
         alarms=found["alarms"],
         panels=panels,
-        measured=any(one.value is not None for one in found["points"]),
+        whiskers=_whiskers(found["points"]),
         marked=any(panel["marks"] for panel in panels),
         next=_next(view, found["mine"].left, found["facts"]),
         axis=axis_of(view.entries),
@@ -159,6 +159,15 @@ async def get_stream_page(incoming: Incoming) -> Response:
         more="&labels=all" if labels else "",
         base=base_of(incoming),
     )
+
+
+def _whiskers(points: list[WindowPoint]) -> str:
+    """Say what the ends of the points are: without labels they are no interval."""
+    if any(one.labelled for one in points):
+        return "95 % interval"
+    if any(one.value is not None for one in points):
+        return "likely range, by the votes alone"
+    return "what the votes leave possible"
 
 
 def _next(view: StreamView, waiting: int, facts: StreamFacts) -> dict[str, Any]:

@@ -51,6 +51,8 @@ class StreamView(msgspec.Struct):
         The forest.
     heading, row, column
         Its heading, what a row is, what the number is called.
+    ends
+        What the two ends of an entry are.
     slices
         The same for every part of the data, the worst first: name and entries.
     pictures
@@ -75,6 +77,7 @@ class StreamView(msgspec.Struct):
     pictures: list[str]
     command: str
     as_of: int
+    ends: str = "95 % interval"
     slices: list[tuple[str, list[ForestEntry], str]] = []
 
 
@@ -149,6 +152,10 @@ def _fill(shown: StreamView, result: Any) -> None:
     labels = body.get("n_labels")
     shown.n_labels = labels if isinstance(labels, int) else None
     shown.entries = _entries(shown.verb, body)
+    if shown.verb in _GROUPS and not any(
+        one.get("interval") for one in body.get(_GROUPS[shown.verb][0]) or ()
+    ):
+        shown.ends = "likely range"  # by votes alone there is no interval
     shown.assumptions = list(result.assumptions)
     shown.warnings = list(result.warnings)
     shown.pictures = [one.title for one in result.figures()]
