@@ -300,7 +300,10 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     result = capability.answer(data, question)
     # After the answer, because most cautions need nothing but what it has counted.
     cautions = find_cautions(
-        data, sliced="by" in capability.reads, sampled=capability.labelling is not None
+        data,
+        sliced="by" in capability.reads,
+        sampled=capability.labelling is not None,
+        clustered="cluster" in capability.reads,
     )
     result = with_cautions(result, (*doubts, *cautions))
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))

@@ -21,6 +21,7 @@ from tallystick.data.label_order import LabelOrder, label_order
 from tallystick.data.label_slices import LabelSlice, label_slice
 from tallystick.data.no_answer_codes import CodeDoubt, doubted_codes
 from tallystick.data.pooled_splits import PooledSplit, pooled_split
+from tallystick.data.repeated_questions import RepeatedQuestion, repeated_question
 from tallystick.data.unrelated_truth import unrelated_truth
 from tallystick.errors import InputError
 from tallystick.results import Interval, Result, percent
@@ -49,25 +50,31 @@ class Caution:
     assumption: str = ""
 
 
-def find_cautions(data: Data, *, sliced: bool, sampled: bool = True) -> tuple[Caution, ...]:
+def find_cautions(
+    data: Data, *, sliced: bool, sampled: bool = True, clustered: bool = False
+) -> tuple[Caution, ...]:
     """Return the cautions of *data*, from what the answer has counted where that is enough.
 
-    *sliced* says that the verb knows slices, *sampled* that a few labels speak for all rows in it.
+    *sliced* says that the verb knows slices, *sampled* that a few labels speak for all rows in it,
+    *clustered* that it reads which rows belong together.
     """
     found = [Caution(warning=one) for one in data.warnings]
     split = pooled_split(data)
     if split is not None and sliced:
         found.append(_split_caution(split))
+    again = repeated_question(data) if sampled else None
+    if again is not None:
+        found.append(_again_caution(again, clustered=clustered))
     # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
     if not sampled and data.roles.old is None:
         return tuple(found)
-    block = label_block(data) if sampled else None
-    order = label_order(data) if sampled and block is None else None
+    block = label_block(data)
+    order = label_order(data) if block is None else None
     if block is not None:
         found.append(_block_caution(block))
     elif order is not None:
         found.append(_order_caution(order))
-    part = label_slice(data) if sampled else None
+    part = label_slice(data)
     if part is not None:
         found.append(_part_caution(part))
     return (*found, *_of_counts(data))
@@ -148,6 +155,17 @@ def _order_caution(order: LabelOrder) -> Caution:
             " rows drawn at random"
         ),
         assumption=f"nothing changes with {order.column!r}",
+    )
+
+
+def _again_caution(again: RepeatedQuestion, *, clustered: bool) -> Caution:
+    way_out = f"add --cluster {quote(again.column)}" if clustered else "keep one row of each"
+    return Caution(
+        warning=(
+            f"{again.rows:,} rows have {again.cells:,} different cells in {again.column!r}. Rows"
+            f" that ask the same are no items of their own, and intervals are too narrow: {way_out}"
+        ),
+        assumption=f"rows with the same {again.column!r} are as good as new ones",
     )
 
 

@@ -33,6 +33,12 @@ from tallystick.tally import Tally
 __all__ = ["CAPABILITY", "answer", "evaluate"]
 
 
+COMPLETE = (
+    "every output has a human grade: the doubt is about new items like these (--population these"
+    " asks about these alone)"
+)
+
+
 def evaluate(source: Any, **options: Any) -> ScoreResult:
     """Say how good systems are when judges grade every output and people only few.
 
@@ -86,6 +92,9 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         turned=question.lower_is_better,
         sliced=sliced,
     )
+    complete = bool(outputs.n_labels == outputs.n and data.session is None and mix is None)
+    told = COMPLETE if complete and question.population is None else ""
+    question = question.about(complete=complete)
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:
         parse_gate(text, known=outputs.systems, measures=MEASURES)
@@ -95,6 +104,8 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         outputs, question, covariates=_covariates(data, outputs), shares=shares, draws=draws
     )
     result = replace(result, gates=checked(question.gates, result, outputs.systems))
+    if told:
+        result = replace(result, notes=(*result.notes, told))
     if draws is None and outputs.n_labels and mix is None:
         result = with_other_items(with_chosen_grades(result, draw_of(outputs)), outputs)
     if draws is None or data.roles.by is None:
@@ -112,6 +123,7 @@ def _needs_rows(data: Data, question: ScoreQuestion) -> bool:
 
 def _preferences(data: Data, question: ScoreQuestion) -> ScoreResult:
     outputs, swaps = read_preferences(data)
+    question = question.about(complete=False)
     result = score_preferences(outputs, question)
     note = swap_note(swaps)
     names = tuple(dict.fromkeys(name for pair in outputs.preferences for name in pair))

@@ -40,7 +40,24 @@ def checked(
 
 
 def margin(gate: Gate, result: ScoreResult) -> GateEstimate:
-    """Return what is known of ``left - right``, or of ``left``, with the interval that is shown."""
+    """Return what is known of ``left - right``, or of ``left``, with the interval that is shown.
+
+    Grades that were turned round, because less is better, are turned back: a gate speaks of what
+    the table holds.
+    """
+    found = _margin(gate, result)
+    if not result.turned or isinstance(found.estimate, Unknown):
+        return found
+    low, high = result.scale or (0.0, 1.0)
+    whole = low + high if gate.right is None else 0.0
+    interval = found.interval
+    if isinstance(interval, Interval):
+        interval = replace(interval, low=whole - interval.high, high=whole - interval.low)
+    return replace(found, estimate=whole - found.estimate, interval=interval)
+
+
+def _margin(gate: Gate, result: ScoreResult) -> GateEstimate:
+    """Return the same of the grades as they are scored."""
     unit: Literal["share", "number"] = "share" if Units(result.scale).share else "number"
     if gate.right is None:
         row = result.system(gate.left)

@@ -47,8 +47,11 @@ class ScoreQuestion(Question):
         "How the outputs with human grades were chosen: at random, all of them, or unknown.",
         choices=DRAWS,
     )
-    population: str = option(
-        "these", "Score these items, or new items like them.", choices=("these", "new")
+    population: str | None = option(
+        None,
+        "Score these items, or new items like them. Default: these, and new where every output has"
+        " a human grade.",
+        choices=("these", "new"),
     )
     certified: bool = option(
         False, "Exact intervals instead of shorter approximate ones (see --anytime)."
@@ -92,6 +95,12 @@ class ScoreQuestion(Question):
     def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
         """Return the scale of the grades."""
         return "--scale", self.scale
+
+    def about(self, *, complete: bool) -> ScoreQuestion:
+        """Return the question about these items, or about new ones if nothing is left to infer."""
+        if self.population is not None:
+            return self
+        return replace(self, population="new" if complete else "these")
 
     def of_part(self, alpha: float) -> ScoreQuestion:
         """Return what is asked of one slice: it has no mix of slices."""

@@ -81,7 +81,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
         judges=judge_rows,
         n_labels=outputs.n_labels,
         labels_worth=worth,
-        population=question.population,
+        population=question.population or "these",
         alpha=question.alpha,
         sentences=said,
         basis=(basis(outputs, question, pairs=len(shown), worth=worth, items=0) if scored else ""),
