@@ -37,6 +37,8 @@ def result(store: Store, order: WorkerOrder) -> Computed:
         body["label_doubts"] = [asdict(one) for one in found.doubts]
         body["warnings"] = [*body["warnings"], *(one.warning for one in found.doubts)]
         body["assumptions"] = [*body["assumptions"], *(one.assumption for one in found.doubts)]
+        if body["decision"] == "decided" and any(one.grave for one in found.doubts):
+            body["decision"] = "undecided"
     else:
         body = _unknowable(order.verb, found.why)
     body["as_of"] = found.as_of

@@ -35,6 +35,7 @@ def test_rows_that_came_after_the_draw_are_counted_and_named(web: Web, verb: str
     assert result(web, verb)["label_doubts"] == []
     more(web, 250)
     found = result(web, verb)
+    assert found["decision"] != "decided"
     assert any(one.startswith("250 rows were in no draw") for one in found["warnings"])
     assert (
         "rows that were in no draw are like those that labels were drawn from"

@@ -135,6 +135,8 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
         shown.assumptions += [doubt.assumption for doubt in found.doubts]
         # What the labels leave open comes first: it may concern every figure.
         shown.warnings = [doubt.warning for doubt in found.doubts] + shown.warnings
+        if shown.decision == "decided" and any(doubt.grave for doubt in found.doubts):
+            shown.decision = "undecided"
     return msgspec.json.encode(shown)
 
 

@@ -19,12 +19,20 @@ from tallystick.serve.store import Reader
 __all__ = ["DrawDoubt", "label_doubts"]
 
 
+GRAVE = 0.05
+"""Share of rows, or of draws, from which a doubt leaves the decision open."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DrawDoubt:
-    """Something that labels cannot tell, and what a result takes for granted because of it."""
+    """Something that labels cannot tell, and what a result takes for granted because of it.
+
+    A *grave* one leaves open what the figures seem to decide.
+    """
 
     warning: str
     assumption: str
+    grave: bool
 
 
 def label_doubts(
@@ -62,6 +70,7 @@ def _beyond(
             " Draw again to know"
         ),
         assumption="rows that were in no draw are like those that labels were drawn from",
+        grave=later > GRAVE * stream.rows,
     )
 
 
@@ -127,6 +136,7 @@ def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> DrawDoubt |
             f" {' and '.join(why)}. They are left out, and these are often the hard ones.{way_out}"
         ).removesuffix("."),
         assumption="drawn rows without a label are like those with one",
+        grave=apart + skipped > GRAVE * read,
     )
 
 
@@ -150,5 +160,6 @@ def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[Draw
                 " rows had been drawn at random. Let the service draw rows to know"
             ),
             assumption="rows that people chose to label are like the others",
+            grave=True,
         )
     ]
