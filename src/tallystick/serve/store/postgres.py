@@ -76,7 +76,7 @@ class PostgresReader:
     def row_is(self, sign: str, number: int | str, alias: str = "r") -> str:
         """Return the condition that the id of a row compares to a number, or to a column.
 
-        The index of a stream's rows has blocks of sixteen ids, so the condition names the block too.
+        The index of a stream's rows has blocks of sixteen ids, so the condition names the block.
 
         >>> PostgresReader.row_is(None, ">", 20)
         '(r.id >> 4 >= 20 >> 4 and r.id > 20)'
