@@ -1,4 +1,4 @@
-"""The place of a row in any random draw: a keyed hash of its name, so that nobody can foretell it."""
+"""The place of a row in any random draw: a keyed hash of its name, which nobody can foretell."""
 
 from __future__ import annotations
 
