@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from tests.serve.web import Web
+
+
+def test_the_server_loads_nothing_that_computes() -> None:
+    code = (
+        "import sys; from tallystick.serve.app import make_service, routes;"
+        "from tallystick.serve.watches.file import take_file; routes();"
+        "print(*{'numpy', 'pyarrow', 'duckdb', 'tallystick.data'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_an_unknown_address_is_a_problem_with_the_way_out(web: Web) -> None:

@@ -28,7 +28,7 @@ def test_numbers_are_the_same_after_the_memory_is_dropped(web: Web, service: Ser
 
 
 def test_the_memory_of_patterns_is_bounded() -> None:
-    interned = Interned(1)
+    interned = Interned(1, b"salt")
     for n in range(100_001):
         interned._keep(n, n.to_bytes(4, "little"))
     interned.shrink()

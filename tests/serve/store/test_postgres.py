@@ -16,7 +16,7 @@ from tallystick.results import to_json
 from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.check import check_stream
-from tallystick.serve.ingest import merge
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.service import Config, Service
 from tallystick.serve.span import span_of
 from tallystick.serve.store import Transaction, open_store
@@ -124,7 +124,7 @@ def test_two_processes_write_the_same_items_and_counts_stay_right(
 def test_items_with_the_same_hash_stay_apart(
     pair: tuple[Web, Web], kept: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merge, "place_of", lambda salt, item, system: 7)
+    monkeypatch.setattr(RowPlaces, "__missing__", lambda places, name: 7)
     for web in pair:
         for stream in ("same1", "same2"):
             web.put(f"/v1/streams/{stream}", json={})
@@ -160,8 +160,9 @@ def test_a_second_row_of_the_same_name_is_found_by_the_check(
     assert any("1 rows with the name of another" in one for one in problems)
 
 
-def test_rows_are_found_by_the_indexes_that_the_schema_has(kept: Service) -> None:
-    with kept.store.snapshot() as reader:
+def test_rows_are_found_by_the_indexes_that_the_schema_has(database: str) -> None:
+    store = open_store(database)
+    with store.snapshot() as reader:
         for way in ("seqscan", "sort"):  # a table as small as this one is scanned and sorted
             reader.all(f"select set_config('enable_{way}', 'off', true)")
 
@@ -178,6 +179,7 @@ def test_rows_are_found_by_the_indexes_that_the_schema_has(kept: Service) -> Non
             f" {reader.in_order(last_first=True)} limit 9"
         )
         assert "Index Scan Backward using row_order" in last
+    store.close()
 
 
 def test_a_lost_connection_is_503_and_then_works_again(

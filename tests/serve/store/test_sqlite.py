@@ -16,7 +16,7 @@ def test_a_new_file_has_every_table(tmp_path: Path) -> None:
     store = open_store(tmp_path / "a" / "x.sqlite")
     with store.read() as reader:
         names = {name for (name,) in reader.all("select name from sqlite_master")}
-        assert reader.one("select max(version) from schema_version") == (3,)
+        assert reader.one("select max(version) from schema_version") == (4,)
     wanted = (
         "stream batch rows tally payload windows seen frame draw label watch run answer alert hook"
     )

@@ -9,9 +9,10 @@ from __future__ import annotations
 import difflib
 import json
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.problem import Fix
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import Transaction
@@ -65,15 +66,22 @@ def word_of(value: str | int | bool) -> str:
 class Interned:
     """The numbers of one stream."""
 
-    def __init__(self, stream: int) -> None:
+    def __init__(self, stream: int, salt: bytes) -> None:
         self.stream = stream
+        self.places = RowPlaces(salt)
         self.columns: dict[str, tuple[int, str]] = {}
         self.codes: dict[tuple[str, Any], int] = {}
         self.column_of: dict[int, int] = {}
         self._labels: dict[int, dict[str, int]] = {}
         self._patterns: dict[bytes, int] = {}
         self._packed: dict[int, bytes] = {}
+        # Both are asked once per record: the methods of the dictionaries themselves are quicker.
+        self.pattern: Callable[[bytes], int] = self._patterns.__getitem__
+        """Return the number of a pattern that `learn` or `packed` has learnt."""
+        self.codes_of: Callable[[int], bytes] = self._packed.__getitem__
+        """Return the codes of a pattern that `packed` has learnt."""
         self._slices: dict[str, int] = {}
+        self._systems: dict[str, int] = {}
         self._bodies: dict[int, dict[str, str]] = {}
         self.steps: dict[tuple[Any, ...], bytes] = {}
         """(pattern, column, value) to the pattern with that vote: most votes repeat."""
@@ -251,10 +259,6 @@ class Interned:
             ):
                 self._keep(ident, bytes(codes))
 
-    def codes_of(self, pattern: int) -> bytes:
-        """Return the codes of a pattern that `packed` has learnt."""
-        return self._packed[pattern]
-
     def learn(self, transaction: Transaction, patterns: Iterable[bytes]) -> None:
         """Give patterns their numbers, for `pattern`."""
         absent = [one for one in set(patterns) if one not in self._patterns]
@@ -275,10 +279,6 @@ class Interned:
             ):
                 self._keep(ident, bytes(codes))
 
-    def pattern(self, codes: bytes) -> int:
-        """Return the number of a pattern that `learn` or `packed` has learnt."""
-        return self._patterns[codes]
-
     def _keep(self, ident: int, codes: bytes) -> None:
         self._patterns[codes] = ident
         self._packed[ident] = codes
@@ -288,14 +288,25 @@ class Interned:
         if len(self._patterns) > _MOST_KEPT:
             self._patterns.clear()
             self._packed.clear()
+        if len(self.places) > _MOST_KEPT // 2:
+            self.places.clear()
         if len(self.steps) > _MOST_KEPT:
             self.steps.clear()
         if len(self._slices) > _MOST_KEPT or len(self.slice_steps) > _MOST_KEPT:
             self._slices.clear()
+            self._systems.clear()
             self._bodies.clear()
             self.slice_steps.clear()
 
     # -- slices
+
+    def slice_of_system(self, transaction: Transaction, system: str) -> int:
+        """Return the number of the slice that a new row of a system is in."""
+        found = self._systems.get(system)
+        if found is None:
+            found = self.slice(transaction, {"system": system} if system else {})
+            self._systems[system] = found
+        return found
 
     def slice(self, transaction: Transaction, body: Mapping[str, str]) -> int:
         """Return the number of a slice."""

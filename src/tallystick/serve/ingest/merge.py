@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -20,37 +19,10 @@ __all__ = [
     "SAME",
     "Changes",
     "RowDraft",
-    "RowPlaces",
     "merge_records",
     "pack_grades",
-    "place_of",
     "unpack_grades",
 ]
-
-
-def place_of(salt: bytes, item: str, system: str) -> int:
-    """Return the place of a row in any random draw: a keyed hash, so that nobody can foretell it.
-
-    >>> place_of(b"salt", "a", "") == place_of(b"salt", "a", "")
-    True
-    """
-    name = f"{item}\0{system}".encode()
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8, key=salt).digest(), "big") >> 1
-
-
-class RowPlaces(dict[tuple[str, str], int]):
-    """The places of the rows of a stream by (item, system), each worked out when it is first asked.
-
-    >>> RowPlaces(b"salt")["a", ""] == place_of(b"salt", "a", "")
-    True
-    """
-
-    def __init__(self, salt: bytes) -> None:
-        self._salt = salt
-
-    def __missing__(self, name: tuple[str, str]) -> int:
-        found = self[name] = place_of(self._salt, *name)
-        return found
 
 
 def pack_grades(grades: dict[int, float]) -> bytes | None:
@@ -77,23 +49,23 @@ class RowDraft:
     """A row while a batch changes it."""
 
     __slots__ = (
-        *("id", "item", "system", "bucket", "slice", "pattern", "grades"),
+        *("id", "item", "system", "bucket", "slice", "pattern", "grades", "at"),
         *("is_new", "first", "last", "old_pattern", "old_slice"),
     )
 
-    def __init__(self, item: str, system: str) -> None:
+    def __init__(self, item: str, system: str, kept: RowState | None, pattern: bytes) -> None:
         self.item = item
         self.system = system
-        self.id = 0
-        self.is_new = True
-        self.bucket = 0
-        self.slice = 0
-        self.pattern = b""
-        self.grades: bytes | None = None
+        self.pattern = pattern
         self.first = 0  # the line that made it
         self.last = 0  # the last line that changed it, 0 for none
-        self.old_slice = 0
-        self.old_pattern = 0
+        self.grades: bytes | None = None
+        self.is_new = kept is None
+        if kept is None:
+            self.id = self.bucket = self.slice = self.old_slice = self.old_pattern = 0
+        else:
+            _, _, self.id, self.bucket, self.slice, self.old_pattern, self.grades, self.at = kept
+            self.old_slice = self.slice
 
 
 class Changes:
@@ -140,39 +112,47 @@ def merge_records(
 ) -> Changes:
     """Set the registers of rows in the order of the records; *found* are those that exist."""
     changes = Changes()
-    rows = changes.rows
+    rows, steps = changes.rows, interned.steps
     interned.packed(transaction, [one[5] for one in found])
-    for item, system, ident, bucket, slice_, pattern, grades in found:
-        draft = RowDraft(item, system)
-        draft.id, draft.is_new, draft.bucket = ident, False, bucket
-        draft.slice, draft.pattern = slice_, interned.codes_of(pattern)
-        draft.grades = bytes(grades) if grades is not None else None
-        draft.old_slice, draft.old_pattern = slice_, pattern
-        rows[(item, system)] = draft
+    codes_of = interned.codes_of
+    for kept in found:
+        rows[kept[0], kept[1]] = RowDraft(kept[0], kept[1], kept, codes_of(kept[5]))
 
-    plain = -1
     outcomes = changes.outcomes = bytearray(len(records))
     for line, record in enumerate(records, start=1):
         name: Any = (record.item, record.system)
         row = rows.get(name)
         is_new = row is None
         if row is None:
-            row = rows[name] = RowDraft(*name)
+            row = rows[name] = RowDraft(name[0], name[1], None, b"")
             row.bucket = hour_of(record.at, now)
-            if record.system:
-                row.slice = interned.slice(transaction, {"system": record.system})
-            else:
-                if plain < 0:
-                    plain = interned.slice(transaction, {})
-                row.slice = plain
-        slice_before, pattern_before, grades_before = row.slice, row.pattern, row.grades
-        try:
-            _set(transaction, stream, interned, row, record)
-        except Refused as refused:
-            changes.refuse(refused, line)
-            if len(changes.wrong) >= MOST_FIXES:
-                break
-            continue
+            row.slice = interned.slice_of_system(transaction, record.system)
+
+        # Most records bring votes that were seen before after these: one look each, no call.
+        before, votes = row.pattern, record.votes
+        after: bytes | None = before
+        if votes and not record.replace:
+            for column, value in votes.items():
+                after = steps.get((after, column, value.__class__, value))
+                if after is None:
+                    break
+        is_plain = record.slice is None and record.grades is None and not record.replace
+        if after is not None and is_plain:
+            is_changed = after != before
+            row.pattern = after
+        else:
+            slice_before, grades_before = row.slice, row.grades
+            try:
+                _set(transaction, stream, interned, row, record)
+            except Refused as refused:
+                changes.refuse(refused, line)
+                if len(changes.wrong) >= MOST_FIXES:
+                    break
+                continue
+            is_changed = (
+                row.pattern != before or row.slice != slice_before or row.grades != grades_before
+            )
+
         if record.label is not None:
             changes.labels.append((row, record, line))
         if record.show is not None:
@@ -180,11 +160,7 @@ def merge_records(
         if is_new:
             outcomes[line - 1] = NEW
             row.first = row.last = line
-        elif (
-            row.pattern != pattern_before
-            or row.slice != slice_before
-            or row.grades != grades_before
-        ):
+        elif is_changed:
             outcomes[line - 1] = CHANGED
             row.last = line
     return changes

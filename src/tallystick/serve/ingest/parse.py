@@ -25,14 +25,14 @@ _MOST_SHOW = 256 * 1024
 _MOST_NAME = 256
 
 
-class LabelRecord(msgspec.Struct, forbid_unknown_fields=True):
+class LabelRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """What a person says is true; null with ``replace`` takes it back."""
 
     value: str | int | bool | None
     by: str = ""
 
 
-class VoteRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class VoteRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """What is known of one item (of one system): any part of it, in any order."""
 
     item: str | int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ from tallystick.serve.ingest.body import packed_body
 from tallystick.serve.ingest.group import Batch, Group, RefusedBatches, Source
 from tallystick.serve.ingest.interned import Interned
 from tallystick.serve.ingest.labels import decide_labels, write_labels, write_shows
-from tallystick.serve.ingest.merge import CHANGED, NEW, Changes, RowPlaces, merge_records
+from tallystick.serve.ingest.merge import CHANGED, NEW, Changes, merge_records
 from tallystick.serve.ingest.parse import VoteRecord
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import KeptBatch, NewRow, Transaction
@@ -35,15 +37,16 @@ class Accepted(msgspec.Struct):
     again: bool = False
 
 
-def memory_of(service: Service, stream: int) -> Interned:
+def memory_of(service: Service, stream: StreamRecord) -> Interned:
     """Return what the writer remembers of a stream."""
     if "interned" not in service.memory:
         known: dict[int, Interned] = {}
         service.memory["interned"] = known
         service.on_rollback(known.clear)
-    found: Interned | None = service.memory["interned"].get(stream)
+    found: Interned | None = service.memory["interned"].get(stream.id)
     if found is None:
-        found = service.memory["interned"][stream] = Interned(stream)
+        found = Interned(stream.id, stream.salt)
+        service.memory["interned"][stream.id] = found
     return found
 
 
@@ -84,7 +87,8 @@ def apply_group(
     for records, _ in batches:
         names.update(dict.fromkeys([(one.item, one.system) for one in records]))
     keys = [source.key for _, source in batches if source.key is not None]
-    places = RowPlaces(stream.salt)
+    interned = memory_of(service, stream)
+    places = interned.places
     held, found = transaction.find(stream.id, keys, list(names), places)
     seen: dict[str | None, KeptBatch] = {row[0]: row for row in held}
     answers: list[Accepted | HttpProblem | None] = [
@@ -95,7 +99,6 @@ def apply_group(
     if fresh:
         group = Group([batches[place] for place in fresh])
         now = service.clock()
-        interned = memory_of(service, stream.id)
         interned.load(transaction)
         try:
             changes = merge_records(transaction, stream, interned, group.records, found, now=now)
@@ -171,29 +174,32 @@ def _write_rows(
     *seqs* has the number of the batch of each record, *ident* that of the stream.
     """
     added: list[NewRow] = []
-    changed: list[Any] = []
-    counts: dict[tuple[int, int, int], int] = {}
+    changed: list[tuple[int, int, bytes | None, Any]] = []
+    came: list[tuple[int, int, int]] = []
+    left: list[tuple[int, int, int]] = []
+    number = interned.pattern
     for row in changes.rows.values():
         if not row.last:  # no record changed it
             continue
-        bucket, slice_, grades = row.bucket, row.slice, row.grades
-        pattern = interned.pattern(row.pattern)
-        cell = (bucket, slice_, pattern)
+        bucket, slice_, pattern = row.bucket, row.slice, number(row.pattern)
         if row.is_new:
-            u, first = places[row.item, row.system], seqs[row.first - 1]
-            names = (row.id, ident, row.item, row.system)
-            added.append((*names, bucket, slice_, pattern, u, grades, first))
-            counts[cell] = counts.get(cell, 0) + 1
+            name = (row.item, row.system)
+            first = seqs[row.first - 1]
+            cells = (bucket, slice_, pattern, places[name], row.grades, first)
+            added.append((row.id, ident, *name, *cells))
+            came.append((bucket, slice_, pattern))
         else:
-            changed.append((slice_, pattern, grades, row.id))
-            before = (bucket, row.old_slice, row.old_pattern)
-            if cell != before:
-                counts[before] = counts.get(before, 0) - 1
-                counts[cell] = counts.get(cell, 0) + 1
+            changed.append((slice_, pattern, row.grades, row.at))
+            if slice_ != row.old_slice or pattern != row.old_pattern:
+                came.append((bucket, slice_, pattern))
+                left.append((bucket, row.old_slice, row.old_pattern))
     if added:
         transaction.add_rows(added)
     if changed:
         transaction.change_rows(changed)
+    counts = Counter(came)
+    for cell, n in Counter(left).items():
+        counts[cell] -= n
     moved = [(ident, *cell, n) for cell, n in counts.items() if n]
     if moved:
         transaction.add_counts(moved)

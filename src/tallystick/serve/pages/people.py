@@ -28,7 +28,8 @@ async def get_people(incoming: Incoming) -> Response:
         stream = find_stream(reader, name)
         reasons = reader.all(
             "select r.item, l.annotator, l.reason from label l join rows r"
-            f" on r.stream = l.stream and {reader.row_is('=', 'l.row_id')} where l.stream = ? and l.current = 1 and l.reason is not null"
+            f" on r.stream = l.stream and {reader.row_is('=', 'l.row_id')}"
+            " where l.stream = ? and l.current = 1 and l.reason is not null"
             " order by l.id desc limit 20",
             (stream.id,),
         )

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from tallystick.serve.answer import answer_stream
 from tallystick.serve.results import computed
 from tallystick.serve.service import Service
 from tallystick.serve.settings import StreamRecord
@@ -101,6 +100,8 @@ def ask_view(
 
 def view(store: Store, args: dict[str, Any]) -> bytes:
     """Ask a question about a stream and return what its page shows: what the worker does."""
+    from tallystick.serve.answer import answer_stream  # the server itself never computes
+
     verb = args["question"]
     given = {"by": [args["by"]]} if args["by"] else {}
     span = Span(labels=args["labels"])

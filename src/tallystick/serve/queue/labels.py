@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from tallystick.serve.auth import Principal
 from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
-from tallystick.serve.ingest.merge import RowPlaces
+from tallystick.serve.ingest.places import RowPlaces
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.queue.frames import FrameBody, FrameOrder, frames_of, make_frame
 from tallystick.serve.queue.turns import Turn, answer_turn, next_turn, skip_turn, undo_turn

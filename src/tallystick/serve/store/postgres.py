@@ -76,7 +76,7 @@ class PostgresReader:
     def row_is(self, sign: str, number: int | str, alias: str = "r") -> str:
         """Return the condition that the id of a row compares to a number, or to a column.
 
-        The index of a stream's rows has blocks of sixteen ids, so the condition names the block too.
+        The index of a stream's rows has blocks of sixteen ids, so the condition names the block.
 
         >>> PostgresReader.row_is(None, ">", 20)
         '(r.id >> 4 >= 20 >> 4 and r.id > 20)'
@@ -98,7 +98,6 @@ class PostgresTransaction(PostgresReader):
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         super().__init__(connection)
         self._used = False
-        self._found: dict[int, str] = {}  # where the rows lie that were found last, by id
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
@@ -152,15 +151,14 @@ class PostgresTransaction(PostgresReader):
             found = self._connection.execute(
                 "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern,"
                 " nullif(r.grades, ''), r.at from unnest(%s::bigint[]) n (u), lateral"
-                " (select *, ctid::text as at from rows where u = n.u offset 0) r"
+                " (select *, ctid as at from rows where u = n.u offset 0) r"
                 " where r.stream = %s",
                 (number_array({places[name] for name in names}), stream),
             )
         # Two names may have the same hash: only those that were asked for are meant.
         wanted = set(names)
-        rows = [row for row in found if (row[0], row[1]) in wanted]
-        self._found = {row[2]: row[7] for row in rows}
-        return held.fetchall() if keys else [], [row[:7] for row in rows]
+        rows = [row for row in found.fetchall() if row[:2] in wanted]
+        return held.fetchall() if keys else [], rows
 
     def numbers(self, rows: int, batches: int) -> tuple[int, int]:
         """Reserve consecutive ids of rows and numbers of batches; return the first of each."""
@@ -208,16 +206,15 @@ class PostgresTransaction(PostgresReader):
             ),
         )
 
-    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int]]) -> None:
-        """Set (slice, pattern, grades) of the row with the id that comes last."""
-        slices, patterns, grades, ids = zip(*rows, strict=True)
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, Any]]) -> None:
+        """Set (slice, pattern, grades) of the rows that `find` found at these places."""
+        slices, patterns, grades, places = zip(*rows, strict=True)
         # Nobody else writes meanwhile, so the rows still lie where they were found.
-        places = text_array([self._found[one] for one in ids])
         self._connection.execute(
             "update rows r set slice = n.slice, pattern = n.pattern, grades = n.grades"
             " from unnest(%s::integer[], %s::integer[], %s::bytea[], %s::tid[])"
             " n (slice, pattern, grades, at) where r.ctid = n.at",
-            (number_array(slices), number_array(patterns), _grades(grades), places),
+            (number_array(slices), number_array(patterns), _grades(grades), text_array(places)),
         )
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:

@@ -12,8 +12,11 @@ from typing import Any, Protocol, TypeAlias
 
 __all__ = ["KeptBatch", "NewBatch", "NewRow", "Reader", "RowState", "Store", "Transaction"]
 
-RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None"]
-"""(item, system, id, bucket, slice, pattern, grades) of a row as it is kept."""
+RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None", Any]
+"""(item, system, id, bucket, slice, pattern, grades, at) of a row as it is kept.
+
+*at* is where it lies, for `Transaction.change_rows`: good until something else is written.
+"""
 
 NewRow: TypeAlias = tuple[int, int, str, str, int, int, int, int, "bytes | None", int]
 """(id, stream, item, system, bucket, slice, pattern, u, grades, seq_first)."""
@@ -98,11 +101,8 @@ class Transaction(Reader, Protocol):
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""
 
-    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int]]) -> None:
-        """Set (slice, pattern, grades) of the row with the id that comes last.
-
-        It was found in this transaction.
-        """
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, Any]]) -> None:
+        """Set (slice, pattern, grades) of the rows that `find` found at these places."""
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
         """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""

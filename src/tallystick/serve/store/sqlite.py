@@ -111,20 +111,26 @@ class SqliteTransaction(SqliteReader):
                 "select key, seq, sha256, n, new, changed from batch where stream = ? and key = ?",
                 (stream, key),
             )
-        columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
+        columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades, r.id"
         if len(names) < _FEW:
             sql = f"select {columns} from rows r where stream = ? and item = ? and system = ?"
             found: list[RowState] = []
             for item, system in names:
                 found += ask(sql, (stream, item, system))
             return held, found
-        # One statement for the whole batch: the loop runs inside SQLite. "cross join" keeps the
-        # names outside: without it the planner may walk all rows of the stream once per name.
+        # One statement per system for the whole batch: the loop runs inside SQLite. "cross join"
+        # keeps the names outside: otherwise the planner may walk all rows of the stream for each.
         sql = (
             f"select {columns} from json_each(?) j cross join rows r"
-            " where r.stream = ? and r.item = j.value ->> 0 and r.system = j.value ->> 1"
+            " where r.stream = ? and r.item = j.value and r.system = ?"
         )
-        return held, ask(sql, (msgspec.json.encode(names).decode(), stream)).fetchall()
+        items: dict[str, list[str]] = {}
+        for item, system in names:
+            items.setdefault(system, []).append(item)
+        found = []
+        for system, mine in items.items():
+            found += ask(sql, (msgspec.json.encode(mine).decode(), stream, system)).fetchall()
+        return held, found
 
     def numbers(self, rows: int, batches: int) -> tuple[int, int]:
         """Reserve consecutive ids of rows and numbers of batches; return the first of each."""
@@ -152,8 +158,8 @@ class SqliteTransaction(SqliteReader):
             rows,
         )
 
-    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int]]) -> None:
-        """Set (slice, pattern, grades) of the row with the id that comes last."""
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, Any]]) -> None:
+        """Set (slice, pattern, grades) of the rows that `find` found at these places."""
         self._connection.executemany(
             "update rows set slice = ?, pattern = ?, grades = ? where id = ?", rows
         )

@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-from tallystick.clients.kinds import kind_of
-from tallystick.clients.secrets import refuse_key, refuse_keys_in_url
 from tallystick.errors import InputError
 from tallystick.serve.outgoing import target_of
 from tallystick.serve.problem import Fix, HttpProblem
@@ -147,6 +145,10 @@ def check_order(order: WatchOrder, *, allow: Sequence[str], by_operator: bool = 
 
 
 def _check_api(order: WatchOrder, *, allow: Sequence[str], by_operator: bool) -> None:
+    # Loaded here: clients bring numerical libraries, and a service without a watch starts at once.
+    from tallystick.clients.kinds import kind_of
+    from tallystick.clients.secrets import refuse_key, refuse_keys_in_url
+
     kind, target = kind_of(order.api)
     if by_operator:
         return
