@@ -7,8 +7,8 @@ turn, so that all are asked equally often. Both databases must hold the same cou
 one of them, in turn, must answer what the command line says of the exported rows: every field but
 ``as_of`` and ``command``, and the same refusals, but for the row that a refusal names.
 
-With --kills every stream is posted by processes that are killed at named points, about three times per
-stream, and whatever was not acknowledged is sent again. With --keep the streams of earlier calls are
+With --kills the streams are posted by processes that are killed at named points, a few times in
+all, and whatever was not acknowledged is sent again. With --keep the streams of earlier calls are
 counted, too, and the next ones are taken.
 """
 
