@@ -82,7 +82,8 @@ def _filled(score: Array, weight: Array, epsilon: Array, luck: Array) -> Array:
     # The first that does not fit is left to luck, and nothing after it is taken.
     last = np.full(rows, row.size)
     np.minimum.at(last, row[~fits], position[~fits])
-    lucky = luck[row] * weight[row, column] < epsilon[row] - together[row, position]
+    with np.errstate(invalid="ignore"):  # luck that never comes, on an item without weight
+        lucky = luck[row] * weight[row, column] < epsilon[row] - together[row, position]
     taken[row, column] = (position < last[row]) | ((position == last[row]) & lucky)
     return np.asarray(taken)
 
