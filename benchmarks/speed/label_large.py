@@ -139,7 +139,7 @@ def drawn(session: Path) -> dict[str, float]:
 
 def libraries(folder: Path) -> dict[str, float]:
     """Return what it takes to start Python and load what every step needs, without any work."""
-    code = "import duckdb, numba, pyarrow.parquet, scipy.special, tallystick.cli.label"
+    code = "import duckdb, pyarrow.parquet, scipy.special, tallystick.cli.label"
     code += "; from tallystick.sampling.labels import _refuted"
     return ran(folder, program=(sys.executable, "-c", code))
 

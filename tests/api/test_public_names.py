@@ -20,7 +20,6 @@ MODULES = sorted(
 HEAVY = (
     "numpy",
     "scipy",
-    "numba",
     "pyarrow",
     "duckdb",
     "narwhals",

@@ -21,7 +21,6 @@ __all__ = ["Component", "DoctorResult", "doctor", "examine"]
 _NEEDED = (
     "numpy",
     "scipy",
-    "numba",
     "pyarrow",
     "duckdb",
     "narwhals",

@@ -141,4 +141,5 @@ def _stepped(
     gain = lean * mass(cut[:-1] - 1.0, m[:-1])
     gain -= np.where(np.diff(cut) > 0.0, mass(cut[:-1], m[1:]), 0.0)
     first = _above(cut[:1], m[:1], lean, np.ones((len(lean), 1), np.bool_))
-    return np.asarray(np.clip(np.cumsum(np.concatenate([first, gain], axis=1), axis=1), 0.0, 1.0))
+    above = np.cumsum(np.concatenate([first, gain], axis=1), axis=1)
+    return np.asarray(np.clip(above, 0.0, 1.0))

@@ -1,75 +1,93 @@
-"""Compiled inner loops of the rollouts: rows are rollouts, columns items. Plain NumPy takes four
-times as long.
-"""
+"""Inner steps of the rollouts: rows are rollouts, columns items."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tallystick.dynamic.population import Array
 
 __all__ = ["add_errors", "count_votes", "fill"]
 
 _BINS = 256
+_AT_ONCE = 1 << 15
+"""Numbers of a block of rollouts: what lies between two steps stays in the processor's cache."""
 
 
-@njit(cache=True)
+def _blocks(rows: int, size: int) -> list[slice]:
+    step = max(1, _AT_ONCE // max(1, size))
+    return [slice(start, start + step) for start in range(0, rows, step)]
+
+
 def fill(
     scores: Array, weights: Array, clean: Array, epsilon: Array, luck: Array, errors: Array
-) -> None:  # pragma: no cover
-    """Mark the clean items of highest score as *errors* until their mass reaches *epsilon*, one a
+) -> None:
+    """Mark the clean items of highest score as *errors* until their mass reaches *epsilon*, per
     row.
 
-    The item on the boundary is taken if *luck* (uniform, one a row) falls below the part of it that
-    still fits; luck above one never takes it. A histogram of scores finds the boundary, so only the
-    few items beside it are sorted.
+    The item on the boundary is taken if *luck* (uniform, one per row) falls below the part of it
+    that still fits; luck above one never takes it. A histogram of scores finds the boundary, so
+    only the few items beside it are sorted.
+
+    >>> errors = np.empty((1, 4), bool)
+    >>> scores, weights = np.array([[0.1, 0.9, 0.5, 0.7]]), np.full((1, 4), 0.25)
+    >>> fill(scores, weights, np.ones(4, bool), np.array([0.5]), np.array([2.0]), errors)
+    >>> errors.tolist()
+    [[False, True, False, True]]
     """
-    size = scores.shape[1]
-    mass = np.empty(_BINS)
-    beside = np.empty(size, dtype=np.int64)
-    bins = np.empty(size, dtype=np.int64)
-    for row in range(scores.shape[0]):
-        high, low = -np.inf, np.inf
-        for i in range(size):
-            score = scores[row, i]
-            if clean[i] and np.isfinite(score):
-                high, low = max(high, score), min(low, score)
-        scale = (_BINS - 1) / (high - low) if high > low else 0.0
-        mass[:] = 0
-        for i in range(size):
-            if clean[i]:
-                score = scores[row, i]
-                place = (
-                    0
-                    if score >= high
-                    else (_BINS - 1 if score <= low else int((high - score) * scale))
-                )
-                bins[i] = place
-                mass[place] += weights[row, i]
-        reached, edge = 0.0, 0
-        while edge < _BINS and reached + mass[edge] <= epsilon[row]:
-            reached += mass[edge]
-            edge += 1
-        found = 0
-        for i in range(size):
-            errors[row, i] = clean[i] and bins[i] < edge
-            if clean[i] and bins[i] == edge:
-                beside[found] = i
-                found += 1
-        order = np.argsort(-scores[row][beside[:found]])
-        for k in range(found):
-            i = beside[order[k]]
-            weight = weights[row, i]
-            if reached + weight <= epsilon[row]:
-                reached += weight
-                errors[row, i] = True
-            else:
-                errors[row, i] = luck[row] * weight < epsilon[row] - reached
-                break
+    items = np.flatnonzero(clean)
+    some = items if items.size < clean.size else slice(None)
+    for block in _blocks(*scores.shape):
+        part = scores[block, some], weights[block, some], epsilon[block], luck[block]
+        errors[block] = False
+        if items.size:
+            errors[block, some] = _filled(*part)
 
 
-@njit(cache=True)
+def _filled(score: Array, weight: Array, epsilon: Array, luck: Array) -> Array:
+    rows = len(score)
+
+    # Bins from the highest score downwards. What is infinite lies in the first or the last one.
+    high, low = score.max(axis=1, keepdims=True), score.min(axis=1, keepdims=True)
+    if not (np.isfinite(high) & np.isfinite(low)).all():
+        finite = np.isfinite(score)
+        high = np.where(finite, score, -np.inf).max(axis=1, keepdims=True)
+        low = np.where(finite, score, np.inf).min(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(high > low, (_BINS - 1) / (high - low), 0.0)
+        place = np.clip((high - score) * scale, 0.0, _BINS - 1.0)
+    if (high <= low).any() or not np.isfinite(place).all():
+        place = np.where(score >= high, 0, np.where(score <= low, _BINS - 1, place))
+    place = place.astype(np.intp)
+
+    # The first bin that does not fit as a whole is the boundary.
+    place += np.arange(rows)[:, None] * _BINS
+    mass = np.bincount(place.ravel(), weight.ravel(), rows * _BINS).reshape(rows, _BINS)
+    reached = np.cumsum(mass, axis=1)
+    edge = (reached <= epsilon[:, None]).sum(axis=1)
+    before = np.where(edge > 0, reached[np.arange(rows), edge - 1], 0.0)
+    bounds = (edge + np.arange(rows) * _BINS)[:, None]
+    taken = place < bounds
+
+    # Its items in order of their scores, one row per rollout, filled up with what never fits.
+    row, column = np.nonzero(place == bounds)
+    order = np.lexsort((-score[row, column], row))
+    row, column = row[order], column[order]
+    count = np.bincount(row, minlength=rows)
+    position = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)
+    beside = np.zeros((rows, int(count.max()) + 2 if row.size else 2))
+    beside[:, 0] = before
+    beside[row, position + 1] = weight[row, column]
+    together = np.cumsum(beside, axis=1)
+    fits = together[row, position + 1] <= epsilon[row]
+    # The first that does not fit is left to luck, and nothing after it is taken.
+    last = np.full(rows, row.size)
+    np.minimum.at(last, row[~fits], position[~fits])
+    with np.errstate(invalid="ignore"):  # luck that never comes, on an item without weight
+        lucky = luck[row] * weight[row, column] < epsilon[row] - together[row, position]
+    taken[row, column] = (position < last[row]) | ((position == last[row]) & lucky)
+    return np.asarray(taken)
+
+
 def count_votes(
     errors: Array,
     ballot: float,
@@ -79,42 +97,41 @@ def count_votes(
     weights: Array,
     wrong: Array,
     out: Array,
-) -> None:  # pragma: no cover
+) -> None:
     """Add a round's votes to *wrong*; write majority risk, model risk and excess risk of each
     rollout into *out*.
+
+    >>> wrong, out = np.zeros((1, 2)), np.zeros((1, 3))
+    >>> share = np.array([0.4, 0.6])
+    >>> count_votes(np.array([[True, False]]), 1.0, 0.5, 1e-9, share, share[None], wrong, out)
+    >>> wrong.tolist(), out.tolist()
+    ([[1.0, 0.0]], [[0.4, 0.4, 0.4]])
     """
-    for row in range(errors.shape[0]):
-        majority, model, excess = 0.0, 0.0, 0.0
-        for i in range(errors.shape[1]):
-            if errors[row, i]:
-                wrong[row, i] += ballot
-                model += clean[i]
-                excess += weights[row, i]
-            margin = wrong[row, i] - half
-            if margin > close:
-                majority += clean[i]
-            elif margin >= -close:
-                majority += 0.5 * clean[i]
-        out[row, 0], out[row, 1], out[row, 2] = majority, model, excess
+    for block in _blocks(*errors.shape):
+        failed = errors[block].astype(np.float64)
+        wrong[block] += ballot * failed
+        # A tie counts half: it is above one of two bars.
+        votes = wrong[block]
+        out[block, 0] = 0.5 * (
+            (votes > half + close).astype(np.float64) @ clean
+            + (votes >= half - close).astype(np.float64) @ clean
+        )
+        out[block, 1] = failed @ clean
+        out[block, 2] = np.einsum("ij,ij->i", failed, weights[block])
 
 
-@njit(cache=True)
-# pragma: no cover
 def add_errors(errors: Array, coin: Array, population: Array, total: Array, count: Array) -> None:
     """Add the error distribution of each rollout, as ideal annotators return it, to the running sum
     *total*.
+
+    >>> total, count = np.zeros((1, 2)), np.zeros(1)
+    >>> add_errors(np.array([[True, False]]), np.zeros(2, bool), np.full(2, 0.5), total, count)
+    >>> total.tolist(), count.tolist()
+    ([[1.0, 0.0]], [1.0])
     """
-    for row in range(errors.shape[0]):
-        mass = 0.0
-        for i in range(errors.shape[1]):
-            if coin[i]:
-                mass += 0.5 * population[i]
-            elif errors[row, i]:
-                mass += population[i]
-        if mass > 0:
-            count[row] += 1
-            for i in range(errors.shape[1]):
-                if coin[i]:
-                    total[row, i] += 0.5 * population[i] / mass
-                elif errors[row, i]:
-                    total[row, i] += population[i] / mass
+    for block in _blocks(*errors.shape):
+        found = np.where(coin, 0.5, errors[block]) * population
+        mass = found.sum(axis=1)
+        some = mass > 0
+        count[block] += some
+        total[block] += found / np.where(some, mass, 1.0)[:, None]
