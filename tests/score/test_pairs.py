@@ -56,12 +56,20 @@ def test_certified_pairs_are_exact_and_wider():
     assert anytime.interval.guarantee == "anytime"
 
 
-def test_every_item_graded_leaves_no_doubt():
-    result = evaluate(drawn(items=60, graded=60), label_draw="all", **ROLES)
+def test_every_item_graded_leaves_no_doubt_about_these_items():
+    result = evaluate(drawn(items=60, graded=60), label_draw="all", population="these", **ROLES)
     pair = result.pair("a", "b")
     assert pair.adjusted_p == 0.0
     assert pair.interval.width == pytest.approx(0.0, abs=1e-9)
     assert result.contenders == ("b",)
+
+
+def test_every_item_graded_leaves_the_doubt_about_new_items():
+    result = evaluate(drawn(items=60, graded=60), **ROLES)
+    assert result.population == "new"
+    assert any("every output has a human grade" in note for note in result.notes)
+    interval = result.pair("a", "b").interval
+    assert interval.high - interval.low > 0.1
 
 
 def test_a_board_has_one_row_per_item_and_gaps_where_a_system_gave_no_output():
