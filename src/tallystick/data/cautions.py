@@ -17,6 +17,7 @@ from tallystick.data.answer_counts import answer_counts
 from tallystick.data.copied_truth import CopiedTruth, copied_truth, reversed_votes
 from tallystick.data.data import Data
 from tallystick.data.label_block import LabelBlock, label_block
+from tallystick.data.label_groups import LabelGroups, label_groups
 from tallystick.data.label_order import LabelOrder, label_order
 from tallystick.data.label_slices import LabelSlice, label_slice
 from tallystick.data.no_answer_codes import CodeDoubt, doubted_codes
@@ -75,8 +76,11 @@ def find_cautions(
     elif order is not None:
         found.append(_order_caution(order))
     part = label_slice(data)
+    groups = label_groups(data) if part is None else None
     if part is not None:
         found.append(_part_caution(part))
+    elif groups is not None:
+        found.append(_groups_caution(groups))
     return (*found, *_of_counts(data))
 
 
@@ -166,6 +170,17 @@ def _again_caution(again: RepeatedQuestion, *, clustered: bool) -> Caution:
             f" that ask the same are no items of their own, and intervals are too narrow: {way_out}"
         ),
         assumption=f"rows with the same {again.column!r} are as good as new ones",
+    )
+
+
+def _groups_caution(groups: LabelGroups) -> Caution:
+    return Caution(
+        warning=(
+            f"the labels of {groups.truth!r} are on {groups.labelled:,} of the {groups.groups:,}"
+            f" different {groups.column!r}, and {percent(groups.share)} of the rows belong to the"
+            " others. Rows of one group are often alike, so these labels say less than they seem to"
+        ),
+        assumption=f"rows are alike whatever their {groups.column!r}",
     )
 
 
