@@ -1,4 +1,4 @@
-"""Where rising functions cross a bar: many at once, by Newton's steps that cannot leave a bracket."""
+"""Where rising functions cross a bar: many at once, by Newton's steps inside a bracket."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from tallystick.stats.crossing import Floats, crossing
 __all__ = ["Wagers", "stakes_before"]
 
 RUIN = math.log(1e-300)
-"""Capital whose logarithm is below this is given up. A gambler who stops betting still plays fair, so the ends only
-widen by it."""
+"""Capital whose logarithm is below this is given up. A gambler who stops betting still plays fair,
+so the ends only widen by it."""
 AT_ONCE = 1 << 16
 """Rows times draws that are looked at together, so that they stay in the processor's cache."""
 

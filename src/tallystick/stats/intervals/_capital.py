@@ -1,5 +1,5 @@
-"""Lower ends of :mod:`tallystick.stats.intervals.betting`: the largest mean that a gambler on larger
-values has refuted. Values lie in [0, 1].
+"""Lower ends of :mod:`tallystick.stats.intervals.betting`: the largest mean that a gambler on
+larger values has refuted. Values lie in [0, 1].
 
 The upper end is the lower end of the reflected values 1 - x.
 """
