@@ -245,7 +245,7 @@ def _difference(
 
 
 def _boxed(one: AdverseEstimate) -> Interval:
-    """Return the kind of the difference of two exact intervals: exact, at both levels added."""
+    """Return the kind of a difference of two exact intervals: exact at the sum of their levels."""
     return Interval(-1.0, 1.0, guarantee=one.interval.guarantee, method="two exact intervals")
 
 

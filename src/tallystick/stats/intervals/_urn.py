@@ -20,8 +20,8 @@ Ints = NDArray[np.int64]
 BOX_SHARE = 0.05
 """The part of the allowed error that goes to saying where the two strata can lie at all."""
 SLACK = 1.0 - 1e-7
-"""A count is excluded only if its tail is below this share of the allowed error: rounding must never
-exclude what it should not."""
+"""A count is excluded only if its tail is below this share of the allowed error: rounding must
+never exclude what it should not."""
 PARTS = 16
 """Parts into which a range of counts is cut at once."""
 CELLS = 1 << 17
