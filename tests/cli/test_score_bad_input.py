@@ -140,5 +140,5 @@ def test_labels_only_where_judges_disagree_are_refused_for_scores(score, draw):
         for word, x, y, z in zip(*(full[name] for name in ("human", *"xyz")), strict=True)
     ]
     done = score(full, "--label-draw", draw)
-    refused(done, "all 123 human grades are on outputs where the judges disagree")
+    refused(done, "All 123 human grades are on outputs where the judges disagree")
     refused(done, "Grade outputs drawn at random", "(--probability)")

