@@ -244,7 +244,10 @@ class CountedRows:
                 held[0] += n
                 held[1] += n if pattern in labelled else 0
         return {
-            name: [(value, rows, labels) for value, (rows, labels) in cells.items()]
+            name: sorted(
+                ((value, rows, labels) for value, (rows, labels) in cells.items()),
+                key=lambda cell: (cell[0] is not None, cell[0] or ""),
+            )
             for name, cells in found.items()
         }
 
