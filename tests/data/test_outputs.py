@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from tallystick import score
 from tallystick.data import Door, Layout, Roles, read
 from tallystick.data.outputs import find_outputs
 from tallystick.errors import InputError
@@ -106,3 +107,9 @@ def test_what_is_graded_is_no_system() -> None:
     graded = {**table, "human_style": [1, None], "human_safety": [None, 1]}
     wide = scan(pa.table(graded))
     assert find_outputs(wide, Roles(), Layout())[0] is wide
+
+
+def test_a_judge_with_numbers_for_one_system_and_words_for_another_is_refused() -> None:
+    table = pa.table({"id": [1, 2], "A.gpt": pa.array([1, 0], pa.int8()), "B.gpt": ["x", "y"]})
+    with pytest.raises(InputError, match="numbers for one system and words for another"):
+        score.evaluate(table)

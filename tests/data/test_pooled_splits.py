@@ -24,3 +24,14 @@ def test_pooled_parts_are_a_warning_with_the_way_out(parts) -> None:
 def test_other_columns_are_left_alone(values) -> None:
     table = {**MODELS, "which": list(values) * 40}
     assert pooled_split(read(table, models=("a", "b"))) is None
+
+
+def test_two_thousand_columns_are_looked_at_by_one_query() -> None:
+    wide = {f"c{k}": ["b", "c"] * 3 for k in range(300)}
+    table = {**wide, "split": ["train", "test"] * 3, "a": [0, 1] * 3, "b": [1, 1] * 3}
+    with read(table, models=("a", "b")) as data:
+        asked = []
+        query = data.held.query
+        object.__setattr__(data.held, "query", lambda sql: asked.append(sql) or query(sql))
+        assert pooled_split(data) is not None
+    assert len(asked) == 1

@@ -20,7 +20,7 @@ __all__ = ["OF_LABELS", "LabelOrder", "label_order"]
 _LOOKED = 200
 """Rows by which a column is taken for a time or a running number."""
 
-_MOST_COLUMNS = 6
+_MOST_LOOKED, _MOST_COLUMNS = 60, 6
 _DIFFERENT = 0.9
 """Share of different numbers from which a column numbers its rows."""
 
@@ -120,7 +120,7 @@ def _orders(data: Data, table: Table) -> dict[str, str]:
     used = set(data.roles.columns()) - {data.roles.item, data.roles.time}
     names = [
         name for name in table.columns if name not in used and not set(tokens(name)) & OF_LABELS
-    ]
+    ][:_MOST_LOOKED]
     if not names:
         return {}
     casts = {

@@ -277,6 +277,12 @@ def _stacked(table: Table, grid: _Grid, shared: Sequence[str]) -> pa.Table:
             for part in grid.parts
         }
         blocks.append(pa.table(columns))
-    joined = pa.concat_tables(blocks, promote_options="permissive")
+    try:
+        joined = pa.concat_tables(blocks, promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise InputError(
+            f"{table.source}: the columns of one judge hold numbers for one system and words for"
+            f" another ({str(error).partition(': ')[2]}): write both alike"
+        ) from error
     order = np.arange(joined.num_rows).reshape(len(blocks), -1).T.ravel()
     return joined.take(pa.array(order))

@@ -40,6 +40,8 @@ _MOST = 8
 """Different values that a column of splits has at most."""
 
 _LOOKED = 100_000
+_GLANCE = 200
+"""Rows that show whether a column holds such words at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +86,33 @@ def _texts(data: Data) -> Iterator[tuple[str, Collection[str]]]:
             (name, cells) for name, cells in {**counted, **beside}.items() if name not in taken
         )
     elif isinstance(table, Table):
-        for name in table.columns:
-            free = name not in taken and name not in table.left_out
-            if free and table.kinds.get(name) == "text":
-                cell = identifier(name)
-                rows = table.query(
-                    f"select distinct {cell} from (select {cell} from rows limit {_LOOKED})"
-                    f" where {cell} is not null limit {_MOST + 1}"
-                )
-                yield name, [word for (word,) in rows]
+        for name in _likely(table, taken):
+            cell = identifier(name)
+            rows = table.query(
+                f"select distinct {cell} from (select {cell} from rows limit {_LOOKED})"
+                f" where {cell} is not null limit {_MOST + 1}"
+            )
+            yield name, [word for (word,) in rows]
+
+
+def _likely(table: Table, taken: Collection[str]) -> list[str]:
+    """Return the columns of text whose first cells are words for parts of a data set.
+
+    One query for all of them: a table may have two thousand columns.
+    """
+    kinds = table.kinds
+    free = [
+        name
+        for name in table.columns
+        if name not in taken and name not in table.left_out and kinds[name] == "text"
+    ]
+    if not free:
+        return []
+    cells = ", ".join(f"{identifier(name)} as c{k}" for k, name in enumerate(free))
+    seen = table.arrow(f"select {cells} from (select * from rows limit {_GLANCE})")
+    found = []
+    for k, name in enumerate(free):
+        words = seen[f"c{k}"].drop_null().unique().to_pylist()
+        if words and all(as_word(word) in _TRAIN | _HELD_OUT for word in words if word.strip()):
+            found.append(name)
+    return found
