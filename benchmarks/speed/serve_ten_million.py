@@ -17,11 +17,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import serve
 import serve_idle
 from tests.serve.postgres import fresh_database, postgres_process
 from tests.serve.web import running
 
+import serve
 from tallystick.serve.store import open_store
 
 POSTS = 25
