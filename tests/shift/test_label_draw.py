@@ -25,7 +25,9 @@ def table(rng: np.random.Generator, confirmed: bool) -> dict[str, list[str | Non
 
 def test_labels_on_confirmed_answers_decide_nothing() -> None:
     given = table(np.random.default_rng(1), confirmed=True)
-    result = shift.evaluate(given, truth="team", old="march", new="june")
+    options = {"truth": "team", "old": "march", "new": "june", "gates": ("accuracy_change > -1%",)}
+    result = shift.evaluate(given, **options)
+    assert [gate.passed for gate in result.gates] == [None]
     assert result.verdict.startswith("The labels decide nothing, because they were not drawn at")
     assert result.decision == "undecided"
     assert "march and june agree on" in result.warnings[0]

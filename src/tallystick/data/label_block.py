@@ -15,7 +15,15 @@ from tallystick.tally import Tally
 from tallystick.values import is_missing, is_no_answer
 from tallystick.values.sql import literal
 
-__all__ = ["BEYOND_CHANCE", "FEWEST_LABELS", "MOST_ROWS", "LabelBlock", "label_block", "label_cell"]
+__all__ = [
+    "BEYOND_CHANCE",
+    "FEWEST_LABELS",
+    "MOST_ROWS",
+    "LabelBlock",
+    "label_block",
+    "label_cell",
+    "labelled_table",
+]
 
 FEWEST_LABELS = 8
 """Labels from which on a block is no accident."""
@@ -124,6 +132,20 @@ def _counted_block(data: Data, tally: Tally, truth: str) -> LabelBlock | None:
     rows = round(tally.n)
     block = LabelBlock(column=truth, labels=labels, first=first, last=last, rows=rows)
     return block if labels and _is_no_chance(block, labels, (last - first) / rows) else None
+
+
+def labelled_table(data: Data) -> tuple[Table, str] | None:
+    """Return the table and the column of its labels, if a few labels speak for all of its rows.
+
+    None where a session or known probabilities say how rows were chosen, where the rows are not
+    here, and where there are too many to look at.
+    """
+    truth, table = data.roles.truth, data.held
+    if truth is None or data.session is not None or data.roles.probability is not None:
+        return None
+    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > MOST_ROWS:
+        return None
+    return table, truth
 
 
 def label_cell(table: Table, truth: str, missing: frozenset[str]) -> str | None:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallystick.data.data import Data
-from tallystick.data.detect.names import tokens
-from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, MOST_ROWS, label_cell
-from tallystick.data.label_order import OF_LABELS
+from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, label_cell, labelled_table
+from tallystick.data.label_order import free_columns
 from tallystick.io import Table, identifier
 
 __all__ = ["LabelGroups", "label_groups"]
@@ -58,11 +57,10 @@ def label_groups(data: Data) -> LabelGroups | None:
     >>> found.column, found.labelled, found.groups
     ('talk', 4, 20)
     """
-    truth, table = data.roles.truth, data.held
-    if truth is None or data.session is not None or data.roles.probability is not None:
+    known = labelled_table(data)
+    if known is None:
         return None
-    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > MOST_ROWS:
-        return None
+    table, truth = known
     names = _grouping(data, table)
     label = label_cell(table, truth, frozenset(data.rules.missing)) if names else None
     if label is None:
@@ -115,14 +113,7 @@ def _log_ways(n: int, k: int) -> float:
 
 def _grouping(data: Data, table: Table) -> list[str]:
     """Return columns that no role has taken and whose cells make groups of rows."""
-    used = set(data.roles.columns()) - {data.roles.by, data.roles.cluster}
-    names = [
-        name
-        for name in table.columns
-        if name not in used
-        and table.kinds[name] in ("text", "integer")
-        and not set(tokens(name)) & OF_LABELS
-    ][:40]
+    names = free_columns(data, table, ("text", "integer"), besides=("by", "cluster"))
     if not names:
         return []
     counts = ", ".join(

@@ -8,14 +8,15 @@ of those before.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tallystick.data.data import Data
 from tallystick.data.detect.names import tokens
-from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, MOST_ROWS, label_cell
+from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, label_cell, labelled_table
 from tallystick.io import Table, identifier
 
-__all__ = ["OF_LABELS", "LabelOrder", "label_order"]
+__all__ = ["LabelOrder", "free_columns", "label_order"]
 
 _LOOKED = 200
 """Rows by which a column is taken for a time or a running number."""
@@ -24,7 +25,7 @@ _MOST_LOOKED, _MOST_COLUMNS = 60, 6
 _DIFFERENT = 0.9
 """Share of different numbers from which a column numbers its rows."""
 
-OF_LABELS = frozenset(
+_OF_LABELS = frozenset(
     {
         *("label", "labels", "labeled", "labelled", "labeling", "labelling", "annotated"),
         *("annotation", "annotator", "graded", "grade", "grading", "reviewed", "review", "rated"),
@@ -79,11 +80,10 @@ def label_order(data: Data) -> LabelOrder | None:
     >>> found.column, found.high, found.share
     ('day', '19', 0.2)
     """
-    truth, table = data.roles.truth, data.held
-    if truth is None or data.session is not None or data.roles.probability is not None:
+    held = labelled_table(data)
+    if held is None:
         return None
-    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > MOST_ROWS:
-        return None
+    table, truth = held
     orders = _orders(data, table)
     label = label_cell(table, truth, frozenset(data.rules.missing)) if orders else None
     if label is None:
@@ -115,21 +115,32 @@ def label_order(data: Data) -> LabelOrder | None:
     return None
 
 
+def free_columns(
+    data: Data, table: Table, kinds: Sequence[str], *, besides: Sequence[str]
+) -> list[str]:
+    """Return the columns of some kinds that no role has taken, and that labelling does not fill.
+
+    Columns of the roles *besides* are among them.
+    """
+    kept = {getattr(data.roles, role) for role in besides}
+    used = set(data.roles.columns()) - kept
+    found = table.kinds
+    return [
+        name
+        for name in table.columns
+        if name not in used and found[name] in kinds and not set(tokens(name)) & _OF_LABELS
+    ][:_MOST_LOOKED]
+
+
 def _orders(data: Data, table: Table) -> dict[str, str]:
     """Return the columns that order the rows, each as SQL for a time or a whole number."""
-    used = set(data.roles.columns()) - {data.roles.item, data.roles.time}
-    names = [
-        name for name in table.columns if name not in used and not set(tokens(name)) & OF_LABELS
-    ][:_MOST_LOOKED]
-    if not names:
-        return {}
+    names = free_columns(data, table, ("text", "integer", "other"), besides=("item", "time"))
     casts = {
         name: (
             f"try_cast({identifier(name)} as bigint)",
             f"try_cast({identifier(name)} as timestamp)",
         )
         for name in names
-        if table.kinds[name] in ("text", "integer", "other")
     }
     if not casts:
         return {}

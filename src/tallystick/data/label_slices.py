@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tallystick.data.data import Data
-from tallystick.data.detect.names import tokens
-from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, MOST_ROWS, label_cell
-from tallystick.data.label_order import OF_LABELS
+from tallystick.data.label_block import BEYOND_CHANCE, FEWEST_LABELS, label_cell, labelled_table
+from tallystick.data.label_order import free_columns
 from tallystick.io import Table, identifier
 from tallystick.tally import Tally
 
@@ -102,7 +101,7 @@ def _counted(data: Data, truth: str) -> Mapping[str, Sequence[tuple[str | None, 
     table = data.held
     if isinstance(table, Tally):
         return {} if data.beside is None else data.beside.parts
-    if data.in_engine or truth not in table.columns or data.n_rows > MOST_ROWS:
+    if labelled_table(data) is None:
         return {}
     names = _parts(data, table)
     label = label_cell(table, truth, frozenset(data.rules.missing)) if names else None
@@ -119,14 +118,7 @@ def _counted(data: Data, truth: str) -> Mapping[str, Sequence[tuple[str | None, 
 
 def _parts(data: Data, table: Table) -> list[str]:
     """Return columns that no role has taken and whose few cells divide the table into parts."""
-    used = set(data.roles.columns()) - {data.roles.by, data.roles.cluster}
-    names = [
-        name
-        for name in table.columns
-        if name not in used
-        and table.kinds[name] in ("text", "boolean", "integer")
-        and not set(tokens(name)) & OF_LABELS
-    ][:40]
+    names = free_columns(data, table, ("text", "boolean", "integer"), besides=("by", "cluster"))
     if not names:
         return []
     counts = ", ".join(f"count(distinct {identifier(name)})" for name in names)

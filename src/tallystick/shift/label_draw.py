@@ -52,15 +52,23 @@ def label_draw(data: Data) -> OddDraw | None:
 
 
 def with_label_draw(result: ShiftResult, found: OddDraw | None) -> ShiftResult:
-    """Return the result; if the labels are no random draw they decide nothing, and it says so."""
+    """Return the result; if the labels are no random draw they decide nothing, and it says so.
+
+    Gates stay open, too: all of them count labelled items only.
+    """
     if found is None:
         return result
     said = f"{result.verdict[0].lower()}{result.verdict[1:]}"
     first = "The labels decide nothing, because they were not drawn at random."
+    why = "but the labels were not drawn at random"
     return replace(
         result,
         verdict=f"{first} If they had been: {said}",
         decision="undecided",
         needed=Needed(None, "labels on items drawn at random"),
-        warnings=(f"{found}. Draw them at random", *result.warnings),
+        gates=tuple(
+            gate if gate.passed is None else replace(gate, passed=None, text=f"{gate.text}, {why}")
+            for gate in result.gates
+        ),
+        warnings=(found.warning, *result.warnings),
     )
