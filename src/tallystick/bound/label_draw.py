@@ -11,7 +11,7 @@ import numpy as np
 from tallystick.bound.result import BoundResult
 from tallystick.bound.selection import SelectResult
 from tallystick.results import Needed, Sentences
-from tallystick.sampling.random_draw import OddDraw, odd_draw
+from tallystick.sampling.random_draw import OddDraw, if_drawn, odd_draw
 from tallystick.tally import Tally
 from tallystick.values.label import identity, in_order
 
@@ -54,10 +54,8 @@ def with_draw(result: Answer, found: OddDraw | None) -> Answer:
     first = "The labels decide nothing, because they were not drawn at random."
     return replace(
         result,
-        verdict=f"{first} If they had been: {result.verdict[0].lower()}{result.verdict[1:]}",
-        sentences=Sentences(
-            answer=first, open=f"If they had been: {result.verdict[0].lower()}{result.verdict[1:]}"
-        ),
+        verdict=f"{first} {if_drawn(result.verdict)}",
+        sentences=Sentences(answer=first, open=if_drawn(result.verdict)),
         decision="undecided",
         needed=Needed(None, "labels on rows drawn at random"),
         warnings=(found.warning, *result.warnings),

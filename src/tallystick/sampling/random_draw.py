@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tallystick.results import p_value, percent
 from tallystick.stats.urn_tails import smaller_tail
 
-__all__ = ["LEVEL", "OddDraw", "odd_draw", "odd_draw_in_parts"]
+__all__ = ["LEVEL", "OddDraw", "if_drawn", "odd_draw", "odd_draw_in_parts"]
 
 LEVEL = 0.01
 """The chance of a false alarm is at most this."""
@@ -109,6 +109,18 @@ def odd_draw_in_parts(
     if found is None or (p := min(1.0, found.p_value * len(used))) > LEVEL:
         return None
     return replace(found, p_value=p)
+
+
+def if_drawn(verdict: str) -> str:
+    """Return what labels would say, had they been drawn at random.
+
+    A verdict may begin with a name, which is not written otherwise.
+
+    >>> if_drawn("The new answers are worse."), if_drawn("B is better.")
+    ('If they had been: the new answers are worse.', 'If they had been: B is better.')
+    """
+    told = f"the {verdict[4:]}" if verdict.startswith("The ") else verdict
+    return f"If they had been: {told}"
 
 
 def odd_draw(

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tallystick.results import Needed, Sentences, Unknown, percent
-from tallystick.sampling.random_draw import OddDraw
+from tallystick.sampling.random_draw import OddDraw, if_drawn
 from tallystick.score.outputs import Outputs
 from tallystick.score.result import ScoreResult
 from tallystick.score.verdict_words import plural
@@ -66,8 +66,7 @@ def common_share(outputs: Outputs) -> float | None:
 
 def _open(result: ScoreResult, first: str, why: str, *, pairs_only: bool = False) -> ScoreResult:
     """Return the result with its decision and its gates left open."""
-    said = f"{result.verdict[0].lower()}{result.verdict[1:]}"
-    told = f"As they stand: {said}" if pairs_only else f"If they had been: {said}"
+    told = f"As they stand: {result.verdict}" if pairs_only else if_drawn(result.verdict)
     gates = tuple(
         gate
         if gate.passed is None or (pairs_only and "score(" in gate.expression)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tallystick.data import Data
 from tallystick.results import Needed
-from tallystick.sampling.random_draw import OddDraw, odd_draw
+from tallystick.sampling.random_draw import OddDraw, if_drawn, odd_draw
 from tallystick.shift.result import ShiftResult
 from tallystick.values.label import identity, in_order
 
@@ -58,12 +58,11 @@ def with_label_draw(result: ShiftResult, found: OddDraw | None) -> ShiftResult:
     """
     if found is None:
         return result
-    said = f"{result.verdict[0].lower()}{result.verdict[1:]}"
     first = "The labels decide nothing, because they were not drawn at random."
     why = "but the labels were not drawn at random"
     return replace(
         result,
-        verdict=f"{first} If they had been: {said}",
+        verdict=f"{first} {if_drawn(result.verdict)}",
         decision="undecided",
         needed=Needed(None, "labels on items drawn at random"),
         gates=tuple(
