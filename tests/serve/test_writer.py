@@ -66,8 +66,10 @@ def test_a_full_disk_is_503_keeps_no_half_batch_and_goes_on_when_there_is_room(
     full = web.post(url, json=big, headers={"Idempotency-Key": "big"})
     assert full.status_code == 503, full.text
     assert full.headers["retry-after"]
+    assert web.get("/readyz").status_code == 503
     assert web.get("/v1/streams/qa").json()["rows"] == 1
     connection.execute("pragma max_page_count = 1000000")
+    assert web.get("/readyz").status_code == 200
     again = web.post(url, json=big, headers={"Idempotency-Key": "big"})
     assert again.json()["new"] == 2000
     assert again.json()["again"] is False

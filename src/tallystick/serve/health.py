@@ -27,14 +27,16 @@ async def healthz(incoming: Incoming) -> Health:
 
 
 async def readyz(incoming: Incoming) -> Health:
-    """Say that records can be taken: the writer lives, and the database can be read."""
+    """Say that records can be taken: the writer lives, and the database is read and written."""
     service = incoming.service
     if not service.writer.is_alive():
         raise HttpProblem(503, "the writer has not committed for 5 seconds", Retry_After="5")
     with Boundary() as edge:
         await service.reading(lambda reader: reader.one("select max(version) from schema_version"))
+        if service.writer.refused:  # nobody may post until we are ready, so we must try ourselves
+            await service.writer.try_again()
     if edge.error is not None:  # whatever the database says, it is not ready
-        raise HttpProblem(503, f"the database cannot be read: {edge.error}", Retry_After="5")
+        raise HttpProblem(503, f"the database cannot be used: {edge.error}", Retry_After="5")
     return Health("ready", tallystick.__version__)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import logging
+import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +40,10 @@ _PAUSE = 0.5
 
 _LONGEST_PAUSE = 0.005
 """Seconds that this may last at most."""
+
+
+_ROOM = 256 * 1024
+"""Bytes that must fit before we are ready again after a failed commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class Writer:
         self._wake = threading.Condition()
         self._stopping = False
         self.figures = WriterFigures()
+        self.refused = 0
+        """Bytes of the largest operation that the database refused; 0 once as many were kept."""
         self._oldest = 0.0
         self._active = 0
         self._took = 0.0
@@ -134,6 +141,23 @@ class Writer:
         self._queue(Operation(work, size, future, loop, together))
         return await future
 
+    async def try_again(self) -> None:
+        """Write as much as was refused last, and delete it, to see whether there is room by now."""
+        refused = self.refused
+
+        def write(transaction: Transaction) -> None:
+            # A full disk still takes a few bytes. The text is random because a database may
+            # compress it.
+            text = secrets.token_hex(max(_ROOM, refused) // 2)
+            delete(transaction)
+            transaction.run("insert into fact (name, value) values ('room', ?)", (text,))
+
+        def delete(transaction: Transaction) -> None:
+            transaction.run("delete from fact where name = 'room'")
+
+        await self.commit(write, size=refused)
+        await self.commit(delete)
+
     def is_alive(self) -> bool:
         """Say whether the thread runs and nothing has waited for over five seconds."""
         stuck = self._waiting and time.monotonic() - self._oldest > 5.0
@@ -176,12 +200,16 @@ class Writer:
         with Boundary() as edge, self._store.write() as transaction:
             rest = self._together(transaction, group, outcomes)
             outcomes += [self._attempt(transaction, one) for one in rest]
+        largest = max(one.size for one in group)
         if edge.error is not None:  # whatever failed, every caller must hear of it
             self._on_rollback()
+            self.refused = max(self.refused, largest)
             problem = _refusal(edge.error)
             _resolve([(one, None, problem) for one in group])
             return
 
+        if largest >= self.refused:
+            self.refused = 0
         spent = time.perf_counter() - begun
         self.figures.commits += 1
         self.figures.operations += len(group)

@@ -119,7 +119,9 @@ def test_a_full_disk_refuses_whole_batches_and_goes_on_when_there_is_room(tmp_pa
             assert answer.headers["content-type"] == "application/problem+json"
             assert httpx.get(url).json()["rows"] == 100 * taken
             assert httpx.get(f"{service.address}/healthz").status_code == 200
+            assert httpx.get(f"{service.address}/readyz").status_code == 503
             filler.unlink()
+            assert httpx.get(f"{service.address}/readyz").status_code == 200
             again = httpx.post(f"{url}/records", json=body, headers={"Idempotency-Key": key})
             assert again.status_code == 200, again.text
             assert (again.json()["new"], again.json()["again"]) == (100, False)
