@@ -88,10 +88,12 @@ class Visit:
 class Browser:
     """A running Chromium."""
 
-    def __init__(self, profile: Path, *, local: bool = False) -> None:
-        """*local* also lets it reach servers on this machine, and nothing else."""
+    def __init__(self, profile: Path, *, local: bool = False, names: str = "") -> None:
+        """*local* also lets it reach servers on this machine, and nothing else; *names* maps more,
+        as ``MAP tally.test 127.0.0.2,``."""
         assert CHROMIUM is not None
-        reach = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] if local else []
+        rules = f"--host-resolver-rules={names} MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+        reach = [rules] if local else []
         theirs_in, ours_out = _pipe()
         ours_in, theirs_out = _pipe()
         command = [

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tallystick.serve import auth
-from tallystick.serve.auth import LOCAL, make_key, make_session
+from tallystick.serve.auth import Principal, make_key, make_session
 from tallystick.serve.service import Config, Service
 from tests.serve.web import Clock, Web
 
@@ -36,9 +36,15 @@ def test_without_a_key_only_this_machine_comes_in(web: Web, far: Far) -> None:
     [
         {"Host": "evil.example"},  # a foreign name that resolves to 127.0.0.1
         {"Host": "127.0.0.1.evil.example"},
+        {"Host": "[::1"},
         {"X-Forwarded-For": "127.0.0.1"},
+        {"X-Forwarded-Server": "tally.example"},
         {"Forwarded": "for=127.0.0.1"},
         {"X-Real-IP": "127.0.0.1"},
+        {"Via": "1.1 proxy"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://[::1"},
     ],
 )
 def test_a_rebound_name_or_a_proxy_is_not_this_machine(web: Web, headers: dict[str, str]) -> None:
@@ -149,8 +155,9 @@ def test_too_many_requests_of_one_key_are_429(far: Far, service: Service) -> Non
 def test_a_session_ends_after_twelve_hours_and_with_its_key(
     far: Far, service: Service, clock: Clock
 ) -> None:
+    operator = Principal("start", "admin", "operator")
     cookie, who = service.writer.do(
-        lambda transaction: make_session(transaction, LOCAL, now=clock.now)
+        lambda transaction: make_session(transaction, operator, now=clock.now)
     )
     assert who.csrf
     browser = far()
@@ -165,10 +172,35 @@ def test_a_session_ends_after_twelve_hours_and_with_its_key(
     assert cookie.encode() != bytes(kept)  # at rest it is a digest, too
 
 
+def test_a_session_without_a_key_opens_nothing_that_a_request_without_a_key_may_not(
+    web: Web, far: Far, service: Service
+) -> None:
+    assert web.get("/settings").status_code == 200  # which begins a session for its forms
+    cookie = web.cookies[auth.COOKIE]
+    stranger = far()
+    stranger.cookies.set(auth.COOKIE, cookie, domain="tally.example")
+    assert stranger.get("/v1/streams").status_code == 401
+    key(service, "admin")
+    assert web.get("/settings").status_code == 401
+
+
+def test_revoking_the_last_admin_key_does_not_open_the_door(
+    web: Web, far: Far, service: Service
+) -> None:
+    key(service, "label")
+    assert web.get("/v1/streams").status_code == 200  # keys of other roles end nothing
+    admin = key(service, "admin")
+    assert web.get("/v1/streams").status_code == 401
+    assert far(admin).delete(f"/v1/keys/{admin.split('_')[1]}").status_code == 200
+    assert far(admin).get("/v1/streams").status_code == 401
+    assert web.get("/v1/streams").status_code == 401
+
+
 def test_every_answer_carries_the_policy(web: Web, far: Far) -> None:
     for answer in (web.get("/healthz"), web.get("/v1/none"), far().get("/v1/streams")):
         policy = answer.headers["content-security-policy"]
         assert policy.startswith("default-src 'none'; script-src 'self'")
         assert "frame-ancestors 'none'" in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        # Under no-referrer a browser sends forms with "Origin: null", and they would be refused.
+        assert answer.headers["referrer-policy"] == "same-origin"

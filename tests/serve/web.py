@@ -100,7 +100,9 @@ def running(folder: Path, *options: str, env: Mapping[str, str] | None = None) -
     )
     try:
         address = ""
+        said = []
         for line in process.stderr or ():
+            said.append(line)
             if match := re.search(r"serves (http://\S+)", line):
                 address = match[1]
                 break
@@ -110,7 +112,7 @@ def running(folder: Path, *options: str, env: Mapping[str, str] | None = None) -
         drain = threading.Thread(target=lambda: list(process.stderr or ()), daemon=True)
         drain.start()
         wait_until_ready(address)
-        yield Running(process, address)
+        yield Running(process, address, "".join(said))
     finally:
         if process.poll() is None:
             process.terminate()
@@ -131,6 +133,8 @@ class Running:
 
     process: subprocess.Popen[str]
     address: str
+    said: str = ""
+    """What it wrote until it was ready to listen."""
 
     def kill(self) -> None:
         """End it as a power cut would, as far as a process can."""

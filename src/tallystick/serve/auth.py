@@ -1,9 +1,12 @@
 """Who asks: keys, sessions of the pages, and the rule of the loopback.
 
 A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256 is kept, so no secret of
-the server can be lost. Without a key a request is trusted only if it comes from this machine,
-asks for this machine by name, and passed no proxy: a foreign site that rebinds its name fails the
-second test, and a page of a foreign site that posts here fails the test of its origin.
+the server can be lost.
+
+A request without a key is trusted only while there has never been an admin key and the service
+listens on loopback. It must come from this machine, ask for this machine by name, and show no sign
+of a proxy. A foreign site that rebinds its name fails the test of the name, and a page of a foreign
+site that posts here fails the test of its origin.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import ipaddress
 import json
 import secrets
 import threading
@@ -18,7 +22,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.store import Reader, Transaction
@@ -49,7 +53,12 @@ COOKIE = "tallystick"
 SESSION_SECONDS = 12 * 3600.0
 
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_FORWARDED = (
+    *("forwarded", "via", "x-forwarded", "x-real-ip", "x-original-", "x-client-ip", "x-cluster-"),
+    *("true-client-ip", "cdn-loop", "cf-", "x-envoy-", "x-amzn-", "x-cloud-trace-context"),
+)
+"""How the headers begin that proxies add."""
+
 _FRESH = 2.0
 """Seconds for which a key that was looked up is believed: a revoked key dies after them."""
 
@@ -89,7 +98,10 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
     (True, False)
     """
-    return host in _LOCAL_NAMES or host.startswith("127.")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in _LOCAL_NAMES
 
 
 def make_key(
@@ -173,9 +185,9 @@ def check_origin(headers: Mapping[str, str]) -> None:
     if site is not None:
         if site not in ("same-origin", "none"):
             raise HttpProblem(403, "this request was sent by a page of another site")
-        return  # no script can set this header, and forms of a no-referrer page have Origin: null
+        return  # no script can set this header
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+    if origin is not None and _split(origin).netloc != headers.get("host"):
         raise HttpProblem(403, f"this request was sent by a page of {origin!r}, not by ours")
 
 
@@ -184,6 +196,8 @@ class Doorkeeper:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self.keyless = is_loopback(service.config.host)
+        """Whether this machine may still come in without a key."""
         self._known: dict[bytes, tuple[float, Principal]] = {}
         self._rates: dict[str, tuple[float, float]] = {}
         self._used: dict[str, float] = {}
@@ -206,21 +220,23 @@ class Doorkeeper:
                 )
             return await self._of(key.strip(), self._by_key)
         cookie = request.cookies.get(COOKIE)
-        if cookie:
-            found = await self._of(cookie, self._by_cookie)
-            if found.role != "none":
-                return found
-        return LOCAL if self.is_local(request) else NOBODY
+        session = await self._of(cookie, self._by_cookie) if cookie else NOBODY
+        if session.id not in (NOBODY.id, LOCAL.id):
+            return session
+        # A session without a key holds the token of forms and nothing else: it opens no door.
+        if not await self._may_be_keyless(request):
+            return NOBODY
+        return session if session.id == LOCAL.id else LOCAL
 
-    def is_local(self, request: Request) -> bool:
-        """Say whether a request without a key came from this machine, and by no other way."""
-        peer = request.client.host if request.client is not None else ""
-        host = urlsplit("//" + request.headers.get("host", "")).hostname or ""
-        return (
-            is_loopback(peer)
-            and host in _LOCAL_NAMES
-            and not any(name in request.headers for name in _FORWARDED)
-        )
+    async def _may_be_keyless(self, request: Request) -> bool:
+        if self.keyless and _is_local(request):
+            # 'tallystick serve key' makes keys in a process of its own, so the store is asked each
+            # time. A revoked key counts: revoking the last one must not open the door to everybody.
+            admin = "select 1 from key where role = 'admin' limit 1"
+            found = await self._service.reading(lambda reader: reader.one(admin))
+            self.keyless = found is None
+            return self.keyless
+        return False
 
     def count(self, who: Principal) -> None:
         """Refuse a principal that asks too often: a bucket of tokens, refilled all the time."""
@@ -283,6 +299,28 @@ class Doorkeeper:
         if row is None or row[5] is not None or (row[6] or 1e18) < self._service.clock():
             return NOBODY
         return Principal(row[0], row[1], row[2], tuple(json.loads(row[3])), row[4])
+
+
+def _is_local(request: Request) -> bool:
+    """Say whether a request came from this machine, as far as it shows."""
+    headers = request.headers
+    peer = request.client.host if request.client is not None else ""
+    origin = _split(headers.get("origin", "//localhost")).hostname
+    return (
+        is_loopback(peer)
+        and _split("//" + headers.get("host", "")).hostname in _LOCAL_NAMES
+        and origin in _LOCAL_NAMES
+        # nginx before 1.29.7 asks by HTTP/1.0 and adds no header unless it is told to.
+        and request.scope.get("http_version") != "1.0"
+        and not any(name.startswith(_FORWARDED) for name in headers)
+    )
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # "[::1" and the like: nobody's address
+        return SplitResult("", "", "", "", "")
 
 
 def _digest(secret: str) -> bytes:

@@ -36,7 +36,8 @@ HEADERS = {
         " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Under no-referrer browsers send forms with "Origin: null", and we would refuse our own.
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 """Headers of every answer."""
@@ -177,11 +178,12 @@ def endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Re
 async def _checked(incoming: Incoming, decoder: msgspec.json.Decoder[Any] | None) -> None:
     """Find out who asks, whether they may, and for what."""
     service, route, request = incoming.service, incoming.route, incoming.request
-    incoming.who = await service.door.who(request)
-    allow(incoming.who, route.role, request.path_params.get("stream"))
-    service.door.count(incoming.who)
     if request.method not in ("GET", "HEAD") and "authorization" not in request.headers:
         check_origin(request.headers)  # a cookie, or this machine: a browser may be abused
+    if route.role != "none" or route.page:  # probes must not wait for the database to know a key
+        incoming.who = await service.door.who(request)
+    allow(incoming.who, route.role, request.path_params.get("stream"))
+    service.door.count(incoming.who)
     _check_query(incoming)
     if route.body is not None:
         incoming.raw = await _body(request, route.limit)
@@ -261,6 +263,8 @@ async def _body(request: Request, limit: int) -> bytes:
                 piece = unpacker.decompress(piece, limit - size + 1)
             except zlib.error as error:
                 raise HttpProblem(400, f"the body is not gzip: {error}") from error
+            if unpacker.unused_data:
+                raise HttpProblem(400, "the body goes on after its gzip data: send one gzip member")
         size += len(piece)
         if size > limit:
             raise HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")

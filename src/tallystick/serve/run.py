@@ -6,16 +6,17 @@ import contextlib
 import gc
 import logging
 import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.errors import FileError, InputError, MissingExtra
-from tallystick.serve.auth import is_loopback
+from tallystick.serve.auth import is_loopback, make_key
 
 if TYPE_CHECKING:
     from tallystick.serve.service import Config, Service
-    from tallystick.serve.store import Store
+    from tallystick.serve.store import Transaction
 
 __all__ = ["DATABASE", "address_of", "alone", "bound", "serve_forever", "start_service"]
 
@@ -30,9 +31,10 @@ def address_of(folder: Path, db: str | None) -> str:
 
 
 def start_service(config: Config, address: str, *, durability: str = "full") -> Service:
-    """Open the store and make the service; off loopback an admin key must exist."""
+    """Open the store and make the service."""
     try:
         from tallystick.serve.app import make_service
+        from tallystick.serve.connection import connection_of  # noqa: F401
         from tallystick.serve.store import open_store
         from tallystick.serve.watches.file import take_file
     except ImportError as error:
@@ -46,11 +48,6 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
         lock.close()
         raise
     try:
-        if not is_loopback(config.host) and not has_admin(store):
-            raise InputError(
-                f"--host {config.host} can be reached from other machines, and there is no admin"
-                " key: make one with 'tallystick serve key --role admin', or leave out --host"
-            )
         service = make_service(store, config=config)
     except BaseException:
         store.close()
@@ -91,11 +88,12 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def has_admin(store: Store) -> bool:
-    """Say whether there is an admin key that was not revoked."""
-    with store.read() as reader:
-        sql = "select 1 from key where role = 'admin' and revoked is null and expires is null"
-        return reader.one(sql + " limit 1") is not None
+def first_key(transaction: Transaction) -> str | None:
+    """Make an admin key where none can be used, and return it; None where there is one."""
+    usable = "role = 'admin' and revoked is null and (expires is null or expires > ?)"
+    if transaction.one(f"select 1 from key where {usable} limit 1", (time.time(),)):
+        return None
+    return make_key(transaction, role="admin", name="first")
 
 
 @contextlib.contextmanager
@@ -119,6 +117,7 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
     import uvicorn
 
     from tallystick.serve.app import make_app
+    from tallystick.serve.connection import connection_of
     from tallystick.serve.pages import start_link
 
     config = service.config
@@ -129,6 +128,9 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
     gc.set_threshold(50_000, 20, 50)
     try:
         with bound(config.host, config.port) as listening:
+            made = None if is_loopback(config.host) else service.writer.do(first_key)
+            if made is not None:
+                say(f"Admin key, shown once: {made}")
             host = f"[{config.host}]" if ":" in config.host else config.host
             say(f"Tallystick serves http://{host}:{listening.getsockname()[1]}")
             if config.folder is not None:
@@ -141,6 +143,7 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
             uvicorn.Server(
                 uvicorn.Config(
                     make_app(service),
+                    http=connection_of(service),
                     log_level="warning",
                     access_log=False,
                     proxy_headers=False,

@@ -42,6 +42,8 @@ class Config:
         Requests per second and key, and how many may come at once.
     allow_hosts
         Internal hosts that hooks and watches may call.
+    request_seconds
+        Seconds within which a request must arrive; a long body gets more.
     job_pause
         Seconds between looks at the table of jobs; 0 for no loop, as in tests.
     """
@@ -52,6 +54,7 @@ class Config:
     rate: float = 5_000.0
     burst: float = 20_000.0
     allow_hosts: tuple[str, ...] = ()
+    request_seconds: float = 20.0
     job_pause: float = 1.0
 
 

@@ -51,7 +51,7 @@ def test_a_form_needs_the_sessions_token_and_our_origin(web: Web) -> None:
     assert web.post("/settings/keys", data=form, headers=site).status_code == 403
     hidden = {"origin": "null"}  # what browsers send from a page with no-referrer
     assert web.post("/settings/keys", data=form, headers=hidden).status_code == 403
-    ours = {"origin": "null", "sec-fetch-site": "same-origin"}
+    ours = {"origin": web.base, "sec-fetch-site": "same-origin"}
     assert web.post("/settings/keys", data=form, headers=ours).status_code == 200
     assert web.post("/settings/keys", data=form, headers=own).status_code == 200
 

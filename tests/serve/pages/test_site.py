@@ -60,7 +60,7 @@ def test_every_page_is_locked_down_and_loads_nothing_from_elsewhere(web: Web) ->
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "same-origin"
         assert not re.search(r'(src|href|action)="(https?:)?//', answer.text), page
         assert " style=" not in answer.text
         assert not re.search(r"<script(?! src=)|\son\w+=", answer.text), page

@@ -26,7 +26,7 @@ def start_link(service: Service, *, role: str = "admin", name: str = "operator")
     token = secrets.token_urlsafe(32)
     held: dict[bytes, tuple[Principal, float]] = service.memory.setdefault("start", {})
     until = service.clock() + START_SECONDS
-    held[_digest(token)] = (Principal(id="local", role=role, name=name), until)
+    held[_digest(token)] = (Principal(id="start", role=role, name=name), until)
     return f"/start?token={token}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from tallystick.serve.auth import is_loopback
+from tallystick.serve.auth import LOCAL
 from tallystick.serve.pages.facts import alarm_lines, stream_facts, watch_lines, window_points
 from tallystick.serve.pages.site import go, may, render
 from tallystick.serve.pages.view import StreamView, ask_view, verb_of
@@ -95,7 +95,7 @@ async def get_home(incoming: Incoming) -> Response:
         headline=_headline(n, tested=any(one["points"] for one in found["lines"])),
         quiet=_quiet(found["lines"], rest, n),
         base=base_of(incoming),
-        auth=not is_loopback(incoming.request.url.hostname or ""),
+        auth=who.id != LOCAL.id,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 import tallystick
+from tallystick.serve.auth import LOCAL
 from tallystick.serve.keys import listed
 from tallystick.serve.nightly import last_check
 from tallystick.serve.pages.site import call, go, render
@@ -23,7 +24,9 @@ async def get_settings(incoming: Incoming) -> Response:
     return await _page(incoming)
 
 
-async def _page(incoming: Incoming, *, shown: str = "", secret: str = "") -> Response:
+async def _page(
+    incoming: Incoming, *, shown: str = "", secret: str = "", note: str = ""
+) -> Response:
     service = incoming.service
 
     def look(reader: Reader) -> dict[str, Any]:
@@ -46,6 +49,7 @@ async def _page(incoming: Incoming, *, shown: str = "", secret: str = "") -> Res
         here="Settings",
         shown=shown,
         secret=secret,
+        note=note,
         size=service.store.size(),
         version=tallystick.__version__,
         folder=str(service.config.folder or ""),
@@ -70,7 +74,9 @@ async def post_key_form(incoming: Incoming) -> Response:
         except ValueError as error:
             raise HttpProblem(422, "days is a number") from error
     made = await call(incoming, "POST", "/v1/keys", order)
-    return await _page(incoming, shown=f"The key of {order['name']}", secret=made.key)
+    first = order["role"] == "admin" and incoming.who.id == LOCAL.id
+    note = "From now on this machine needs a key, too: log in with this one." if first else ""
+    return await _page(incoming, shown=f"The key of {order['name']}", secret=made.key, note=note)
 
 
 async def post_revoke(incoming: Incoming) -> Response:

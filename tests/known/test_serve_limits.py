@@ -1,0 +1,164 @@
+"""Requests that never arrive are cut off (tallystick.serve.connection), and a full disk is not
+ready."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+
+from tests.serve.web import running
+
+LIMIT = 1.0
+_SERVE = """
+import sys
+from pathlib import Path
+from tallystick.serve.run import serve_forever, start_service
+from tallystick.serve.service import Config
+config = Config(port=0, folder=Path(sys.argv[1]), request_seconds=float(sys.argv[2]))
+service = start_service(config, sys.argv[1] + "/a.sqlite")
+serve_forever(service, say=lambda line: print(line, file=sys.stderr, flush=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    """A service that waits for a request for one second; the address of its socket."""
+    folder = tmp_path_factory.mktemp("impatient")
+    words = [sys.executable, "-c", _SERVE, str(folder), str(LIMIT)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stderr.readline() if process.stderr else ""
+            found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            assert found is not None, line
+            address = ("127.0.0.1", int(found[1]))
+            with httpx.Client(base_url=f"http://127.0.0.1:{found[1]}") as client:
+                client.put("/v1/streams/qa", json={}).raise_for_status()
+            yield address
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+def seconds_until_closed(
+    address: tuple[str, int], begin: bytes, drip: bytes, *, patience: float
+) -> float:
+    """Send the beginning of a request, then a little of it over and over, until it is cut off."""
+    with socket.create_connection(address) as one:
+        began = time.monotonic()
+        one.settimeout(0.1)
+        one.sendall(begin)
+        while time.monotonic() - began < patience:
+            try:
+                if not one.recv(65536):
+                    break
+            except TimeoutError:
+                with contextlib.suppress(ConnectionError):  # the next read says so
+                    one.sendall(drip)
+            except ConnectionError:
+                break
+        return time.monotonic() - began
+
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+POST = b"POST /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n{"
+CHUNKED = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+HALF = {
+    "nothing at all": (b"", b""),
+    "half a header": (HEAD, b""),
+    "a header that grows": (HEAD + b"X-A: ", b"a"),
+    "headers that never end": (HEAD, b"X-A: a\r\n"),
+    "empty lines": (b"\r\n", b"\r\n"),
+    "empty lines after an answer": (HEAD + b"\r\n", b"\r\n"),
+    "half a body": (POST % b"v1/streams/qa/records", b""),
+    "a body that drips": (POST % b"v1/streams/qa/records", b"a"),
+    "chunks that drip": (CHUNKED, b"1\r\na\r\n"),
+    "a body that nobody reads": (POST % b"healthz", b"a"),
+    "a second request that is half": (HEAD + b"\r\n" + HEAD, b"a"),
+}
+
+
+def test_half_a_request_is_cut_off_however_it_drips(impatient: tuple[str, int]) -> None:
+    took: dict[str, float] = {}
+
+    def measure(name: str, begin: bytes, drip: bytes) -> None:
+        took[name] = seconds_until_closed(impatient, begin, drip, patience=15 * LIMIT)
+
+    threads = [threading.Thread(target=measure, args=(name, *HALF[name])) for name in HALF]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(took) == len(HALF)
+    assert max(took.values()) < 10 * LIMIT, took
+    assert min(took.values()) > 0.9 * LIMIT, took
+
+
+def test_a_slow_body_and_a_slow_answer_are_waited_for(impatient: tuple[str, int]) -> None:
+    line = json.dumps({"item": "a" * 200, "votes": {"gpt": "x", "llama": "x", "claude": "y"}})
+    body = b"\n".join(line.replace("a", f"{n}-", 1).encode() for n in range(400))
+    head = b"POST /v1/streams/qa/records HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
+    with socket.create_connection(impatient, timeout=60) as one:
+        one.sendall(head % len(body))
+        pieces = 6
+        step = len(body) // pieces + 1
+        for n in range(pieces):
+            one.sendall(body[n * step : (n + 1) * step])
+            time.sleep(0.5 * LIMIT)
+        assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        # The same connection; the first answer needs a process that takes seconds to start.
+        one.sendall(b"GET /v1/streams/qa/results/judge HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n\r\n")
+        assert one.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+def test_a_disk_that_takes_no_post_is_not_ready_until_it_does(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("the limit of a running process can be set on Linux only")
+    with running(tmp_path) as server, httpx.Client(base_url=server.address) as client:
+        url = "/v1/streams/qa/records"
+        client.put("/v1/streams/qa", json={}).raise_for_status()
+        body = [{"item": f"{n:0200d}", "votes": {"a": "x"}} for n in range(500)]
+
+        # No file may grow: what a full disk does, for one process.
+        largest = max(one.stat().st_size for one in tmp_path.iterdir())
+        free = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (largest, free[1]))
+        for _ in range(2):
+            assert client.post(url, json=body).status_code == 503
+            ready = client.get("/readyz")
+            assert ready.status_code == 503
+            assert ready.headers["retry-after"]
+            assert "cannot be used" in ready.json()["detail"]
+            assert client.get("/healthz").status_code == 200
+
+        # It comes back by itself: a load balancer sends no post before that.
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, free)
+        assert client.get("/readyz").status_code == 200
+        assert client.post(url, json=body).json()["new"] == 500
+        assert client.get("/readyz").status_code == 200
+
+
+def test_a_gzip_body_of_two_members_is_refused_and_not_cut_short(tmp_path: Path) -> None:
+    lines = [json.dumps({"item": n, "votes": {"a": "x"}}).encode() + b"\n" for n in range(2)]
+    with running(tmp_path) as server, httpx.Client(base_url=server.address) as client:
+        client.put("/v1/streams/qa", json={}).raise_for_status()
+        packed = b"".join(gzip.compress(one) for one in lines)
+        headers = {"Content-Encoding": "gzip"}
+        answer = client.post("/v1/streams/qa/records", content=packed, headers=headers)
+        assert answer.status_code == 400, answer.text
+        assert client.get("/v1/streams/qa").json()["rows"] == 0
