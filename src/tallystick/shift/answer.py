@@ -33,7 +33,6 @@ from tallystick.shift.prepare import (
     client_columns,
     grade_column,
     prepare,
-    right_draws,
     rows_of,
     slices_of,
 )
@@ -105,7 +104,7 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
         result = _asked(data, known, question, gates)
     if not isinstance(result, ShiftResult):
         return replace(result, notes=(*known.notes, *result.notes))
-    result = _finished(data, known, question, result)
+    result = _finished(known, question, result)
     result = with_label_draw(with_gates(result, gates), label_draw(data))
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
@@ -115,14 +114,12 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
     return replace(result, slices=_slices(result, parts, question.alpha))
 
 
-def _finished(
-    data: Data, known: PreparedShift, question: ShiftQuestion, result: ShiftResult
-) -> ShiftResult:
+def _finished(known: PreparedShift, question: ShiftQuestion, result: ShiftResult) -> ShiftResult:
     """Return the result in grades, or against several old draws, where that was asked for."""
     if question.grader is not None:
         return with_grades(result, alpha=question.alpha)
-    if question.old_draws:
-        return with_old_draws(result, right_draws(data, known, question), alpha=question.alpha)
+    if known.draws is not None:
+        return with_old_draws(result, known.draws, alpha=question.alpha)
     return result
 
 
@@ -150,7 +147,7 @@ def _several(data: Data, known: PreparedShift, question: ShiftQuestion) -> Resul
         one = _asked(data, known, own, ())
         if not isinstance(one, ShiftResult):
             raise InputError("--dry-run forecasts one API at a time: name one --api")
-        results.append(_finished(data, known, own, one))
+        results.append(_finished(known, own, one))
     found = several(apis, results)
     return replace(found, notes=(*known.notes, *found.notes))
 

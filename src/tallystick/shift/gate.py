@@ -19,6 +19,7 @@ from tallystick.results import (
 from tallystick.results.gates import check_share_bar
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftGate, ShiftResult
+from tallystick.shift.unread import failed_share, wider
 from tallystick.shift.verdict import gate_basis, gated_verdict
 
 __all__ = [
@@ -134,7 +135,9 @@ def check_metric(metric: str, items: Items) -> None:
 def metric_interval(result: ShiftResult, metric: str) -> Interval:
     """Return the interval of *metric*; a gate passes if all of it is on the right side of the bar.
 
-    A limit on flips is better watched during the run: ``Run(flip_limit=…)``.
+    Nobody knows what a failed call would have answered, so the interval allows for either: a gate
+    that failed calls could turn is undecided. A limit on flips is better watched during the run:
+    ``Run(flip_limit=…)``.
 
     Parameters
     ----------
@@ -148,7 +151,13 @@ def metric_interval(result: ShiftResult, metric: str) -> Interval:
     change = _change(result, metric)
     if change.interval is None:
         raise InputError(f"{metric} is not known here: {change.estimate}")
-    return change.interval
+    label = metric.partition(":")[2] or None
+    failed = 0.0 if result.evidence is None else failed_share(*result.evidence, label=label)
+    least = 0.0 if metric in ("flip_rate", "answers_differ") else -1.0
+    why = "failed calls may have answered anything"
+    allowed = wider(change, below=failed, above=failed, least=least, why=why).interval
+    assert allowed is not None  # the change has one
+    return allowed
 
 
 def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:

@@ -43,6 +43,8 @@ class Noise:
         nothing was asked again, 0 for a deterministic API.
     beyond
         The share of answers that changed beyond noise.
+    less_stable
+        Whether the repeats show that the new API is noisier than the old one.
     p_value
         Of "nothing changed but chance", from the repeats; None without any.
     equal_noise
@@ -64,6 +66,7 @@ class Noise:
     equal_noise: bool
     whole_noise: Change | None
     new_items: Change | None
+    less_stable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

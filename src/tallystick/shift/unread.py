@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tallystick.clients.statements import is_refusal
 from tallystick.results import Interval
+from tallystick.sampling import FAILED
 from tallystick.shift.verdict import unread_verdict
 from tallystick.shift.verdict_notes import unread_warnings, without_other
 
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 __all__ = [
     "allow_unread",
     "allow_unread_flips",
+    "failed_share",
     "may_hide_label",
     "unclear_answers",
     "unread_count",
+    "wider",
     "with_unread",
 ]
 
@@ -93,13 +96,13 @@ def allow_unread(change: Change, items: Items, strata: Strata, answers: Answers)
         What was asked, in the strata that were used.
     """
     before, after = _shares(items, strata, answers)
-    return _wider(change, below=before.sum(), above=after.sum(), least=-1.0)
+    return wider(change, below=before.sum(), above=after.sum(), least=-1.0)
 
 
 def allow_unread_flips(change: Change, items: Items, strata: Strata, answers: Answers) -> Change:
     """Widen the interval of a share of changed answers: what was not read may be the old answer."""
     before, after = _shares(items, strata, answers)
-    return _wider(change, below=before.sum() + after.sum(), above=0.0, least=0.0)
+    return wider(change, below=before.sum() + after.sum(), above=0.0, least=0.0)
 
 
 def allow_unread_cells(ends: Ends, items: Items, strata: Strata, answers: Answers) -> Ends:
@@ -127,7 +130,29 @@ def _shares(items: Items, strata: Strata, answers: Answers) -> tuple[FloatArray,
     return before, after
 
 
-def _wider(change: Change, *, below: float, above: float, least: float) -> Change:
+def failed_share(
+    items: Items, strata: Strata, answers: Answers, *, label: str | None = None
+) -> float:
+    """Return the share of all items, or of those of one true label, whose calls failed."""
+    place = strata.of[answers.asked]
+    number = np.bincount(place, minlength=len(strata))
+    share = strata.shares[place] / number[place]
+    failed = answers.codes == FAILED
+    if label is None:
+        return float(share[failed].sum())
+    code = items.labels.index(label)
+    return float(share[failed & (items.truth[answers.asked] == code)].sum() / items.mass[code])
+
+
+def wider(
+    change: Change,
+    *,
+    below: float,
+    above: float,
+    least: float,
+    why: str = "answers that were not read may be labels",
+) -> Change:
+    """Widen an interval by what is not known, down to *least* and up to 1."""
     interval = change.interval
     if interval is None or not (below or above):
         return change
@@ -135,7 +160,7 @@ def _wider(change: Change, *, below: float, above: float, least: float) -> Chang
         max(interval.low - below, least),
         min(interval.high + above, 1.0),
         level=interval.level,
-        method=f"{interval.method}; answers that were not read may be labels",
+        method=f"{interval.method}; {why}",
     )
     return replace(change, interval=wider)
 

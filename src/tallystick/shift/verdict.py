@@ -188,6 +188,8 @@ def _without_labels(facts: Facts, *, recorded: bool) -> tuple[Decision, Needed |
     beyond = _beyond(noise)
     if noise.answers_are == "deterministic":
         return "decided", None, f"The API changed {share} of its answers {asked}"
+    if noise.less_stable:
+        return "decided", None, f"{_less_stable(share, noise)} {asked}"
     low = noise.beyond.interval.low if noise.beyond.interval is not None else 0.0
     if low > 0:
         text = f"The API changed: {share} of its answers differ{beyond} {asked}"
@@ -225,7 +227,17 @@ def _flips(facts: Facts) -> str:
     noise = facts.noise
     if noise is None or noise.answers_are == "deterministic":
         return f"{share} of its answers changed"
-    return f"{share} of the answers differ{_beyond(noise)}"
+    return _less_stable(share, noise) or f"{share} of the answers differ{_beyond(noise)}"
+
+
+def _less_stable(share: str, noise: Noise) -> str:
+    """Say that the new API is noisier than the old one; nothing if that is not shown."""
+    if not noise.less_stable:
+        return ""
+    return (
+        f"The API became less stable: {share} of the answers differ, and {count(noise.reverted)} of"
+        f" {count(noise.repeats)} that were asked again went back to the old answer"
+    )
 
 
 def _beyond(noise: Noise) -> str:
