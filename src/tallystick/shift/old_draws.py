@@ -64,8 +64,8 @@ def unstable_share(draws: ArrayLike) -> float:
 
     Examples
     --------
-    >>> unstable_share([[0, 1, 2], [0, 0, 1], [1, 1, 1]])
-    0.5555555555555556
+    >>> unstable_share([[0, 1, 2], [0, 0, 1], [1, 1, 1], [0, 0, 0]])
+    0.4166666666666667
     """
     codes = np.asarray(draws)
     k = codes.shape[1]

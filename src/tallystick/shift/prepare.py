@@ -27,11 +27,11 @@ from tallystick.shift.unread import unclear_answers
 from tallystick.shift.verdict_notes import reading_notes
 from tallystick.values import Label, check_vocabulary, spelling, whole
 
-__all__ = ["PreparedShift", "client_columns", "prepare", "rows_of", "slices_of"]
+__all__ = ["MOST_ANSWERS", "PreparedShift", "client_columns", "prepare", "rows_of", "slices_of"]
 
 BoolArray = NDArray[np.bool_]
 
-_MOST_ANSWERS = 60
+MOST_ANSWERS = 60
 """Different answers up to which they are labels; beyond, without a truth, they are texts."""
 
 
@@ -230,7 +230,7 @@ def _same_or_not(
     Few different answers are labels, and stay as they are.
     """
     seen = {str(word) for name in (old, new) for word in words[name] if word is not None}
-    if len(seen) <= _MOST_ANSWERS:
+    if len(seen) <= MOST_ANSWERS:
         return {name: list(column) for name, column in words.items()}, 0
     first: list[Label] = [None if word is None else "as before" for word in words[old]]
     second: list[Label] = [

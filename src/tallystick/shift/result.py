@@ -117,8 +117,9 @@ class Requests:
     Parameters
     ----------
     sent, billed
-        Requests sent, and those that may have been billed: all but those that the server refused
-        outright.
+        Requests sent at most, and those that may have been billed: all but those that the server
+        refused outright. A request is counted before it leaves, so that a kill may stop one that is
+        counted; none that left is missing.
     answered
         Questions that were answered.
     failed
@@ -128,7 +129,8 @@ class Requests:
     from_journal
         Answers that were read back and not paid for again.
     paid_twice
-        Requests beyond the first that may have been billed for one answer, over all resumes.
+        Requests beyond the first that may have been billed for one answer, at most, over all
+        resumes.
     unused
         Answers in the journal, and requests that may have been billed, which this result does not
         use; over all resumes.

@@ -165,13 +165,25 @@ def wider(
     return replace(change, interval=wider)
 
 
-def with_unread(result: ShiftResult, texts: Sequence[str], *, answers: int) -> ShiftResult:
-    """Warn of the answers from which no label was read; if they are most, nothing is decided."""
+def with_unread(
+    result: ShiftResult, texts: Sequence[str], *, answers: int, cut: int = 0
+) -> ShiftResult:
+    """Warn of the answers from which no label was read; if they are most, nothing is decided.
+
+    Parameters
+    ----------
+    result, answers
+        The assessment, and how many answers there were.
+    texts
+        Those that were not read.
+    cut
+        How many more were cut off, of which there is a warning of its own.
+    """
     examples = unread_warnings(texts, answers=answers)
     # A warning with examples says all that the one without them says.
     others = without_other(result.warnings) if examples else result.warnings
     warned = replace(result, warnings=(*others, *examples))
-    nothing = unread_verdict(len(texts), answers=answers)
+    nothing = unread_verdict(len(texts) + cut, answers=answers)
     if nothing is None:
         return warned
     return replace(warned, decision="undecided", needed=None, verdict=nothing, sentences=None)
