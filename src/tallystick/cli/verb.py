@@ -142,7 +142,7 @@ class Verb(click.Command):
     """A command whose options for one column, address or text take one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse such an option where it is given twice: click takes the last and drops the rest."""
+        """Refuse such an option given twice: click takes the last and drops the rest."""
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param, times in Counter(order).items():
             one_text = isinstance(param, click.Option) and param.type is click.STRING
