@@ -1,4 +1,4 @@
-from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, model_warnings, usage_of
+from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, usage_warnings, usage_of
 
 
 def test_tokens_times_and_models_are_added_up():
@@ -11,14 +11,14 @@ def test_tokens_times_and_models_are_added_up():
     assert (usage.input_tokens, usage.output_tokens) == (30, 6)
     assert (usage.latency, usage.slowest) == (0.2, 0.3)
     assert usage.models == {"m-1": 2, "m-2": 1}
-    assert "m-1 (2 answers), m-2 (1 answers)" in model_warnings(usage)[0]
+    assert "m-1 (2 answers), m-2 (1 answers)" in usage_warnings(usage)[0]
 
 
 def test_an_api_that_says_nothing_leaves_it_unknown():
     usage = usage_of(Journal(None, head={}))
     assert usage.input_tokens is None
     assert usage.latency is None
-    assert model_warnings(usage) == ()
+    assert usage_warnings(usage) == ()
 
 
 def test_tokens_that_are_not_counted_cost_the_most_they_can():

@@ -17,7 +17,8 @@ def test_every_metric_has_its_interval(result):
     assert metric_interval(result, "answers_differ") == result.flip_rate.interval
     # A gate on flips is about change beyond noise; recorded answers cannot show any.
     assert metric_interval(result, "flip_rate") == result.noise.beyond.interval
-    assert metric_interval(result, "flip_rate").low < 0
+    assert metric_interval(result, "flip_rate").low == 0
+    assert metric_interval(result, "flip_rate").high == result.flip_rate.interval.high
     assert metric_interval(result, "recall_change:four") == result.recall_change["four"].interval
     assert metric_interval(result, "error").high == result.error["bound"]
 

@@ -166,7 +166,7 @@ def test_an_unreachable_host_is_named(items, rows):
 def test_a_refused_key_stops_the_run_at_once(items, rows, server, tmp_path):
     with server() as api:
         how = Run(budget=100, wire=Wire(concurrency=1), journal=tmp_path / "j")
-        with pytest.raises(ClientError, match=r"refused the key \(HTTP 401\)"):
+        with pytest.raises(ClientError, match=r"refused the key \(HTTP 401: bad key\)"):
             run(items, http(f"{api.url}/denied", wire=how.wire), rows, how)
         assert api.stats()["requests"] == {"denied": 1}
 

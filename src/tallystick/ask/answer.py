@@ -13,7 +13,7 @@ from tallystick.ask.pairs import USUAL, both_orders, check_pair_labels, combined
 from tallystick.ask.question import AskQuestion
 from tallystick.ask.result import AskResult, Cost
 from tallystick.ask.verdict import asked_verdict, before, cost_notes, read_warnings
-from tallystick.clients import UNREAD, Client, Reading, client_of, model_warnings
+from tallystick.clients import UNREAD, Client, Reading, client_of, usage_warnings
 from tallystick.clients.gather import Gathered, Questions, gather
 from tallystick.data import Capability, Data, Door, answered
 from tallystick.errors import FileError, InputError
@@ -196,11 +196,8 @@ def _forecast(asked: _Asked, client: Client) -> AskResult:
 def _result(asked: _Asked, came: Gathered) -> AskResult:
     """Read the answers, and put them beside the rows."""
     question, plan = asked.question, asked.plan
-    read = {
-        one: plan.reading.label(text or None, plan.labels) or UNREAD
-        for one, text in came.texts.items()
-    }
-    unread = [came.texts[one] for one, label in read.items() if label == UNREAD]
+    read, unread = came.labels, came.unread
+    n_unread = sum(label == UNREAD for label in read.values())
     disagree = None
     if question.pair:
         added, disagree = _paired(asked, read)
@@ -209,7 +206,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
             name: [read.get((row, draw)) for row in range(len(plan.rows))]
             for draw, name in enumerate(_added(question), 1)
         }
-    answers = len(came.texts)
+    answers = len(read)
     unasked = plan.n_questions - answers - came.failed
     cost = Cost(
         spent=came.spent,
@@ -225,7 +222,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
             question.name,
             asked=plan.n_questions - unasked,
             answered=answers,
-            unread=len(unread),
+            unread=n_unread,
             failed=came.failed,
         ),
         n_items=asked.data.n_rows,
@@ -239,14 +236,14 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
                 labels=plan.labels or (),
                 kept=question.journal is not None,
             ),
-            *model_warnings(came.usage),
+            *usage_warnings(came.usage),
         ),
         notes=(*cost_notes(cost, came.reused), *came.notes),
         column=question.name,
         columns=tuple(added),
         asked=plan.n_questions - unasked,
         answered=answers,
-        unread=len(unread),
+        unread=n_unread,
         failed=came.failed,
         from_journal=came.reused,
         counts=dict(Counter(label for label in main if label is not None).most_common(20)),

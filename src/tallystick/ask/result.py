@@ -25,9 +25,11 @@ class Cost:
     currency
         As it was given.
     sent, billed
-        Requests sent, and those that may have been billed.
+        Requests sent at most, and those that may have been billed. A request is counted before it
+        leaves, so that a kill may stop one that is counted; none that left is missing.
     paid_twice, unused
-        Requests beyond the first for one answer, and answers or requests that are not used here.
+        Requests beyond the first for one answer, at most, and answers or requests that are not used
+        here.
     """
 
     spent: float = 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -126,7 +127,7 @@ def command_of(capability: Capability[Result]) -> click.Command:
         run(sorted_call(capability, given))
 
     name = capability.verb.rpartition(" ")[2]
-    return click.Command(
+    return Verb(
         name,
         params=params,
         callback=callback,
@@ -135,6 +136,26 @@ def command_of(capability: Capability[Result]) -> click.Command:
         epilog=_example(capability.verb),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+
+
+class Verb(click.Command):
+    """A command whose options for one column, address or text take one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse such an option given twice: click takes the last and drops the rest."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for param, times in Counter(order).items():
+            one_text = isinstance(param, click.Option) and param.type is click.STRING
+            if times < 2 or not one_text or param.multiple:
+                continue
+            way = f"name one, or write {param.opts[0]} A --old-draws B for answers of one API"
+            draws = param.name == "old" and any(one.name == "old_draws" for one in self.params)
+            raise click.UsageError(
+                f"Option '{param.opts[0]}' takes one value and was given {times} times: "
+                + (way if draws else "name one."),
+                ctx,
+            )
+        return super().parse_args(ctx, args)
 
 
 def _example(verb: str) -> str | None:

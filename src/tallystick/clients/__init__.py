@@ -28,7 +28,7 @@ from tallystick.clients.prices import CallPrices
 from tallystick.clients.python import PythonClient
 from tallystick.clients.reading import UNREAD, Reading
 from tallystick.clients.replay import ReplayClient
-from tallystick.clients.usage import Usage, model_warnings, usage_of
+from tallystick.clients.usage import Usage, usage_of, usage_warnings
 
 __all__ = [
     "KINDS",
@@ -57,11 +57,11 @@ __all__ = [
     "client_of",
     "exact_label",
     "kind_of",
-    "model_warnings",
     "parse_headers",
     "read_journal",
     "read_label",
     "same_label",
     "text_or_file",
     "usage_of",
+    "usage_warnings",
 ]

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tallystick.clients.chat import chat_messages, extra_fields, prompt_of, system_of, with_labels
-from tallystick.clients.client import Fault
 from tallystick.clients.http import HttpClient
 from tallystick.clients.kind import ChatOptions, ClientKind, ClientSpec
 from tallystick.errors import InputError
@@ -63,7 +62,7 @@ class AnthropicClient(HttpClient):
         request: dict[str, Any] = {
             "model": model,
             "max_tokens": how.max_tokens or LONGEST,
-            "messages": chat_messages(with_labels(prompt, labels), how, columns),
+            "messages": chat_messages(with_labels(prompt, labels, columns), how, columns),
         }
         system = system_of(how, columns)
         if how.json_mode:
@@ -87,13 +86,7 @@ class AnthropicClient(HttpClient):
         """Join the text blocks; a reply without content is a fault."""
         blocks = reply.get("content") if isinstance(reply, Mapping) else None
         if not isinstance(blocks, list):
-            error = reply.get("error") if isinstance(reply, Mapping) else None
-            kind = error.get("type", "") if isinstance(error, Mapping) else ""
-            raise Fault(
-                f"the reply is an error instead of an answer: {kind}".rstrip(": "),
-                retry=True,
-                billed=True,
-            )
+            raise self._no_answer(reply)
         texts = [
             str(block.get("text", ""))
             for block in blocks

@@ -168,7 +168,9 @@ class Caller:
         entry = self.journal.find(self._names[item], draw, self.digest(item))
         if entry is None or entry.code is None:
             return None
-        return self._read(entry.text or None) if entry.whole else entry.code
+        if not entry.whole:
+            return entry.code
+        return self._read(None if entry.cut else entry.text or None)
 
     async def ask(self, item: int, *, draw: int = 1) -> int | None:
         """Return the code of answer number *draw* to *item*; None if it failed for good.
@@ -194,7 +196,7 @@ class Caller:
                 self.journal.note_answer(key, JournalEntry(name, None, reason, asked=digest))
                 return None
         text = reply.text
-        code = self._read(text)
+        code = self._read(None if reply.cut else text)
         entry = JournalEntry(name, code, "" if text is None else text, asked=digest, facts=facts)
         self.journal.note_answer(key, entry)
         self._failures, self._worked = 0, True
@@ -248,6 +250,7 @@ class Caller:
             "fingerprint": reply.fingerprint,
             "input_tokens": reply.input_tokens,
             "output_tokens": reply.output_tokens,
+            "cut": reply.cut or None,
         }
         return reply, {name: value for name, value in facts.items() if value is not None}
 

@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tallystick.clients.kind import ChatOptions, ClientSpec, text_or_file
-from tallystick.clients.template import check_fields, fill, parse_json
+from tallystick.clients.template import check_fields, fields, fill, parse_json
 from tallystick.errors import InputError
 from tallystick.results import Json
 
-__all__ = ["chat_messages", "extra_fields", "prompt_of", "system_of"]
+__all__ = ["chat_messages", "extra_fields", "prompt_of", "system_of", "with_labels"]
 
 
 def prompt_of(spec: ClientSpec, kind: str) -> str:
-    """Return the prompt template with ``{labels}`` filled in; refuse a spec without a prompt."""
+    """Return the prompt template; refuse a spec without a prompt."""
     if spec.prompt is None:
         raise InputError(
             f"{kind}: needs a prompt, such as prompt='Is this review positive? {{review}} Answer"
             " one of {labels}.' (--prompt)"
         )
-    return with_labels(text_or_file(spec.prompt), spec.labels)
+    return text_or_file(spec.prompt)
 
 
-def with_labels(prompt: str, labels: Sequence[str]) -> str:
+def with_labels(prompt: str, labels: Sequence[str], columns: Sequence[str]) -> str:
     """Put the labels for ``{labels}``; braces in a label are text.
 
-    >>> with_labels("One of {labels}: {text}", ["a", "{b}"])
-    'One of a, {{b}}: {text}'
+    Without labels it can only mean a column of that name; if there is none it is refused.
+
+    >>> with_labels("One of {labels}: {text} {{labels}}", ["a", "{b}"], ["text"])
+    'One of a, {{b}}: {text} {{labels}}'
     """
-    listed = ", ".join(labels).replace("{", "{{").replace("}", "}}")
-    return prompt.replace("{labels}", listed)
+    if "labels" not in fields(prompt) or (not labels and "labels" in columns):
+        return prompt
+    if not labels:
+        raise InputError(
+            "the prompt names {labels}, and no labels are known: name them (--labels yes,no), or"
+            " write them into the prompt. Nothing was asked"
+        )
+    listed = _literal(", ".join(labels))
+    return _LABELS.sub(lambda match: listed if match[0] == "{labels}" else match[0], prompt)
+
+
+_LABELS = re.compile(r"\{\{|\}\}|\{labels\}")
 
 
 def system_of(chat: ChatOptions, columns: Sequence[str]) -> str | None:

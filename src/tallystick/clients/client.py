@@ -64,6 +64,8 @@ class Reply:
         What the API says answered, if it says so.
     input_tokens, output_tokens
         What it counted, if it says so.
+    cut
+        Whether it ended because no more tokens were allowed: what came is no answer.
     """
 
     text: str | None
@@ -71,6 +73,7 @@ class Reply:
     fingerprint: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cut: bool = False
 
 
 class Client(ABC):

@@ -11,7 +11,7 @@ from typing import Any
 
 from tallystick.clients.client import Client, Fault
 from tallystick.clients.kind import ClientKind, ClientSpec
-from tallystick.clients.secrets import refuse_key
+from tallystick.clients.secrets import refuse_key, server_words
 from tallystick.errors import InputError
 from tallystick.results import Json
 
@@ -56,11 +56,11 @@ class CommandClient(Client):
             *self._arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
         )
         try:
             question = json.dumps(dict(row), default=str).encode()
-            out, _ = await asyncio.wait_for(program.communicate(question), self._timeout)
+            out, said = await asyncio.wait_for(program.communicate(question), self._timeout)
         except (TimeoutError, asyncio.CancelledError) as error:
             program.kill()
             await program.wait()
@@ -72,11 +72,11 @@ class CommandClient(Client):
                 billed=True,
             ) from error
         if program.returncode:
-            raise Fault(
-                f"{self._arguments[0]} exited with code {program.returncode}",
-                retry=True,
-                billed=True,
-            )
+            # Its last line is what it died of; the others may be pages of a traceback.
+            lines = said.decode(errors="replace").strip().splitlines() or [""]
+            reason = f"{self._arguments[0]} exited with code {program.returncode}"
+            words = server_words(lines[-1])
+            raise Fault(f"{reason}: {words}".rstrip(": "), retry=True, billed=True)
         return out.decode(errors="replace").strip() or None
 
 

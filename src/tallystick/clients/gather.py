@@ -11,7 +11,7 @@ from typing import Any
 from tallystick.clients.caller import Caller, Wire
 from tallystick.clients.client import Client
 from tallystick.clients.journal import Journal, key_of
-from tallystick.clients.reading import Reading
+from tallystick.clients.reading import UNREAD, Reading
 from tallystick.clients.usage import Usage, usage_of
 from tallystick.errors import BudgetError
 from tallystick.results import Json, to_json
@@ -73,8 +73,11 @@ class Gathered:
 
     Parameters
     ----------
-    texts
-        The whole answer by (row, draw); a question that failed or was not asked is absent.
+    labels
+        The label read from each answer, by (row, draw), or `UNREAD`; one that was cut off is always
+        unread. A question that failed or was not asked is absent.
+    unread
+        The answers from which no label was read, as they came, apart from those cut off.
     failed
         Questions that got no answer after all retries.
     reused
@@ -87,7 +90,8 @@ class Gathered:
         What was wrong with the journal.
     """
 
-    texts: Mapping[tuple[int, int], str]
+    labels: Mapping[tuple[int, int], str]
+    unread: tuple[str, ...]
     failed: int
     reused: int
     spent: float
@@ -172,13 +176,20 @@ async def _gather(
     finally:
         journal.close()
     answers = journal.answers
-    texts = {
-        one: answers[key].text
+    came = {
+        one: answers[key]
         for one in plan.questions
         if (key := key_of(plan.names[one[0]], one[1])) in answers and answers[key].code is not None
     }
+    labels = {
+        one: plan.reading.label(None if entry.cut else entry.text or None, plan.labels) or UNREAD
+        for one, entry in came.items()
+    }
     return Gathered(
-        texts=texts,
+        labels=labels,
+        unread=tuple(
+            entry.text for one, entry in came.items() if labels[one] == UNREAD and not entry.cut
+        ),
         failed=sum(one.code is None for one in answers.values()),
         reused=len(known),
         spent=journal.spent,

@@ -8,7 +8,12 @@ from typing import Any
 
 from tallystick.clients.client import Client, Fault, Reply
 from tallystick.clients.kind import ClientKind, ClientSpec, text_or_file
-from tallystick.clients.secrets import refuse_key, refuse_keys_in_body, refuse_keys_in_url
+from tallystick.clients.secrets import (
+    refuse_key,
+    refuse_keys_in_body,
+    refuse_keys_in_url,
+    server_words,
+)
 from tallystick.clients.template import (
     MISSING,
     Secret,
@@ -87,7 +92,7 @@ class HttpClient(Client):
 
     async def __aenter__(self) -> HttpClient:
         sent = {name: value.sent for name, value in self._headers.items()}
-        self._wire = Connections(self._url.sent, sent, timeout=self._timeout)
+        self._wire = Connections(self._url.sent, sent, timeout=self._timeout, secrets=self.secrets)
         return self
 
     async def __aexit__(
@@ -118,6 +123,7 @@ class HttpClient(Client):
             fingerprint=_word(look_up(reply, ("system_fingerprint",))),
             input_tokens=_number(reply, "prompt_tokens", "input_tokens"),
             output_tokens=_number(reply, "completion_tokens", "output_tokens"),
+            cut=any(look_up(reply, path) in _TOO_LONG for path in _WHY_ENDED),
         )
 
     def _text(self, reply: Any) -> str | None:
@@ -125,19 +131,35 @@ class HttpClient(Client):
         found = look_up(reply, self._path)
         if found is MISSING:
             # HTTP 200 with {"error": …} is no answer: some proxies report overload like this.
-            raise Fault(_why_missing(reply, self._label), retry=True, billed=True)
+            raise self._no_answer(reply)
         if isinstance(found, bool):
             return "true" if found else "false"
         return None if found is None or isinstance(found, dict | list) else str(found)
 
+    def _no_answer(self, reply: Any) -> Fault:
+        """Say what came in the place of an answer."""
+        error = look_up(reply, ("error",))
+        if error is MISSING or error is None:
+            return Fault(f"the reply has no field {self._label}", retry=True, billed=True)
+        words = server_words(error, self.secrets)
+        reason = f"the reply is an error instead of an answer: {words}".rstrip(": ")
+        return Fault(reason, retry=True, billed=True)
 
-def _why_missing(reply: Any, label: str) -> str:
-    error = look_up(reply, ("error",))
-    if error is MISSING or error is None:
-        return f"the reply has no field {label}"
-    message = look_up(error, ("message",))
-    words = error if isinstance(error, str) else message if isinstance(message, str) else ""
-    return f"the reply is an error instead of an answer: {words[:120]}".rstrip(": ")
+
+_WHY_ENDED: tuple[tuple[str | int, ...], ...] = (
+    ("choices", 0, "finish_reason"),
+    ("stop_reason",),
+    ("done_reason",),
+    ("candidates", 0, "finishReason"),
+    ("incomplete_details", "reason"),
+)
+"""Where providers say why a reply ended."""
+
+_TOO_LONG = (
+    *("length", "max_tokens", "MAX_TOKENS", "max_output_tokens"),
+    "model_context_window_exceeded",
+)
+"""What they say of one that was cut off."""
 
 
 def _word(value: Any) -> str | None:

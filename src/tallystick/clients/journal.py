@@ -2,8 +2,9 @@
 
 One line per event, ``JSON <tab> checksum``; each checksum covers the line and the checksum before
 it, so that a line changed, lost or moved is noticed. A line is written before its event is acted
-on: *sent* before a request leaves, the answer before it is used. A process killed at any moment
-leaves at most one unfinished line, at the end; it is cut off.
+on: *sent* before a request leaves, the answer before it is used. So the journal counts at least the
+requests that a server saw; one that a kill stopped on its way is counted and never arrived. A
+process killed at any moment leaves at most one unfinished line, at the end; it is cut off.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class JournalEntry:
         Whether the text is complete.
     facts
         What the API said about it: ``cost``, ``seconds``, ``model``, ``fingerprint``,
-        ``input_tokens``, ``output_tokens``; only those that are known.
+        ``input_tokens``, ``output_tokens``, ``cut``; only those that are known.
     """
 
     item: str
@@ -67,6 +68,11 @@ class JournalEntry:
     asked: str = ""
     whole: bool = True
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def cut(self) -> bool:
+        """Whether the reply was cut off, so that no answer is read from it."""
+        return bool(self.facts.get("cut"))
 
 
 class Journal:
@@ -176,7 +182,7 @@ class Journal:
 
     @property
     def paid_twice(self) -> int:
-        """Requests beyond the first that may have been billed for one answer, over all resumes."""
+        """Requests beyond the first for one answer, at most so many billed, over all resumes."""
         extra = (self.sent[key] - self.unbilled[key] - 1 for key in self.answers)
         return sum(max(0, n) for n in extra)
 
@@ -322,7 +328,7 @@ def _key(key: str, item: str) -> str:
     return key_of(item, draw_of(key)) if _OLD.fullmatch(key) else key
 
 
-_FACTS = ("cost", "seconds", "model", "fingerprint", "input_tokens", "output_tokens")
+_FACTS = ("cost", "seconds", "model", "fingerprint", "input_tokens", "output_tokens", "cut")
 
 
 def _entry(event: Mapping[str, Any]) -> JournalEntry:

@@ -66,7 +66,9 @@ class OpenAIClient(HttpClient):
             own["Authorization"] = f"Bearer ${key}"
         super().__init__(
             _endpoint(base or DEFAULT),
-            request=_body(model, with_labels(prompt, labels), chat or ChatOptions(), columns),
+            request=_body(
+                model, with_labels(prompt, labels, columns), chat or ChatOptions(), columns
+            ),
             label="$.choices[0].message.content",
             headers=own,
             columns=columns,

@@ -12,6 +12,7 @@ from typing import Any
 
 from tallystick.clients.client import Client, Fault
 from tallystick.clients.kind import ClientKind, ClientSpec
+from tallystick.clients.secrets import server_words
 from tallystick.errors import InputError
 from tallystick.results import Json
 
@@ -64,9 +65,9 @@ class PythonClient(Client):
             raise error
         if error is not None:
             again = isinstance(error, OSError | TimeoutError)
-            raise Fault(
-                f"{self._target}: {type(error).__name__}: {error}", retry=again, billed=True
-            ) from error
+            words = server_words(str(error))
+            reason = f"{self._target}: {type(error).__name__}: {words}".rstrip(": ")
+            raise Fault(reason, retry=again, billed=True) from error
         found = task.result()
         return None if found is None else str(found)
 

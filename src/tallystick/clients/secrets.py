@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import log2
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tallystick.errors import InputError
-from tallystick.results import Json
+from tallystick.results import Json, harmless
 
-__all__ = ["looks_like_key", "refuse_key", "refuse_keys_in_body", "refuse_keys_in_url"]
+__all__ = [
+    "looks_like_key",
+    "refuse_key",
+    "refuse_keys_in_body",
+    "refuse_keys_in_url",
+    "server_words",
+]
 
 _SENSITIVE = re.compile(
     r"(?:^|[-_.])(?:auth(?:orization)?|api-?_?key|apikey|x-goog-api-key|key|token|secret|cookie"
@@ -95,3 +102,60 @@ def refuse_keys_in_body(body: Json, name: str = "body") -> None:
             refuse_keys_in_body(value, name)
     elif isinstance(body, str) and _KNOWN.search(body):
         refuse_key("the request field", name, body)
+
+
+LONGEST = 200
+"""Characters of what a server says about a failure."""
+
+_HEADER = re.compile(
+    r"(?i)\b((?:proxy-)?authorization|x-[\w-]*(?:key|token)|api[-_ ]?key|cookie)"
+    r"(['\"]?\s*[:=]\s*['\"]?)(?:(?:bearer|basic|token)\s+)?[^\s'\",;}]+"
+)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=*-]{6,}")
+_STARRED = re.compile(r"\b(?:sk|pk|rk)-\S+|\S*\*{3,}\S*")
+
+
+def server_words(body: Any, secrets: Sequence[str] = ()) -> str:
+    """Return what a server says about a failure, on one line, without keys; blank if nothing.
+
+    Parameters
+    ----------
+    body
+        The reply: parsed JSON, or text. Of JSON the message of the error is taken, of HTML nothing.
+    secrets
+        Values that were sent as keys.
+
+    Examples
+    --------
+    >>> server_words({"error": {"message": "Incorrect API key provided: sk-ab**********yz."}})
+    'Incorrect API key provided: ***'
+    >>> server_words("no quota left for Authorization: Bearer hunter2-hunter2")
+    'no quota left for Authorization: ***'
+    >>> server_words("<html><body>Bad gateway</body></html>")
+    ''
+    """
+    text = _message(body)
+    # All keys go before the text is shortened: half a key would no longer be known as one.
+    for secret in secrets:
+        text = text.replace(secret, "***") if secret else text
+    text = _BEARER.sub(r"\1 ***", _HEADER.sub(r"\1\2***", text))
+    text = _STARRED.sub("***", _KNOWN.sub("***", text))
+    words = ["***" if looks_like_key(word) else word for word in text.split()]
+    line = harmless(" ".join(words))
+    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()} …"
+
+
+def _message(body: Any) -> str:
+    """Return the message of an error, wherever providers put it."""
+    if isinstance(body, str):
+        return "" if body.lstrip().startswith("<") else body
+    if isinstance(body, Mapping):
+        for name in ("error", "message", "msg", "detail", "errors", "type", "code"):
+            found = _message(body.get(name))
+            if found:
+                return found
+    return (
+        next((found for one in body if (found := _message(one))), "")
+        if isinstance(body, list)
+        else ""
+    )

@@ -10,7 +10,7 @@ from statistics import median
 from tallystick.clients.journal import Journal
 from tallystick.results import count
 
-__all__ = ["Usage", "model_warnings", "usage_of"]
+__all__ = ["Usage", "usage_of", "usage_warnings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,10 @@ class Usage:
         The median and the longest time of an answered request, in seconds.
     models, fingerprints
         How many answers came from each, in the order in which they first appeared.
+    cut
+        Replies that were cut off because no more tokens were allowed; they count as unread.
+    failures
+        How many questions failed for each reason, the commonest first.
     """
 
     input_tokens: int | None = None
@@ -33,11 +37,15 @@ class Usage:
     slowest: float | None = None
     models: Mapping[str, int] = field(default_factory=dict)
     fingerprints: Mapping[str, int] = field(default_factory=dict)
+    cut: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
 
 
 def usage_of(journal: Journal) -> Usage:
     """Add up what a journal says about its answers."""
-    facts = [one.facts for one in journal.answers.values() if one.code is not None]
+    entries = journal.answers.values()
+    facts = [one.facts for one in entries if one.code is not None]
+    reasons = Counter(one.text for one in entries if one.code is None)
 
     def total(name: str) -> int | None:
         known = [one[name] for one in facts if name in one]
@@ -51,16 +59,29 @@ def usage_of(journal: Journal) -> Usage:
         slowest=round(max(times), 3) if times else None,
         models=dict(Counter(one["model"] for one in facts if "model" in one)),
         fingerprints=dict(Counter(one["fingerprint"] for one in facts if "fingerprint" in one)),
+        cut=sum(one.cut for one in entries),
+        failures=dict(reasons.most_common(3)),
     )
 
 
-def model_warnings(usage: Usage) -> tuple[str, ...]:
-    """Say if the API named more than one model.
+def usage_warnings(usage: Usage) -> tuple[str, ...]:
+    """Say if the API named more than one model, cut replies off, or failed, and why.
 
-    >>> model_warnings(Usage(models={"m-05": 40, "m-08": 2}))[0][:48]
-    'the API changed its model during the run: it nam'
+    >>> usage_warnings(Usage(models={"m-05": 40, "m-08": 2}, cut=3, failures={"HTTP 400": 7}))
+    ('the API changed its model during the run: it named m-05 (40 answers), m-08 (2 answers)', \
+'3 replies were cut off at the token limit and count as unread: allow longer ones (--max-tokens), \
+in a new journal', 'the commonest reason why calls failed (7 times): HTTP 400')
     """
-    if len(usage.models) < 2:
-        return ()
-    named = ", ".join(f"{name} ({count(n)} answers)" for name, n in usage.models.items())
-    return (f"the API changed its model during the run: it named {named}",)
+    found = []
+    if len(usage.models) > 1:
+        named = ", ".join(f"{name} ({count(n)} answers)" for name, n in usage.models.items())
+        found.append(f"the API changed its model during the run: it named {named}")
+    if usage.cut:
+        found.append(
+            f"{count(usage.cut)} replies were cut off at the token limit and count as unread: allow"
+            " longer ones (--max-tokens), in a new journal"
+        )
+    for reason, times in list(usage.failures.items())[:1]:
+        often = "once" if times == 1 else f"{count(times)} times"
+        found.append(f"the commonest reason why calls failed ({often}): {reason}")
+    return tuple(found)

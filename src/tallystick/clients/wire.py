@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from tallystick.clients.client import Fault
+from tallystick.clients.secrets import server_words
 from tallystick.results import Json
 
 if TYPE_CHECKING:
@@ -43,15 +44,24 @@ class Connections:
         Sent with every request.
     timeout
         Seconds that a request may take.
+    secrets
+        Values that no message may show.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], *, timeout: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        timeout: float,
+        secrets: Sequence[str] = (),
+    ) -> None:
         import httpx
 
         self._url = httpx.URL(url)
         self._where = f"{self._url.host}:{self._url.port or self._url.scheme}"
         self._verify = httpx.create_ssl_context() if self._url.scheme == "https" else None
-        self._timeout = timeout
+        self._timeout, self._secrets = timeout, tuple(secrets)
         self._headers = httpx.Headers({**_HEADERS, **headers})
         self._idle: list[Connection] = []
         self._all: list[Connection] = []
@@ -76,7 +86,7 @@ class Connections:
         finally:
             self._idle.append(wire)
         if reply.status_code != 200:
-            raise _refusal(where, reply)
+            raise _refusal(where, reply, self._secrets)
         try:
             return json.loads(reply.content)
         except ValueError as error:
@@ -97,18 +107,25 @@ class Connections:
             await wire.close()
 
 
-def _refusal(where: str, reply: httpx.Response) -> Fault:
+def _refusal(where: str, reply: httpx.Response, secrets: Sequence[str]) -> Fault:
     """Return what a status other than 200 means."""
     status = reply.status_code
+    try:
+        body = json.loads(reply.content)
+    except ValueError:
+        body = reply.text
+    words = server_words(body, secrets)
+    said = f": {words}" if words else ""
     if status in _KEYS:
         message = (
-            f"{where} refused the key (HTTP {status}): check the environment variable that holds it"
+            f"{where} refused the key (HTTP {status}{said}): check the environment variable that"
+            " holds it"
         )
         return Fault(message, retry=False, billed=False, fatal=True)
     again = status in _AGAIN
     wait = _retry_after(reply.headers.get("retry-after")) if again else None
     return Fault(
-        f"{where} answered HTTP {status}",
+        f"{where} answered HTTP {status}{said}",
         retry=again,
         billed=False,
         wait=wait,

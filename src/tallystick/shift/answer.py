@@ -24,16 +24,22 @@ from tallystick.shift.design import AskDesign, Strategy, design
 from tallystick.shift.forecast import forecast
 from tallystick.shift.gate import check_metric, flip_limit, read_gates, with_gates
 from tallystick.shift.graded import GradedClient, with_grades
-from tallystick.shift.history import append_history, check_history, read_history, update_old
+from tallystick.shift.history import (
+    append_history,
+    check_history,
+    models_before,
+    read_history,
+    update_old,
+)
 from tallystick.shift.items import Items
 from tallystick.shift.label_draw import label_draw, with_label_draw
 from tallystick.shift.papers.theorem import theorem_conditions
 from tallystick.shift.prepare import (
+    MOST_ANSWERS,
     PreparedShift,
     client_columns,
     grade_column,
     prepare,
-    right_draws,
     rows_of,
     slices_of,
 )
@@ -44,6 +50,7 @@ from tallystick.shift.run import identity_of, run
 from tallystick.shift.several import several
 from tallystick.shift.slices import part_of
 from tallystick.shift.unread import with_unread
+from tallystick.shift.verdict import model_change
 from tallystick.shift.verdict_notes import WITHOUT_OLD
 from tallystick.shift.with_old_draws import with_old_draws
 
@@ -105,8 +112,8 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
         result = _asked(data, known, question, gates)
     if not isinstance(result, ShiftResult):
         return replace(result, notes=(*known.notes, *result.notes))
-    result = _finished(data, known, question, result)
-    result = with_label_draw(with_gates(result, gates), label_draw(data))
+    result = _finished(known, question, result)
+    result = with_label_draw(with_gates(_with_model(result, question), gates), label_draw(data))
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
         append_history(question.history, result, on=datetime.now(UTC).date())
@@ -115,15 +122,25 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
     return replace(result, slices=_slices(result, parts, question.alpha))
 
 
-def _finished(
-    data: Data, known: PreparedShift, question: ShiftQuestion, result: ShiftResult
-) -> ShiftResult:
+def _finished(known: PreparedShift, question: ShiftQuestion, result: ShiftResult) -> ShiftResult:
     """Return the result in grades, or against several old draws, where that was asked for."""
     if question.grader is not None:
         return with_grades(result, alpha=question.alpha)
-    if question.old_draws:
-        return with_old_draws(result, right_draws(data, known, question), alpha=question.alpha)
+    if known.draws is not None:
+        return with_old_draws(result, known.draws, alpha=question.alpha)
     return result
+
+
+def _with_model(result: ShiftResult, question: ShiftQuestion) -> ShiftResult:
+    """Say it if the API names another model than in the last run: that costs no call."""
+    now = result.usage.models if result.usage is not None else {}
+    said = model_change(models_before(question.history, question.since), tuple(now))
+    if not said:
+        return result
+    lines = result.sentences
+    if lines is not None:
+        lines = replace(lines, contrast=f"{lines.contrast} {said}".strip())
+    return replace(result, verdict=f"{result.verdict} {said}", sentences=lines)
 
 
 def _several(data: Data, known: PreparedShift, question: ShiftQuestion) -> Result:
@@ -150,7 +167,7 @@ def _several(data: Data, known: PreparedShift, question: ShiftQuestion) -> Resul
         one = _asked(data, known, own, ())
         if not isinstance(one, ShiftResult):
             raise InputError("--dry-run forecasts one API at a time: name one --api")
-        results.append(_finished(data, known, own, one))
+        results.append(_finished(known, own, one))
     found = several(apis, results)
     return replace(found, notes=(*known.notes, *found.notes))
 
@@ -214,7 +231,9 @@ def _asked(
     if question.dry_run:
         return replace(forecast(items, how, latency=question.latency), notes=notes)
 
-    client = _client(question, client_columns(data), items)
+    # Many different old answers, of which nobody says that they are labels, are texts.
+    listed = items.labelled or data.rules.labels or len(items.labels) <= MOST_ANSWERS
+    client = _client(question, client_columns(data), items.labels if listed else ())
     rows = rows_of(data, known, client.column if isinstance(client, ReplayClient) else None)
     if question.history is not None:
         check_history(question.history, identity_of(items, client))
@@ -242,10 +261,10 @@ def _strategy(items: Items, question: ShiftQuestion) -> tuple[Strategy, tuple[st
     return strategy, notes
 
 
-def _client(question: ShiftQuestion, columns: tuple[str, ...], items: Items) -> Client:
+def _client(question: ShiftQuestion, columns: tuple[str, ...], labels: tuple[str, ...]) -> Client:
     """Return whom to ask; a system and its grader are one client."""
     api = question.api
-    spec = question.client_spec(columns, items.labels)
+    spec = question.client_spec(columns, labels)
     system = api if isinstance(api, Client) else client_of(api[0], spec)
     grader = question.grader
     if grader is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tallystick.clients import Caller
+from tallystick.clients import Caller, JournalEntry
 from tallystick.errors import BudgetError
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.shift.assess import Answers
@@ -200,23 +200,29 @@ class Asking:
         again = {item: code for item, code in self.second.items() if item in counted}
         unread = self._unread()
         labels = self.items.labels
-        unclear = [item in unread and may_hide_label(unread[item], labels) for item in asked]
+        # A reply that was cut off may have come to any label.
+        unclear = [
+            item in unread and (unread[item].cut or may_hide_label(unread[item].text, labels))
+            for item in asked
+        ]
         return Answers.of(asked, codes, blind=blind, unclear=unclear, again=again)
 
-    def unread_texts(self) -> list[str]:
-        """Return the answers from which no label was read, as they came."""
-        return list(self._unread().values())
+    def unread_texts(self) -> tuple[list[str], int]:
+        """Return the answers from which no label was read, and how many more were cut off."""
+        entries = list(self._unread().values())
+        texts = [entry.text for entry in entries if not entry.cut]
+        return texts, len(entries) - len(texts)
 
-    def _unread(self) -> dict[int, str]:
-        """Return the text of each answer from which no label was read, by item."""
+    def _unread(self) -> dict[int, JournalEntry]:
+        """Return each answer from which no label was read, by item."""
         none = len(self.items.labels)
         journal, names = self.caller.journal, self.items.names
-        texts = {}
+        found = {}
         for item, code in zip(self.asked, self.codes, strict=True):
             entry = journal.answers.get(f"1:{names[item]}") if code == none else None
             if entry is not None:
-                texts[item] = entry.text
-        return texts
+                found[item] = entry
+        return found
 
     async def _again(self) -> None:
         """Ask flips of the blind phase a second time, in the random order in which they came.

@@ -16,6 +16,7 @@ from tallystick.shift.beyond_noise import beyond_noise, chance_p_value
 from tallystick.shift.change import point, unseen_error
 from tallystick.shift.counts import Counts, collapse, count
 from tallystick.shift.estimates import Level, ShiftEstimates
+from tallystick.shift.intervals import SumBounds
 from tallystick.shift.items import Items
 from tallystick.shift.noise_share import Repeats, assumes_equal_noise
 from tallystick.shift.noise_shares import AnswersAre, noise_shares, repeats_of
@@ -31,7 +32,7 @@ from tallystick.shift.unread import (
 from tallystick.shift.verdict import Facts, assumptions_of, decide, opening_of
 from tallystick.shift.verdict_notes import warnings_of
 
-__all__ = ["Answers", "assess"]
+__all__ = ["Answers", "assess", "flips_beyond"]
 
 IntArray = NDArray[np.intp]
 FloatArray = NDArray[np.float64]
@@ -270,6 +271,11 @@ def _noise(
     equal = found.by_item and assumes_equal_noise(
         found.shares.accuracy, asked=asked, items=len(items)
     )
+    beyond, less_stable = (
+        (found.flips(), False)
+        if certain
+        else flips_beyond(found.flip_bounds(), repeats, alpha=found.level.alpha)
+    )
     return Noise(
         answers_are=answers_are,
         repeats=len(repeats) if repeats is not None else 0,
@@ -277,7 +283,8 @@ def _noise(
         reverted=b,
         share=found.shares.flips,
         accuracy_share=found.shares.accuracy,
-        beyond=found.flips() if certain else _beyond(found, repeats),
+        beyond=beyond,
+        less_stable=less_stable,
         p_value=float(chance_p_value(*repeats.flips().decided)) if repeats and some else None,
         equal_noise=equal and not certain,
         whole_noise=found.accuracy(share=1.0) if found.by_item and items.labelled else None,
@@ -299,24 +306,39 @@ def _noise_unread(noise: Noise, items: Items, strata: Strata, answers: Answers) 
     )
 
 
-def _beyond(found: ShiftEstimates, repeats: Repeats | None) -> Change:
-    """Return the flips beyond noise, (N4); without a repeat only the interval is known."""
-    bounds = found.flip_bounds()
-    level = 1 - found.level.alpha
+def flips_beyond(
+    flips: SumBounds,
+    repeats: Repeats | None,
+    *,
+    alpha: float,
+    old: tuple[float, int] | None = None,
+) -> tuple[Change, bool]:
+    """Return the flips beyond noise, and whether the API became less stable.
+
+    Parameters
+    ----------
+    flips, repeats, alpha, old
+        As in :func:`~tallystick.shift.beyond_noise.beyond_noise`; without a repeat only the
+        interval is known.
+    """
+    level = 1 - alpha
     if repeats is None or not len(repeats):
-        high = float(bounds.high)
         # Nothing is known but that it is no more than all flips.
-        reason = Unknown("no flip was asked again" if bounds.value > 0 else "no answer flipped")
-        return Change(
-            estimate=reason, interval=Interval(-high, high, level=level, method="no repeats")
+        reason = Unknown("no flip was asked again" if flips.value > 0 else "no answer flipped")
+        interval = Interval(0.0, float(flips.high), level=level, method="no repeats")
+        return Change(estimate=reason, interval=interval), False
+    some = beyond_noise(flips, repeats.flips(), old=old, alpha=alpha)
+    less_stable = bool(some.less_stable)
+    estimate: float | Unknown = float(some.value)
+    if less_stable and old is None:
+        estimate = Unknown(
+            "the API became less stable: without old draws (--old-draws) nothing shows how noisy it"
+            " was before"
         )
-    some = beyond_noise(bounds, repeats.flips(), alpha=found.level.alpha)
-    return Change(
-        estimate=float(some.value),
-        interval=Interval(
-            float(some.low), float(some.high), level=level, method="repeated flips, Wilson"
-        ),
+    interval = Interval(
+        float(some.low), float(some.high), level=level, method="repeated flips, Wilson"
     )
+    return Change(estimate=estimate, interval=interval), less_stable
 
 
 def _sensitivity(

@@ -23,7 +23,7 @@ from tallystick.clients import (
     Reading,
     Usage,
     client_of,
-    model_warnings,
+    usage_warnings,
 )
 from tallystick.clients.gather import Gathered, Questions, gather
 from tallystick.data import Capability, Data, Door, answered, option
@@ -167,10 +167,7 @@ def _result(
     data: Data, question: BaselineQuestion, asked: Questions, came: Gathered, truth: list[str]
 ) -> BaselineResult:
     """Read the draws, and compare them with the truth and with one another."""
-    read = {
-        one: asked.reading.label(text or None, asked.labels) or UNREAD
-        for one, text in came.texts.items()
-    }
+    read = came.labels
     draws = [
         [read.get((row, draw)) for row in range(data.n_rows)] for draw in range(1, asked.draws + 1)
     ]
@@ -202,13 +199,13 @@ def _result(
         n_items=data.n_rows,
         warnings=(
             *baseline_warnings(asked.draws, unread=unread, failed=came.failed, answers=len(read)),
-            *model_warnings(came.usage),
+            *usage_warnings(came.usage),
         ),
         columns=question.columns[: asked.draws],
         accuracy=accuracy,
         unstable=unstable,
         noise=noise,
-        calls=len(came.texts),
+        calls=len(read),
         unread=unread,
         failed=came.failed,
         cost=came.spent,

@@ -5,8 +5,15 @@ With a repeats of flips confirmed, b back to the old answer and m in all (weight
 .. math:: κ = (a - b)/m, \qquad \text{flips beyond noise} = F κ   \tag{N4}
 
 equals E[½‖P - Q‖²] if both APIs are equally noisy (P and Q are an item's old and new distributions
-of answers), so its lower end bounds the share of items whose distribution changed. It is negative
-if the new API is noisier.
+of answers), so its lower end bounds the share of items whose distribution changed. With U the
+chance that two answers of one API to an item differ, and c repeats that gave a third answer,
+
+.. math:: E[½‖P - Q‖²] = F - ½ U_{new} - ½ U_{old}, \qquad U_{new} = F (2 b + c)/m   \tag{N10}
+
+whatever the noise. Several old draws measure U_old; U_old = U_new gives (N4). (N4) is too small if
+the new API is noisier, so without old draws the upper end takes U_old for 0. Where the repeats show
+that the new API is noisier (b > a, or U_new > U_old) the upper end is that of all flips: an API
+that became less stable changed, however close to the old answers its distribution stays.
 
 "Nothing changed but chance" is tested by confirmed against reverted repeats, one-sided. Under it
 the old answer and the two new ones are draws of one distribution, so over items drawn with equal
@@ -43,19 +50,34 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class BeyondNoise:
-    """The share of flips beyond noise with its interval; arrays of any shape."""
+    """The share of flips beyond noise with its interval; arrays of any shape.
+
+    Parameters
+    ----------
+    value, low, high
+        A share, so none is below 0.
+    less_stable
+        Whether the new API is noisier than the old one: then *high* is that of all flips.
+    """
 
     value: Floats
     low: Floats
     high: Floats
+    less_stable: npt.NDArray[np.bool_]
 
 
-def beyond_noise(flips: SumBounds, repeats: Confirmed, *, alpha: float = 0.05) -> BeyondNoise:
-    r"""Bound the flips beyond noise, (N4).
+def beyond_noise(
+    flips: SumBounds,
+    repeats: Confirmed,
+    *,
+    old: tuple[float, int] | None = None,
+    alpha: float = 0.05,
+) -> BeyondNoise:
+    r"""Bound the flips beyond noise: (N4), or (N10) where old draws show the old noise.
 
-    κ's interval is 2 Wilson((κ + 1)/2, m²/Σw²) - 1, and the reaches of F and κ are combined as
-    :math:`\sqrt{(κ \cdot \text{reach of } F)^2 + (F \cdot \text{reach of } κ)^2}`. Without a repeat
-    the share is 0 in [-u, u], u the upper end of F: nothing is known.
+    The interval of (a + c/2)/m = (κ + 1)/2 is Wilson's at m²/Σw², and the reaches of F, κ and U_old
+    are combined as the root of the sum of their squares. Without a repeat nothing is known but that
+    the share is at most that of all flips.
 
     Parameters
     ----------
@@ -64,6 +86,9 @@ def beyond_noise(flips: SumBounds, repeats: Confirmed, *, alpha: float = 0.05) -
         :func:`~tallystick.shift.noisy_change.noisy_flips`.
     repeats
         Over all flips, :meth:`~tallystick.shift.noise_share.Repeats.flips`.
+    old
+        U_old and the number of items that show it. Without it the estimate and the lower end take
+        it for U_new, the upper end for 0.
     alpha
         One minus the level.
 
@@ -71,34 +96,60 @@ def beyond_noise(flips: SumBounds, repeats: Confirmed, *, alpha: float = 0.05) -
     --------
     >>> one = np.asarray
     >>> rate = SumBounds(one(0.13), one(0.0878), one(0.1590), one(0.0), one(0.0))
-    >>> found = beyond_noise(rate, Confirmed(one(39.0), one(19.0), one(16.0), one(39.0)))
-    >>> print(f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]")
-    0.0100 [-0.0299, 0.0480]
+    >>> def shown(confirmed, reverted, old=None):
+    ...     repeats = Confirmed(one(39.0), one(confirmed), one(reverted), one(39.0))
+    ...     found = beyond_noise(rate, repeats, old=old)
+    ...     return f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}] {found.less_stable}"
+    >>> shown(19.0, 16.0), shown(19.0, 16.0, old=(0.12, 500))
+    ('0.0100 [0.0000, 0.0946] False', '0.0100 [0.0000, 0.0377] False')
+    >>> shown(4.0, 35.0), shown(4.0, 35.0, old=(0.0, 500))
+    ('0.0000 [0.0000, 0.1590] True', '0.0133 [0.0034, 0.1590] True')
     """
     from scipy.special import ndtri
 
     open_unit(alpha=alpha)
-    m = repeats.repeats
+    m, rate = repeats.repeats, flips.value
     some = m > 0
     kappa = np.where(some, (repeats.confirmed - repeats.reverted) / np.where(some, m, 1.0), 0.0)
+    kept = (kappa + 1) / 2
     z = np.asarray(-float(ndtri(alpha / 2)))
-    low, high = (2 * end - 1 for end in score_ends((kappa + 1) / 2, repeats.size, z))
+    low, high = score_ends(kept, repeats.size, z)
 
-    rate = flips.value
-    down = np.hypot(kappa * _reach(flips, kappa, down=True), rate * (kappa - low))
-    up = np.hypot(kappa * _reach(flips, kappa, down=False), rate * (high - kappa))
-    value = rate * kappa  # (N4)
+    if old is None:
+        before, fewer = 0.0, 0.0
+        value = rate * kappa  # (N4)
+        down = _root(kappa * _reach(flips, kappa), 2 * rate * (kept - low))
+        # Equal noise makes confirmed repeats at least as likely as reverted ones.
+        less_stable = chance_p_value(*reversed(repeats.decided)) <= alpha / 2
+    else:
+        before = old[0]
+        fewest, most = score_ends(np.asarray(before), np.asarray(float(old[1])), z)
+        fewer, more = before - float(fewest), float(most) - before
+        value = rate * kept - before / 2  # (N10)
+        down = _root(kept * (rate - flips.low), rate * (kept - low), more / 2)
+        unsure = _root(2 * (1 - kept) * (rate - flips.low), 2 * rate * (high - kept), more)
+        less_stable = 2 * rate * (1 - kept) - before > unsure
+
+    # An API that is not shown to be less stable confirms at least half of its flips.
+    held = np.maximum(kept, 0.5) if old is None else kept
+    up = _root(held * (flips.high - rate), rate * (high - kept), fewer / 2)
+    most_beyond = np.maximum(rate * held - before / 2, 0.0) + up
     return BeyondNoise(
-        value=np.asarray(value),
-        low=np.where(some, np.maximum(value - down, -1.0), -flips.high),
-        high=np.where(some, np.minimum(value + up, 1.0), flips.high),
+        value=np.maximum(value, 0.0),
+        low=np.where(some, np.maximum(value - down, 0.0), 0.0),
+        high=np.where(some & ~less_stable, np.minimum(most_beyond, flips.high), flips.high),
+        less_stable=np.asarray(some & less_stable),
     )
 
 
-def _reach(flips: SumBounds, kappa: Floats, *, down: bool) -> Floats:
-    """Return how far F reaches in the direction that moves Fκ down (or up): it turns with κ."""
-    below, above = flips.value - flips.low, flips.high - flips.value
-    return np.where((kappa >= 0) == down, below, above)
+def _root(*reaches: npt.ArrayLike) -> Floats:
+    """Return the root of the sum of squares."""
+    return np.asarray(np.sqrt(sum(np.square(one) for one in reaches)))
+
+
+def _reach(flips: SumBounds, kappa: Floats) -> Floats:
+    """Return how far F reaches in the direction that moves Fκ down: it turns with κ."""
+    return np.where(kappa >= 0, flips.value - flips.low, flips.high - flips.value)
 
 
 def chance_p_value(confirmed: npt.ArrayLike, reverted: npt.ArrayLike) -> Floats:

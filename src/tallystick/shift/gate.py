@@ -19,6 +19,7 @@ from tallystick.results import (
 from tallystick.results.gates import check_share_bar
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftGate, ShiftResult
+from tallystick.shift.unread import failed_share, wider
 from tallystick.shift.verdict import gate_basis, gated_verdict
 
 __all__ = [
@@ -97,6 +98,13 @@ def with_gates(result: ShiftResult, gates: Sequence[Gate]) -> ShiftResult:
         expression=str(gates[0]), passed=first.passed, rests_on=gate_basis(first)
     )
     decided = all(one.passed is not None for one in outcomes)
+    # More calls do not show how noisy the old API was, and without that the gate stays open.
+    blocked = result.noise is not None and result.noise.less_stable
+    blocked &= any(
+        gate.left == "flip_rate" and one.passed is None and isinstance(one.estimate, Unknown)
+        for gate, one in zip(gates, outcomes, strict=True)
+    )
+    more = "old answers per item (--old-draws)" if blocked else "calls"
     return replace(
         result,
         gate=shown,
@@ -104,7 +112,7 @@ def with_gates(result: ShiftResult, gates: Sequence[Gate]) -> ShiftResult:
         verdict=gated_verdict(outcomes, result.verdict),
         sentences=None,
         decision="decided" if decided else "undecided",
-        needed=None if decided else Needed(None, "calls"),
+        needed=None if decided else Needed(None, more),
     )
 
 
@@ -134,7 +142,9 @@ def check_metric(metric: str, items: Items) -> None:
 def metric_interval(result: ShiftResult, metric: str) -> Interval:
     """Return the interval of *metric*; a gate passes if all of it is on the right side of the bar.
 
-    A limit on flips is better watched during the run: ``Run(flip_limit=…)``.
+    Nobody knows what a failed call would have answered, so the interval allows for either: a gate
+    that failed calls could turn is undecided. A limit on flips is better watched during the run:
+    ``Run(flip_limit=…)``.
 
     Parameters
     ----------
@@ -148,7 +158,13 @@ def metric_interval(result: ShiftResult, metric: str) -> Interval:
     change = _change(result, metric)
     if change.interval is None:
         raise InputError(f"{metric} is not known here: {change.estimate}")
-    return change.interval
+    label = metric.partition(":")[2] or None
+    failed = 0.0 if result.evidence is None else failed_share(*result.evidence, label=label)
+    least = 0.0 if metric in ("flip_rate", "answers_differ") else -1.0
+    why = "failed calls may have answered anything"
+    allowed = wider(change, below=failed, above=failed, least=least, why=why).interval
+    assert allowed is not None  # the change has one
+    return allowed
 
 
 def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:

@@ -68,6 +68,8 @@ class GradedClient(Client):
             graded,
             input_tokens=_sum(said.input_tokens, graded.input_tokens),
             output_tokens=_sum(said.output_tokens, graded.output_tokens),
+            cut=said.cut or graded.cut,
+            model=said.model or graded.model,
         )
 
     async def __aenter__(self) -> GradedClient:

@@ -26,6 +26,7 @@ __all__ = [
     "append_history",
     "change_points",
     "check_history",
+    "models_before",
     "read_history",
     "update_old",
 ]
@@ -202,6 +203,26 @@ def _z(alpha: float) -> float:
     return -float(ndtri(alpha / 2))
 
 
+def models_before(history: Path | None, since: Path | None) -> tuple[str, ...]:
+    """Return the models that the replies of the last run named, in the order of their appearance.
+
+    Parameters
+    ----------
+    history
+        Earlier assessments, the last of which counts; None, or a file not yet begun.
+    since
+        The journal of the last run, whose word counts first; None if there is none.
+    """
+    if since is not None:
+        _, answers = read_journal(since)
+        named = [one.facts["model"] for one in answers.values() if "model" in one.facts]
+        return tuple(dict.fromkeys(named))
+    if history is None or not history.exists() or not history.stat().st_size:
+        return ()
+    usage = read_history(history).assessments[-1].get("usage") or {}
+    return tuple(usage.get("models") or ())
+
+
 def update_old(items: Items, journal: Path) -> Items:
     """Return the items with the answers of a finished run in place of the old ones, where it asked.
 
@@ -231,11 +252,11 @@ def update_old(items: Items, journal: Path) -> Items:
             )
         if draw_of(key) != 1 or entry.code is None:
             continue
-        # It was none of the labels then, but may be one that was added since.
-        if entry.code == len(then):
+        # It was none of the labels then, but may be one that was added since; not if it was cut.
+        if entry.code == len(then) and not entry.cut:
             label = names[read_label(entry.text, items.labels, loose=loose)]
         else:
-            label = then[entry.code]
+            label = (*then, "")[entry.code]
         if label not in names:
             raise InputError(
                 f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which is"

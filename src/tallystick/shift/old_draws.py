@@ -30,7 +30,7 @@ from tallystick.shift.grades import (
 from tallystick.shift.intervals import SumBounds
 from tallystick.stats.ranges import closed_unit
 
-__all__ = ["draw_noise", "fresh_noise", "old_draws_change", "old_noise"]
+__all__ = ["draw_noise", "fresh_noise", "old_draws_change", "old_noise", "unstable_share"]
 
 FloatArray = NDArray[np.float64]
 
@@ -52,6 +52,25 @@ def old_noise(draws: ArrayLike) -> float:
     mean = c.mean(axis=1)
     k = c.shape[1]
     return float(k / (k - 1) * np.mean(mean * (1 - mean)))
+
+
+def unstable_share(draws: ArrayLike) -> float:
+    """Return U_old of (N10): the chance that two old answers to an item differ.
+
+    Parameters
+    ----------
+    draws
+        Codes of answers, items x K, K at least 2.
+
+    Examples
+    --------
+    >>> unstable_share([[0, 1, 2], [0, 0, 1], [1, 1, 1], [0, 0, 0]])
+    0.4166666666666667
+    """
+    codes = np.asarray(draws)
+    k = codes.shape[1]
+    apart = [(codes[:, i] != codes[:, j]).mean() for i in range(k) for j in range(i)]
+    return float(np.mean(apart))
 
 
 def fresh_noise(

@@ -27,11 +27,11 @@ from tallystick.shift.unread import unclear_answers
 from tallystick.shift.verdict_notes import reading_notes
 from tallystick.values import Label, check_vocabulary, spelling, whole
 
-__all__ = ["PreparedShift", "client_columns", "prepare", "rows_of", "slices_of"]
+__all__ = ["MOST_ANSWERS", "PreparedShift", "client_columns", "prepare", "rows_of", "slices_of"]
 
 BoolArray = NDArray[np.bool_]
 
-_MOST_ANSWERS = 60
+MOST_ANSWERS = 60
 """Different answers up to which they are labels; beyond, without a truth, they are texts."""
 
 
@@ -47,6 +47,8 @@ class PreparedShift:
         The place of each item among the rows of the table.
     new
         The code of each new answer, where the table has them.
+    draws
+        The code of every old answer, items x K, the first draw first; None if there is but one.
     unclear, unread
         Which of them may hold a label that was not read, and the texts that are no label.
     notes
@@ -56,6 +58,7 @@ class PreparedShift:
     items: Items
     kept: NDArray[np.intp]
     new: NDArray[np.intp] | None
+    draws: NDArray[np.intp] | None = None
     unclear: BoolArray | None = None
     unread: tuple[str, ...] = ()
     notes: tuple[str, ...]
@@ -77,12 +80,14 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     if question.grader is not None and roles.truth is not None:
         raise InputError("grades say how good an answer is, so they need no true labels (--truth)")
     new_column = roles.new or grade_column(data, question)
-    answers = [name for name in (roles.truth, roles.old, new_column) if name is not None]
+    _check_old_draws(data, question)
+    draws = question.old_draws
+    answers = [name for name in (roles.truth, roles.old, new_column, *draws) if name is not None]
     if question.grader is None and roles.truth is not None:
         refuse_numbers(data, roles.truth)
     words: Mapping[str, Sequence[Label]] = data.label_lists(*dict.fromkeys(answers))
     truth_column = str(roles.truth or roles.old)
-    said = [name for name in (roles.old, new_column) if name is not None]
+    said = [name for name in answers if name != roles.truth]
     named = [*(words[roles.truth] if roles.truth else ()), *data.rules.labels, *question.other]
     words, failed = without_failed_calls(words, said, named=named)
     lost, more = failed_replays(data, question.api, named=named)
@@ -140,7 +145,13 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     )
     notes = (*notes, *failed, *_marks_note(roles.old, new_column, labelled=items.labelled))
     return PreparedShift(
-        items=items, kept=kept, new=new, unclear=unclear, unread=unread, notes=notes
+        items=items,
+        kept=kept,
+        new=new,
+        draws=_draws(data, items, words, draws, kept),
+        unclear=unclear,
+        unread=unread,
+        notes=notes,
     )
 
 
@@ -219,7 +230,7 @@ def _same_or_not(
     Few different answers are labels, and stay as they are.
     """
     seen = {str(word) for name in (old, new) for word in words[name] if word is not None}
-    if len(seen) <= _MOST_ANSWERS:
+    if len(seen) <= MOST_ANSWERS:
         return {name: list(column) for name, column in words.items()}, 0
     first: list[Label] = [None if word is None else "as before" for word in words[old]]
     second: list[Label] = [
@@ -297,22 +308,41 @@ def _confidence(data: Data, kept: NDArray[np.intp]) -> NDArray[np.float64] | Non
     return numbers
 
 
-def right_draws(data: Data, known: PreparedShift, question: ShiftQuestion) -> NDArray[np.float64]:
-    """Return right (1) or wrong (0) of every old draw of every item, the first draw first."""
-    roles, items = data.roles, known.items
-    if roles.truth is None or roles.old is None:
-        raise InputError("old_draws (--old-draws) need the first old answers and true labels")
-    words = data.label_lists(roles.truth, roles.old, *question.old_draws)
-    columns = []
-    for name in (roles.old, *question.old_draws):
-        texts = _texts(words[name], known.kept)
+def _check_old_draws(data: Data, question: ShiftQuestion) -> None:
+    """Refuse old draws that would not be used."""
+    roles = data.roles
+    if not question.old_draws:
+        return
+    if roles.old is None or (roles.truth is None and roles.new is not None):
+        raise InputError(
+            "old_draws (--old-draws) need the first old answers (--old), and beside recorded new"
+            " answers (--new) true labels (--truth)"
+        )
+    other = "grader" if question.grader is not None else "since" if question.since else None
+    if other is not None:
+        raise InputError(f"old_draws (--old-draws) are not used with --{other}: leave one out")
+
+
+def _draws(
+    data: Data,
+    items: Items,
+    words: Mapping[str, Sequence[Label]],
+    names: Sequence[str],
+    kept: NDArray[np.intp],
+) -> NDArray[np.intp] | None:
+    """Return the codes of all old answers; refuse a blank one."""
+    if not names or items.old is None:
+        return None
+    columns = [items.old]
+    for name in names:
+        texts = _texts(words[name], kept)
         if None in texts:
-            row = int(known.kept[texts.index(None)]) + 1
+            row = int(kept[texts.index(None)]) + 1
             raise InputError(
                 f"{data.place(row)}: the old draw {name!r} is blank. Give every item all its draws"
             )
-        columns.append(np.array([items.code(text) for text in texts], np.intp) == items.truth)
-    return np.stack(columns, axis=1).astype(np.float64)
+        columns.append(np.array([items.code(text) for text in texts], np.intp))
+    return np.stack(columns, axis=1)
 
 
 def client_columns(data: Data) -> tuple[str, ...]:

@@ -43,6 +43,8 @@ class Noise:
         nothing was asked again, 0 for a deterministic API.
     beyond
         The share of answers that changed beyond noise.
+    less_stable
+        Whether the repeats show that the new API is noisier than the old one.
     p_value
         Of "nothing changed but chance", from the repeats; None without any.
     equal_noise
@@ -64,6 +66,7 @@ class Noise:
     equal_noise: bool
     whole_noise: Change | None
     new_items: Change | None
+    less_stable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +117,9 @@ class Requests:
     Parameters
     ----------
     sent, billed
-        Requests sent, and those that may have been billed: all but those that the server refused
-        outright.
+        Requests sent at most, and those that may have been billed: all but those that the server
+        refused outright. A request is counted before it leaves, so that a kill may stop one that is
+        counted; none that left is missing.
     answered
         Questions that were answered.
     failed
@@ -125,7 +129,8 @@ class Requests:
     from_journal
         Answers that were read back and not paid for again.
     paid_twice
-        Requests beyond the first that may have been billed for one answer, over all resumes.
+        Requests beyond the first that may have been billed for one answer, at most, over all
+        resumes.
     unused
         Answers in the journal, and requests that may have been billed, which this result does not
         use; over all resumes.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tallystick.clients import Caller, Client, Journal, model_warnings, usage_of
+from tallystick.clients import Caller, Client, Journal, usage_of, usage_warnings
 from tallystick.errors import FormatError, InputError
 from tallystick.results import Json, to_json
 from tallystick.sampling import Plan
@@ -121,7 +121,7 @@ async def run_async(
         seed=how.seed,
         answers_are=kind,
     )
-    texts = asking.unread_texts()
+    texts, cut = asking.unread_texts()
     used = len(answers.asked) + len(answers.repeated)
     requests = Requests(
         sent=journal.sent.total(),
@@ -132,7 +132,7 @@ async def run_async(
         from_journal=asking.reused,
         paid_twice=journal.paid_twice,
         unused=max(0, len(journal.answers) - used) + journal.in_flight,
-        unread=len(texts),
+        unread=len(texts) + cut,
     )
     usage = usage_of(journal)
     result = replace(
@@ -145,7 +145,7 @@ async def run_async(
             *result.warnings,
             *asking.money(),
             *spelling_warnings(Counter(texts), items.labels),
-            *model_warnings(usage),
+            *usage_warnings(usage),
         ),
         notes=(
             *journal.notes,
@@ -153,7 +153,7 @@ async def run_async(
             *request_notes(requests, caller.spent, how.wire.currency),
         ),
     )
-    result = with_unread(result, texts, answers=len(answers.asked))
+    result = with_unread(result, texts, answers=len(answers.asked), cut=cut)
     # Of an API that answers at random, the watch proves only that few answers changed.
     if asking.gate is not None and (how.deterministic or asking.gate.passed):
         gate = ShiftGate(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tallystick.clients.statements import is_refusal
 from tallystick.results import Interval
+from tallystick.sampling import FAILED
 from tallystick.shift.verdict import unread_verdict
 from tallystick.shift.verdict_notes import unread_warnings, without_other
 
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 __all__ = [
     "allow_unread",
     "allow_unread_flips",
+    "failed_share",
     "may_hide_label",
     "unclear_answers",
     "unread_count",
+    "wider",
     "with_unread",
 ]
 
@@ -93,13 +96,13 @@ def allow_unread(change: Change, items: Items, strata: Strata, answers: Answers)
         What was asked, in the strata that were used.
     """
     before, after = _shares(items, strata, answers)
-    return _wider(change, below=before.sum(), above=after.sum(), least=-1.0)
+    return wider(change, below=before.sum(), above=after.sum(), least=-1.0)
 
 
 def allow_unread_flips(change: Change, items: Items, strata: Strata, answers: Answers) -> Change:
     """Widen the interval of a share of changed answers: what was not read may be the old answer."""
     before, after = _shares(items, strata, answers)
-    return _wider(change, below=before.sum() + after.sum(), above=0.0, least=0.0)
+    return wider(change, below=before.sum() + after.sum(), above=0.0, least=0.0)
 
 
 def allow_unread_cells(ends: Ends, items: Items, strata: Strata, answers: Answers) -> Ends:
@@ -127,7 +130,29 @@ def _shares(items: Items, strata: Strata, answers: Answers) -> tuple[FloatArray,
     return before, after
 
 
-def _wider(change: Change, *, below: float, above: float, least: float) -> Change:
+def failed_share(
+    items: Items, strata: Strata, answers: Answers, *, label: str | None = None
+) -> float:
+    """Return the share of all items, or of those of one true label, whose calls failed."""
+    place = strata.of[answers.asked]
+    number = np.bincount(place, minlength=len(strata))
+    share = strata.shares[place] / number[place]
+    failed = answers.codes == FAILED
+    if label is None:
+        return float(share[failed].sum())
+    code = items.labels.index(label)
+    return float(share[failed & (items.truth[answers.asked] == code)].sum() / items.mass[code])
+
+
+def wider(
+    change: Change,
+    *,
+    below: float,
+    above: float,
+    least: float,
+    why: str = "answers that were not read may be labels",
+) -> Change:
+    """Widen an interval by what is not known, down to *least* and up to 1."""
     interval = change.interval
     if interval is None or not (below or above):
         return change
@@ -135,18 +160,30 @@ def _wider(change: Change, *, below: float, above: float, least: float) -> Chang
         max(interval.low - below, least),
         min(interval.high + above, 1.0),
         level=interval.level,
-        method=f"{interval.method}; answers that were not read may be labels",
+        method=f"{interval.method}; {why}",
     )
     return replace(change, interval=wider)
 
 
-def with_unread(result: ShiftResult, texts: Sequence[str], *, answers: int) -> ShiftResult:
-    """Warn of the answers from which no label was read; if they are most, nothing is decided."""
+def with_unread(
+    result: ShiftResult, texts: Sequence[str], *, answers: int, cut: int = 0
+) -> ShiftResult:
+    """Warn of the answers from which no label was read; if they are most, nothing is decided.
+
+    Parameters
+    ----------
+    result, answers
+        The assessment, and how many answers there were.
+    texts
+        Those that were not read.
+    cut
+        How many more were cut off, of which there is a warning of its own.
+    """
     examples = unread_warnings(texts, answers=answers)
     # A warning with examples says all that the one without them says.
     others = without_other(result.warnings) if examples else result.warnings
     warned = replace(result, warnings=(*others, *examples))
-    nothing = unread_verdict(len(texts), answers=answers)
+    nothing = unread_verdict(len(texts) + cut, answers=answers)
     if nothing is None:
         return warned
     return replace(warned, decision="undecided", needed=None, verdict=nothing, sentences=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ __all__ = [
     "gate_basis",
     "gated_verdict",
     "history_verdict",
+    "model_change",
     "opening_of",
     "several_verdict",
     "unread_verdict",
@@ -83,7 +84,7 @@ class Facts:
     labelled
         Whether there are true labels.
     unread
-        Answers that name a label but were not read as one.
+        Answers that may hold a label that was not read.
     scale
         The lowest and the highest grade, where *accuracy* is the change of a mean grade.
     """
@@ -166,9 +167,9 @@ def _concluded(facts: Facts) -> tuple[Decision, Needed | None, Sentences]:
 def _unread(number: int) -> str:
     """Say what the estimate and its interval make of answers that were not read."""
     return (
-        f"{count(number)} answers name a label but could not be read as one: the estimate counts"
-        " them as wrong, the interval allows that they are right. Choose how answers are read"
-        " (--answer words)."
+        f"{count(number)} answers may hold a label that could not be read: the estimate counts them"
+        " as wrong, the interval allows that they are right. Choose how answers are read (--answer"
+        " words)."
     )
 
 
@@ -188,6 +189,8 @@ def _without_labels(facts: Facts, *, recorded: bool) -> tuple[Decision, Needed |
     beyond = _beyond(noise)
     if noise.answers_are == "deterministic":
         return "decided", None, f"The API changed {share} of its answers {asked}"
+    if noise.less_stable:
+        return "decided", None, f"{_less_stable(share, noise)} {asked}"
     low = noise.beyond.interval.low if noise.beyond.interval is not None else 0.0
     if low > 0:
         text = f"The API changed: {share} of its answers differ{beyond} {asked}"
@@ -225,7 +228,17 @@ def _flips(facts: Facts) -> str:
     noise = facts.noise
     if noise is None or noise.answers_are == "deterministic":
         return f"{share} of its answers changed"
-    return f"{share} of the answers differ{_beyond(noise)}"
+    return _less_stable(share, noise) or f"{share} of the answers differ{_beyond(noise)}"
+
+
+def _less_stable(share: str, noise: Noise) -> str:
+    """Say that the new API is noisier than the old one; nothing if that is not shown."""
+    if not noise.less_stable:
+        return ""
+    return (
+        f"The API became less stable: {share} of the answers differ, and {count(noise.reverted)} of"
+        f" {count(noise.repeats)} that were asked again went back to the old answer"
+    )
 
 
 def _beyond(noise: Noise) -> str:
@@ -270,6 +283,23 @@ def unread_verdict(unread: int, *, answers: int) -> str | None:
         f"{count(unread)} of {count(answers)} answers could not be read as a label, so they do not"
         " show whether accuracy changed. See the examples, and choose how answers are read"
         " (--answer)."
+    )
+
+
+def model_change(before: Collection[str], now: Collection[str]) -> str:
+    """Say that the replies name a model that earlier ones did not; blank if they do not.
+
+    >>> model_change(["m-05"], ["m-08"])
+    'The replies name another model than before: m-08 (before: m-05).'
+    >>> model_change([], ["m-08"]), model_change(["m-05", "m-08"], ["m-08"])
+    ('', '')
+    """
+    new = [name for name in now if name not in before]
+    if not before or not new:
+        return ""
+    return (
+        f"The replies name another model than before: {', '.join(new)} (before:"
+        f" {', '.join(before)})."
     )
 
 

@@ -90,8 +90,8 @@ def baseline_warnings(draws: int, *, unread: int, failed: int, answers: int) -> 
 def old_draw_notes(draws: int) -> tuple[str, ...]:
     """Say what several old answers per item are worth."""
     return (
-        f"{count(draws)} old answers per item show how noisy the old API was: the change of"
-        " accuracy assumes nothing about it",
+        f"{count(draws)} old answers per item show how noisy the old API was: nothing is assumed"
+        " about it",
     )
 
 
