@@ -37,12 +37,13 @@ def write(path, graded, *, systems="abcd", items=200, ran=lambda system, item: T
 
 def run(*words):
     """Run a command that succeeds, and return what it prints in one line."""
-    out = io.StringIO()
+    out, code = io.StringIO(), None
     with contextlib.redirect_stdout(out):
         try:
             main([str(word) for word in words])
         except SystemExit as leaving:
-            assert not leaving.code, out.getvalue()
+            code = leaving.code
+    assert not code, out.getvalue()
     return " ".join(out.getvalue().split())
 
 
