@@ -2,7 +2,7 @@
 beside ours.
 
 ``python benchmarks/truth/dynamic.py [--write] [SECTION ...]``; sections: theorems, worst, noise,
-anli, digits, cifar, labels, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs
+anli, digits, cifar, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs
 Pillow, and deep the predictions that dynamic_deep.py wrote (``--deep FOLDER``). ``--keep FILE``
 goes on from the adversaries that an earlier call finished.
 """
@@ -33,7 +33,6 @@ from tallystick import dynamic
 from tallystick.dynamic.bounds import exponential_bound
 from tallystick.dynamic.curves import curves, plurality
 from tallystick.dynamic.experiment import Experiment
-from tallystick.dynamic.label_cost import Campaign
 from tallystick.dynamic.learners import Learner, Perfect, RandomErrors
 from tallystick.dynamic.noise import noise_bound
 from tallystick.dynamic.papers import noise_closed_floor, sharp_construction
@@ -453,70 +452,6 @@ def cifar() -> None:
     )
 
 
-def labels() -> None:
-    from sklearn.datasets import load_digits
-    from sklearn.linear_model import SGDClassifier
-    from sklearn.tree import DecisionTreeClassifier
-
-    features, truth = load_digits(return_X_y=True)
-    cases = (
-        (
-            "tree, depth 4",
-            DecisionTreeClassifier(max_depth=4, max_features="log2"),
-            "0.85 / 1.5 / 2.7",
-        ),
-        (
-            "tree, depth 8",
-            DecisionTreeClassifier(max_depth=8, max_features="log2"),
-            "0.98 / 1.95 / 2.9",
-        ),
-        (
-            "linear",
-            SGDClassifier(loss="log_loss", max_iter=20, tol=None, alpha=1e-3),
-            "1.8 / 3.6 / 7.4",
-        ),
-    )
-    rows: list[Row] = []
-    for name, estimator, known in cases:
-        cost = dynamic.label_cost(
-            estimator,
-            features / 16,
-            truth,
-            campaign=Campaign(start=100, batch=20, rounds=9, multiples=(0.25, 0.5, 1, 2, 4, 5)),
-            rollouts=40,
-            rng=0,
-        )
-        rows.append(
-            {
-                "learner": name,
-                "known (path / flat / search)": known,
-                "path": _worth(cost.path_worth),
-                "flat": _worth(cost.flat_worth),
-                "search": cost.search,
-                "path risk": cost.path_risk,
-                "s.e.": cost.path_error,
-                "flat risk": cost.flat_risk,
-                "fresh risk": cost.fresh_risk,
-                "fresh s.e.": cost.fresh_error,
-            }
-        )
-    record(
-        "dynamic-labels",
-        "Dynamic benchmarks: what an adversarial label is worth, in uniform ones (digits)",
-        rows,
-        notes=(
-            (
-                "100 uniform labels to start, eight batches of 20 errors, risk on fresh items. The"
-                " sizes of the known run are not on record."
-            ),
-        ),
-    )
-
-
-def _worth(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
 def deep() -> None:
     """Figures 3 and 5 from the predictions of dynamic_deep.py; also saved as small JSON beside this
     file.
@@ -615,7 +550,7 @@ def _with_interval(value: float, ends: list[float]) -> str:
     return f"{value:.2f} [{ends[0]:.2f}, {ends[1]:.2f}]"
 
 
-SECTIONS = {f.__name__: f for f in (theorems, worst, noise, anli, digits, cifar, labels, deep)}
+SECTIONS = {f.__name__: f for f in (theorems, worst, noise, anli, digits, cifar, deep)}
 
 if __name__ == "__main__":
     asked = [word for word in sys.argv[1:] if word in SECTIONS]

@@ -105,12 +105,6 @@ ENTRIES: list[Entry] = [
         "Is another round worth it, judging by the log of the rounds or attempts so far?",
         "dynamic analyse log.csv --round round",
     ),
-    Entry(
-        "dynamic label-cost",
-        "tallystick.dynamic:LABEL_COST",
-        "How many uniform labels is one adversarial label worth, on a table of your own?",
-        "dynamic label-cost features.csv --truth label",
-    ),
 ]
 """One line per verb, in the order of ``--help``."""
 

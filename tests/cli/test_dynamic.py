@@ -90,22 +90,6 @@ def test_simulate_runs_paths_hierarchies_and_files_and_draws_them(leave, tmp_pat
     assert json.loads(own[1])["price"] == 1
 
 
-def test_the_adversary_stalls_at_an_eighth_of_epsilon_squared(leave):
-    done = leave(
-        "simulate",
-        "--learner",
-        "adversarial",
-        "--epsilon",
-        ".25",
-        "--rounds",
-        "9",
-        "--rollouts",
-        "4",
-        "--json",
-    )
-    assert json.loads(done[1])["output_risk"] == 0.25**2 / 8
-
-
 def test_a_model_that_changes_has_an_epsilon_a_round(leave):
     done = leave(
         "simulate",
@@ -396,7 +380,7 @@ def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
         (("simulate", "--epsilon", "0"), "epsilon must be in (0, 1/2]"),
         (("simulate", "--epsilon", ".2,.7"), "epsilon must be in (0, 1/2]"),
         (("simulate", "--epsilon", "x"), "--epsilon wants numbers"),
-        (("simulate", "--learner", "adversarial", "--epsilon", ".2,.1"), "proved for one epsilon"),
+        (("simulate", "--learner", "worst", "--epsilon", ".2,.1"), "needs one epsilon"),
         (("simulate", "--design", "absent.toml"), "cannot read the design"),
         (
             ("simulate", "--design", "hierarchical", "--mixture", ".5"),
@@ -406,7 +390,7 @@ def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
         (("simulate", "--rounds", "2", "--majority", "1"), "2 inputs need as many weights"),
         (("simulate", "--initial", "2"), "--initial, a share of the items"),
         (("simulate", "--initial", "absent.txt"), "cannot read --initial"),
-        (("simulate", "--learner", "adversarial", "--epsilon", ".3"), "1/epsilon must be whole"),
+        (("simulate", "--learner", "worst", "--rounds", "9"), "of up to 8 --rounds"),
         (("simulate", "--coverage", "0"), "coverage must be in (0, 1]"),
         (("analyse", "absent.csv"), "absent.csv"),
     ],
@@ -437,13 +421,16 @@ def test_a_bad_log_is_refused_by_name(leave, log, edit, message):
     assert message in done[2]
 
 
-@pytest.mark.parametrize("more", [("--noise", ".2"), ("--initial", ".5"), ("--items", "77")])
-def test_an_adversary_refuses_what_its_theorem_has_no_room_for(leave, more):
+@pytest.mark.parametrize(
+    "more",
+    [("--noise", ".2"), ("--initial", ".5"), ("--items", "77"), ("--majority", "1,2,1")],
+)
+def test_the_worst_learner_refuses_what_it_would_ignore(leave, more):
     code, _, err = leave(
-        "simulate", "--learner", "adversarial", "--rounds", "3", "--rollouts", "2", *more
+        "simulate", "--learner", "worst", "--rounds", "3", "--rollouts", "2", *more
     )
     assert code == 1
-    assert f"it has no {more[0]}" in err
+    assert f"drop {more[0]}" in err
 
 
 def test_a_population_too_small_to_err_on_is_refused(leave):
@@ -538,20 +525,3 @@ def test_a_path_with_a_held_out_column_is_judged_on_it(leave, tmp_path):
     assert (body["kind"], body["n_items"]) == ("path", 500)
     assert body["advice"]["decision"] in ("cannot tell", "stop", "go on")
     assert body["rounds"][2]["change_interval"]
-
-
-def test_label_cost_is_a_verb(leave, tmp_path):
-    from sklearn.datasets import load_iris
-
-    features, labels = load_iris(return_X_y=True)
-    rows = [
-        "a,b,c,d,kind",
-        *(f"{','.join(map(str, x))},{y}" for x, y in zip(features, labels, strict=True)),
-    ]
-    (tmp_path / "iris.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    asked = ("--truth", "kind", "--learner", "bayes", "--rollouts", "4", "--start", "30")
-    few = ("--rounds", "3", "--batch", "2", "--html", "page.html")
-    code, out, err = leave("label-cost", "iris.csv", *asked, *few)
-    assert code == 0, err
-    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "one adversarial label was worth" in out

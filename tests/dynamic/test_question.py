@@ -5,7 +5,6 @@ import pytest
 
 from tallystick.dynamic.question import (
     AnalyseQuestion,
-    LabelCostQuestion,
     SimulateQuestion,
     TheoryQuestion,
     numbers_of,
@@ -30,8 +29,6 @@ def test_what_cannot_be_asked_is_refused_by_name():
         TheoryQuestion(mixing="deep")
     with pytest.raises(InputError, match="pays must be at most 1"):
         AnalyseQuestion(pays=2.0)
-    with pytest.raises(InputError, match="rollouts must be at least 2"):
-        LabelCostQuestion(rollouts=1)
     assert SimulateQuestion(draw=Path("p.svg")).draw == Path("p.svg")
 
 

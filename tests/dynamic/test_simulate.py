@@ -27,7 +27,7 @@ def test_the_adversary_stalls_where_the_theorems_say():
     proof = path_certificate(0.25, rounds=12)
     result = simulate(proof.design, proof.learner(), proof.population, rollouts=4, rng=0)
     assert all(each.risk == proof.bound for each in result.rounds[2:])
-    assert isinstance(result.rounds[0].worst_case, Unknown)
+    assert all(each.risk <= each.worst_case for each in result.rounds)
     deep = hierarchical_certificate(0.25)
     assert (
         simulate(deep.design, deep.learner(), deep.population, rollouts=4, rng=0).output_risk

@@ -1,9 +1,7 @@
 from tallystick.dynamic import theory
 from tallystick.dynamic.collection import IDEAL, Collection
-from tallystick.dynamic.label_cost import LabelCost
 from tallystick.dynamic.log_result import Advice, Gain, PathRound
 from tallystick.dynamic.verdict import (
-    label_cost_verdict,
     log_needed,
     log_verdict,
     risk,
@@ -83,11 +81,3 @@ def test_a_simulation_says_what_its_annotators_bring_back():
     few = simulation_assumptions("Perfect", Collection(20, 0.5, 0.0, 0.1))[-1]
     assert "20 items, from 50.0\xa0% of the errors" in few
     assert "10.0\xa0% mistakes" in few
-
-
-def test_the_price_of_labels_is_said_or_bounded():
-    cost = dict.fromkeys(LabelCost.__dataclass_fields__, 0.1) | {"fresh_curve": (), "search": 12.0}
-    said = label_cost_verdict(LabelCost(**{**cost, "path_worth": 2.04}), "tree")
-    assert "was worth 2.0 uniform labels" in said
-    unknown = Unknown("more than 4: 300 uniform labels did worse")
-    assert "more than 4" in label_cost_verdict(LabelCost(**{**cost, "path_worth": unknown}), "tree")

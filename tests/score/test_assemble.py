@@ -34,9 +34,8 @@ def pair(first: int, second: int, difference: float, p: float) -> SystemPair:
         interval=interval,
         p_value=p,
         adjusted_p=p,
-        variance=None,
+        outlook=None,
         common=20,
-        items=100,
     )
 
 

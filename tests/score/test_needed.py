@@ -8,6 +8,7 @@ from tallystick.score.consensus import consensus
 from tallystick.score.needed import for_precision, pair_range, settle_plan
 from tallystick.score.system_pair import SystemPair
 from tallystick.score.systems import System, estimate_systems
+from tallystick.stats.adverse import Outlook
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")
@@ -21,39 +22,44 @@ def pair(**change):
         "interval": Interval(-0.05, 0.25),
         "p_value": 0.2,
         "adjusted_p": 0.2,
-        "variance": 0.3,
+        "outlook": Outlook(variance=0.3, pull=0.0, items=1000),
         "common": 20,
-        "items": 1000,
     }
     return SystemPair(**{**held, **change})
 
 
+def plan_of(one, **more):
+    """Return the plan where no item has a grade of one of the two systems only."""
+    return settle_plan(one, 0.05, lambda items: 2 * (items - one.common), **more)
+
+
 def test_the_best_guess_is_the_printed_formula_rounded_up():
-    plan = settle_plan(pair(), 0.05)  # M(.1; V .3, N 1000) is 190.6
-    assert plan.items == 200
-    assert plan.low < plan.items < plan.high
+    plan = plan_of(pair())  # (AL20) of .1, V .3, N 1000 is 197.5
+    assert plan.items == 200 - 20
+    assert plan.low < plan.grades == 2 * plan.items < plan.high
     assert plan.enough
 
 
 def test_certified_labels_need_more():
-    # the same formula with a spread of 1.5: M(.1; V .675, N 1000) is 346.3
-    assert settle_plan(pair(), 0.05, certified=True).items == 350
+    # the same formula with a spread of 1.5: 351.6 of V .675
+    assert plan_of(pair(), certified=True).items == 360 - 20
 
 
 def test_a_small_difference_may_not_be_settled_by_all_items():
-    plan = settle_plan(pair(difference=0.001, items=300), 0.05)
+    few = Outlook(variance=0.3, pull=0.0, items=300)
+    plan = plan_of(pair(difference=0.001, outlook=few))
     assert not plan.enough
-    assert plan.high == 300
+    assert plan.high == 2 * 280
 
 
 def test_a_forecast_below_what_did_not_settle_it_is_not_believed():
-    assert settle_plan(pair(difference=0.5, common=60), 0.05).items >= 66
+    assert plan_of(pair(difference=0.5, common=60)).items >= 6
 
 
 def test_nothing_is_forecast_without_common_labels_or_without_a_difference():
-    assert settle_plan(pair(variance=None), 0.05) is None
-    assert settle_plan(pair(difference=0.0), 0.05) is None
-    assert isinstance(pair_range(pair(variance=None), 0.05), Unknown)
+    assert plan_of(pair(outlook=None)) is None
+    assert plan_of(pair(difference=0.0)) is None
+    assert isinstance(pair_range(pair(outlook=None), 0.05), Unknown)
 
 
 def test_an_interval_that_holds_zero_has_no_upper_end():

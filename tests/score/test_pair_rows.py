@@ -27,12 +27,6 @@ def test_the_system_that_is_ahead_stands_first(difference, a, b):
     assert row.settled
 
 
-def test_only_a_pair_that_is_open_keeps_the_first_place_open():
-    found = scored(0.02, 0.4)
-    found = replace(found, pairs=[replace(found.pairs[0], variance=0.2)])
-    rows = pair_rows(found, ScoreQuestion())
-    row, plan = open_pair(found, rows, ("a", "b"), ScoreQuestion())
-    assert (row.a, row.b) == ("a", "b")
-    assert plan is not None
+def test_a_pair_that_is_settled_keeps_no_first_place_open():
     settled = scored(0.2, 0.001)
     assert open_pair(settled, pair_rows(settled, ScoreQuestion()), ("a",), ScoreQuestion()) is None

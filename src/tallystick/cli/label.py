@@ -214,7 +214,7 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
         else:
             write_batch(own["out"], work, asks)
         what = "items" if work.task.rows.shape[1] == 1 else "outputs"
-        tell([f"{own['out']}: {len(asks):,} {what} to label, in this order"])
+        tell([f"{own['out']}: {len(asks):,} {what} to label, in this order. {work.blindness}"])
     elif asks and not own["export_"]:
         tell(
             [

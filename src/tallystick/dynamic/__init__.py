@@ -6,7 +6,6 @@
 | What is proved, before anything is run? | :func:`theory` |
 | What would a design bring, with such a learner? | :func:`simulate` |
 | How does my own classifier behave? | :func:`run_experiment` |
-| Are adversarial labels worth their price? | :func:`label_cost` |
 | What is the worst that can happen? | :func:`worst_case` |
 
 Everything else is imported from its module: forecasts from ``panel`` and ``path_forecast``, rates
@@ -25,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.dynamic.design import hierarchical, path
 from tallystick.dynamic.experiment import run_experiment
-from tallystick.dynamic.label_cost import label_cost
 from tallystick.dynamic.learners import Correlated
 from tallystick.dynamic.population import Population
 from tallystick.dynamic.simulate import simulate
@@ -35,13 +33,11 @@ from tallystick.dynamic.worst_case import worst_case
 if TYPE_CHECKING:
     from tallystick.dynamic.answer import ANALYSE, THEORY, evaluate
     from tallystick.dynamic.attempt_result import AttemptResult
-    from tallystick.dynamic.label_cost_answer import LABEL_COST
     from tallystick.dynamic.log_result import LogResult
     from tallystick.dynamic.simulate_answer import SIMULATE
 
 __all__ = [
     "ANALYSE",
-    "LABEL_COST",
     "SIMULATE",
     "THEORY",
     "AttemptResult",
@@ -50,7 +46,6 @@ __all__ = [
     "Population",
     "evaluate",
     "hierarchical",
-    "label_cost",
     "path",
     "run_experiment",
     "simulate",
@@ -62,7 +57,6 @@ __all__ = [
 _HOME = {
     "ANALYSE": "answer",
     "AttemptResult": "attempt_result",
-    "LABEL_COST": "label_cost_answer",
     "LogResult": "log_result",
     "SIMULATE": "simulate_answer",
     "THEORY": "answer",

@@ -154,11 +154,14 @@ class Correlated:
 
 @dataclass(frozen=True, eq=False)
 class Scripted:
-    """A learner that plays given error sets, round by round: the adversary of a certificate, or a
-    real log.
+    """A learner that plays given error sets, round by round: those of a certificate, or of a real
+    log.
+
+    *epsilon* is the excess risk that they keep to, if one is known.
     """
 
     errors: Array
+    epsilon: float | None = None
 
     def begin(self, population: Population, rollouts: int, rng: np.random.Generator) -> Build:
         """Start *rollouts* identical careers on *population*."""

@@ -15,7 +15,6 @@ from tallystick.errors import InputError
 
 __all__ = [
     "AnalyseQuestion",
-    "LabelCostQuestion",
     "SimulateQuestion",
     "TheoryQuestion",
     "numbers_of",
@@ -81,7 +80,9 @@ class SimulateQuestion(Question):
         " staying.",
     )
     learner: str = option(
-        "random", "How models err.", choices=("perfect", "random", "correlated", "adversarial")
+        "random",
+        "How models err. worst: the worst that a path of up to 8 rounds allows.",
+        choices=("perfect", "random", "correlated", "worst"),
     )
     rho: float = option(0.5, "Correlated learner: difficulty that models share.")
     gamma: float = option(0.0, "Correlated learner: protection by up-weighting.")
@@ -152,21 +153,3 @@ class AnalyseQuestion(Question):
         "Paths: rounds were built by different teams or model families (a wider range). Models of"
         " different names, or of error rates far apart, count as such without it.",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelCostQuestion(Question):
-    """How many uniform labels one adversarial label is worth to a classifier on your data."""
-
-    alpha: float = option(0.05, _LEVEL, within=(0.0, 1.0), hidden=True)
-    learner: str = option(
-        "tree", "The classifier that both campaigns train.", choices=("tree", "linear", "bayes")
-    )
-    start: int | None = option(
-        None, "Uniform labels before the first round. Default: 5 % of the items.", low=2
-    )
-    batch: int | None = option(
-        None, "Errors collected after each round. Default: 1 % of the items.", low=1
-    )
-    rounds: int = option(5, "Models trained, one per round.", low=2, high=50)
-    rollouts: int = option(20, "How often both campaigns are run.", low=2, high=1000)

@@ -16,7 +16,7 @@ from tallystick.dynamic.learners import Correlated, Learner, Perfect, RandomErro
 from tallystick.dynamic.population import Array, Population
 from tallystick.dynamic.question import SimulateQuestion, numbers_of
 from tallystick.dynamic.simulate import simulate
-from tallystick.errors import FileError, InputError
+from tallystick.errors import ConvergenceError, FileError, InputError
 
 if TYPE_CHECKING:
     from tallystick.dynamic.result import SimulationResult
@@ -25,14 +25,17 @@ __all__ = ["SIMULATE", "simulate_answer"]
 
 _ITEMS = 800
 
+_WORST_ROUNDS, _WORST_BOXES = 8, 60
+"""The search climbs to the worst patterns known of up to so many rounds within a few boxes."""
+
 
 def simulate_answer(data: None, question: SimulateQuestion) -> SimulationResult:
     """Simulate what the question describes, and draw its design if a file is named."""
     del data  # a simulation reads no table
     design = _design(question)
-    if question.learner != "adversarial":
+    if question.learner != "worst":
         question.check_work(design.rounds, question.items or _ITEMS)
-    population, learner = _population_and_learner(question, design)
+    population, learner = _population_and_learner(question)
     result = simulate(
         design,
         learner,
@@ -69,12 +72,10 @@ def _design(question: SimulateQuestion) -> Design:
     return load_design(question.design)
 
 
-def _population_and_learner(
-    question: SimulateQuestion, design: Design
-) -> tuple[Population, Learner]:
+def _population_and_learner(question: SimulateQuestion) -> tuple[Population, Learner]:
     risks = numbers_of(question.epsilon, "--epsilon")
-    if question.learner == "adversarial":
-        return _adversary(question, design, risks)
+    if question.learner == "worst":
+        return _worst(question, risks)
     population = _population(question)
     lightest = float(population.weights.min())
     if question.learner == "random" and 0 < min(risks) < lightest:
@@ -90,27 +91,34 @@ def _population_and_learner(
     return population, Correlated(epsilon, question.rho, question.gamma)
 
 
-def _adversary(
-    question: SimulateQuestion, design: Design, risks: Sequence[float]
-) -> tuple[Population, Learner]:
-    """Return the population and the script of Theorem 3.5, or of Theorem 4.2 for a hierarchy."""
-    from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
+def _worst(question: SimulateQuestion, risks: Sequence[float]) -> tuple[Population, Learner]:
+    """Return the population and the error sets that cost a path most, of all that are allowed."""
+    from tallystick.dynamic.worst_case import worst_case
 
     given = {
         "--noise": question.noise or None,
         "--initial": question.initial,
         "--items": question.items,
+        "--majority": question.majority,
     }
     for flag in (flag for flag, value in given.items() if value is not None):
-        raise InputError(
-            f"--learner adversarial brings the population of its theorem: it has no {flag}"
-        )
+        raise InputError(f"--learner worst brings its own population and equal votes: drop {flag}")
     if len(risks) > 1:
-        raise InputError(f"--learner adversarial is proved for one epsilon, got {question.epsilon}")
-    if design.name.startswith("path of"):
-        proof = path_certificate(risks[0], rounds=design.rounds, mixture=question.mixture)
-    else:
-        proof = hierarchical_certificate(risks[0], design=design)
+        raise InputError(f"--learner worst needs one epsilon, got {question.epsilon}")
+    if question.design != "path" or question.rounds > _WORST_ROUNDS:
+        raise InputError(
+            f"--learner worst is known for --design path of up to {_WORST_ROUNDS} --rounds"
+        )
+    try:
+        found = worst_case(
+            risks[0], question.rounds, mixture=question.mixture, gap=1e-3, nodes=_WORST_BOXES
+        )
+    except ConvergenceError as error:
+        raise ConvergenceError(
+            f"--learner worst: no worst case was found for --epsilon {risks[0]:g} and"
+            f" {question.rounds} rounds: lower --rounds"
+        ) from error
+    proof = found.certificate()
     return proof.population, proof.learner()
 
 

@@ -22,7 +22,6 @@ from tallystick.results.text import aligned
 
 if TYPE_CHECKING:
     from tallystick.dynamic.collection import Collection
-    from tallystick.dynamic.label_cost import LabelCost
     from tallystick.dynamic.log_result import Advice, LogResult, PanelRound, PathRound
     from tallystick.dynamic.result import Round
 
@@ -33,7 +32,6 @@ __all__ = [
     "ROWS_COUNT",
     "SAID_TEAMS",
     "THEORY_ASSUMPTIONS",
-    "label_cost_verdict",
     "log_lines",
     "log_needed",
     "log_table",
@@ -184,24 +182,6 @@ def simulation_assumptions(learner: str, collection: Collection) -> tuple[str, .
         f" {percent(collection.duplicates)} copies and {percent(collection.mistakes)} mistakes"
     )
     return (f"the learner is {learner}", "a tie of votes counts one half", brought)
-
-
-# -- the price of labels
-
-
-def label_cost_verdict(cost: LabelCost, learner: str) -> str:
-    """Say what one adversarial label was worth, and what finding it costs."""
-    worth = cost.path_worth
-    shown = (
-        f"{worth.reason} uniform labels"
-        if isinstance(worth, Unknown)
-        else f"{worth:.1f} uniform labels"
-    )
-    return (
-        f"With this {learner} learner one adversarial label was worth {shown}: pay no more for it"
-        f" than that. Finding one by random search took {number(float(f'{cost.search:.3g}'))}"
-        " items."
-    )
 
 
 # -- logs

@@ -23,10 +23,7 @@ SKIPS = ("skip", "skipped", "?")
 
 
 def write_batch(path: str | Path, work: Work, asks: Sequence[Ask]) -> None:
-    """Write asks in draw order: their number, the columns to show, and an empty answer.
-
-    No vote, system or guess is shown, so that whoever reads it is blind.
-    """
+    """Write asks in draw order: their number, the columns to show, and an empty answer."""
     show = work.session.head.show
     cells = work.shown(asks)
     table: dict[str, list[Any]] = {ORDER: [ask.number + 1 for ask in asks]}

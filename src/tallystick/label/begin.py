@@ -21,6 +21,7 @@ from tallystick.data.session_rows import keep_rows, kept_rows
 from tallystick.data.session_truth import check_fingerprint
 from tallystick.errors import FileError, InputError
 from tallystick.io import identifier
+from tallystick.label.blind import telling
 from tallystick.label.existing import find_existing, take_existing, use_existing
 from tallystick.label.outcome import fields_of, reading_of
 from tallystick.label.questions import LabelQuestion, label_question
@@ -220,7 +221,7 @@ def _digest(strata: LabelStrata) -> str:
 
 
 def _show(data: Data, task: LabelTask, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a reader sees; by default what is neither a vote nor the truth."""
+    """Return the columns that a reader sees; by default those that leave the reader blind."""
     columns = data.table.columns
     for name in wanted:
         if name not in columns:
@@ -230,10 +231,11 @@ def _show(data: Data, task: LabelTask, wanted: Sequence[str]) -> tuple[str, ...]
             )
     if wanted:
         return tuple(wanted)
-    hidden = {*task.columns, *data.roles.columns("truth", "system", "item", "judges", "models")}
     # The item comes first: it may be the question itself, and without it nobody finds the output.
     named = tuple(name for name in (data.roles.item,) if name is not None)
-    found = named + tuple(name for name in columns if name not in hidden)
+    others = [name for name in columns if name not in named]
+    hidden = telling(data, task, others)
+    found = named + tuple(name for name in others if name not in hidden)
     system = data.roles.system
     if system is not None and not _tells_apart(data, found):
         # Readers are blind to the system, unless nothing else says which output is meant.

@@ -22,7 +22,7 @@ class SessionSettings:
     alpha, seed
         The level and the seed of the draws.
     show
-        The columns that a person sees; by default all that are neither votes nor the truth.
+        The columns that a person sees; by default all but votes, labels, judges and systems.
     ask, instructions
         What a person is asked, and what counts as which answer.
     readers

@@ -46,6 +46,7 @@ def label_in_terminal(
     given = 0
     first = work.session.head.readers[0]
     _say(out, _HELP)
+    _say(out, work.blindness)
     while True:
         waiting = work.session.open_asks(reader)
         if not waiting and reader == first:

@@ -12,6 +12,7 @@ from tallystick.data import Data
 from tallystick.data.session import Answer, Ask, Session
 from tallystick.data.session_file import SessionFile
 from tallystick.errors import FileError, InputError
+from tallystick.label.blind import blindness, telling
 from tallystick.label.drawing import drawn_event
 from tallystick.label.existing import answers_in_table, find_existing
 from tallystick.label.outcome import outcome, refused
@@ -62,6 +63,14 @@ class Work:
         """Return the cells of the columns to show, as text, for each ask."""
         self.cells.fetch(ask.row for ask in asks)
         return [self.cells.shown(ask.row) for ask in asks]
+
+    @cached_property
+    def blindness(self) -> str:
+        """Whether readers are blind: the sentence that stands beside what they see."""
+        head = self.session.head
+        return blindness(
+            telling(self.data, self.task, [one for one in head.show if one != head.item])
+        )
 
     # -- writing
 

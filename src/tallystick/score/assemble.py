@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,17 +16,17 @@ from tallystick.score.from_session import SessionDraws
 from tallystick.score.judge_rows import judge_rows
 from tallystick.score.judges import favours, grade_judges
 from tallystick.score.label_draw import check_draw, draw_of
-from tallystick.score.needed import SettlePlan
+from tallystick.score.needed import FirstGrades, SettlePlan, first_grades
 from tallystick.score.no_labels import breakdown
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.pair_rows import open_pair, pair_rows
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.ranking import ranked
-from tallystick.score.result import ScoreResult, SystemPairRow, SystemRow
+from tallystick.score.result import ScoreResult, SystemPairRow
 from tallystick.score.scored import Scored, estimated
 from tallystick.score.system_rows import system_rows
 from tallystick.score.verdict_basis import assumptions, basis, warnings_of
-from tallystick.score.verdict_next import first_grades, first_of, needed_of
+from tallystick.score.verdict_next import first_needed, needed_of
 from tallystick.score.verdict_session import needed_draws, with_session
 
 __all__ = ["score_outputs"]
@@ -77,13 +77,16 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     # Labels that favour some votes over others say nothing of how often a judge is right.
     partial = favours(outputs, question.alpha) if scored.draws is None else ()
     plan = open_pair(scored, pairs, known.contenders, question)
-    said = words.sentences(systems, pairs, known.contenders, units, plan=plan, unit=outputs.unit)
-    if session is not None:
-        said = with_session(said, session, systems, pairs, units, question.alpha)
-    worth = float(sum(one.found.worth for one in graded if one.found is not None))
     only_one = len(outputs.systems) == 1
     settled = only_one or (len(graded) == len(outputs.systems) and len(known.contenders) == 1)
     settled = settled or (session is not None and session.winner is not None)
+    first = None if settled else first_grades(outputs, board)
+    said = words.sentences(
+        systems, pairs, known.contenders, units, plan=plan, first=first, unit=outputs.unit
+    )
+    if session is not None:
+        said = with_session(said, session, systems, pairs, units, question.alpha)
+    worth = float(sum(one.found.worth for one in graded if one.found is not None))
     told: tuple[SystemPairRow, ...] | Unknown = pairs
     if not pairs and len(outputs.systems) > 1 and len(graded) > 1:
         told = Unknown(outputs.no_items or "no pair of systems has human grades")
@@ -92,7 +95,7 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     return ScoreResult(
         verdict=said.verdict,
         decision=decision,
-        needed=_needed(scored, systems, None if settled else plan, settled=settled),
+        needed=None if settled else _needed(scored, plan, first),
         n_items=outputs.n,
         assumptions=assumptions(
             outputs, question, same_items=bool(pairs) and same, session=scored.draws is not None
@@ -130,25 +133,14 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
 
 def _needed(
     scored: Scored,
-    rows: Sequence[SystemRow],
     plan: tuple[SystemPairRow, SettlePlan] | None,
-    *,
-    settled: bool,
+    first: FirstGrades | None,
 ) -> Needed | None:
     """Return what would settle the order: of a session, the draws that it forecasts itself."""
     if scored.draws is not None and scored.draws.order is not None:
-        return None if settled else needed_draws(scored.draws.order)
-    outputs = scored.outputs
-    few = first_grades(rows)
-    if plan is None and few and not settled:
-        return Needed(few, first_of(outputs.unit))
-    return needed_of(
-        plan,
-        labels=outputs.n_labels,
-        systems=len(outputs.systems),
-        unit=outputs.unit,
-        single=False,
-    )
+        return needed_draws(scored.draws.order)
+    unit = scored.outputs.unit
+    return needed_of(plan, unit=unit, single=False) or first_needed(first, unit)
 
 
 def _without_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
@@ -156,14 +148,14 @@ def _without_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     outputs, units = scored.outputs, scored.units
     systems = system_rows(scored, question, None)
     lost = breakdown(outputs.systems, scored.judges, units)
-    said = words.without_labels(systems, lost, units, outputs.unit)
+    board = board_of(outputs, scored.values, tuple(range(len(outputs.systems))))
+    first = first_grades(outputs, board)
+    said = words.without_labels(systems, lost, units, first=first, unit=outputs.unit)
     none = Unknown("there are no human grades, and judges alone show no difference")
     return ScoreResult(
         verdict=said.verdict,
         decision="undecided",
-        needed=needed_of(
-            None, labels=0, systems=len(outputs.systems), unit=outputs.unit, single=False
-        ),
+        needed=first_needed(first, outputs.unit),
         n_items=outputs.n,
         assumptions=assumptions(outputs, question, same_items=False),
         warnings=warnings_of(outputs, question, systems, partial=(), chosen=None, complete=True),

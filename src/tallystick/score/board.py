@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.score.outputs import Floats, ItemGrid, Outputs
-from tallystick.stats.adverse import Spread, adjust
+from tallystick.stats.adverse import Outlook, Spread, adjust, mean_outlook
 
-__all__ = ["FEWEST", "SystemBoard", "adjusted_labels", "board_of"]
+__all__ = ["FEWEST", "FIRST", "SystemBoard", "adjusted_labels", "board_of", "pair_outlook"]
 
 FEWEST = 3
 """Common items below which pairs are not tested on the differences themselves."""
+
+FIRST = 20
+"""Random items that systems should have grades on before anything can be forecast."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,6 +54,20 @@ class SystemBoard:
     def common(self, a: int, b: int) -> NDArray[np.bool_]:
         """Return the items on which two systems (columns) were both graded."""
         return np.asarray(~np.isnan(self.truth[:, a]) & ~np.isnan(self.truth[:, b]))
+
+    def ungraded(self, columns: Sequence[int], items: int) -> int | None:
+        """Return how many grades are missing until some systems (columns) have this many items.
+
+        The best graded items come first. None where fewer items have an output of each system.
+        """
+        some = list(columns)
+        whole = ~np.isnan(self.values[:, some]).any(axis=1)
+        missing, counts = np.isnan(self.truth[whole][:, some]).sum(axis=1), self.counts[whole]
+        if counts.sum() < items:
+            return None
+        order = np.argsort(missing, kind="stable")
+        left = items - np.append(0.0, np.cumsum(counts[order])[:-1])
+        return round(float(missing[order] @ np.clip(left, 0.0, counts[order])))
 
     @property
     def shared(self) -> NDArray[np.bool_]:
@@ -121,3 +139,28 @@ def adjusted_labels(truth: Floats, values: Floats, every: Floats, counts: Floats
         for s in range(truth.shape[1])
     ]
     return np.stack(columns, axis=1)
+
+
+def pair_outlook(
+    adjusted: Floats, labels: Floats, items: int, *, new: bool, paired: bool = True
+) -> Outlook | None:
+    """Return what forecasts the labels of a pair, from labels and adjusted labels (items x 2).
+
+    None where so few items are graded that a forecast would be a guess. (AL9) makes no use
+    of what two systems have in common, so without *paired* neither does this.
+    """
+    if len(labels) < min(FIRST, items):
+        return None
+
+    def of(values: Floats) -> Outlook:
+        found = mean_outlook(values[:, 0] - values[:, 1], items, bounds=(-1.0, 1.0))
+        if paired:
+            return found
+        apart = sum(mean_outlook(values[:, s], items).variance for s in (0, 1))
+        return replace(found, variance=max(found.variance, apart))
+
+    found = of(adjusted)
+    if not new:
+        return found
+    # What the judges explain of the labels still varies from one set of items to the next.
+    return replace(found, between=max(0.0, of(labels).variance - found.variance))

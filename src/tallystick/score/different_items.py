@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.score.board import FEWEST, SystemBoard, adjusted_labels
+from tallystick.score.board import FEWEST, SystemBoard, adjusted_labels, pair_outlook
 from tallystick.score.outputs import Floats
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.system_pair import (
@@ -33,12 +33,12 @@ from tallystick.stats.adverse import (
     CommonItems,
     LevelEnds,
     Levels,
+    Outlook,
     Population,
     Spread,
     adverse_difference,
     difference_ends,
     difference_of_estimates,
-    mean_outlook,
 )
 from tallystick.stats.multiplicity import holm
 
@@ -88,9 +88,8 @@ def from_scores(
                 interval=agreeing(moved, difference, float(centre), float(step), question.alpha),
                 p_value=p,
                 adjusted_p=float(step),
-                variance=way.variance,
+                outlook=way.outlook,
                 common=way.common,
-                items=way.items,
             )
         )
     return pairs
@@ -111,9 +110,8 @@ class _Way:
     own: Callable[[float], AdverseEstimate] | None = None
     shared: float = 0.0
     correlation: float = 0.0
-    variance: float | None
+    outlook: Outlook | None
     common: int
-    items: int
 
 
 def _ends(
@@ -180,7 +178,7 @@ def _way(
         common = replace(common, count=min(common.count, one.n_labels, two.n_labels))
     kind = _boxed(one) if question.certified else difference_of_estimates(one, two).interval
 
-    variance = None
+    outlook = None
     if board is not None and count >= 2:
         columns_of = [a, b]
         u = adjusted_labels(
@@ -189,16 +187,22 @@ def _way(
             _filled(board.values[:, columns_of], board.counts),
             board.counts,
         )
-        variance = mean_outlook(u[:, 0] - u[:, 1], board.n, bounds=(-1.0, 1.0)).variance
+        whole = ~np.isnan(board.values[:, columns_of]).any(axis=1)
+        outlook = pair_outlook(
+            u,
+            board.truth[both][:, columns_of],
+            round(float(board.counts[whole].sum())),
+            new=population_of(question) == "new",
+            paired=False,
+        )
     return _Way(
         first=places[0],
         second=places[1],
         kind=kind,
         shared=0.0 if common is None else common.count / math.sqrt(one.n_labels * two.n_labels),
         correlation=0.0 if common is None else common.correlation,
-        variance=variance,
+        outlook=outlook,
         common=count,
-        items=board.n if board is not None else 0,
     )
 
 
@@ -232,9 +236,8 @@ def _paired(
         second=places[1],
         kind=own(question.alpha).interval,
         own=own,
-        variance=mean_outlook(u[:, 0] - u[:, 1], board.n, bounds=(-1.0, 1.0)).variance,
+        outlook=pair_outlook(u, labels, board.n, new=population_of(question) == "new"),
         common=int(both.sum()),
-        items=board.n,
     )
 
 

@@ -44,7 +44,9 @@ def with_other_items(result: ScoreResult, outputs: Outputs) -> ScoreResult:
         f"The systems were run on different {items}: two of them have {percent(least)} in common."
         " So no system is called better."
     )
-    return _open(result, first, f"the systems were run on different {items}", pairs_only=True)
+    needed = Needed(None, f"outputs of every system on the same {items}")
+    found = _open(result, first, f"the systems were run on different {items}", pairs_only=True)
+    return replace(found, needed=needed)
 
 
 def common_share(outputs: Outputs) -> float | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from tallystick.results import Unknown
+from tallystick.score.board import board_of
 from tallystick.score.needed import SettlePlan, pair_range, settle_plan
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.ranking import sign_of
@@ -69,7 +71,11 @@ def open_pair(
         if not row.settled and leader in (row.a, row.b):
             pair = by_names[frozenset((row.a, row.b))]
             level = question.alpha / max(1, len(rows))
-            plan = settle_plan(pair, level, certified=question.certified)
+            board = board_of(scored.outputs, scored.values, (pair.first, pair.second))
+            if board is None:
+                continue
+            ungraded = partial(board.ungraded, (0, 1))
+            plan = settle_plan(pair, level, ungraded, certified=question.certified)
             if plan is not None:
                 return row, plan
     return None

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
-from tallystick.score.board import SystemBoard, adjusted_labels
+from tallystick.score.board import SystemBoard, adjusted_labels, pair_outlook
 from tallystick.score.outputs import Floats
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.system_pair import Places, SystemPair, agreeing, inverted, score_of
@@ -23,7 +23,6 @@ from tallystick.stats.adverse import (
     CertifiedRows,
     certified_difference,
     compare_systems,
-    mean_outlook,
 )
 from tallystick.stats.intervals import betting
 from tallystick.stats.multiplicity import holm
@@ -45,7 +44,8 @@ def simultaneous(
         population=population_of(question),
         alpha=question.alpha,
     )
-    u = adjusted_labels(board.truth[m], board.values[m], board.values, board.counts)
+    graded, new = board.truth[m], population_of(question) == "new"
+    u = adjusted_labels(graded, board.values[m], board.values, board.counts)
     pairs = []
     for i, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
         first, second = board.systems[a], board.systems[b]
@@ -57,7 +57,6 @@ def simultaneous(
             low=max(-1.0, min(difference, interval.low + shift)),
             high=min(1.0, max(difference, interval.high + shift)),
         )
-        outlook = mean_outlook(u[:, a] - u[:, b], board.n, bounds=(-1.0, 1.0))
         pairs.append(
             SystemPair(
                 first=first,
@@ -72,9 +71,8 @@ def simultaneous(
                 ),
                 p_value=float(found.p_value[i]),
                 adjusted_p=float(found.adjusted_p[i]),
-                variance=outlook.variance,
+                outlook=pair_outlook(u[:, [a, b]], graded[:, [a, b]], board.n, new=new),
                 common=int(m.sum()),
-                items=board.n,
             )
         )
     return pairs
@@ -88,7 +86,8 @@ def certified(
     k = len(board.systems)
     count = k * (k - 1) // 2
     order = as_rng(question.seed).permutation(int(m.sum()))
-    u = adjusted_labels(board.truth[m], board.values[m], board.values, board.counts)
+    graded, new = board.truth[m], population_of(question) == "new"
+    u = adjusted_labels(graded, board.values[m], board.values, board.counts)
 
     places = [(a, b) for a in range(k) for b in range(a + 1, k)]
     first, second = np.array(places).T
@@ -127,7 +126,6 @@ def certified(
         ends = replace(
             interval, low=min(interval.low, difference), high=max(interval.high, difference)
         )
-        outlook = mean_outlook(u[:, a] - u[:, b], board.n, bounds=(-1.0, 1.0))
         pairs.append(
             SystemPair(
                 first=first,
@@ -136,9 +134,8 @@ def certified(
                 interval=ends,
                 p_value=p,
                 adjusted_p=float(step),
-                variance=outlook.variance,
+                outlook=pair_outlook(u[:, [a, b]], graded[:, [a, b]], board.n, new=new),
                 common=int(m.sum()),
-                items=board.n,
             )
         )
     return pairs

@@ -156,9 +156,8 @@ def _pair(
         interval=held if turned else agreeing(held, difference, difference, adjusted, alpha),
         p_value=max(p, SMALLEST) if draws.order is None else p,
         adjusted_p=adjusted,
-        variance=None,
+        outlook=None,
         common=common,
-        items=0,
         decided=decided,
     )
 

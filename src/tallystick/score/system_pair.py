@@ -14,7 +14,7 @@ from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.score.outputs import Floats
 from tallystick.score.systems import System
-from tallystick.stats.adverse import AdverseEstimate
+from tallystick.stats.adverse import AdverseEstimate, Outlook
 
 __all__ = [
     "SMALLEST",
@@ -38,8 +38,7 @@ HALVINGS = 24
 class SystemPair:
     """Two systems, by position: how much better the first is.
 
-    *variance* is that of one pair of labels, for forecasts; None where there is none. *items* are
-    those that could be graded for both. *decided* is 1 or -1 where a labelling session has settled
+    *outlook* is that of one pair of labels, for forecasts; None where there is none. *decided* is 1 or -1 where a labelling session has settled
     who is better by its own rule, 0 where it has not, and None where the test decides.
     """
 
@@ -49,9 +48,8 @@ class SystemPair:
     interval: Interval
     p_value: float
     adjusted_p: float
-    variance: float | None
+    outlook: Outlook | None
     common: int
-    items: int
     decided: int | None = None
 
 
@@ -102,7 +100,8 @@ def inverted(
     every = np.arange(rows)
     p_values = np.where(holds(every, np.full(rows, 1 - 1e-9)), 1.0, SMALLEST)
     left = every[p_values < 1.0]
-    left = left[holds(left, np.full(left.size, SMALLEST))]
+    if left.size:  # an interval of no rows at all is not asked for
+        left = left[holds(left, np.full(left.size, SMALLEST))]
     low, high = np.full(left.size, math.log(SMALLEST)), np.zeros(left.size)
     for _ in range(halvings if left.size else 0):
         middle = (low + high) / 2

@@ -5,9 +5,10 @@ open. They are made here and in the files beside it, whose names begin with ``ve
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tallystick.results import Interval, Sentences, Unknown
-from tallystick.score.needed import SettlePlan
+from tallystick.score.needed import FirstGrades, SettlePlan
 from tallystick.score.reading import ALONE
 from tallystick.score.result import CovariateRow, JudgeBreakdown, SystemPairRow, SystemRow
 from tallystick.score.units import Units
@@ -37,18 +38,22 @@ def sentences(
     units: Units,
     *,
     plan: tuple[SystemPairRow, SettlePlan] | None,
+    first: FirstGrades | None,
     unit: str = "item",
 ) -> Sentences:
-    """Say which system is best, what the judges alone would have said, and what stays open."""
+    """Say which system is best, what the judges alone would have said, and what stays open.
+
+    *plan* and *first* say what to grade next; the second counts where there is no plan.
+    """
     scored = [row for row in rows if not isinstance(row.score, Unknown)]
+    following = next_step(plan, unit) or first_step(first, len(rows), unit)
     if len(scored) == 1:
-        return _one_system(scored[0], rows, units, unit)
-    left = _open(scored, pairs, contenders, units) or _ungraded(rows)
+        return replace(_one_system(scored[0], rows, units), next=following)
     return Sentences(
         answer=_best(scored, pairs, contenders, units),
         contrast=_contrast(rows, scored, pairs, units),
-        open=left,
-        next=next_step(plan, unit) or (first_step(rows, unit) if left else ""),
+        open=_open(scored, pairs, contenders, units) or _ungraded(rows),
+        next=following,
     )
 
 
@@ -155,7 +160,7 @@ def _ungraded(rows: Sequence[SystemRow]) -> str:
     return f"Not settled: how good {names_of(missing)} {is_are(missing)}, without human grades."
 
 
-def _one_system(row: SystemRow, rows: Sequence[SystemRow], units: Units, unit: str) -> Sentences:
+def _one_system(row: SystemRow, rows: Sequence[SystemRow], units: Units) -> Sentences:
     others = [other.name for other in rows if other.name != row.name]
     answer = f"{row.name} scores {_text(row, units)}."
     if row.name == ALONE:  # a table without a column of systems
@@ -166,8 +171,7 @@ def _one_system(row: SystemRow, rows: Sequence[SystemRow], units: Units, unit: s
         more = (
             f"Not settled: how good {names_of(others)} {is_are(others)}, and which system is best."
         )
-    grade = f"Next: grade the same {unit}s for {names_of(others)} too." if others else ""
-    return Sentences(answer=answer, contrast=_off(row, units), open=more, next=grade)
+    return Sentences(answer=answer, contrast=_off(row, units), open=more)
 
 
 def _settled(pairs: Sequence[SystemPairRow], a: str, b: str) -> bool:
@@ -175,7 +179,12 @@ def _settled(pairs: Sequence[SystemPairRow], a: str, b: str) -> bool:
 
 
 def without_labels(
-    rows: Sequence[SystemRow], lost: Sequence[JudgeBreakdown], units: Units, unit: str
+    rows: Sequence[SystemRow],
+    lost: Sequence[JudgeBreakdown],
+    units: Units,
+    *,
+    first: FirstGrades | None,
+    unit: str,
 ) -> Sentences:
     """Say what the judges say, how little would undo it, and what to grade first."""
     judged = [
@@ -192,24 +201,14 @@ def without_labels(
     if lost and not lost[0].lead:
         said = f"The judges see no difference between {lost[0].a} and {lost[0].b}."
     elif lost:
-        first = lost[0]
-        lead = units.lead(first.lead, 0.0)
+        lead = units.lead(lost[0].lead, 0.0)
         said = (
-            f"That is not a ranking: judges {lead} kinder to {first.a} would swap the first two"
+            f"That is not a ranking: judges {lead} kinder to {lost[0].a} would swap the first two"
             " places."
         )
     elif judged:
         said = "That is not a score: no human grade says how far the judges are off."
-    items = min(20, max(row.n_outputs for row in rows))
-    outputs = items * len(rows)
-    whom = "" if len(rows) == 1 else f" for {'both' if len(rows) == 2 else 'all'} systems"
-    if len(rows) > 2:
-        whom = f" for all {number_word(len(rows))} systems"
-    return Sentences(
-        answer=answer,
-        contrast=said,
-        next=f"Next: grade {items} random {unit}s{whom} ({outputs} outputs).",
-    )
+    return Sentences(answer=answer, contrast=said, next=first_step(first, len(rows), unit))
 
 
 def covariate_text(row: CovariateRow, units: Units) -> str:

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tallystick.results import Needed, Unknown, about, count
-from tallystick.score.needed import SettlePlan
+from tallystick.score.needed import FirstGrades, SettlePlan
 from tallystick.score.result import SystemPairRow, SystemRow
 from tallystick.score.verdict_words import number_word, plural, span
 
-__all__ = ["first_grades", "first_of", "first_step", "gate_hint", "needed_of", "next_step"]
+__all__ = ["first_needed", "first_step", "gate_hint", "needed_of", "next_step"]
 
 
-FIRST = 20
-"""Random items that every system should have grades on before anything can be forecast."""
-
-
-def first_grades(rows: Sequence[SystemRow]) -> int:
-    """Return how many human grades are missing until every system has the first few."""
-    return sum(max(0, min(FIRST, row.n_outputs) - row.n_labels) for row in rows)
-
-
-def first_step(rows: Sequence[SystemRow], unit: str) -> str:
-    """Say to grade the first few items, where too few are graded for a forecast."""
-    more = first_grades(rows)
-    if not more:
+def first_step(first: FirstGrades | None, systems: int, unit: str) -> str:
+    """Say what to grade first, where too few outputs are graded for a forecast."""
+    if first is None:
         return ""
-    all_ = "both" if len(rows) == 2 else f"all {number_word(len(rows))}"
-    return f"Next: grade {FIRST} random {unit}s for {all_} systems ({count(more)} more outputs)."
+    each = number_word(systems)
+    whom = (
+        "" if systems == 1 else " for both systems" if systems == 2 else f" for all {each} systems"
+    )
+    what = f"{first.items} random {plural(unit, first.items)}{whom}"
+    if not first.shared and systems > 1:
+        what = f"{_of_each(first)} of every system"
+    graded = ", graded ones first" if first.begun and first.shared else ""
+    more = "more " if first.begun else ""
+    outputs = plural("output", first.grades)
+    return f"Next: grade {what}{graded} ({count(first.grades)} {more}{outputs})."
+
+
+def first_needed(first: FirstGrades | None, unit: str) -> Needed | None:
+    """Return the same for the field *needed*."""
+    if first is None:
+        return None
+    what = f"{first.items} random {plural(unit, first.items)} for" if first.shared else ""
+    what = what or f"{_of_each(first)} of"
+    return Needed(first.grades, f"human grades, on {what} every system")
+
+
+def _of_each(first: FirstGrades) -> str:
+    return f"{'up to ' if first.short else ''}{first.items} random outputs"
 
 
 def next_step(
@@ -37,57 +47,42 @@ def next_step(
     if plan is None:
         return ""
     row, found = plan
-    more, low, high = (
-        max(1, items - row.common_labels) for items in (found.items, found.low, found.high)
-    )
-    left = found.most - row.common_labels
-    if left <= 0:
-        return ""
     if not found.enough:
         return (
             f"Next: even all {count(found.most)} {unit}s may not settle {row.a} against {row.b},"
             " unless they differ by more than it looks."
         )
+    plausible = f"{span(found.low, found.high)} are plausible."
     if preferences:
         return (
-            f"Next: grade {about(more)} more {unit}s of {row.a} against {row.b}."
-            f" {span(low, high)} are plausible."
+            f"Next: grade {about(found.grades)} more {plural(unit, found.grades)} of {row.a}"
+            f" against {row.b}. {plausible}"
         )
+    # Items with a grade of one of the two cost one grade, and are the first to take.
+    graded = ", graded ones first" if found.grades < 2 * found.items else ""
     return (
-        f"Next: grade {about(2 * more)} more outputs ({count(more)} {plural(unit, more)},"
-        f" {row.a} and {row.b}). {span(2 * low, 2 * high)} are plausible."
+        f"Next: grade {about(found.grades)} more outputs ({count(found.items)}"
+        f" {plural(unit, found.items)}, {row.a} and {row.b}{graded}). {plausible}"
     )
 
 
 def needed_of(
-    plan: tuple[SystemPairRow, SettlePlan] | None,
-    *,
-    labels: int,
-    systems: int,
-    unit: str,
-    single: bool,
+    plan: tuple[SystemPairRow, SettlePlan] | None, *, unit: str, single: bool
 ) -> Needed | None:
-    """Return what would settle the order, for the field *needed*."""
-    if plan is not None:
-        row, found = plan
-        more = max(1, found.items - row.common_labels)
-        if found.most <= row.common_labels:
-            return None
-        each = 1 if single else 2
-        of = (
-            f"human grades of {row.a} against {row.b}"
-            if single
-            else f"human grades, on {count(more)} {unit}s for {row.a} and {row.b}"
+    """Return what would settle a pair, for the field *needed*."""
+    if plan is None:
+        return None
+    row, found = plan
+    whom = f"{row.a} against {row.b}" if single else f"{row.a} and {row.b}"
+    if not found.enough:
+        return Needed(
+            None,
+            f"items than the {count(found.most)} of the table, to settle {row.a} against {row.b}",
         )
-        return Needed(each * more, of)
-    if not labels:
-        return Needed(FIRST * systems, first_of(unit))
-    return None
-
-
-def first_of(unit: str) -> str:
-    """Return what the first grades are grades of."""
-    return f"human grades, on {FIRST} random {unit}s for every system"
+    if single:
+        return Needed(found.grades, f"human grades of {whom}")
+    items = f"{count(found.items)} {plural(unit, found.items)}"
+    return Needed(found.grades, f"human grades, on {items} for {whom}")
 
 
 def gate_hint(text: str, row: SystemRow) -> str:

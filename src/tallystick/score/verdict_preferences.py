@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tallystick.results import Interval, Sentences, Unknown, count, percent, percent_interval
+from tallystick.results import (
+    Interval,
+    Needed,
+    Sentences,
+    Unknown,
+    count,
+    percent,
+    percent_interval,
+)
 from tallystick.score.needed import SettlePlan
 from tallystick.score.preferences import Swaps
 from tallystick.score.result import SystemPairRow, SystemRow
 from tallystick.score.verdict_next import next_step
 from tallystick.score.verdict_words import MOST_NAMED, names_of
 
-__all__ = ["preference_sentences", "swap_note", "without_preferences"]
+__all__ = ["first_preferences", "preference_sentences", "swap_note", "without_preferences"]
+
+FIRST = 50
+"""Random items that people should compare for each pair before anything can be forecast."""
 
 
 def preference_sentences(
@@ -80,8 +91,18 @@ def without_preferences(rows: Sequence[SystemRow], unit: str) -> Sentences:
     return Sentences(
         answer=f"The judges prefer {names_of(parts)} of the {unit}s (a tie counts half).",
         contrast="That is not a win rate: no human preference says how far the judges are off.",
-        next=f"Next: let people compare 50 random {unit}s per pair.",
+        next=f"Next: let people compare {_first(rows)} random {unit}s per pair.",
     )
+
+
+def first_preferences(rows: Sequence[SystemRow], unit: str) -> Needed:
+    """Return the same for the field *needed*."""
+    grades = sum(min(FIRST, row.n_outputs) for row in rows)
+    return Needed(grades, f"human grades, on {_first(rows)} random {unit}s per pair")
+
+
+def _first(rows: Sequence[SystemRow]) -> int:
+    return min(FIRST, max(row.n_outputs for row in rows))
 
 
 def swap_note(swaps: Swaps) -> str | None:

@@ -23,7 +23,11 @@ from tallystick.score.systems import System, estimate_systems, judge_only, score
 from tallystick.score.verdict import NO_LABELS
 from tallystick.score.verdict_basis import assumptions, basis, warnings_of
 from tallystick.score.verdict_next import needed_of
-from tallystick.score.verdict_preferences import preference_sentences, without_preferences
+from tallystick.score.verdict_preferences import (
+    first_preferences,
+    preference_sentences,
+    without_preferences,
+)
 from tallystick.stats.adverse import AdverseEstimate
 from tallystick.stats.multiplicity import holm
 
@@ -47,8 +51,9 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
     names = tuple(dict.fromkeys(name for pair in outputs.preferences for name in pair))
     rows = tuple(_row(outputs, s, one, float(judges[s]), question) for s, one in enumerate(found))
     shown = _pair_rows(outputs, pairs, judges, question)
+    plan = _plan(pairs, shown, question)
     said = (
-        preference_sentences(rows, shown, plan=_plan(pairs, shown, question))
+        preference_sentences(rows, shown, plan=plan, unit=outputs.unit)
         if scored
         else without_preferences(rows, outputs.unit)
     )
@@ -63,13 +68,9 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
     return ScoreResult(
         verdict=said.verdict,
         decision="undecided" if undecided else "decided",
-        needed=needed_of(
-            _plan(pairs, shown, question),
-            labels=outputs.n_labels,
-            systems=len(names),
-            unit=outputs.unit,
-            single=True,
-        ),
+        needed=needed_of(plan, unit=outputs.unit, single=True)
+        if scored
+        else first_preferences(rows, outputs.unit),
         n_items=outputs.n,
         assumptions=assumptions(outputs, question, same_items=False),
         warnings=warnings_of(outputs, question, rows, partial=(), chosen=chosen, complete=True),
@@ -118,7 +119,10 @@ def _pairs(
         one, interval = found[s], _interval(at_level[s])
         ends = 2 * interval.low - 1, 2 * interval.high - 1
         score = float(one.score or 0.0)
-        spread = None if one.outlook is None else 4 * one.outlook.variance
+        held = one.outlook  # of the win rate, of which the difference is twice
+        if held is not None:
+            between = None if held.between is None else 4 * held.between
+            held = replace(held, variance=4 * held.variance, between=between)
         pairs.append(
             SystemPair(
                 first=s,
@@ -129,9 +133,8 @@ def _pairs(
                 ),
                 p_value=p,
                 adjusted_p=float(step),
-                variance=spread,
+                outlook=held,
                 common=one.n_labels,
-                items=one.n,
             )
         )
     return pairs
@@ -210,7 +213,12 @@ def _plan(
         if not row.settled:
             match = [p for p in pairs if p.adjusted_p == row.adjusted_p]
             plan = (
-                settle_plan(match[0], question.alpha / len(rows), certified=question.certified)
+                settle_plan(
+                    match[0],
+                    question.alpha / len(rows),
+                    lambda items, graded=match[0].common: items - graded,
+                    certified=question.certified,
+                )
                 if match
                 else None
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from tallystick.results import Interval
 from tallystick.stats.adverse import (
     Outlook,
     adverse_share,
+    compare_systems,
     labels_to_settle,
     mean_outlook,
     share_outlook,
@@ -43,7 +46,7 @@ def test_the_vectors_of_the_page_are_reached(
     ("difference", "variance", "items", "labels"),
     [(0.1, 0.3, 1000, 190.6), (0.05, 0.2, 300, 203.0), (0.02, 0.1, 5000, 1409.2)],
 )
-def test_the_labels_that_settle_a_pair(difference, variance, items, labels):
+def test_the_labels_that_tell_a_value_from_a_claim(difference, variance, items, labels):
     assert settle_at(difference, variance, items) == pytest.approx(labels, abs=0.0501)
     assert settle_at(-difference, variance, items) == pytest.approx(labels, abs=0.0501)
 
@@ -52,18 +55,52 @@ def test_no_difference_takes_every_item():
     assert settle_at(0.0, 0.3, 1000) == pytest.approx(1000)
 
 
+PAIR = Outlook(variance=0.3, pull=0.0, items=1000)
+
+
+@pytest.mark.parametrize(("better", "worse"), [(0.9, 0.5), (0.8, 0.6)])
+@pytest.mark.parametrize("population", ["these", "new"])
+def test_the_items_that_are_forecast_settle_a_pair_four_times_in_five(better, worse, population):
+    gap = better - worse
+    variance = better * (1 - better) + worse * (1 - worse)
+    between = None if population == "these" else 0.0
+    pair = Outlook(variance=variance, pull=0.0, items=1000, between=between)
+    m = math.ceil(pair.settles(gap))
+
+    rng = np.random.default_rng(8)
+    found = 0
+    for seed in range(400):
+        labels = (rng.random((m, 2)) < (better, worse)).astype(float)
+        one = compare_systems(
+            labels,
+            np.zeros((m, 2)),
+            np.zeros((1000, 2)),
+            rng=seed,
+            population=population,
+            draws=500,
+        )
+        found += bool(one.adjusted_p[0] <= 0.05 and one.difference[0] > 0)
+    assert 0.74 <= found / 400 <= 0.9
+
+
+def test_new_items_may_not_be_settled_by_all_that_there_are():
+    pair = Outlook(variance=0.1, pull=0.0, items=100, between=0.2)
+    assert pair.settles(0.05) == 100
+    assert pair.settles(0.3) > Outlook(variance=0.1, pull=0.0, items=100).settles(0.3)
+
+
 def test_a_pair_is_settled_between_its_two_ends():
-    found = labels_to_settle(0.1, Interval(0.05, 0.15), 0.3, 1000)
-    assert found.low == 94  # floor of 94.6 to two digits
-    assert found.high == 490  # 486.0 upwards
-    mirrored = labels_to_settle(-0.1, Interval(-0.15, -0.05), 0.3, 1000)
+    found = labels_to_settle(0.1, Interval(0.05, 0.15), PAIR)
+    assert found.low == 100  # floor of 101.0 to two digits
+    assert found.high == 490  # 489.8 upwards
+    mirrored = labels_to_settle(-0.1, Interval(-0.15, -0.05), PAIR)
     assert mirrored == found
 
 
 def test_a_pair_that_may_be_equal_has_no_upper_end():
-    found = labels_to_settle(0.05, (-0.05, 0.15), 0.3, 1000)
+    found = labels_to_settle(0.05, (-0.05, 0.15), PAIR)
     assert found.high is None
-    assert str(found) == "at least 94 of 1,000"
+    assert str(found) == "at least 100 of 1,000"
 
 
 def test_the_width_falls_to_the_pull_when_everything_is_labelled():
@@ -148,6 +185,6 @@ def test_what_cannot_be_forecast_is_refused():
     with pytest.raises(InputError, match="at least 2 labels"):
         mean_outlook([0.5], 10)
     with pytest.raises(InputError, match="difference must lie in its interval"):
-        labels_to_settle(0.5, (0.0, 0.1), 0.3, 100)
+        labels_to_settle(0.5, (0.0, 0.1), PAIR)
     with pytest.raises(InputError, match="bounds must be"):
         mean_outlook([0.5, 0.6], 10, bounds=(0.0, 5.0))

@@ -46,8 +46,8 @@ class Certificate:
         return check(self.design, self.errors, self.population, epsilon=self.epsilon)
 
     def learner(self) -> Scripted:
-        """Return the adversarial learner that plays this certificate."""
-        return Scripted(self.errors)
+        """Return the learner that plays this certificate."""
+        return Scripted(self.errors, self.epsilon)
 
     def risk_by_round(self) -> tuple[float, ...]:
         """Risk of the majority of all models so far."""

@@ -152,6 +152,7 @@ def _shown(work: Work, reader: str, *, estimate: bool, problem: str) -> dict[str
         "buys": "",
         "home": "",
         "hidden": {},
+        "blindness": work.blindness,
     }
 
 

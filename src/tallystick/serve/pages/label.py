@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from tallystick.label.blind import blindness, telling_cells
 from tallystick.serve.auth import LOCAL, make_session
 from tallystick.serve.pages.site import go, may, render, set_cookie, templates
 from tallystick.serve.problem import HttpProblem
@@ -60,6 +61,7 @@ async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Res
             buys=_buys(at.left),
             home=f"/streams/{name}" if may(who, "read") else "/label",
             hidden={"csrf": session.csrf},
+            blindness=blindness([] if turn is None else telling_cells(turn.show, turn.labels)),
         )
     )
     response = Response(text, status_code=status, media_type="text/html")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tallystick.label.blind import called_after
 from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
 from tallystick.serve.ingest.body import unpacked_body
 from tallystick.serve.ingest.interned import word_of
@@ -148,19 +149,33 @@ def next_turn(
     return Turn(
         ask=f"{frame}.{row}",
         item=named[0],
-        show=_shown(transaction, row),
+        show=_shown(transaction, stream, row, named[1]),
         labels=label_choices(transaction, stream),
         done=at.done,
         left=at.left,
     )
 
 
-def _shown(reader: Reader, row: int) -> dict[str, str]:
+def _shown(reader: Reader, stream: StreamRecord, row: int, system: str) -> dict[str, str]:
+    """Return what the sender gives to read, but for what judges say and the name of the system."""
     kept = reader.one("select body from payload where row_id = ?", (row,))
     if kept is None:
         return {}
     body: Any = msgspec.json.decode(unpacked_body(bytes(kept[0])))
-    return {"": body} if isinstance(body, str) else {str(k): str(v) for k, v in body.items()}
+    if isinstance(body, str):
+        return {"": body}
+    judges = [
+        name
+        for (name,) in reader.all(
+            "select name from stream_column where stream = ? and kind in ('vote', 'grade')",
+            (stream.id,),
+        )
+    ]
+    return {
+        str(title): str(text)
+        for title, text in body.items()
+        if str(text) != (system or None) and not called_after(str(title), judges)
+    }
 
 
 def answer_turn(

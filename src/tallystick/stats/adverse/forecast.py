@@ -26,6 +26,10 @@ from tallystick.stats.ranges import open_unit, positive, whole
 __all__ = ["LabelRange", "Outlook", "labels_to_settle", "mean_outlook", "share_outlook"]
 
 HALVINGS = 60
+PSEUDO_TEST = 1.5
+"""Added to the squares of the test of pairs (AL10): exact ties at 90 % passes then stay below the
+level.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +116,39 @@ class Outlook:
                 low = middle
             else:
                 high = middle
+        return high
+
+    def settles(self, difference: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
+        r"""Return how many labels make the test of pairs (AL10) see a difference with this power.
+
+        .. math:: M |\Delta| = z_{1-\alpha/2} \sqrt{\varphi M (V + \Delta^2) + M^2 B/N + 1.5}
+                  + z_{power} \sqrt{\varphi M V + M^2 B/N}   \tag{AL20}
+
+        with :math:`\varphi = 1 - M/N` for these items, and 1 for new ones. All N items where no
+        smaller number does it: they settle a question about these items, and not always one about
+        new ones.
+
+        >>> outlook = Outlook(variance=0.3, pull=0.0, items=1000)
+        >>> round(outlook.settles(0.1), 1), outlook.settles(0.0)
+        (197.5, 1000.0)
+        """
+        from scipy.special import ndtri
+
+        open_unit(alpha=alpha, power=power)
+        level, sure, gap = float(ndtri(1 - alpha / 2)), float(ndtri(power)), abs(difference)
+
+        def seen(labels: float) -> bool:
+            left = 1 - labels / self.items if self.between is None else 1.0
+            doubt = left * labels * self.variance + labels**2 * (self.between or 0.0) / self.items
+            tested = doubt + left * labels * gap**2 + PSEUDO_TEST
+            return labels * gap >= level * math.sqrt(tested) + sure * math.sqrt(doubt)  # (AL20)
+
+        low, high = 0.0, float(self.items)
+        if not seen(high):
+            return high
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if seen(middle) else (middle, high)
         return high
 
     def needed(self, width: float, *, alpha: float = 0.05) -> LabelRange:
@@ -213,55 +250,50 @@ def mean_outlook(
 def labels_to_settle(
     difference: float,
     interval: Interval | tuple[float, float],
-    variance: float,
-    items: int,
+    outlook: Outlook,
     *,
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> LabelRange:
-    r"""Say how many labels in all would probably settle which of two systems is better.
-
-    For a true difference Δ,
-
-    .. math:: M(\Delta) = \frac{q V}{\Delta^2 + q V/N}, \qquad
-              q = (z_{1-\alpha/2} + z_{power})^2.   \tag{AL14}
+    r"""Say how many labels in all would probably settle which of two systems is better (AL20).
 
     The range runs from the end of the interval that is farther from 0 to the nearer one. If the
-    interval holds 0, the systems may be equal, and no number of labels is sure to settle it. Not
-    measured.
+    interval holds 0, the systems may be equal, and no number of labels is sure to settle it.
 
     Parameters
     ----------
     difference, interval
         The estimated difference and its interval.
-    variance
-        V of one pair of labels, from :func:`mean_outlook`.
-    items
-        N.
+    outlook
+        Of one pair of labels, from :func:`mean_outlook`.
     alpha, power
         Level and power of the test.
 
     Examples
     --------
-    >>> print(labels_to_settle(0.1, (0.05, 0.15), 0.3, 1000))
-    94 to 490 of 1,000
-    >>> print(labels_to_settle(0.1, (-0.05, 0.15), 0.3, 1000))
-    at least 94 of 1,000
+    >>> pair = Outlook(variance=0.3, pull=0.0, items=1000)
+    >>> print(labels_to_settle(0.1, (0.05, 0.15), pair))
+    100 to 490 of 1,000
+    >>> print(labels_to_settle(0.1, (-0.05, 0.15), pair))
+    at least 100 of 1,000
     """
     low, high = interval
     if not low <= difference <= high:
         raise InputError(f"difference must lie in its interval, got {difference} and {interval}")
     far, near = max(abs(low), abs(high)), min(abs(low), abs(high))
-    best = settle_at(far, variance, items, alpha=alpha, power=power)
+    best = outlook.settles(far, alpha=alpha, power=power)
     holds_zero = low <= 0 <= high
-    worst = None if holds_zero else settle_at(near, variance, items, alpha=alpha, power=power)
-    return label_range(best, worst, items)
+    worst = None if holds_zero else outlook.settles(near, alpha=alpha, power=power)
+    return label_range(best, worst, outlook.items)
 
 
 def settle_at(
     difference: float, variance: float, items: int, *, alpha: float = 0.05, power: float = 0.8
 ) -> float:
-    """Return M(Δ) of (AL14) for one true difference; all N items for a difference of 0.
+    r"""Return how many labels tell a value from a claim that lies Δ away; all N for Δ = 0.
+
+    .. math:: M(\Delta) = \frac{q V}{\Delta^2 + q V/N}, \qquad
+              q = (z_{1-\alpha/2} + z_{power})^2.   \tag{AL14}
 
     >>> round(settle_at(0.1, 0.3, 1000), 1)
     190.6

@@ -15,6 +15,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.stats.adverse.adjust import adjust
 from tallystick.stats.adverse.estimate import AdverseEstimate
+from tallystick.stats.adverse.forecast import PSEUDO_TEST
 from tallystick.stats.adverse.numbers import SCORES, adverse_mean
 from tallystick.stats.adverse.population import Population, check_population
 from tallystick.stats.adverse.spread import Spread
@@ -24,8 +25,6 @@ from tallystick.stats.ranges import open_unit, whole
 
 __all__ = ["SystemPairs", "compare_systems", "mean_over_systems", "pair_statistics"]
 
-PSEUDO_TEST = 1.5
-"""Added to the variance of the statistic: exact ties at 90 % passes then stay below the level."""
 PSEUDO_INTERVAL = 2.0
 """Added to the squares of a simultaneous interval, so that it cannot collapse."""
 FEWEST = 3
