@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.stats.binomial import binomial_up_to
-from tallystick.stats.intervals import clopper_pearson, wilson
+from tallystick.stats.intervals import clopper_pearson
 
-__all__ = ["Leader", "against", "as_shown", "by_labels", "by_votes", "leader", "with_duels"]
+__all__ = ["Leader", "against", "as_shown", "by_labels", "leader", "with_duels"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +42,12 @@ class Leader:
 
 
 def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
-    """Return the judge with the highest lower end, and those whose upper end reaches it; None if no
-    end is known.
+    """Return the judge with the highest lower end, and those whose upper end does not stay below
+    it; None if no end is known.
 
     With ends that hold for all judges at once, a leader without rivals is truly the best of them. A
-    judge with few votes has a low lower end, however well it did; NaN is a judge of which nothing
-    is known.
+    judge with few votes has a low lower end, however well it did. NaN is a judge of which nothing
+    is known: it never leads, and nothing excludes it.
 
     >>> leader(("many votes", "one vote"), np.array([0.8, 0.02]), np.array([0.9, 1.0]))
     Leader(place=0, name='many votes', rivals=('one vote',), judges=2)
@@ -55,8 +55,8 @@ def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
     if not np.isfinite(low).any():
         return None
     best = int(np.nanargmax(low))
-    reach = np.flatnonzero(high >= low[best])
-    order = reach[np.argsort(-high[reach], kind="stable")]
+    reach = np.flatnonzero(~(high < low[best]))
+    order = reach[np.argsort(-high[reach], kind="stable")]  # NaN comes last
     rivals = tuple(names[j] for j in order.tolist() if j != best)
     return Leader(place=best, name=names[best], rivals=rivals, judges=len(names))
 
@@ -145,18 +145,3 @@ def with_duels(best: Leader | None, ballots: Ballots) -> Leader | None:
         if name in best.rivals and alike[j]
     }
     return replace(best, duels=duels)
-
-
-def by_votes(accuracy: Floats, votes: Floats, *, alpha: float) -> tuple[Floats, Floats]:
-    """Return Wilson's ends for estimated accuracies as if they were shares of so many votes, for
-    all judges at once.
-
-    No interval to be shown: it only keeps judges with few votes from leading where a method has no
-    range of its own.
-    """
-    known = np.isfinite(accuracy) & (votes > 0)
-    low, high = np.full((2, len(accuracy)), np.nan)
-    if known.any():
-        ends = wilson(accuracy[known] * votes[known], votes[known], alpha=alpha / len(accuracy))
-        low[known], high[known] = ends.low, ends.high
-    return low, high
