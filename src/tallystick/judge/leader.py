@@ -88,8 +88,9 @@ def as_shown(
         if name in among and ok and np.isfinite(end)
     }
     name = max(known, key=lambda one: known[one], default=best.name)
-    rivals = tuple(other for other in among if other != name)
-    return replace(best, place=list(names).index(name), name=name, rivals=rivals)
+    # The others follow as their intervals do; those with few votes or none come last.
+    rivals = sorted((one for one in among if one != name), key=lambda one: -known.get(one, -1.0))
+    return replace(best, place=list(names).index(name), name=name, rivals=tuple(rivals))
 
 
 def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) -> Leader | None:
