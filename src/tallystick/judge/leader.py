@@ -97,10 +97,13 @@ def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) 
     """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two
     share their items.
 
-    Each of the two has half of alpha, divided among all judges and all pairs, so that a leader
-    without rivals is truly the best with probability 1 - alpha. The test sees what intervals
-    cannot: that of two judges on the same items one is right where the other is wrong, hardly ever
-    the other way round (McNemar's test).
+    The test sees what intervals cannot: that of two judges on the same items one is right where the
+    other is wrong, hardly ever the other way round (McNemar's test). Each of the two has half of
+    alpha. With k judges the intervals divide it by k, and so does a test that excludes all rivals:
+    to name a wrong judge, one of k - 1 must beat one given best judge, or that one another which is
+    as good. Single rivals are excluded at level alpha / 2 / (k (k - 1)), for all ordered pairs. So a
+    leader without rivals is truly the best, and no best judge is excluded, with probability
+    1 - alpha each.
 
     Parameters
     ----------
@@ -117,8 +120,10 @@ def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) 
     if found is None or not found.rivals:
         return found
     wins, losses, alike = against(ballots, found.place)
-    p_value = binomial_up_to(losses, wins + losses, 0.5)
-    outdone = alike & (p_value <= alpha / 2 / (judges * (judges - 1)))
+    p_value = np.where(alike, binomial_up_to(losses, wins + losses, 0.5), 1.0)
+    if p_value[np.isin(ballots.names, found.rivals)].max() <= alpha / 2 / judges:
+        return replace(found, rivals=())
+    outdone = p_value <= alpha / 2 / (judges * (judges - 1))
     beaten = {name for name, worse in zip(ballots.names, outdone.tolist(), strict=True) if worse}
     return replace(found, rivals=tuple(name for name in found.rivals if name not in beaten))
 
