@@ -211,8 +211,8 @@ def label_scores(
         n_labels=n_labels,
         labels_worth=worth if graded.any() else Unknown("no labelled item has a vote"),
         labels_needed=forecast,
-        leader=None if best is None else best.name,
-        rivals=() if best is None else best.rivals,
+        leader=None if best is None or alarm is not None else best.name,
+        rivals=() if best is None or alarm is not None else best.rivals,
         never_true=tuple(map(str, ballots.extras)),
         votes=ballots.votes,
     )
