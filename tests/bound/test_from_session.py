@@ -45,3 +45,19 @@ def test_the_accuracy_from_a_session_stands_beside_the_bounds_from_votes(labelle
     assert gold.metric == "accuracy"
     assert accuracy["x"] in gold.interval
     assert any(text.startswith("labelled rows were drawn by label") for text in result.assumptions)
+
+
+def test_labels_of_a_session_decide_a_claim(labelled):
+    table, session, accuracy = labelled
+    for claim, said in ((accuracy["x"] - 0.2, "at least"), (accuracy["x"], "cannot tell")):
+        result = bound.evaluate(
+            str(table),
+            weak=("y", "z"),
+            prediction=("x",),
+            item="id",
+            truth_file=str(session),
+            at_least=round(claim, 3),
+        )
+        assert said in result.verdict
+        assert "Without labels" not in result.verdict
+        assert (result.needed is None) == (result.decision == "decided") == (said == "at least")

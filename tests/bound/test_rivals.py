@@ -45,7 +45,7 @@ def test_the_difference_from_labels_is_the_paired_one():
         assert pair.estimate == pytest.approx(truth, abs=0.02)
 
 
-def test_without_labels_only_what_all_label_models_exclude_is_decided():
+def test_without_labels_the_range_of_a_pair_is_that_of_all_label_models():
     found = ask(rivals())
     single = bound.select(Tally.of(rivals()), predictions=["best", "close", "poor"], weak=WEAK)
     for robust, one in zip(found.pairs, single.pairs, strict=True):
@@ -59,7 +59,7 @@ def test_without_labels_only_what_all_label_models_exclude_is_decided():
 def test_a_named_label_model_decides_nothing():
     found = ask(rivals(), label_models=("dawid-skene",))
     assert found.decision == "undecided"
-    assert "if the label model is right" in found.verdict
+    assert "If the label model is right, best is" in found.verdict
 
 
 def test_a_single_selection_decides_nothing_either():

@@ -69,14 +69,16 @@ def _models(answer: Told, truth: Told) -> list[str]:
 def _judges(answer: Told, truth: Told) -> list[str]:
     """Hold a panel with few labels to its best judge, and to the judge that guesses."""
     best = max(truth, key=lambda one: truth[one])
-    leader, rivals = answer["verdict"].split()[0], answer["verdict"]
+    leader, rivals = answer["leader"], answer["rivals"]
     false = []
-    if leader != best and answer["decision"] == "decided":
+    if best not in (leader, *rivals):
         false.append(f"{best} is the best, not {leader}")
+    if rivals and "most accurate" in answer["verdict"]:
+        false.append(f"{leader} is called the best beside rivals")
     by_name = {row["name"]: row for row in answer["judges"]}
     worst = min(truth, key=lambda one: truth[one])
     if by_name[worst]["accuracy"] != min(row["accuracy"] for row in answer["judges"]):
-        false.append(f"{worst} is the worst: {rivals}")
+        false.append(f"{worst} is the worst: {answer['verdict']}")
     return false + _outside(by_name[leader]["interval"], truth[leader], leader)
 
 

@@ -104,8 +104,8 @@ def test_labels_make_numbers_that_rest_on_no_independence():
     result = evaluate(drawn(4000, labelled=200), truth="truth")
     assert result.method == "labels"
     assert result.decision == "undecided"
-    assert result.verdict.startswith("x is the most accurate of your four judges: 82.4\xa0%")
-    assert "w, z and 1 other may be as good" in result.verdict
+    assert result.verdict.startswith("We cannot tell which judge is best: x 82.4\xa0%")
+    assert "or one of 2 others." in result.verdict
     assert result.needed.count == result.labels_needed.left == 3800
     assert "all that this table has left; even they may be too few" in result.needed.of
     assert result.n_labels == 200

@@ -57,9 +57,9 @@ def bound(
     patterns are many and rare.
 
     P(Y | z) itself comes from a label model, and votes alone cannot say which one is right. So
-    without labels only the robust range over seven of them decides
-    (:mod:`tallystick.bound.robust`). From 20 random labels a likelihood interval decides that
-    trusts none (:mod:`tallystick.bound.label_intervals`).
+    without labels nothing is decided: the robust range over seven of them
+    (:mod:`tallystick.bound.robust`) holds if no error is shared. From 20 random labels a likelihood
+    interval decides that trusts none (:mod:`tallystick.bound.label_intervals`).
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def bound(
     # Streams of their own, so that no test shares its draws with the bounds or with the data.
     for_family, for_tests, for_surprise = generator.spawn(3)
 
-    # What decides: labels, where there are enough; otherwise the family.
+    # Only labels decide, where there are enough; otherwise the family says what holds with an "if".
     estimates = _from_labels(table, target)
     robust = (
         robust_bounds(table, target, fitting, rng=for_family)
@@ -285,7 +285,8 @@ def _concluded(
         Unknown("no family was fitted") if robust is None else robust.family.distance,
         target,
         named,
-        table.n,
+        rows=table.n,
+        labels=0 if table.gold is None else int(table.gold.sum()),
     )
 
 

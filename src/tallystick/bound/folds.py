@@ -57,11 +57,11 @@ def _first(result: BoundResult, rows: list[dict[str, Any]]) -> Section:
     line = f"By the label model {by}."
     if ends and result.units():
         which = (
-            "every label model agrees to that"
+            "if the weak labels share no errors"
             if by == "family of seven"
             else f"by the label model {by}"
         )
-        line = f"At least {percent(max(ends))}: {which}."
+        line = f"At least {percent(max(ends))}, {which}."
     return Section(title="Range", line=line, rows=shown, units=_units(result))
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import numpy as np
 
+from tallystick.bound.label_intervals import ENOUGH
 from tallystick.bound.labelling import labelling
 from tallystick.bound.question import BoundQuestion
 from tallystick.bound.result import BoundResult, GoldEstimate
+from tallystick.bound.verdict import conclude_from_labels
 from tallystick.data import Data
 from tallystick.errors import InputError
-from tallystick.results import Interval
+from tallystick.results import Interval, Needed
 from tallystick.sampling.labels.answers import apart_answers, read_answers
 from tallystick.sampling.labels.planned_measure import apart_of, planned_measure
 
@@ -61,4 +64,21 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
         interval=interval,
         worth=float(read.n),
     )
-    return replace(result, gold=(gold,), assumptions=(*result.assumptions, DESIGN))
+    result = replace(result, gold=(gold,), assumptions=(*result.assumptions, DESIGN))
+    if question.metrics[0] != gold.metric or gold.labels < ENOUGH:
+        return result
+
+    # These labels decide like any other random ones: the verdict from votes alone no longer holds.
+    told = conclude_from_labels(
+        result.prediction, gold, question.target(None), None, result.n_items
+    )
+    more = (
+        f"labels: tallystick label --session {shlex.quote(session.path)} --next 20 --out batch.csv"
+    )
+    return replace(
+        result,
+        verdict=told.verdict,
+        sentences=told.sentences,
+        decision=told.decision,
+        needed=None if told.decision == "decided" else Needed(None, more),
+    )

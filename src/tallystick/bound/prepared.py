@@ -41,8 +41,7 @@ class Fitting:
     abstain
         What an abstention means.
     family
-        Whether the family of seven is fitted, for the robust range. Without it, and without labels,
-        nothing is ever decided.
+        Whether the family of seven is fitted, for the robust range.
     refits
         Refits of the misfit test: 0 for no test, otherwise at least 19.
     """

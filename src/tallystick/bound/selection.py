@@ -34,7 +34,8 @@ __all__ = ["PairBound", "SelectResult", "select"]
 
 @dataclass(frozen=True, kw_only=True)
 class PairBound:
-    """Between what accuracy(a) - accuracy(b) lies, and which is proved better.
+    """Between what accuracy(a) - accuracy(b) lies, and which is better: by labels, or in `select`
+    under its label model.
 
     ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the intervals of
     the two accuracies say, and ``clipped`` that one of these ends at 0 or 1, where overlap holds

@@ -1,14 +1,16 @@
 """The sentences of bound: the verdict, the decision, what would settle it, and what to beware of.
 
-Three things can be said. From 20 random labels a likelihood interval decides, whatever the label
-models are worth. Without them only what all of seven label models exclude is decided. A label model
-that the caller named gives a sentence with "if", and decides nothing.
+From 20 random labels a likelihood interval decides, whatever the label models are worth. Without
+them nothing is decided, because errors that the weak labels share leave no trace in the votes: every
+range, of all of seven label models or of one that the caller named, is a sentence with "if".
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from tallystick.bound.label_intervals import ENOUGH
 from tallystick.bound.label_models import LabelModelAudit
@@ -27,6 +29,7 @@ from tallystick.results import (
     percent,
     percent_interval,
 )
+from tallystick.stats.adverse.forecast import settle_at
 
 __all__ = [
     "Conclusion",
@@ -41,8 +44,11 @@ __all__ = [
 ]
 
 _SINGLETONS = 0.02
-_MOST_FIRST = 50
 _RANDOM = "labelled rows, drawn at random"
+_NOT_SHARED = "If the weak labels share no errors"
+_OFF = 0.1
+"""How far from a claim the truth is taken to be where nothing is known of it, and the half-width
+that is forecast."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +87,35 @@ def between(low: float, high: float, metric: str) -> str:
     return f"between {shown(low, metric)} and {shown(high, metric)}"
 
 
-def first_labels(rows: int, had: int = 0) -> Needed:
-    """Ask for the first random labels: 20 to 50, never more than there are rows."""
-    most = min(_MOST_FIRST, rows)
+def first_labels(rows: int, target: BoundTarget | None = None, *, had: int = 0) -> Needed:
+    """Ask for the first random labels, and say how many would tell; never more than there are rows.
+
+    Parameters
+    ----------
+    rows
+        Rows of the table.
+    target
+        What is asked; None where no number of labels can be forecast for it.
+    had
+        Labels that are there.
+    """
     least = min(ENOUGH, rows)
-    enough = f"{_RANDOM} ({least} replace the label models, {most} make it precise)"
-    return Needed(max(1, least - had), enough)
+    parts = [f"{least} replace the label models"]
+    if target is not None and target.metrics[0] in ("accuracy", "micro-f1"):
+        claim = target.at_least
+        if claim is None:
+            sure = NormalDist().inv_cdf(1 - target.alpha / 2) / _OFF
+            most = 0.25 * sure**2 / (1 + 0.25 * sure**2 / rows)
+            aim = f"give ± {100 * _OFF:.0f} points"
+        else:
+            # The accuracy nearest to a half that is so far off has the most variance.
+            worst = min((abs(claim + off - 0.5), claim + off) for off in (_OFF, -_OFF))[1]
+            most = settle_at(_OFF, worst * (1 - worst), rows, alpha=target.alpha)
+            aim = (
+                f"tell whether it is at least {percent(claim)} if it is {100 * _OFF:.0f} points off"
+            )
+        parts.append(f"about {count(min(rows, math.ceil(most)))} {aim}")
+    return Needed(max(1, least - had), f"{_RANDOM} ({'; '.join(parts)})")
 
 
 # -- verdicts
@@ -135,9 +164,11 @@ def conclude_from_votes(
     distance: float | Unknown,
     target: BoundTarget,
     named: NamedModel | None,
+    *,
     rows: int,
+    labels: int,
 ) -> Conclusion:
-    """Conclude without labels: only what the robust range excludes is decided."""
+    """Say what follows if no error is shared; without 20 labels nothing is decided."""
     first = robust if robust is not None else named.bound if named is not None else None
     if first is None:
         raise TypeError("nothing to conclude from")
@@ -145,37 +176,27 @@ def conclude_from_votes(
     if first.low is None or first.high is None:
         reason = first.lower.reason if isinstance(first.lower, Unknown) else "unknown"
         return Conclusion(verdict=f"The {name} cannot be bounded: {reason}.", decision="unknowable")
-    condition = "" if named is None else _conditional(name, named, target, alone=robust is None)
-    if robust is None or robust.low is None or robust.high is None:
-        return Conclusion(verdict=condition, decision="undecided", needed=first_labels(rows))
 
-    ranged = (
-        f"{between(robust.low, robust.high, robust.metric)} under all of seven label models,"
-        f" widened by their distance of {_tv(distance)}"
-    )
-    claim = target.at_least
-    joined = f" {condition}" if condition else ""
-    if claim is not None and robust.low >= claim:
-        return Conclusion(
-            verdict=f"The {name} is at least {percent(claim)}: it is {ranged}.{joined}",
-            decision="decided",
+    condition = "" if named is None else _conditional(name, named, target, alone=robust is None)
+    told = Sentences(answer=condition)
+    if robust is not None and robust.low is not None and robust.high is not None:
+        without = "Without labels" if not labels else f"With fewer than {ENOUGH} labels"
+        claim = target.at_least
+        open_ = (
+            f"the {name} is not settled"
+            if claim is None
+            else f"we cannot tell whether the {name} is at least {percent(claim)}"
         )
-    if claim is not None and robust.high < claim:
-        return Conclusion(
-            verdict=f"The {name} is below {percent(claim)}: it is {ranged}.{joined}",
-            decision="decided",
+        ranged = (
+            f"{_NOT_SHARED}, it is {between(robust.low, robust.high, robust.metric)} (under all of"
+            f" seven label models, widened by their distance of {_tv(distance)})"
         )
-    open_ = (
-        f"Without labels the {name} is not settled: it is {ranged}."
-        if claim is None
-        else f"The votes cannot tell whether the {name} is at least {percent(claim)}: it is"
-        f" {ranged}."
-    )
+        told = Sentences(answer=f"{without} {open_}. {ranged}.", contrast=condition)
     return Conclusion(
-        verdict=f"{open_}{joined}",
+        verdict=told.verdict,
         decision="undecided",
-        needed=first_labels(rows),
-        sentences=Sentences(answer=open_, contrast=condition),
+        needed=first_labels(rows, target, had=labels),
+        sentences=told,
     )
 
 
@@ -242,45 +263,40 @@ def conclude_thresholds(
         )
     best = max(own, key=lambda b: b.low or 0.0)
     name = metric_name(first, best.positive, score)
-    basis = (
-        "under all of seven label models, widened by their distance"
+    condition = (
+        _NOT_SHARED
         if best.method == "robust"
-        else f"if the label model {best.label_model} is right"
+        else f"If the label model {best.label_model} is right"
     )
-    answer = (
-        f"The {name} is safest at threshold {best.threshold:g}:"
-        f" {between(best.low or 0.0, best.high or 1.0, first)}, {basis}."
+    told = Sentences(
+        answer=f"{condition}, the {name} is safest at threshold {best.threshold:g}:"
+        f" {between(best.low or 0.0, best.high or 1.0, first)}.",
+        contrast=f"The ranges of all {len(own)} thresholds hold at once ({level}).",
+        open="Not settled: without labels nothing is decided.",
     )
-    together = f"The ranges of all {len(own)} thresholds hold at once ({level})."
     return Conclusion(
-        verdict=f"{answer} {together} Without labels nothing is decided.",
-        decision="undecided",
-        needed=first_labels(rows),
-        sentences=Sentences(
-            answer=answer,
-            contrast=together,
-            open="Not settled: without labels nothing is decided.",
-        ),
+        verdict=told.verdict, decision="undecided", needed=first_labels(rows), sentences=told
     )
 
 
 def conclude_pairs(
     best: object, decided: int, pairs: int, *, labels: int, rows: int, robust: bool
 ) -> Conclusion:
-    """Conclude for several classifiers."""
-    basis = (
-        f"by {count(labels)} random labels"
-        if labels >= ENOUGH
-        else "by what all of seven label models exclude"
-        if robust
-        else "if the label model is right"
-    )
-    told = f"{decided} of {pairs} pairs are told apart {basis}"
-    done = decided == pairs and (labels >= ENOUGH or robust)
+    """Conclude for several classifiers: only labels tell them apart."""
+    told = f"{decided} of {pairs} pairs are told apart"
+    if labels >= ENOUGH:
+        return Conclusion(
+            verdict=f"{best} is the safest choice; {told} by {count(labels)} random labels.",
+            decision="decided" if decided == pairs else "undecided",
+        )
+    condition = _NOT_SHARED if robust else "If the label model is right"
     return Conclusion(
-        verdict=f"{best} is the safest choice; {told}.",
-        decision="decided" if done else "undecided",
-        needed=None if done or labels >= ENOUGH else first_labels(rows, labels),
+        verdict=(
+            "Without labels we cannot tell which classifier is best."
+            f" {condition}, {best} is the safest choice, and {told}."
+        ),
+        decision="undecided",
+        needed=first_labels(rows, had=labels),
     )
 
 

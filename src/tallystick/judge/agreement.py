@@ -9,13 +9,12 @@ import numpy as np
 
 from tallystick.errors import NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import logit_ends
 from tallystick.judge.parts import JudgeScore
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict_grounds import CONFUSED, STREAM
 from tallystick.judge.verdict_methods import of_baseline
-from tallystick.results import Interval, Unknown, percent
+from tallystick.results import Interval, Unknown
 from tallystick.tally import Tally
 from tallystick.values.label import Label
 
@@ -82,12 +81,9 @@ def agreement(
         )
         for j, name in enumerate(ballots.names)
     )
-    best = leader(ballots.names, *by_votes(found, ballots.voted, alpha=alpha))
-    rate = "" if best is None else percent(found[best.place])
     return JudgeResult(
         verdict=of_baseline(
-            best,
-            rate,
+            scores,
             "errors were independent over the whole stream",
             "Judges that are independent given the label break that.",
         ),

@@ -12,7 +12,6 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Known, known_table
 from tallystick.judge.item_support import item_support, support_by_shares
-from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict_grounds import (
@@ -28,9 +27,9 @@ from tallystick.judge.verdict_methods import (
     hardly_better,
     known_judges,
     no_intervals,
-    under_independence,
+    of_baseline,
 )
-from tallystick.results import Interval, Unknown, percent
+from tallystick.results import Interval, Unknown
 from tallystick.stats.latent import (
     LatentFit,
     LatentInformation,
@@ -51,6 +50,7 @@ _MOST_PARAMETERS = 700
 _MOST_REFITTED = 20
 _REFITS = 30
 _HARDLY = 0.05
+_UNSEEN = "A bias that all judges share would not show."
 _DIGITS = 6
 """Estimates on the edge come out of the iteration as 1e-12 or so: they are written as 0."""
 
@@ -177,19 +177,12 @@ def dawid_skene_result(
         )
         for c, key in enumerate(ballots.keys)
     }
-    best = None
     if known and len(known) == len(ballots.names):
         verdict = known_judges(
             {key: float(fitted.balance[c]) for c, key in enumerate(ballots.keys)}
         )
     else:
-        low, high = by_votes(accuracy, ballots.voted, alpha=alpha)
-        if ends is not None:
-            wide = np.stack(ends.accuracy_interval(1 - alpha / len(ballots.names)))
-            low, high = np.where(np.isfinite(wide), wide, (low, high))
-        best = leader(ballots.names, low, high)
-        rate = "" if best is None else percent(float(accuracy[best.place]))
-        verdict = under_independence(best, rate)
+        verdict = of_baseline(scores, "errors were independent", _UNSEEN)
     assumptions = [INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING]
     if known:
         assumptions.append(as_stated(sorted(known)))
@@ -202,8 +195,6 @@ def dawid_skene_result(
         method="dawid-skene",
         judges=tuple(scores),
         prevalence=prevalence,
-        leader=None if best is None else best.name,
-        rivals=() if best is None else best.rivals,
         votes=ballots.votes,
         learnt=item_support(ballots, support_by_shares(ballots)).columns,
     )
@@ -240,11 +231,9 @@ def _with_extras(ballots: Ballots, alpha: float) -> JudgeResult:
         )
         for j, name in enumerate(ballots.names)
     )
-    best = leader(ballots.names, *by_votes(found.accuracy, ballots.voted, alpha=alpha))
-    rate = "" if best is None else percent(float(found.accuracy[best.place]))
     withheld = next((one.reason for one in found.intervals if isinstance(one, Unknown)), "")
     return JudgeResult(
-        verdict=under_independence(best, rate),
+        verdict=of_baseline(scores, "errors were independent", _UNSEEN),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING, NEVER_RIGHT),
@@ -255,8 +244,6 @@ def _with_extras(ballots: Ballots, alpha: float) -> JudgeResult:
             key: Share(estimate=float(found.balance[c]), interval=reason)
             for c, key in enumerate(ballots.keys)
         },
-        leader=None if best is None else best.name,
-        rivals=() if best is None else best.rivals,
         never_true=tuple(map(str, ballots.extras)),
         votes=ballots.votes,
         learnt=item_support(ballots, support(fitted)).columns,

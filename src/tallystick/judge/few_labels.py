@@ -25,7 +25,6 @@ from tallystick.judge.majority import majority_shares
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
-    answers_with_labels,
     basis_of,
     needed_labels,
     opening_with_labels,
@@ -191,13 +190,10 @@ def label_scores(
     needed = needed_labels(best, forecast)
     if alarm is not None:
         needed = Needed(None, "labels on items drawn at random")
+    told = opening_with_labels(best, scores, n_labels=n_labels, every=every, drawn=alarm is None)
     return JudgeResult(
-        verdict=answers_with_labels(
-            best, scores, n_labels=n_labels, every=every, drawn=alarm is None
-        ),
-        sentences=opening_with_labels(
-            best, scores, n_labels=n_labels, every=every, drawn=alarm is None
-        ),
+        verdict=told.verdict,
+        sentences=told,
         basis=basis_of(n_labels, alpha) if alarm is None else "",
         decision="decided" if needed is None else "undecided",
         needed=needed,
@@ -215,8 +211,8 @@ def label_scores(
         n_labels=n_labels,
         labels_worth=worth if graded.any() else Unknown("no labelled item has a vote"),
         labels_needed=forecast,
-        leader=None if best is None else best.name,
-        rivals=() if best is None else best.rivals,
+        leader=None if best is None or alarm is not None else best.name,
+        rivals=() if best is None or alarm is not None else best.rivals,
         never_true=tuple(map(str, ballots.extras)),
         votes=ballots.votes,
     )

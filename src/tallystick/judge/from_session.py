@@ -11,10 +11,12 @@ from tallystick.data import Data
 from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.judge.labelling import labelling
+from tallystick.judge.leader import Leader, leader
 from tallystick.judge.parts import JudgeScore, LabelScore, Share
 from tallystick.judge.question import JudgeQuestion
 from tallystick.judge.result import JudgeResult
-from tallystick.results import Interval, Needed, Unknown, count, percent_interval
+from tallystick.judge.verdict import opening_with_labels
+from tallystick.results import Interval, Needed, Unknown, count
 from tallystick.sampling.labels.accuracies import JudgeAccuracy, judge_accuracies
 from tallystick.sampling.labels.answers import Read, apart_answers, read_answers
 from tallystick.sampling.labels.coded_votes import coded_votes
@@ -55,11 +57,16 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
         estimate, interval = planned_measure(task, read, measure, known, alpha=question.alpha)
         together.append(planned_measure(task, read, measure, known, alpha=strict)[1])
         scores.append(_score(measure.name, estimate, interval, own, task))
-    leader, rivals = _leader(scores, together)
+    best = _leader(scores, together)
+    told = opening_with_labels(best, scores, n_labels=read.n, every=False, drawn=True)
+    settled = best is not None and not best.rivals
     return JudgeResult(
-        verdict=_verdict(leader, rivals, read.n, question.alpha),
-        decision="undecided" if rivals else "decided",
-        needed=Needed(None, _more(session)) if rivals else None,
+        verdict=told.verdict,
+        sentences=told,
+        basis=f"{100 * (1 - question.alpha):g} % intervals, approximate, from {count(read.n)} labels"
+        " that were drawn by label.",
+        decision="decided" if settled else "undecided",
+        needed=None if settled else Needed(None, _more(session)),
         n_items=int(task.rows.shape[0]),
         assumptions=(DESIGN,),
         warnings=_warnings(read, apart.n),
@@ -68,6 +75,8 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
         prevalence=_prevalence(task, read, apart, question.alpha),
         n_labels=read.n + apart.n,
         labels_worth=Unknown("not worked out for labels of a session"),
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
     )
 
 
@@ -110,34 +119,11 @@ def _prevalence(task: LabelTask, read: Read, apart: Read, alpha: float) -> Mappi
     return found
 
 
-def _leader(
-    scores: list[JudgeScore], together: list[Interval | Unknown]
-) -> tuple[JudgeScore, list[JudgeScore]]:
-    """Return the best estimate, and the judges whose intervals (at once) reach into its own."""
-    place = max(
-        range(len(scores)),
-        key=lambda j: s if isinstance(s := scores[j].accuracy, float) else -1.0,
-    )
-    own = together[place]
-    low = own.low if isinstance(own, Interval) else 0.0
-    rivals = [
-        score
-        for j, score in enumerate(scores)
-        if j != place and (not isinstance(one := together[j], Interval) or one.high >= low)
-    ]
-    return scores[place], rivals
-
-
-def _verdict(leader: JudgeScore, rivals: list[JudgeScore], labels: int, alpha: float) -> str:
-    if not isinstance(leader.accuracy, float) or not isinstance(leader.interval, Interval):
-        return f"{count(labels)} labels fell on items without votes and say nothing of the judges."
-    share = percent_interval(leader.accuracy, leader.interval)
-    level = f"{100 * (1 - alpha):g} %, approximate, from {count(labels)} labels"
-    first = f"{leader.name} is the most accurate judge: {share} ({level})."
-    if not rivals:
-        return first
-    names = ", ".join(score.name for score in rivals[:3])
-    return f"{first} {names} may be as good."
+def _leader(scores: list[JudgeScore], together: list[Interval | Unknown]) -> Leader | None:
+    """Return who leads by intervals that hold for all judges at once; None if there are none."""
+    ends = [tuple(one) if isinstance(one, Interval) else (np.nan, np.nan) for one in together]
+    low, high = np.array(ends).T
+    return leader([score.name for score in scores], low, high)
 
 
 def _warnings(read: Read, apart: int) -> tuple[str, ...]:

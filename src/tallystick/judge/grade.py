@@ -137,7 +137,7 @@ def grade(
     elif known and found.fitted is not None:
         result = dawid_skene_result(blind.answered, found.fitted, known=known, alpha=alpha)
     elif found.model is not None:
-        result = label_free_result(blind, found.model, alpha=alpha)
+        result = label_free_result(blind, found.model)
     else:
         result = _only_logic(logic, blind, str(found.trouble))
 

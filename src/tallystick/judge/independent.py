@@ -11,13 +11,12 @@ from tallystick.errors import NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ranges
 from tallystick.judge.branch import Branch, Known, mirrored
 from tallystick.judge.given_range import held_to_range, unpicked
-from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import Medians, medians
 from tallystick.judge.parts import Alarm, JudgeScore, LabelScore, Number, Range, Share, Solution
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict_grounds import INDEPENDENCE, SHARED_BIAS
 from tallystick.judge.verdict_methods import failed_trios, of_baseline, trios_contradict
-from tallystick.results import Interval, Unknown, percent
+from tallystick.results import Interval, Unknown
 from tallystick.stats.latent import Trios, solve_trios
 from tallystick.tally import Tally
 from tallystick.values.label import Label
@@ -124,17 +123,11 @@ def independent(
     )
     share = _interval(ends.balance, alpha, "prevalence")
     flipped = share if isinstance(share, Unknown) else _under(1 - share.high, 1 - share.low, alpha)
-    wide = found.intervals(blind, alpha / len(ballots.names)).overall.T
-    best = leader(
-        ballots.names,
-        *np.where(np.isfinite(wide), wide, by_votes(found.overall, blind.voted, alpha=alpha)),
-    )
-    rate = "" if best is None else percent(found.overall[best.place])
     failed = sum(number for mode, number in counts.items() if mode in _MODES[1:])
     solutions = both_points(found, ballots, branch)
     result = JudgeResult(
         verdict=of_baseline(
-            best, rate, "errors were independent", trios_contradict(failed, len(trios.status))
+            scores, "errors were independent", trios_contradict(failed, len(trios.status))
         ),
         decision="undecided",
         n_items=round(blind.n),

@@ -8,12 +8,10 @@ import numpy as np
 
 from tallystick._rng import Rng
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.parts import JudgeScore, LabelScore, Number, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
     WITHOUT_LABELS,
-    answers_without_labels,
     opening_without_labels,
 )
 from tallystick.judge.verdict_grounds import (
@@ -39,7 +37,6 @@ def label_free(
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
-    alpha: float = 0.05,
     rng: Rng = 0,
 ) -> JudgeResult:
     r"""Grade judges from votes alone, as well as that can be done.
@@ -59,8 +56,6 @@ def label_free(
         The tally or ballots; which columns judge.
     truth
         A column to leave aside.
-    alpha
-        One minus the level at which a judge with few votes is kept from leading.
     rng
         For the refits of the misfit test.
 
@@ -81,10 +76,10 @@ def label_free(
     """
     blind = Ballots.of(votes, judges=judges, truth=truth).blind
     model = fit_vote_model(blind, sample_items(blind, rng=rng), rng=rng)
-    return label_free_result(blind, model, alpha=alpha)
+    return label_free_result(blind, model)
 
 
-def label_free_result(blind: Ballots, model: VoteModel, *, alpha: float) -> JudgeResult:
+def label_free_result(blind: Ballots, model: VoteModel) -> JudgeResult:
     """Write a fitted model as a result."""
     found = model.headline
     by_label = found.per_label
@@ -123,12 +118,11 @@ def label_free_result(blind: Ballots, model: VoteModel, *, alpha: float) -> Judg
             )
         )
 
-    # A judge with few votes must not lead by luck: Wilson's ends are used for ranking only.
-    best = leader(blind.names, *by_votes(found.accuracy, blind.voted, alpha=alpha))
     refuted = isinstance(model.misfit, Misfit) and model.misfit.refuted
+    told = opening_without_labels(scores, refuted=refuted)
     return JudgeResult(
-        verdict=answers_without_labels(best, scores, refuted=refuted),
-        sentences=opening_without_labels(best, scores, refuted=refuted),
+        verdict=told.verdict,
+        sentences=told,
         basis=WITHOUT_LABELS,
         decision="undecided",
         n_items=round(blind.n),
@@ -144,6 +138,4 @@ def label_free_result(blind: Ballots, model: VoteModel, *, alpha: float) -> Judg
             key: Share(estimate=float(found.balance[c]), interval=NO_INTERVAL)
             for c, key in enumerate(blind.keys)
         },
-        leader=None if best is None else best.name,
-        rivals=() if best is None else best.rivals,
     )

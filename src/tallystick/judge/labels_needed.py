@@ -134,7 +134,7 @@ def labels_to_tell(
     labels, judges = float(ballots.counts[ballots.truth >= 0].sum()), len(ballots.names)
     wins, losses, alike = against(ballots, best.place)
     normal = NormalDist()
-    z = normal.inv_cdf(1 - alpha / 2 / (judges * (judges - 1))) + normal.inv_cdf(_POWER)
+    z = normal.inv_cdf(1 - alpha / 2 / judges) + normal.inv_cdf(_POWER)
     wide = normal.inv_cdf(1 - alpha / 4 / judges)
 
     # Judges without labelled votes, or level with the leader, give no number.

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.stats.binomial import binomial_up_to
-from tallystick.stats.intervals import clopper_pearson, wilson
+from tallystick.stats.intervals import clopper_pearson
 
-__all__ = ["Leader", "against", "as_shown", "by_labels", "by_votes", "leader", "with_duels"]
+__all__ = ["Leader", "against", "as_shown", "by_labels", "leader", "with_duels"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +42,12 @@ class Leader:
 
 
 def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
-    """Return the judge with the highest lower end, and those whose upper end reaches it; None if no
-    end is known.
+    """Return the judge with the highest lower end, and those whose upper end does not stay below
+    it; None if no end is known.
 
     With ends that hold for all judges at once, a leader without rivals is truly the best of them. A
-    judge with few votes has a low lower end, however well it did; NaN is a judge of which nothing
-    is known.
+    judge with few votes has a low lower end, however well it did. NaN is a judge of which nothing
+    is known: it never leads, and nothing excludes it.
 
     >>> leader(("many votes", "one vote"), np.array([0.8, 0.02]), np.array([0.9, 1.0]))
     Leader(place=0, name='many votes', rivals=('one vote',), judges=2)
@@ -55,8 +55,8 @@ def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
     if not np.isfinite(low).any():
         return None
     best = int(np.nanargmax(low))
-    reach = np.flatnonzero(high >= low[best])
-    order = reach[np.argsort(-high[reach], kind="stable")]
+    reach = np.flatnonzero(~(high < low[best]))
+    order = reach[np.argsort(-high[reach], kind="stable")]  # NaN comes last
     rivals = tuple(names[j] for j in order.tolist() if j != best)
     return Leader(place=best, name=names[best], rivals=rivals, judges=len(names))
 
@@ -88,18 +88,22 @@ def as_shown(
         if name in among and ok and np.isfinite(end)
     }
     name = max(known, key=lambda one: known[one], default=best.name)
-    rivals = tuple(other for other in among if other != name)
-    return replace(best, place=list(names).index(name), name=name, rivals=rivals)
+    # The others follow as their intervals do; those with few votes or none come last.
+    rivals = sorted((one for one in among if one != name), key=lambda one: -known.get(one, -1.0))
+    return replace(best, place=list(names).index(name), name=name, rivals=tuple(rivals))
 
 
 def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) -> Leader | None:
     """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two
     share their items.
 
-    Each of the two has half of alpha, divided among all judges and all pairs, so that a leader
-    without rivals is truly the best with probability 1 - alpha. The test sees what intervals
-    cannot: that of two judges on the same items one is right where the other is wrong, hardly ever
-    the other way round (McNemar's test).
+    The test sees what intervals cannot: that of two judges on the same items one is right where the
+    other is wrong, hardly ever the other way round (McNemar's test). Each of the two has half of
+    alpha. With k judges the intervals divide it by k, and so does a test that excludes all rivals:
+    to name a wrong judge, one of k - 1 must beat one given best judge, or that one another which is
+    as good. Single rivals are excluded at level alpha / 2 / (k (k - 1)), for all ordered pairs. So a
+    leader without rivals is truly the best, and no best judge is excluded, with probability
+    1 - alpha each.
 
     Parameters
     ----------
@@ -116,8 +120,10 @@ def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) 
     if found is None or not found.rivals:
         return found
     wins, losses, alike = against(ballots, found.place)
-    p_value = binomial_up_to(losses, wins + losses, 0.5)
-    outdone = alike & (p_value <= alpha / 2 / (judges * (judges - 1)))
+    p_value = np.where(alike, binomial_up_to(losses, wins + losses, 0.5), 1.0)
+    if p_value[np.isin(ballots.names, found.rivals)].max() <= alpha / 2 / judges:
+        return replace(found, rivals=())
+    outdone = p_value <= alpha / 2 / (judges * (judges - 1))
     beaten = {name for name, worse in zip(ballots.names, outdone.tolist(), strict=True) if worse}
     return replace(found, rivals=tuple(name for name in found.rivals if name not in beaten))
 
@@ -145,18 +151,3 @@ def with_duels(best: Leader | None, ballots: Ballots) -> Leader | None:
         if name in best.rivals and alike[j]
     }
     return replace(best, duels=duels)
-
-
-def by_votes(accuracy: Floats, votes: Floats, *, alpha: float) -> tuple[Floats, Floats]:
-    """Return Wilson's ends for estimated accuracies as if they were shares of so many votes, for
-    all judges at once.
-
-    No interval to be shown: it only keeps judges with few votes from leading where a method has no
-    range of its own.
-    """
-    known = np.isfinite(accuracy) & (votes > 0)
-    low, high = np.full((2, len(accuracy)), np.nan)
-    if known.any():
-        ends = wilson(accuracy[known] * votes[known], votes[known], alpha=alpha / len(accuracy))
-        low[known], high[known] = ends.low, ends.high
-    return low, high

@@ -8,12 +8,11 @@ import numpy as np
 
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.item_support import item_support, support_by_shares
-from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.parts import JudgeScore, LabelScore, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict_grounds import ALWAYS_LOOKS_RIGHT, MAJORITY
 from tallystick.judge.verdict_methods import few_for_majority, of_baseline, tied_items
-from tallystick.results import Interval, Unknown, percent
+from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import wilson
 from tallystick.tally import Tally
 from tallystick.values.label import Label
@@ -88,13 +87,9 @@ def majority(
         warnings.append(tied_items(tied, total))
     if len(ballots.names) < 3:
         warnings.append(few_for_majority(len(ballots.names)))
-    shared = mass.sum(axis=1)
-    rates = np.divide(right.sum(axis=1), shared, out=np.full(len(shared), np.nan), where=shared > 0)
-    best = leader(ballots.names, *by_votes(rates, shared, alpha=alpha))
-    rate = "" if best is None else percent(rates[best.place])
     premise = f"the {name} were always right"
     return JudgeResult(
-        verdict=of_baseline(best, rate, premise, "Nothing here tests that."),
+        verdict=of_baseline(scores, premise, "Nothing here tests that."),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(MAJORITY,),
@@ -102,8 +97,6 @@ def majority(
         method=name,
         judges=tuple(scores),
         prevalence=prevalence,
-        leader=None if best is None else best.name,
-        rivals=() if best is None else best.rivals,
         votes=ballots.votes,
         learnt=item_support(ballots, support_by_shares(ballots)).columns,
     )

@@ -9,14 +9,13 @@ import numpy as np
 
 from tallystick.errors import ConvergenceError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import logit_ends
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.spectral_ends import spectral_errors
 from tallystick.judge.verdict_grounds import INDEPENDENCE, SHARED_BIAS
 from tallystick.judge.verdict_methods import of_baseline
-from tallystick.results import Interval, Unknown, percent
+from tallystick.results import Interval, Unknown
 from tallystick.stats.latent import TrioMoments, trio_moments
 from tallystick.tally import Tally
 from tallystick.values.label import Label
@@ -76,8 +75,6 @@ def spectral(
         )
         for j, name in enumerate(ballots.names)
     )
-    best = leader(ballots.names, *by_votes(overall, ballots.voted, alpha=alpha))
-    rate = "" if best is None else percent(overall[best.place])
     flipped = (
         of_balance
         if isinstance(of_balance, Unknown)
@@ -85,7 +82,7 @@ def spectral(
     )
     return JudgeResult(
         verdict=of_baseline(
-            best, rate, "errors were independent", "Nothing here tests that (spectral)."
+            scores, "errors were independent", "Nothing here tests that (spectral)."
         ),
         decision="undecided",
         n_items=round(ballots.n),

@@ -9,6 +9,7 @@ settle it. Numbers are written by `tallystick.results`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tallystick.judge.parts import (
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WITHOUT_LABELS",
-    "answers_with_labels",
-    "answers_without_labels",
     "basis_of",
-    "first_sentence",
     "in_words",
     "listed",
     "needed_first_labels",
@@ -45,6 +43,8 @@ __all__ = [
     "opening_with_labels",
     "opening_without_labels",
     "rate_of",
+    "spread",
+    "which_is_best",
 ]
 
 
@@ -89,62 +89,61 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-def first_sentence(best: Leader, rate: str, verb: str = "is", *, ahead: bool = True) -> str:
-    """Return the first sentence; a single judge is not the best of anything.
+def which_is_best(best: Leader, scores: Sequence[JudgeScore], *, new: bool = False) -> Sentences:
+    """Say who is best if every rival is excluded, otherwise that we cannot tell.
 
-    The leader is the judge that is surest to be good, so a rival with few votes may have a higher
-    estimate: then it is not *ahead*.
+    Parameters
+    ----------
+    best
+        Who leads, and who may be as good.
+    scores
+        All judges.
+    new
+        Whether the doubt is about new items, because all of these are labelled.
     """
+    by_name = {one.name: one for one in scores}
+    rate = {
+        one.name: rate_of(one.accuracy, one.new_items if new else one.interval) for one in scores
+    }
+    # A single judge is not the best of anything.
     if best.judges == 1:
-        return f"{best.name} {verb} right on {rate}."
-    place = "the most accurate" if ahead else "among the most accurate"
-    return f"{best.name} {verb} {place} of your {in_words(best.judges)} judges: {rate}."
-
-
-def _is_ahead(best: Leader, scores: Mapping[str, JudgeScore]) -> bool:
-    """Say whether every rival has a lower estimate than the leader."""
-    return _best_rival(best, scores) < _known(scores[best.name].accuracy)
-
-
-def _best_rival(best: Leader, scores: Mapping[str, JudgeScore]) -> float:
-    return max((_known(scores[name].accuracy) for name in best.rivals), default=-1.0)
-
-
-def _known(value: Number) -> float:
-    return value if isinstance(value, float) else -1.0
-
-
-def _not_settled(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool = False) -> str:
-    """Name who may be as good, with a number where one judge is named alone."""
+        return Sentences(answer=f"{best.name} is right on {rate[best.name]}.")
     if not best.rivals:
-        return ""
-    higher = _best_rival(best, scores) > _known(scores[best.name].accuracy)
-    good = "as good or better" if higher else "as good"
-    if len(best.rivals) == 1:
-        rival = scores[best.rivals[0]]
-        rate = rate_of(rival.accuracy, rival.new_items if new else rival.interval)
-        why = _still_open(best, scores[best.name], rival, new=new)
-        return f" Not settled: {rival.name} may be {good}, {rate}.{why}"
-    return f" Not settled: {listed(best.rivals)} may be {good}."
+        place = f"the most accurate of your {in_words(best.judges)} judges"
+        return Sentences(answer=f"{best.name} is {place}: {rate[best.name]}.")
+
+    close = ", ".join(f"{name} {rate[name]}" for name in (best.name, best.rivals[0]))
+    if rest := best.rivals[1:]:
+        close += f" or {rest[0]}" if len(rest) == 1 else f" or one of {len(rest):,} others"
+    worse = [name for name in by_name if name not in (best.name, *best.rivals)]
+    beaten = f"{listed(worse)} are not the best." if worse else ""
+    if len(worse) == 1:
+        beaten = f"{worse[0]} is not the best: {rate[worse[0]]}."
+    return Sentences(
+        answer=f"We cannot tell which judge is best: {close}.",
+        contrast=beaten,
+        open=_still_open(best, by_name, new=new),
+    )
 
 
-def _still_open(best: Leader, first: JudgeScore, rival: JudgeScore, *, new: bool) -> str:
+def _still_open(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool) -> str:
     """Say why nothing is settled between two judges whose intervals do not touch.
 
     Each interval is for one judge, and uses all votes. Who is better is tested on the labels alone,
     for all judges at once.
     """
+    first, rival = scores[best.name], scores[best.rivals[0]]
     mine = first.new_items if new else first.interval
     other = rival.new_items if new else rival.interval
-    if not isinstance(mine, Interval) or not isinstance(other, Interval):
+    if len(best.rivals) > 1 or rival.name not in best.duels:
         return ""
-    if mine.low <= other.high or rival.name not in best.duels:
+    if not isinstance(mine, Interval) or not isinstance(other, Interval) or mine.low <= other.high:
         return ""
     wins, losses = best.duels[rival.name]
     return (
-        f" On {count(wins + losses)} labelled items exactly one of them is right: {best.name} on"
-        f" {count(wins)}, {rival.name} on {count(losses)}. Chance can do that where"
-        f" {in_words(best.judges)} judges are compared."
+        f"Not settled: on {count(wins + losses)} labelled items exactly one of them is right,"
+        f" {best.name} on {count(wins)} and {rival.name} on {count(losses)}. Chance can do that"
+        f" where {in_words(best.judges)} judges are compared."
     )
 
 
@@ -156,15 +155,15 @@ NOT_DRAWN = (
 )
 
 
-def answers_with_labels(
+def opening_with_labels(
     best: Leader | None,
     scores: Sequence[JudgeScore],
     *,
     n_labels: int,
     every: bool,
     drawn: bool,
-) -> str:
-    """Return the verdict from labels.
+) -> Sentences:
+    """Return the verdict from labels, line by line.
 
     Parameters
     ----------
@@ -180,44 +179,16 @@ def answers_with_labels(
         Whether the labels look like a random draw.
     """
     if best is None:
-        return (
-            f"{count(n_labels)} labels fell on items without votes and say nothing of the judges."
+        return Sentences(
+            answer=f"{count(n_labels)} labels fell on items without votes and say nothing of the"
+            " judges."
         )
-    return opening_with_labels(best, scores, n_labels=n_labels, every=every, drawn=drawn).verdict
-
-
-def opening_with_labels(
-    best: Leader | None,
-    scores: Sequence[JudgeScore],
-    *,
-    n_labels: int,
-    every: bool,
-    drawn: bool,
-) -> Sentences:
-    """Return what `answers_with_labels` says, line by line."""
-    if best is None:
-        whole = answers_with_labels(best, scores, n_labels=n_labels, every=every, drawn=drawn)
-        return Sentences(answer=whole)
-    score = scores[best.place]
-    by_name = {one.name: one for one in scores}
-    rate = rate_of(score.accuracy, score.new_items if every else score.interval)
-    leads = first_sentence(best, rate, ahead=_is_ahead(best, by_name))
-    rivals = _not_settled(best, by_name, new=every).strip()
     if not drawn:
-        return Sentences(answer=NOT_DRAWN, contrast=f"If they had been: {leads}", open=rivals)
+        return Sentences(answer=NOT_DRAWN)
+    found = which_is_best(best, scores, new=every)
     whole = f"All votes are labelled ({count(n_labels)} items): the doubt is about new items."
-    return Sentences(answer=leads, contrast=whole if every else "", open=rivals)
-
-
-def opening_without_labels(
-    best: Leader | None, scores: Sequence[JudgeScore], *, refuted: bool
-) -> Sentences:
-    """Return what `answers_without_labels` says, line by line."""
-    if best is None:
-        return Sentences(answer=answers_without_labels(best, scores, refuted=refuted))
-    return Sentences(
-        answer=_by_votes_alone(best, scores), open=f"Not settled: {_why_open(refuted=refuted)}."
-    )
+    parts = (found.contrast, whole if every else "")
+    return replace(found, contrast=" ".join(part for part in parts if part))
 
 
 def basis_of(n_labels: int, alpha: float) -> str:
@@ -240,12 +211,9 @@ def on_labelled_items(best: Leader | None, scores: Sequence[JudgeScore], n_label
     """Return the verdict of `supervised`."""
     if best is None:
         return f"No judge votes on the {count(n_labels)} labelled items."
-    score = scores[best.place]
-    by_name = {one.name: one for one in scores}
-    rate = rate_of(score.accuracy, score.interval)
     return (
-        f"{first_sentence(best, rate, ahead=_is_ahead(best, by_name))}"
-        f"{_not_settled(best, by_name)} This rests on {count(n_labels)} labelled items alone."
+        f"{which_is_best(best, scores).verdict} This rests on {count(n_labels)} labelled items"
+        " alone."
     )
 
 
@@ -278,30 +246,36 @@ def needed_first_labels(forecast: LabelsNeeded) -> Needed:
 # -- without labels
 
 
-def answers_without_labels(
-    best: Leader | None, scores: Sequence[JudgeScore], *, refuted: bool
-) -> str:
-    """Return the verdict from votes alone: a number, its range, and that it is not settled."""
-    if best is None:
-        return "Nobody could be graded from votes alone."
-    return f"{_by_votes_alone(best, scores)} Not settled: {_why_open(refuted=refuted)}."
-
-
-def _by_votes_alone(best: Leader, scores: Sequence[JudgeScore]) -> str:
-    score = scores[best.place]
-    rate = f"about {percent(score.accuracy if isinstance(score.accuracy, float) else None)}"
-    if not isinstance(score.range, Unknown):
-        low, high = score.range
-        rate += f", likely between {percent(low)} and {percent(high)}"
-    return f"By their votes alone, {first_sentence(best, rate, 'looks')}"
-
-
-def _why_open(*, refuted: bool) -> str:
-    if refuted:
-        return "these judges do not err independently, so no label-free number can be relied on"
-    return (
-        "no interval is possible without labels, and an error that all judges share does not show"
+def opening_without_labels(scores: Sequence[JudgeScore], *, refuted: bool) -> Sentences:
+    """Return the verdict from votes alone: numbers, their range, and that nobody can be ranked."""
+    accuracy = [one.accuracy for one in scores if isinstance(one.accuracy, float)]
+    if not accuracy:
+        return Sentences(answer="Nobody could be graded from votes alone.")
+    ends = [end for one in scores if not isinstance(one.range, Unknown) for end in one.range]
+    why = (
+        "these judges do not err independently, so no label-free number can be relied on"
+        if refuted
+        else "no interval is possible without labels, and an error that all judges share does not"
+        " show"
     )
+    return Sentences(
+        answer=(
+            "Without labels we cannot tell which judge is best. By their votes alone, your"
+            f" {in_words(len(scores))} judges are right on about {spread(accuracy)}, likely between"
+            f" {percent(min(ends))} and {percent(max(ends))}."
+        ),
+        open=f"Not settled: {why}.",
+    )
+
+
+def spread(shares: Sequence[float]) -> str:
+    r"""Return the lowest and the highest of some shares.
+
+    >>> spread([0.8, 0.75, 0.9]).replace("\xa0", " "), spread([0.8]).replace("\xa0", " ")
+    ('75.0 % to 90.0 %', '80.0 %')
+    """
+    low, high = percent(min(shares)), percent(max(shares))
+    return low if low == high else f"{low} to {high}"
 
 
 def only_logic(names: Sequence[str], certain: str) -> str:

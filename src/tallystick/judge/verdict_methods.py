@@ -6,14 +6,14 @@ They belong to `tallystick.judge.verdict`, which holds those of the answer itsel
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
-from tallystick.judge.parts import Alarm, Estimate, Number, Range, Share
-from tallystick.judge.verdict import first_sentence, in_words, listed, rate_of
+from tallystick.judge.parts import Alarm, Estimate, JudgeScore, Number, Range, Share
+from tallystick.judge.verdict import in_words, rate_of, spread
 from tallystick.results import Interval, count, percent, percent_interval
 
 if TYPE_CHECKING:
-    from tallystick.judge.leader import Leader
     from tallystick.judge.position_panel import PositionScore
 
 __all__ = [
@@ -44,18 +44,18 @@ __all__ = [
     "swapped_verdict",
     "tied_items",
     "trios_contradict",
-    "under_independence",
 ]
 
 _SHOWN = 20
 
 
-def of_baseline(best: Leader | None, rate: str, premise: str, doubt: str) -> str:
-    """Return the verdict of a method that is here to be compared with."""
-    if best is None:
+def of_baseline(scores: Sequence[JudgeScore], premise: str, doubt: str) -> str:
+    """Return the verdict of a method without labels: how good judges would be, never who is best."""
+    known = [x for one in scores if isinstance(x := one.accuracy, float) and isfinite(x)]
+    if not known:
         return f"If {premise}, nobody could be graded."
-    rivals = f" {listed(best.rivals)} may be as good." if best.rivals else ""
-    return f"If {premise}, {first_sentence(best, rate, 'would be')}{rivals} {doubt}"
+    who = scores[0].name if len(scores) == 1 else f"your {in_words(len(scores))} judges"
+    return f"If {premise}, {who} would be right on {spread(known)}. {doubt}"
 
 
 def maybe_chance(given: str) -> str:
@@ -218,17 +218,6 @@ def rejected_alarm(estimate: Estimate) -> Alarm:
         name=f"{estimate.method} is rejected",
         proves=f"{estimate.method} is wrong here: {estimate.why}",
         does_not_prove="that an estimate which was not rejected is right: few labels reject little",
-    )
-
-
-def under_independence(best: Leader | None, rate: str) -> str:
-    """Return the verdict of Dawid-Skene alone."""
-    if best is None:
-        return "Nobody could be graded."
-    rivals = f" {listed(best.rivals)} may be as good." if best.rivals else ""
-    return (
-        f"If errors were independent, {first_sentence(best, rate, 'would be')}{rivals}"
-        " A bias that all judges share would not show."
     )
 
 

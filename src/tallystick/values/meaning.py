@@ -88,7 +88,7 @@ def agree(
     The rules are applied in this order: (1) each label has one spelling over all columns; (2) words
     for no answer are missing; (3) the code -1 beside other labels is no answer of a weak label, and
     is asked about elsewhere; (4) votes such as tie or refused can never be true; (5) the truth and
-    the votes share a label; (6) a vote such as "not safe" that the truth calls "unsafe" is asked
+    the votes share a label, and so do a prediction and the weak labels; (6) a vote such as "not safe" that the truth calls "unsafe" is asked
     about; (7) so are right and wrong in two vocabularies, such as 0, 1, no and yes.
 
     Parameters
@@ -135,6 +135,7 @@ def agree(
     table.ask_about_minus_one()  # (3)
     never_true = table.never_true()  # (4)
     table.refuse_strangers(never_true)  # (5)
+    table.ask_about_other_words(weak)  # (5)
     table.ask_about_denials()  # (6)
     table.ask_about_two_vocabularies()  # (7)
 
@@ -333,6 +334,27 @@ class _Reading:
                     f"column {name!r} says {_listed(in_order(said))}, and the truth {self.truth!r}"
                     f" says {_listed(true)}: no label is shared, so {name!r} would never be right."
                     f" Write both alike, or leave it out (--ignore {quote(name)})"
+                )
+
+    def ask_about_other_words(self, weak: Sequence[str]) -> None:
+        """Ask about a prediction that shares no label with any weak label.
+
+        Two that share none may still be two classes: a rule that only finds spam, and a classifier
+        that never does.
+        """
+        voted = in_order(label for name in weak for label in self.spoken[name])
+        for name in self.votes if voted else ():
+            said = in_order(self.spoken[name])
+            every = (*said, *voted)
+            apart = not {spelling(one) for one in said} & {spelling(one) for one in voted}
+            named = all(map(self.is_declared, every))
+            if name not in weak and said and apart and len(every) > 2 and not named:
+                shown = [*map(str, every[:_SHOWN]), *(["…"] if len(every) > _SHOWN else [])]
+                raise InputError(
+                    f"column {name!r} says {_listed(said)}, and the weak labels say"
+                    f" {_listed(voted)}: no label is shared, so no weak label could confirm"
+                    f" {name!r}. Write both alike. If these are {len(every)} classes, name all of"
+                    f" them with labels= (--labels {','.join(shown)})"
                 )
 
     def ask_about_denials(self) -> None:
