@@ -1,4 +1,4 @@
-from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, usage_warnings, usage_of
+from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, usage_of, usage_warnings
 
 
 def test_tokens_times_and_models_are_added_up():
