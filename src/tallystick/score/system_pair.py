@@ -38,8 +38,9 @@ HALVINGS = 24
 class SystemPair:
     """Two systems, by position: how much better the first is.
 
-    *outlook* is that of one pair of labels, for forecasts; None where there is none. *decided* is 1 or -1 where a labelling session has settled
-    who is better by its own rule, 0 where it has not, and None where the test decides.
+    *outlook* is that of one pair of labels, for forecasts; None where there is none. *decided* is 1
+    or -1 where a labelling session has settled who is better by its own rule, 0 where it has not,
+    and None where the test decides.
     """
 
     first: int

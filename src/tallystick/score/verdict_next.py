@@ -11,7 +11,11 @@ __all__ = ["first_needed", "first_step", "gate_hint", "needed_of", "next_step"]
 
 
 def first_step(first: FirstGrades | None, systems: int, unit: str) -> str:
-    """Say what to grade first, where too few outputs are graded for a forecast."""
+    """Say what to grade first, where too few outputs are graded for a forecast.
+
+    >>> first_step(FirstGrades(items=20, grades=57, shared=True, begun=True), 4, "item")
+    'Next: grade 20 random items for all four systems, graded ones first (57 more outputs).'
+    """
     if first is None:
         return ""
     each = number_word(systems)

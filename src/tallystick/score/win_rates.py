@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
     names = tuple(dict.fromkeys(name for pair in outputs.preferences for name in pair))
     rows = tuple(_row(outputs, s, one, float(judges[s]), question) for s, one in enumerate(found))
     shown = _pair_rows(outputs, pairs, judges, question)
-    plan = _plan(pairs, shown, question)
+    plan = _plan(outputs, pairs, shown, question)
     said = (
         preference_sentences(rows, shown, plan=plan, unit=outputs.unit)
         if scored
@@ -206,25 +207,28 @@ def _pair_rows(
 
 
 def _plan(
-    pairs: Sequence[SystemPair], rows: Sequence[SystemPairRow], question: ScoreQuestion
+    outputs: Outputs,
+    pairs: Sequence[SystemPair],
+    rows: Sequence[SystemPairRow],
+    question: ScoreQuestion,
 ) -> tuple[SystemPairRow, SettlePlan] | None:
     """Return the open pair that is nearest to being settled."""
+    by_names = {frozenset(outputs.preferences[pair.first]): pair for pair in pairs}
     for row in rows:
-        if not row.settled:
-            match = [p for p in pairs if p.adjusted_p == row.adjusted_p]
-            plan = (
-                settle_plan(
-                    match[0],
-                    question.alpha / len(rows),
-                    lambda items, graded=match[0].common: items - graded,
-                    certified=question.certified,
-                )
-                if match
-                else None
-            )
-            if plan is not None:
-                return row, plan
+        if row.settled:
+            continue
+        pair = by_names[frozenset((row.a, row.b))]
+        level = question.alpha / len(rows)
+        ungraded = partial(_ungraded, pair.common)
+        plan = settle_plan(pair, level, ungraded, certified=question.certified)
+        if plan is not None:
+            return row, plan
     return None
+
+
+def _ungraded(graded: int, items: int) -> int:
+    """Return how many grades are missing: an item of two systems has one."""
+    return items - graded
 
 
 def _order(
