@@ -205,7 +205,7 @@ def _value(rng: random.Random, cell: str) -> Any:
 def _packed(rng: random.Random, name: str, content: bytes, count: int | None) -> Any:
     if rng.random() < 0.85:
         return name, content, count
-    packed = gzip.compress(content)
+    packed = gzip.compress(content, mtime=0)
     broken = rng.random()
     if broken < 0.2:
         packed = packed[:-8] + bytes(rng.randrange(256) for _ in range(4)) + packed[-4:]
