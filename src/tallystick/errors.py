@@ -6,7 +6,8 @@
     ├── InputError          the caller's data or argument cannot be used (also a ValueError)
     │   ├── FileError       a file cannot be read or written: absent, damaged, of another kind
     │   │   └── FormatError a saved Tallystick file is damaged, foreign or of a newer version
-    │   └── MergeError      two tallies do not fit together
+    │   ├── MergeError      two tallies do not fit together
+    │   └── UsageError      the question has to be put differently (exit code 2)
     ├── NotIdentifiable     the data cannot answer this question by this method
     ├── ConvergenceError    an iteration stopped before it reached its tolerance
     ├── BudgetError         the budget of calls or money does not allow what was asked
@@ -27,6 +28,7 @@ __all__ = [
     "MissingExtra",
     "NotIdentifiable",
     "TallystickError",
+    "UsageError",
 ]
 
 
@@ -48,6 +50,10 @@ class FormatError(FileError):
 
 class MergeError(InputError):
     """Two tallies (or moments, or journals) do not fit together."""
+
+
+class UsageError(InputError):
+    """The question has to be put differently: the message says what to type, or asks."""
 
 
 class NotIdentifiable(TallystickError):

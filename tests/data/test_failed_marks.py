@@ -16,8 +16,11 @@ def test_a_failed_call_among_right_and_wrong_is_asked_about_with_both_ways_out(o
     with pytest.raises(InputError, match=r"(?i)'new' holds 'correct' and 'incorrect'") as refused:
         compare.evaluate(TABLE, **options)
     assert "add --missing error" in str(refused.value)
-    assert "if it counts as wrong, write" in str(refused.value)
+    assert "add --never-true error" in str(refused.value)
     assert compare.evaluate(TABLE, missing=("error",), **options).n_items == 30
+    counted = compare.evaluate(TABLE, never_true=("error",), **options)
+    assert counted.n_items == 40
+    assert {row.name: row.score for row in counted.models} == {"old": 0.5, "new": 0.5}
 
 
 def test_words_without_a_family_of_right_and_wrong_are_not_asked_about():

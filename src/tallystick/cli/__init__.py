@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from tallystick.errors import TallystickError
+from tallystick.errors import TallystickError, UsageError
 from tallystick.results import harmless
 
 __all__ = ["main"]
@@ -37,7 +37,7 @@ def _answer(app: click.Group, arguments: Sequence[str] | None) -> None:
     try:
         _run(app, arguments)
     except TallystickError as error:
-        _leave(str(error))
+        _leave(str(error), code=2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:  # outside a verb, e.g. while it is still loading
         _leave("interrupted", code=130)
     except RuntimeError as error:

@@ -75,7 +75,8 @@ _READING: Mapping[str, tuple[str, str]] = {
     ),
     "never_true": (
         "--never-true",
-        "Votes that can never be true, e.g. tie,error; repeat, or use commas.",
+        "Votes or answers that can never be right, e.g. tie,error (in compare '' names blank"
+        " cells); repeat, or use commas.",
     ),
 }
 """Options of reading that every verb with a table has: option to flag and help."""
@@ -356,7 +357,8 @@ def reading_options(
         # A verb whose roles name its columns needs no second way to name them.
         named = name == "columns" and any(role in GROUPS for role in reads)
         no_old = name == "old_file" and "old" not in reads
-        no_votes = name == "never_true" and not {"judges", "weak"} & set(reads)
+        votes = of.want == "models" or {"judges", "weak"} & set(reads)
+        no_votes = name == "never_true" and not votes
         no_wide = name == "separator" and "systems" not in reads
         if (
             flag in taken

@@ -101,16 +101,17 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     question = replace(question, scored_as=metric)
     if is_battles(data):
         return replace(answer_battles(data, question), notes=_said(guessed))
-    counted = None if _needs_rows(question) else counted_moments(data, bounds=question.bounds)
+    by_rows = _needs_rows(data, question)
+    counted = None if by_rows else counted_moments(data, bounds=question.bounds)
     if counted is not None:
         result: Result = rank_counted(counted, settings=question.settings, rng=question.seed)
         return replace(result, notes=_said(guessed))
-    if data.in_engine and not _needs_rows(question):
+    if data.in_engine and not by_rows:
         summed = rank_summed(data, settings=question.settings, rng=question.seed)
         if summed is not None:
             return replace(summed, notes=_said(guessed))
 
-    board = _with_more(read_board(data, bounds=question.bounds), data, question)
+    board = _with_more(read_board(data, settings=question.settings), data, question)
     board = replace(board, prices=question.prices)
     if data.roles.truth is None:
         _refuse_unnamed_places(board, question)
@@ -166,11 +167,10 @@ def _said(note: str) -> tuple[str, ...]:
     return (note,) if note else ()
 
 
-def _needs_rows(question: CompareQuestion) -> bool:
+def _needs_rows(data: Data, question: CompareQuestion) -> bool:
     """Say whether the question needs items one by one, and not only counts of patterns."""
-    return bool(question.add or question.save or question.gates or question.stop_early) or (
-        question.settings.passes is not None
-    )
+    more = question.add or question.save or question.gates or question.stop_early
+    return bool(more or data.rules.never_true) or question.settings.passes is not None
 
 
 def _with_more(board: Board, data: Data, question: CompareQuestion) -> Board:
@@ -178,9 +178,10 @@ def _with_more(board: Board, data: Data, question: CompareQuestion) -> Board:
     roles = replace(data.roles, models=(), by=None, cluster=None, weight=None)
     named = {role: column for role, column in roles.__dict__.items() if column}
     for path in question.add:
-        options = {**named, "missing": data.rules.missing, "coerce": data.rules.coerce}
+        rules = {name: getattr(data.rules, name) for name in ("missing", "coerce", "never_true")}
+        options = {**named, **rules}
         with read(path, CAPABILITY.door, **options) as more:
-            board = board.beside(read_board(more, bounds=question.bounds))
+            board = board.beside(read_board(more, settings=question.settings))
     return board
 
 

@@ -55,6 +55,9 @@ class Board:
         What was left out or averaged, for the reader.
     left_out
         Items that are left out because a model gave no answer there.
+    whole
+        The board with those items, NaN where a model gave no answer; None where nothing is left
+        out, or where what is left out cannot be put beside the rest.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Board:
     prices: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    whole: Board | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.names)) < len(self.names):
@@ -154,7 +158,8 @@ class Board:
             for field in ("answers", "right", "runs")
             if (held := getattr(self, field)) is not None
         }
-        return replace(self, names=tuple(names), scores=self.scores[:, places], **own)
+        whole = None if self.whole is None else self.whole.of_models(names)
+        return replace(self, names=tuple(names), scores=self.scores[:, places], whole=whole, **own)
 
     def place(self, name: str) -> int:
         """Return the position of a model, or refuse its name."""
@@ -198,7 +203,32 @@ class Board:
             weights=None if self.weights is None else self.weights[mine],
             truth=truth,
             notes=tuple(notes),
-            left_out=self.left_out + other.left_out,
+            left_out=self.left_out + other.left_out + sum(lost),
+            whole=self._whole_beside(other),
+        )
+
+    def _whole_beside(self, other: Board) -> Board | None:
+        """Return all items of both boards; None where some would lack a cluster, a weight or a
+        name.
+        """
+        parts = [board.whole or board for board in (self, other)]
+        bare = all(
+            part.clusters is None and part.weights is None and part.items is not None
+            for part in parts
+        )
+        if not bare:
+            return None
+        places: dict[Label, int] = {}
+        for part in parts:
+            for item in part.items or ():
+                places.setdefault(item, len(places))
+        columns = []
+        for part in parts:
+            scores = np.full((len(places), len(part.names)), np.nan)
+            scores[[places[item] for item in part.items or ()]] = part.scores
+            columns.append(scores)
+        return Board(
+            names=(*self.names, *other.names), scores=np.hstack(columns), items=tuple(places)
         )
 
     def _common_truth(

@@ -14,11 +14,17 @@ from tallystick.compare.board import Board
 from tallystick.compare.exact_pair import across_zero, exact_score
 from tallystick.compare.pairs import mcnemar
 from tallystick.compare.ranking import rank
+from tallystick.compare.score_range import score_range, unit_of
 from tallystick.compare.settings import Settings
+from tallystick.compare.verdict import on_answered
 from tallystick.results import GateEstimate, Interval, Unknown
+from tallystick.results.numbers import count
 from tallystick.stats.intervals import betting, clopper_pearson
 
 __all__ = ["gate_estimate", "margin"]
+
+NEVER_TRUE = "if no answer is a wrong answer, add --never-true ''"
+"""The way out where missing answers leave something open."""
 
 
 def margin(
@@ -56,6 +62,9 @@ def gate_estimate(
     verdict compares: the typical ratio with 1, or on how many of the differing items *left* is
     higher with one half. A gate with an *offset*, or on one score, is about means: it stays open.
 
+    Where models gave no answer, the interval is also worked out with every missing score at the end
+    of its range that speaks against *left*, and at the other end.
+
     Examples
     --------
     >>> board = Board.of({"old": [1, 0, 0, 1] * 50, "new": [1, 1, 0, 1] * 50})
@@ -63,14 +72,59 @@ def gate_estimate(
     0.25
     """
     chosen = settings or Settings()
-    places = [board.place(name) for name in (left, right) if name is not None]
+    found = _estimate(board, left, right, offset, chosen, rng)
+    if not board.left_out:
+        return found
+    named = [name for name in (left, right) if name is not None]
+    found = replace(found, where=on_answered(board.n, len(board.names)), way_out=NEVER_TRUE)
+    ends = score_range(board.scores, chosen, binary=board.right is not None)
+    if board.whole is None or ends is None:
+        unknown = Unknown("nothing says what the missing answers are worth")
+        some = f"{count(board.left_out)} items have no answer of every model"
+        return replace(found, extremes=(GateEstimate(unknown, unknown),), missing=some)
+
+    # The missing scores of *left* at one end and those of the others at the other, and vice versa.
+    extremes = tuple(
+        _estimate(_filled(board.whole, left, fill, chosen), left, right, offset, chosen, rng)
+        for fill in (ends, ends[::-1])
+    )
+    lacks = np.isnan(board.whole.of_models(named).scores)
+    silent = [name for j, name in enumerate(named) if lacks[:, j].any()]
+    missing = (
+        f"{count(int(lacks.any(axis=1).sum()))} of {count(board.whole.n)} items have no answer of"
+        f" {' or '.join(silent or board.names)}"
+    )
+    return replace(found, extremes=extremes, missing=missing)
+
+
+def _estimate(
+    board: Board, left: str, right: str | None, offset: float, chosen: Settings, rng: Rng
+) -> GateEstimate:
+    """Return the same of a board without a missing answer."""
     other = _without_mean(board, left, right, offset, chosen, rng)
     if other is not None:
         return other
-    binary = bool(np.isin(board.scores[:, places], (0.0, 1.0)).all())
-    share = binary or chosen.bounds == (0.0, 1.0) or board.answers is not None
+    places = [board.place(name) for name in (left, right) if name is not None]
+    ends = score_range(board.scores[:, places], chosen, binary=board.right is not None)
+    within = ends
+    if ends is not None and right is not None:
+        within = (ends[0] - ends[1], ends[1] - ends[0])
     estimate, interval = _measured(board, left, right, chosen, rng)
-    return GateEstimate(estimate, interval, "share" if share else "number")
+    return GateEstimate(estimate, interval, unit_of(ends), within=within)
+
+
+def _filled(board: Board, left: str, fill: tuple[float, float], chosen: Settings) -> Board:
+    """Return the board with the first score of *fill* where *left* has none, and the second where
+    another model has none.
+    """
+    scores = np.where([name == left for name in board.names], *fill)
+    filled = np.where(np.isnan(board.scores), scores, board.scores)
+    if board.runs is None:
+        return replace(board, scores=filled)
+    # As many runs as pass@k asks for, all of them right or all wrong.
+    runs = np.where(board.runs > 0, board.runs, 1 if chosen.passes is None else chosen.passes.k)
+    right = None if board.right is None else np.where(board.runs > 0, board.right, runs * scores)
+    return replace(board, scores=filled, runs=runs, right=right)
 
 
 def _without_mean(

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from math import ceil, inf, isnan, sqrt
 from typing import TYPE_CHECKING
 
-from scipy.special import ndtri
+import numpy as np
+from scipy.special import ndtr, ndtri
 
 from tallystick.compare.exact_pair import across_zero, exact_score
+from tallystick.compare.pairing import bounded_p_value
 from tallystick.compare.partial import Disagreement, disagreements, labels_needed, partial_interval
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.results.numbers import number, points
-from tallystick.stats.power import leaderboard_items, range_critical
+from tallystick.stats.power import exact_paired_items, leaderboard_items, range_critical
+from tallystick.stats.smallest import smallest
 
 if TYPE_CHECKING:
     from tallystick.compare.board import Board
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
     from tallystick.compare.settings import Settings
 
 __all__ = ["SampleSize", "exact_interval", "needed_for"]
+
+MOST_EXACT = 10_000
+"""Items up to which the power of the exact test is worked out."""
+MOST_FORECAST = 10**10
+"""Items from which on a forecast is no help: nobody has as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,9 @@ def needed_for(
 ) -> Needed | None:
     """Say about how many more items (or labels) would tell the first two apart.
 
-    The forecast takes the difference as it was observed.
+    The forecast takes the difference and the spread as they were observed, and asks the test that
+    tells models apart here. Where that has no closed form, its interval is taken to shrink with the
+    root of the sample.
 
     Parameters
     ----------
@@ -102,22 +112,55 @@ def needed_for(
             return _labels_or_items(top, counts, k, settings)
     if table.unsettled:
         return Needed(None, f"{sample.unit}: {table.unsettled}")
-    if isinstance(top.difference, Unknown) or settings.sign * top.difference <= 0:
+    # Means of runs that are equal differ by rounding.
+    spread = float(table.spread[i])
+    least = 0.0 if isnan(spread) else 1e-12 * spread
+    if isinstance(top.difference, Unknown) or settings.sign * top.difference <= least:
         return Needed(None, f"{sample.unit}: on these {top.a} and {top.b} are equal")
     lead = abs(top.difference)
+    error = sample.error(spread)
+    goal: float
     if not isinstance(top.a_only, Unknown) and not isinstance(top.b_only, Unknown):
-        apart = (top.a_only + top.b_only) / sample.size
-        goal = leaderboard_items(lead, k, apart, alpha=settings.alpha, power=settings.power)
+        goal = _right_or_wrong(lead, (top.a_only + top.b_only) / sample.size, k, settings)
+    elif not 0 < error < inf:
+        return Needed(None, f"{sample.unit}, of which nothing says yet how much they vary")
+    elif settings.bounds is not None and not sample.of_means:
+        goal = _bounded(lead, spread, sample.size, k, settings)
     else:
-        error = sample.error(float(table.spread[i]))
-        if not 0 < error < inf:
-            return Needed(None, f"{sample.unit}, of which nothing says yet how much they vary")
-        critical = range_critical(k, settings.alpha) + float(ndtri(settings.power))
-        goal = ceil(sample.size * (critical * error / lead) ** 2)
+        ends = (table.intervals if k == 2 else table.simultaneous)[i]
+        reach = lead - max(ends.low, -ends.high) + float(ndtri(settings.power)) * error
+        goal = sample.size * (reach / lead) ** 2
     shown = points(lead, sign=False) if sample.share else number(lead)
-    return Needed(
-        max(1, goal - sample.size), f"{sample.unit}, if {top.a} stays {shown} ahead of {top.b}"
-    )
+    # A forecast that says "enough by now" of what is still open forecasts nothing.
+    more = ceil(goal) - sample.size if sample.size < goal < MOST_FORECAST else None
+    return Needed(more, f"{sample.unit}, if {top.a} stays {shown} ahead of {top.b}")
+
+
+def _right_or_wrong(lead: float, apart: float, k: int, settings: Settings) -> int:
+    """Return the items at which all pairs and the exact test of this pair tell the two apart."""
+    alpha, power = settings.alpha, settings.power
+    goal = leaderboard_items(lead, k, apart, alpha=alpha, power=power)
+    # Beyond, the exact test needs the same number to within a few per cent, and takes a while.
+    if goal > MOST_EXACT:
+        return goal
+    return max(goal, exact_paired_items(lead, apart, alpha=alpha, power=power))
+
+
+def _bounded(lead: float, spread: float, size: int, k: int, settings: Settings) -> float:
+    """Return the items at which the t test with a pseudo-item tells two bounded scores apart."""
+    low, high = settings.bounds or (0.0, 1.0)
+    level = 2 * float(ndtr(-range_critical(k, settings.alpha)))
+    short = float(ndtri(settings.power)) * spread
+    if (short / lead) ** 2 > MOST_FORECAST:
+        return inf
+
+    def told(n: int) -> bool:
+        # The difference that is reached with this power, by the test in use.
+        seen = lead - short / sqrt(n)
+        p_value = bounded_p_value(np.array([seen]), np.array([spread**2]), n, high - low)
+        return seen > 0 and float(p_value[0]) <= level
+
+    return smallest(told, start=size + 1)
 
 
 def _labels_or_items(top: PairRow, counts: Disagreement, k: int, settings: Settings) -> Needed:
@@ -139,9 +182,7 @@ def _labels_or_items(top: PairRow, counts: Disagreement, k: int, settings: Setti
         return Needed(None, of)
     # The share for which a labelled disagreement stands.
     each = counts.apart / counts.labelled / counts.items
-    goal = leaderboard_items(
-        abs(won - lost) * each, k, (won + lost) * each, alpha=alpha, power=power
-    )
+    goal = _right_or_wrong(abs(won - lost) * each, (won + lost) * each, k, settings)
     return Needed(max(1, goal - counts.items), of)
 
 

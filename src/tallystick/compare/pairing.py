@@ -26,6 +26,7 @@ __all__ = [
     "Kind",
     "PairTable",
     "affordable_draws",
+    "bounded_p_value",
     "is_binary",
     "is_flat",
     "pairs_of_items",
@@ -233,10 +234,7 @@ def _of_scores(
         raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
     if width:
         intervals = pseudo_t(difference, variance, n, alpha=alpha, bounds=(-width, width))
-        size, squares = n + 1, variance * (n - 1) + n * difference**2 + width**2
-        centre = n * difference / size
-        error = np.sqrt((squares - size * centre**2) / (size - 1) / size)  # as in pseudo_t (I7)
-        return intervals, t_p_value(centre, error, n - 1)
+        return intervals, bounded_p_value(difference, variance, n, width)
     error = np.where(flat, np.inf, np.sqrt(variance / n))
     half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
     free = Intervals(
@@ -248,6 +246,16 @@ def _of_scores(
         method="t",
     )
     return free, t_p_value(difference, error, n - 1)
+
+
+def bounded_p_value(difference: Floats, variance: Floats, n: int, width: float) -> Floats:
+    """Return the p-values that go with the intervals of `pseudo_t`, for scores that are *width*
+    apart at most.
+    """
+    size, squares = n + 1, variance * (n - 1) + n * difference**2 + width**2
+    centre = n * difference / size
+    error = np.sqrt((squares - size * centre**2) / (size - 1) / size)  # as in pseudo_t (I7)
+    return t_p_value(centre, error, n - 1)
 
 
 def t_p_value(difference: Floats, error: Floats, freedom: float) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from tallystick.results.numbers import percent, points
 from tallystick.stats.acceptance import zero_failure_items
 from tallystick.stats.power import (
     exact_paired_items,
+    exact_paired_power,
     leaderboard_items,
     paired_items,
     range_critical,
@@ -26,6 +27,9 @@ from tallystick.stats.signs import LONGEST, sequential_items
 
 __all__ = ["Method", "PlanResult", "pilot_of", "plan"]
 
+NORMAL = "paired, normal approximation"
+EXACT = "paired, exact McNemar"
+PAIRS = "all pairs of"
 UNION = "Hoeffding and the union bound"
 UNPAIRED = "unpaired, each model its own items"
 
@@ -130,8 +134,8 @@ def plan(
     assumed = disagreement is None
     apart = max(2 * mean * (1 - mean), difference) if disagreement is None else disagreement
     methods = _methods(difference, apart, models, mean, alpha, power)
-    # paired; for many, all pairs
-    [(_, needed), *_] = _closed_forms(difference, apart, models, mean, alpha, power)
+    # What compare runs: the exact test of two models, or all pairs of many.
+    [needed] = [one.n_items for one in methods if one.name == EXACT or one.name.startswith(PAIRS)]
     warnings = []
     if assumed:
         warnings.append(
@@ -169,12 +173,10 @@ def plan(
 def _closed_forms(
     difference: float, apart: float, models: int, mean: float, alpha: float, power: float
 ) -> list[tuple[str, int]]:
-    forms = [
-        ("paired, normal approximation", paired_items(difference, apart, alpha=alpha, power=power))
-    ]
+    forms = [(NORMAL, paired_items(difference, apart, alpha=alpha, power=power))]
     if models > 2:
         board = leaderboard_items(difference, models, apart, alpha=alpha, power=power)
-        forms = [(f"all pairs of {models} models, max-T", board)]
+        forms = [(f"{PAIRS} {models} models, max-T", board)]
     if difference / 2 <= min(mean, 1 - mean):
         # The statistics of unpaired models share nothing but the models: the range's critical value
         # is theirs too.
@@ -200,8 +202,10 @@ def _methods(
         for name, items in _closed_forms(difference, apart, models, mean, alpha, power)
     ]
     if models == 2:
+        power_of = exact_paired_power(found[0].n_items, difference, apart, alpha=alpha)
+        found[0] = replace(found[0], note=f"power {percent(power_of)} with the exact test")
         items = exact_paired_items(difference, apart, alpha=alpha, power=power)
-        found.append(Method("paired, exact McNemar", items, "exact"))
+        found.append(Method(EXACT, items, "exact", "the test that compare runs"))
         # beyond, the exact law of stopping takes too long
         if (apart / difference) ** 2 * 40 < LONGEST:
             by, average = sequential_items(difference, apart, alpha=alpha, power=power)

@@ -26,10 +26,9 @@ from tallystick.compare.rank_clusters import cluster_sample, rank_clustered, ran
 from tallystick.compare.replicates import pass_board, with_replicates
 from tallystick.compare.result import CompareResult
 from tallystick.compare.score_range import (
-    are_shares,
     check_bounds,
     check_size,
-    known_bounds,
+    score_range,
     unit_of,
 )
 from tallystick.compare.settings import Settings
@@ -81,9 +80,9 @@ def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> Com
         board = pass_board(board, chosen.passes)
         chosen = replace(chosen, bounds=(0.0, 1.0))
     check_bounds(board, chosen.bounds)
-    bounds = chosen.bounds or known_bounds(board)
-    taken = bounds is None and are_shares(board, chosen)
-    bounds = (0.0, 1.0) if taken else bounds
+    binary = board.right is not None or bool(np.isin(board.scores, (0.0, 1.0)).all())
+    bounds = score_range(board.scores, chosen, binary=binary)
+    taken = bounds is not None and chosen.bounds is None and not binary
 
     if board.clusters is not None or board.weights is not None:
         result = rank_clustered(board, chosen, bounds, rng)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from tallystick.compare.board import Board
 from tallystick.compare.grouped import Grouped
 from tallystick.compare.in_common import no_item_in_common, summary_rows, who_costs_items
+from tallystick.compare.score_range import score_range
+from tallystick.compare.settings import Settings
 from tallystick.compare.shared_labels import no_shared_label
 from tallystick.compare.verdict import left_out_warning
 from tallystick.data import Data
@@ -17,14 +20,14 @@ from tallystick.data.detect.names import ITEM_NAMES
 from tallystick.errors import InputError
 from tallystick.io import Table
 from tallystick.io.logs import Loss
-from tallystick.values import Label
+from tallystick.values import Label, is_missing
 
 __all__ = ["read_board"]
 
 Floats = npt.NDArray[np.float64]
 
 
-def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Board:
+def read_board(data: Data, *, settings: Settings | None = None) -> Board:
     """Return the board of *data*; cells that are not scores are refused with their place.
 
     Parameters
@@ -32,8 +35,9 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
     data
         What was read; its roles say which columns are the models, the truth, the item, the cluster
         and the weight.
-    bounds
-        Between what scores must lie; the first one outside is refused by row.
+    settings
+        Between what scores must lie (the first one outside is refused by row), and which way is
+        better.
     """
     roles = data.roles
     if roles.item is None:
@@ -41,14 +45,14 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
     answers = truth = None
     shared: list[str] = []
     if roles.truth is None:
-        low, high = bounds or (None, None)
-        scores = data.numbers(*roles.models, low=low, high=high)
+        scores = _scores(data, settings or Settings())
         answered = ~np.isnan(scores)
         hidden = np.zeros(len(scores), bool)
     else:
         answers, gold, words = _codes(data)
         hidden = gold < 0
-        answered = answers >= 0
+        # A blank that is never true is an answer, and a wrong one.
+        answered = (answers >= 0) | ("" in data.rules.never_true)
         scores = np.where(hidden[:, None], np.nan, (answers == gold[:, None]).astype(float))
         truth = [words[code] for code in gold.tolist()]
         given = {
@@ -71,7 +75,7 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
         _refuse_blank_clusters(data, roles.cluster, groups or (), grouped.used)
 
     first, places = grouped.first, grouped.places
-    right = runs = None
+    marks, right, runs = scores, None, None
     if grouped.repeated:
         if hidden[grouped.used].any():
             raise InputError(
@@ -100,7 +104,7 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
         scores, answers = scores[first], None if answers is None else answers[first]
     if items is not None and truth is None:
         notes += summary_rows([items[i] for i in first], scores)
-    return Board(
+    board = Board(
         names=roles.models,
         scores=scores,
         items=None if items is None else tuple(items[i] for i in first),
@@ -113,6 +117,67 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
         runs=runs,
         notes=tuple(notes),
         left_out=grouped.lost,
+    )
+    if not grouped.lost or hidden.any():
+        return board
+    every = Grouped.of(items, np.ones(answered.shape, bool), own_runs=True)
+    tried = (every.runs(answered), every.sums(np.where(answered, marks, 0.0)))
+    return replace(board, whole=_whole(board, every.first, tried, items, groups, weights))
+
+
+def _scores(data: Data, settings: Settings) -> Floats:
+    """Return scores, NaN where there is no answer; what is never true has the worst score."""
+    models, never = data.roles.models, data.rules.never_true
+    words = frozenset(str(token) for token in never if token != "")
+    missing = (*data.rules.missing, *sorted(words))
+    low, high = settings.bounds or (None, None)
+    scores = replace(data, rules=replace(data.rules, missing=missing)).numbers(
+        *models, low=low, high=high
+    )
+    if not never:
+        return scores
+
+    wrong = np.isnan(scores) if "" in never else np.zeros(scores.shape, bool)
+    if words:
+        cells = data.cells(*models)
+        wrong |= np.array(
+            [[is_missing(c, words) and not is_missing(c) for c in cells[name]] for name in models]
+        ).T
+    ends = score_range(scores, settings)
+    if ends is None:
+        raise InputError(
+            f"{data.source}: --never-true counts a cell as the worst score, and nothing says which"
+            " that is: declare the range of scores (--bounds LO,HI)"
+        )
+    return np.where(wrong, ends[0 if settings.better == "higher" else 1], scores)
+
+
+def _whole(
+    board: Board,
+    first: npt.NDArray[np.int64],
+    tried: tuple[Floats, Floats],
+    items: Sequence[Label] | None,
+    groups: Sequence[Label] | None,
+    weights: Floats | None,
+) -> Board | None:
+    """Return the board of all items, those left out among them; None if one has no cluster.
+
+    *first* is the first row of each item, *tried* how many scores each model has there, and their
+    sum.
+    """
+    clusters = None if groups is None else tuple(groups[i] for i in first)
+    if clusters is not None and None in clusters:
+        return None
+    runs, sums = tried
+    several = bool((runs > 1).any())
+    return Board(
+        names=board.names,
+        scores=np.divide(sums, runs, out=np.full(runs.shape, np.nan), where=runs > 0),
+        items=None if items is None else tuple(items[i] for i in first),
+        clusters=clusters,
+        weights=None if weights is None else weights[first],
+        right=sums if several and board.right is not None else None,
+        runs=runs if several else None,
     )
 
 

@@ -5,36 +5,51 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from tallystick.compare.board import Board
 from tallystick.compare.pairing import Bounds
 from tallystick.compare.settings import Settings
 from tallystick.errors import InputError
 
-__all__ = ["LEAST_SHARE", "are_shares", "check_bounds", "check_size", "known_bounds", "unit_of"]
+__all__ = ["LEAST_SHARE", "are_shares", "check_bounds", "check_size", "score_range", "unit_of"]
 
+Floats = npt.NDArray[np.float64]
 
 LEAST_SHARE = 0.05
 """Scores of which none reaches this are taken for small numbers, not for shares."""
 
 
-def are_shares(board: Board, settings: Settings) -> bool:
+def are_shares(scores: Floats, settings: Settings) -> bool:
     """Say whether undeclared scores are shares: they reach 0 or 1 and never leave that range.
 
     A measurement such as a latency in seconds is not one, whatever its values; nor are scores that
     stay below .05, which percentages would round away.
     """
-    x = board.scores
-    if settings.better == "lower" or x.min() < 0 or x.max() > 1:
+    low, high = scores.min(), scores.max()
+    if settings.better == "lower" or low < 0 or high > 1:
         return False
-    return bool((x.min() == 0 and x.max() >= LEAST_SHARE) or x.max() == 1)
+    return bool((low == 0 and high >= LEAST_SHARE) or high == 1)
 
 
-def known_bounds(board: Board) -> Bounds | None:
-    """Return (0, 1) for right/wrong scores, also where runs of an item were averaged."""
-    if board.right is not None or bool(np.isin(board.scores, (0.0, 1.0)).all()):
-        return (0.0, 1.0)
-    return None
+def score_range(scores: Floats, settings: Settings, *, binary: bool = False) -> Bounds | None:
+    """Return the range that scores have: as declared, or from 0 to 1 for right and wrong and for
+    shares; None if nothing says it.
+
+    Parameters
+    ----------
+    scores
+        Items x models; NaN is left out.
+    settings
+        The declared bounds, and which way is better.
+    binary
+        Whether the scores are known to be means of right and wrong.
+    """
+    if settings.bounds is not None:
+        return settings.bounds
+    seen = scores[~np.isnan(scores)]
+    known = binary or settings.passes is not None or bool(np.isin(seen, (0.0, 1.0)).all())
+    return (0.0, 1.0) if known or are_shares(seen, settings) else None
 
 
 def unit_of(bounds: Bounds | None) -> Literal["share", "number"]:

@@ -21,7 +21,7 @@ from tallystick.stats.intervals import Intervals
 from tallystick.stats.multiplicity import holm
 from tallystick.stats.sign_count import sign_p_value
 from tallystick.stats.skewed import hull_ends
-from tallystick.stats.skewed_pair import Shown, mean_rule
+from tallystick.stats.skewed_pair import FEWEST, Shown, mean_rule
 
 __all__ = ["SkewedBoard", "median_intervals", "skewed_board"]
 
@@ -225,4 +225,8 @@ def _exp(found: Intervals) -> Intervals:
 
 
 def _why(needed: float, n: int) -> str:
-    return f"the mean is not settled by {n:,} items: scores this skewed need about {ceil(needed):,}"
+    why = f"the mean is not settled by {n:,} items"
+    # (K4) asks for this many of any score, skewed or not.
+    if needed <= FEWEST:
+        return f"{why}: that takes at least {FEWEST}"
+    return f"{why}: scores this skewed need about {ceil(needed):,}"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "left_out_warning",
+    "on_answered",
     "slice_cells",
     "spoken",
     "verdict_of",
@@ -83,7 +84,7 @@ def left_out_warning(
     whose = "" if most is None else f" (most often {most}: {count(lacks)})"
     return (
         f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
-        f" there{whose}. If a blank means wrong, write 0 or refused in those cells"
+        f" there{whose}. If no answer is a wrong answer, add --never-true ''"
         + (f"; {instead}" if instead else "")
     )
 
@@ -196,7 +197,8 @@ def _of_two_by_signs(result: CompareResult, pair: PairRow, told: bool, tail: str
         else f"{pair.a} and {pair.b} cannot be told apart"
     )
     counts = f"{pair.a} is better on {pair.a_only} items and {pair.b} on {pair.b_only}"
-    return f"{head}: {counts} of {count(result.n_items)} (exact sign test, {tail})."
+    answered = " that both answered" if result.left_out else ""
+    return f"{head}: {counts} of {count(result.n_items)}{answered} (exact sign test, {tail})."
 
 
 # -- several models
@@ -313,15 +315,18 @@ def _on(result: CompareResult) -> str:
     weight = "" if result.estimand == "cluster mean" else ", every item counting once"
     if result.estimand == "cluster mean":
         weight = ", every cluster counting once"
-    return f"on {count(result.clusters)} clusters ({count(result.n_items)} items){weight}"
+    items = _where(result).removeprefix("on ") or f"{count(result.n_items)} items"
+    return f"on {count(result.clusters)} clusters ({items}){weight}"
 
 
 def _where(result: CompareResult) -> str:
     """Name the items that are left, where some are left out."""
-    if not result.left_out:
-        return ""
-    all_ = "both models" if len(result.models) == 2 else "all models"
-    return f"on the {count(result.n_items)} items that {all_} answered"
+    return on_answered(result.n_items, len(result.models)) if result.left_out else ""
+
+
+def on_answered(items: int, models: int) -> str:
+    """Name the items that every model answered."""
+    return f"on {count(items)} items that {'both' if models == 2 else 'all'} answered"
 
 
 def _score(model: ModelRow, result: CompareResult) -> str:

@@ -7,18 +7,13 @@ import numpy as np
 from tallystick.compare.board import Board
 from tallystick.data import Data
 from tallystick.data.counted_cells import labels_in
-from tallystick.data.detect.names import tokens
+from tallystick.data.detect.names import is_mark
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
 from tallystick.tally import Tally
 
 __all__ = ["refuse_marks_as_answers", "refuse_results_table", "refuse_two_scales"]
 
-_MARKS = frozenset(
-    {"correct", "right", "iscorrect", "accurate", "pass", "passed", "score", "acc", "ok", "hit"}
-    | {"success", "solved", "em", "match", "won", "win"}
-)
-"""Words in the name of a column that holds right or wrong, and no answer."""
 _WHO = frozenset({"model", "models", "system", "run", "name", "method", "checkpoint", "agent"})
 _MOST_MODELS = 50
 _LEAST_PERCENT = 20.0
@@ -33,7 +28,7 @@ def refuse_marks_as_answers(data: Data) -> None:
     truth, held = data.roles.truth, data.held
     if truth is None or data.in_engine:
         return
-    marks = [name for name in data.roles.models if set(tokens(name)) & _MARKS]
+    marks = [name for name in data.roles.models if is_mark(name)]
     if len(marks) < len(data.roles.models):
         return
     if isinstance(held, Table) and truth not in held.columns:

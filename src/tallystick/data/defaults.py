@@ -21,6 +21,7 @@ from tallystick.data.detect.names import (
     fact,
     is_identifier,
     is_item,
+    is_mark,
     is_truth,
     may_be_truth,
     plain,
@@ -101,7 +102,7 @@ def default_columns(
         free, left_out = _without_numbering(table, profiles, free, left_out, roles)
         choice = _scores(table, profiles, free, left_out)
     elif roles.truth is not None and _labels_of(profiles[roles.truth]):
-        choice = _beside_truth(table, profiles, free, left_out, roles.truth)
+        choice = _beside_truth(table, profiles, free, left_out, roles.truth, want)
     else:
         choice = _sharing_labels(table, sample, profiles, free, left_out, want)
     if roles.truth is None:
@@ -190,9 +191,15 @@ def _beside_truth(
     free: Sequence[str],
     left_out: dict[str, str],
     truth: str,
+    want: str,
 ) -> _Choice:
     labels = _labels_of(profiles[truth])
     taken = [name for name in free if _share(profiles[name], labels) >= _MOSTLY]
+    # What says whether an answer was right is no answer itself.
+    marks = [name for name in taken if is_mark(name)]
+    if want == "models" and len(marks) < len(taken):
+        taken = [name for name in taken if name not in marks]
+        left_out = {**left_out, **dict.fromkeys(marks, "named like right and wrong")}
     if not taken:
         shown = ", ".join(map(str, sorted(labels, key=repr)[:4]))
         if len(labels) == 1:
@@ -206,6 +213,7 @@ def _beside_truth(
             " truth"
         )
     other = {name: "other labels than the truth" for name in free if name not in taken}
+    other = {name: why for name, why in other.items() if name not in left_out}
     return _Choice(tuple(taken), f"they use the labels of {truth!r}", {**left_out, **other})
 
 
@@ -357,6 +365,7 @@ def _scores(
     numeric = [name for name in free if profiles[name].numeric >= _MOSTLY]
     # A model of right and wrong answers whose failures are -1 or 99 is still a model.
     _ask_about_codes(table, profiles, [n for n in numeric if _is_coded(profiles[n])])
+    _refuse_failed_marks(table, profiles, numeric)
     marks = [name for name in free if name not in numeric and _is_mark(profiles[name])]
     words = [name for name in free if name not in (*numeric, *marks)]
     measures = [name for name in numeric if set(tokens(name)) & MEASURES]

@@ -12,6 +12,7 @@ from tallystick.io.arrays import as_numpy
 from tallystick.values import (
     as_number,
     as_pass_fail,
+    is_nan,
     is_no_answer,
     literal,
     without_missing,
@@ -119,13 +120,13 @@ def _column(
 
 
 def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
-    """Return cells that are not numbers, each once; at most a few more than can be marks."""
+    """Return cells that are no numbers or NaN, each once; a few more than can be marks at most."""
     kind = table.kinds[name]
     cell = without_missing(name, kind, tokens)
     number = as_number("word", kind)
     rows = table.query(
         f"select distinct word from (select {cell} as word from rows) where word is not null and"
-        f" {number} is null limit {_MOST_WORDS + 1}"
+        f" coalesce({is_nan(number)}, true) limit {_MOST_WORDS + 1}"
     )
     return sorted(str(word) for (word,) in rows)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,14 @@ from tallystick.data.detect.names import (
 from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.sample import draw
 from tallystick.data.layout import Layout
+from tallystick.data.named_truth import named_truth
 from tallystick.data.numbers import read_numbers
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
 from tallystick.io.logs.log import Log
 from tallystick.io.nearest import missing_column
-from tallystick.values import whole
+from tallystick.values import is_missing, whole
 
 __all__ = ["MODEL_COLUMNS", "AskedOfRuns", "cells_of", "item_column", "plain_run", "what_was_asked"]
 
@@ -50,18 +52,26 @@ class AskedOfRuns:
 def plain_run(table: Table, name: str, asked: AskedOfRuns) -> tuple[Log, tuple[str, ...]]:
     """Return a result file as the log of one run: every column of numbers is a metric."""
     layout, given = asked.layout, asked.given
+    ignored = ",".join(layout.ignore).split(",")
+    left = [name for name in table.columns if any(fnmatchcase(name, one) for one in ignored)]
+    table = replace(table, left_out={**table.left_out, **dict.fromkeys(left, "left out")})
     profiles = look(draw(table))
     item = item_column(table, given)
     metrics = _metrics(table, profiles, layout, given, item)
     items, note = _item_names(table, item, profiles, metrics, given)
     scores = {}
     unscored = 0
+    truth = _truth(table, metrics, asked)
+    if truth != given.truth:
+        note += (f"{table.source}: column {truth!r} holds the true answers, by its name",)
     for metric in metrics:
-        values = _values(table, metric, asked)
+        values = _values(table, metric, truth, asked.missing)
         held: dict[str, list[float]] = {}
         for key, value in zip(items, values, strict=True):
+            # An item without a score is kept: that it has none may turn a gate.
+            found = held.setdefault(key, [])
             if value == value:  # not NaN
-                held.setdefault(key, []).append(value)
+                found.append(value)
         if metric == layout.metric or len(metrics) == 1:
             unscored = sum(value != value for value in values)
         scores[metric] = held
@@ -177,16 +187,26 @@ def what_was_asked(table: Table) -> list[str]:
     return [name for name in table.columns if plain(name) in _ASKED]
 
 
-def _values(table: Table, metric: str, asked: AskedOfRuns) -> list[float]:
-    """Return the scores of a column; answers are held against the truth where one is named."""
+def _truth(table: Table, metrics: Sequence[str], asked: AskedOfRuns) -> str | None:
+    """Return the column of true answers: the one given, or one with such a name that fits."""
     given = asked.given
-    if given.truth is None:
-        return [float(value) for value in read_numbers(table, [metric], asked.missing)[:, 0]]
-    if given.truth not in table.columns:
+    if given.truth is not None and given.truth not in table.columns:
         raise InputError(missing_column(given.truth, table.columns, table.source))
-    pairs = zip(cells_of(table, metric), cells_of(table, given.truth), strict=True)
+    if given.truth is not None or len(metrics) > 1:
+        return given.truth
+    return named_truth(table, given, metrics, asked.missing)
+
+
+def _values(table: Table, metric: str, truth: str | None, missing: Sequence[str]) -> list[float]:
+    """Return the scores of a column; answers are held against the truth where there is one."""
+    if truth is None:
+        return [float(value) for value in read_numbers(table, [metric], missing)[:, 0]]
+    silent = frozenset(missing)
+    pairs = zip(cells_of(table, metric), cells_of(table, truth), strict=True)
     return [
-        float("nan") if true is None else float(str(whole(said)) == str(whole(true)))
+        float("nan")
+        if is_missing(true, silent) or is_missing(said, silent)
+        else float(str(whole(said)) == str(whole(true)))
         for said, true in pairs
     ]
 

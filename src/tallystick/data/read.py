@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from tallystick.data.assign import ColumnNames, assign, expand, find_item, first_repeat
@@ -24,6 +25,7 @@ from tallystick.data.long_tables import (
     to_wide,
     with_replicate,
 )
+from tallystick.data.named_truth import named_truth, named_truth_of_counts
 from tallystick.data.old_file import join_old
 from tallystick.data.one_spelling import one_spelling
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
@@ -38,7 +40,7 @@ from tallystick.data.summary_rows import without_summary
 from tallystick.data.tidy_tables import chosen_metric, named_by_task
 from tallystick.data.truth_file import join_truth
 from tallystick.data.written_numbers import with_plain_numbers
-from tallystick.errors import InputError
+from tallystick.errors import InputError, UsageError
 from tallystick.io import Table, scan, unmatched
 from tallystick.io.cells import unmatched_labels
 from tallystick.io.names import check_names
@@ -121,7 +123,16 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     if graded is not None:
         held, roles = graded
     elif runs is not None:
+        if any(rules.never_true):
+            raise UsageError(
+                f"never_true names {rules.never_true[0]!r}, and scores of several files are put"
+                f" side by side as numbers: read it as no answer, and no answer as wrong (--missing"
+                f" {rules.never_true[0]} --never-true '')"
+            )
         held = read_runs(runs, layout, roles, missing=rules.missing)
+        # What is ignored in the files is gone by now, and need not be a run.
+        ignore = [one for one in _several(layout.ignore) if fnmatch.filter(held.columns, one)]
+        layout = replace(layout, ignore=tuple(ignore))
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)
     else:
@@ -332,7 +343,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         given = replace(given, truth=None)
     # A pivoted table has columns that are not here yet: what is not found is refused further down.
     left = _several(layout.ignore)
-    aside = [name for name in table.columns if any(fnmatchcase(name, one) for one in left)]
+    aside = [name for name in table.columns if any(fnmatch.fnmatchcase(name, one) for one in left)]
     if door.as_it_is is not None and door.as_it_is(_without(table, aside), given):
         table = _without(table, aside)
         roles = assign(table, given, coerce=rules.coerce)
@@ -361,7 +372,9 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         by_name = (*by_name, *notes)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
-    notes = (*table.notes, *by_name, *notes)
+    silent = _silent(rules, door)
+    roles, more = _with_truth(_without(table, ignored), roles, votes, silent, door, absent)
+    notes = (*table.notes, *by_name, *notes, *more)
     if is_long and door.want:
         roles = roles.with_columns(door.want, names)
     elif door.want is not None and not getattr(roles, door.want):
@@ -373,11 +386,10 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
             columns, more = (
                 grade_columns(view, roles, rules.missing)
                 if grades
-                else default_columns(view, roles, door.want, rules.missing)
+                else default_columns(view, roles, door.want, silent)
             )
             roles, notes = roles.with_columns(door.want, columns), (*notes, *more)
-    if rules.missing:
-        notes = (*notes, *unmatched(table, _cells(table, roles), rules.missing))
+    notes = (*notes, *_unmatched(table, roles, rules, door))
     return Data(
         held=table,
         roles=roles,
@@ -387,6 +399,50 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         truth_elsewhere=absent,
         session=session,
         warnings=() if several is None else (several,),
+    )
+
+
+def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
+    """Name the tokens for no answer, and for a wrong one, that no cell holds."""
+    notes: tuple[str, ...] = ()
+    if rules.missing:
+        notes = unmatched(table, _cells(table, roles), rules.missing)
+    if door.want != "models":
+        return notes
+    words = [str(one) for one in rules.never_true]
+    return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
+
+
+def _silent(rules: LabelRules, door: Door) -> tuple[str, ...]:
+    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
+    never = map(str, rules.never_true) if door.want == "models" else ()
+    return (*rules.missing, *never)
+
+
+def _with_truth(
+    table: Table,
+    roles: Roles,
+    models: Sequence[str],
+    missing: Sequence[str],
+    door: Door,
+    absent: str | None,
+) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles of models with the column that is named like the truth, and a note.
+
+    Runs side by side have been held against their truth, and *absent* is in another file.
+    """
+    known = roles.truth is not None or absent is not None or bool(table.known)
+    if known or door.want != "models":
+        return roles, ()
+    truth = named_truth(table, roles, models, missing)
+    return replace(roles, truth=truth), _truth_note(truth)
+
+
+def _truth_note(truth: str | None) -> tuple[str, ...]:
+    if truth is None:
+        return ()
+    return (
+        f"column {truth!r} holds the true answers, by its name (else add --ignore {quote(truth)})",
     )
 
 
@@ -540,12 +596,16 @@ def _counted(
         given = replace(given, system=found)
     roles = assign(names, _named(given, door, layout), coerce=True)
     notes: tuple[str, ...] = ()
+    ignored = expand(layout.ignore, names, roles.holders()) if layout.ignore else ()
+    if door.want == "models" and roles.truth is None:
+        truth = named_truth_of_counts(tally, roles, source, ignored)
+        roles, notes = replace(roles, truth=truth), _truth_note(truth)
     if door.want is not None and not getattr(roles, door.want):
-        held = roles.holders()
+        held = {*roles.holders(), *ignored}
         aside = [name for name in tally.names if name not in held and is_truth(name)]
         free = [name for name in tally.names if name not in held and name not in aside]
         roles = roles.with_columns(door.want, free)
-        notes = tuple(
+        notes += tuple(
             f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
             for name in aside
         )

@@ -17,8 +17,10 @@ _AT_ONCE = 200
 """Columns that one query looks at: an expression of thousands is too deep for the engine."""
 
 
-def unmatched(table: Table, columns: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return one sentence for each token of ``--missing`` that stands in none of *columns*.
+def unmatched(
+    table: Table, columns: Sequence[str], tokens: Sequence[str], *, option: str = "--missing"
+) -> tuple[str, ...]:
+    """Return one sentence for each token of *option* that stands in none of *columns*.
 
     Examples
     --------
@@ -38,7 +40,8 @@ def unmatched(table: Table, columns: Sequence[str], tokens: Sequence[str]) -> tu
             for start in range(0, len(columns), _AT_ONCE)
         )
 
-    return _not_there(columns, [token for token in tokens if token and not stands(token)])
+    absent = [token for token in tokens if token and not stands(token)]
+    return _not_there(columns, absent, option)
 
 
 def unmatched_labels(
@@ -55,15 +58,16 @@ def unmatched_labels(
         held = (label for name in columns for label in labels[name])
         return any(is_missing(label, only) and not is_missing(label) for label in held)
 
-    return _not_there(columns, [token for token in tokens if token and not stands(token)])
+    absent = [token for token in tokens if token and not stands(token)]
+    return _not_there(columns, absent, "--missing")
 
 
-def _not_there(columns: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...]:
+def _not_there(columns: Sequence[str], tokens: Sequence[str], option: str) -> tuple[str, ...]:
     shown = ", ".join(map(repr, columns[:4])) + (
         f" … ({len(columns)} in all)" if len(columns) > 4 else ""
     )
     return tuple(
-        f"--missing {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
+        f"{option} {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
         for token in tokens
     )
 

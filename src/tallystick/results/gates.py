@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, UsageError
 from tallystick.results.interval import Interval
 from tallystick.results.json import Json, clean_fields
 from tallystick.results.numbers import (
@@ -29,8 +29,8 @@ __all__ = [
     "GateEstimate",
     "GateOutcome",
     "all_of",
+    "check_bar",
     "check_gates",
-    "check_share_bar",
     "exit_code",
     "parse_gate",
 ]
@@ -97,11 +97,15 @@ class Gate:
         return None
 
     def __str__(self) -> str:
-        left = self._written(self.left)
+        return self.with_bar(f"{abs(self.offset):g}")
+
+    def with_bar(self, size: str) -> str:
+        """Write the gate with *size* as its number, which keeps its sign."""
+        left = f"{self._written(self.left)} {self.relation}"
         if self.right is None:
-            return f"{left} {self.relation} {self.offset:g}"
-        shift = f" {'+' if self.offset > 0 else '-'} {abs(self.offset):g}" if self.offset else ""
-        return f"{left} {self.relation} {self._written(self.right)}{shift}"
+            return f"{left} {'-' if self.offset < 0 else ''}{size}"
+        shift = f" {'+' if self.offset > 0 else '-'} {size}" if self.offset else ""
+        return f"{left} {self._written(self.right)}{shift}"
 
     def _written(self, name: str) -> str:
         """Write a name such that it is read back as this name, in quotes if it must be."""
@@ -129,6 +133,16 @@ class GateEstimate:
         something else.
     bar
         The bar, where it is not that of the gate: a ratio is compared with 1.
+    within
+        Between what the number lies, whatever the data; None if nothing is known. A share lies
+        between 0 and 1, and a difference of two between -1 and 1.
+    where
+        On which items the number rests, where that has to be said.
+    extremes
+        The number if all that is missing spoke against *left*, and if it spoke for it. The gate is
+        decided only if they decide it alike.
+    missing, way_out
+        What is missing, and what to do about it; said where it leaves the gate open.
     """
 
     estimate: float | Unknown
@@ -136,6 +150,11 @@ class GateEstimate:
     unit: Literal["share", "number"] = "share"
     what: str = "difference"
     bar: float | None = None
+    within: tuple[float, float] | None = None
+    where: str = ""
+    extremes: tuple[GateEstimate, ...] = ()
+    missing: str = ""
+    way_out: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,20 +303,40 @@ def _name(text: str, known: Sequence[str] | None) -> tuple[str, str | None]:
     return name, measure
 
 
-def check_share_bar(gate: Gate) -> None:
-    """Refuse a bar that no rate can miss: rates, and their differences, are at most 1.
+def check_bar(gate: Gate, low: float, high: float, *, share: bool) -> None:
+    """Refuse a bar that no value from *low* to *high* can miss, or none can meet.
 
-    >>> check_share_bar(parse_gate("new >= old - 2"))
+    Shares are typed in points by mistake, so their ends are no bars either: ``flip_rate < 1`` means
+    1 point, and a difference of 100 points is never meant. ``flip_rate <= 0`` and ``new >= 100%``
+    can be meant.
+
+    >>> check_bar(parse_gate("new >= old - 1"), -1.0, 1.0, share=True)
     Traceback (most recent call last):
         ...
-    tallystick.errors.InputError: the gate 'new >= old - 2' can never be missed or never be met: rates go from 0 to 1. For 2 points write 2% or 0.02
+    tallystick.errors.UsageError: the gate 'new >= old - 1' can never fail: two shares differ by at most 1, which is 100 points. For 1 point write 'new >= old - 1%' or 'new >= old - 0.01'
+    >>> check_bar(parse_gate("score(new) > 80"), 1.0, 5.0, share=False)
+    Traceback (most recent call last):
+        ...
+    tallystick.errors.UsageError: the gate 'score(new) > 80' can never pass: the number lies between 1 and 5
     """
+    # A "<=" gate is the ">=" gate of the mirrored range.
+    upward, strict = gate.relation in (">=", ">"), gate.relation in (">", "<")
+    bar, least, most = (gate.offset, low, high) if upward else (-gate.offset, -high, -low)
+    always = bar < least or (bar == least and (not strict or (share and gate.offset != 0)))
+    never = bar > most or (bar == most and (strict or (share and low < 0)))
+    if not always and not never:
+        return
+
     size = abs(gate.offset)
-    if size > 1:
-        raise InputError(
-            f"the gate {str(gate)!r} can never be missed or never be met: rates go from 0 to 1. For"
-            f" {size:g} points write {size:g}% or {size / 100:g}"
-        )
+    why = f"the number lies between {low:g} and {high:g}"
+    if share:
+        differ = "two shares differ by at most 1, which is 100 points"
+        why = differ if low < 0 else "a share lies between 0 and 1, which is 100%"
+        if 0 < size <= 100:
+            one = f"{size:g}%" if low >= 0 else "1 point" if size == 1 else f"{size:g} points"
+            ways = (gate.with_bar(f"{size:g}%"), gate.with_bar(f"{size / 100:g}"))
+            why += f". For {one} write {ways[0]!r} or {ways[1]!r}"
+    raise UsageError(f"the gate {str(gate)!r} can never {'fail' if always else 'pass'}: {why}")
 
 
 def check_gates(
@@ -334,45 +373,74 @@ def check_gates(
     for text in texts:
         gate = text if isinstance(text, Gate) else parse_gate(text, known=known, measures=measures)
         measured = margin(gate)
-        if isinstance(measured, GateEstimate) and measured.unit == "share" and measured.bar is None:
-            check_share_bar(gate)
         if isinstance(measured, Interval):
             measured = GateEstimate(Unknown("only bounds are known"), measured)
-        interval = measured.interval
-        if measured.bar is not None:
+        elif measured.bar is not None:
             gate = replace(gate, offset=measured.bar)
+        elif (within := _within(gate, measured)) is not None:
+            check_bar(gate, *within, share=measured.unit == "share")
+        passed = _answer(gate, measured)
+        turned = [one for one in measured.extremes if _answer(gate, one) != passed]
+        words = _words(gate, measured)
+        if turned and passed is not None:
+            words += f"; {_turned(gate, measured, turned[0])}"
         outcomes.append(
             GateOutcome(
                 expression=str(text) if isinstance(text, Gate) else text.strip(),
-                passed=None if isinstance(interval, Unknown) else gate.holds(interval),
+                passed=None if turned else passed,
                 estimate=measured.estimate,
-                interval=interval,
+                interval=measured.interval,
                 bar=gate.offset,
-                text=_words(gate, measured),
+                text=words,
             )
         )
     return tuple(outcomes)
 
 
-def _words(gate: Gate, measured: GateEstimate) -> str:
-    """Say the estimate, its interval and the distance to the bar."""
+def _within(gate: Gate, measured: GateEstimate) -> tuple[float, float] | None:
+    """Return between what the number of a gate lies."""
+    if measured.within is not None or measured.unit != "share":
+        return measured.within
+    return (0.0, 1.0) if gate.right is None else (-1.0, 1.0)
+
+
+def _answer(gate: Gate, measured: GateEstimate) -> bool | None:
+    return None if isinstance(measured.interval, Unknown) else gate.holds(measured.interval)
+
+
+def _turned(gate: Gate, measured: GateEstimate, other: GateEstimate) -> str:
+    """Say that what is missing could turn a gate, and what to do."""
+    could = "turn it"
+    if not isinstance(other.interval, Unknown):
+        could = f"make it {_numbers(gate, other).removeprefix(other.what).strip()}"
+    way_out = f": {measured.way_out}" if measured.way_out else ""
+    return f"{measured.missing}, which could {could}{way_out}"
+
+
+def _numbers(gate: Gate, measured: GateEstimate) -> str:
+    """Write the estimate and its interval."""
     if isinstance(measured.interval, Unknown):
         return str(measured.interval)
-    share, paired = measured.unit == "share", gate.right is not None
+    share = measured.unit == "share"
     estimate = None if isinstance(measured.estimate, Unknown) else measured.estimate
-
+    level = percent_interval if share else number_interval
     if measured.bar is not None:
-        write_plain = percent_interval if share else number_interval
-        return f"{measured.what} {write_plain(estimate, measured.interval)}"
-    if paired:
-        write = points_interval if share else number_interval
-        numbers = f"{measured.what} " + write(estimate, measured.interval, sign=True)
-    else:
-        numbers = (percent_interval if share else number_interval)(estimate, measured.interval)
-    if estimate is None:
+        return f"{measured.what} {level(estimate, measured.interval)}"
+    if gate.right is None:
+        return level(estimate, measured.interval)
+    write = points_interval if share else number_interval
+    return f"{measured.what} {write(estimate, measured.interval, sign=True)}"
+
+
+def _words(gate: Gate, measured: GateEstimate) -> str:
+    """Say the estimate, its interval and the distance to the bar."""
+    numbers = f"{_numbers(gate, measured)} {measured.where}".strip()
+    unknown = isinstance(measured.interval, Unknown) or measured.bar is not None
+    if unknown or isinstance(measured.estimate, Unknown):
         return numbers
 
-    distance = estimate - gate.offset
+    distance = measured.estimate - gate.offset
+    share = measured.unit == "share"
     size = points(abs(distance), sign=False) if share else number(abs(distance))
     return f"{numbers}, {size} {'above' if distance >= 0 else 'below'} the bar"
 

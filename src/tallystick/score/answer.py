@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from tallystick.data import Capability, Data, Door, Roles, answered, slice_labels
 from tallystick.errors import InputError
 from tallystick.results import Result, parse_gate
@@ -26,6 +28,7 @@ from tallystick.score.question import ScoreQuestion
 from tallystick.score.reading import read_outputs
 from tallystick.score.result import ScoreResult
 from tallystick.score.session_slices import session_slices
+from tallystick.score.ungraded import is_graded, left_out_note, ungraded
 from tallystick.score.verdict_preferences import swap_note
 from tallystick.score.win_rates import score_preferences
 from tallystick.tally import Tally
@@ -92,6 +95,12 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         turned=question.lower_is_better,
         sliced=sliced,
     )
+    # Patterns of a tally, and the draws of a session, stay as they were counted.
+    kept = np.ones(len(outputs.counts), bool)
+    if outputs.grid is None and data.session is None:
+        kept = is_graded(outputs)
+    lost = ungraded(outputs, kept)
+    outputs = outputs if kept.all() else outputs.part(kept)
     complete = bool(outputs.n_labels == outputs.n and data.session is None and mix is None)
     told = COMPLETE if complete and question.population is None else ""
     question = question.about(complete=complete)
@@ -100,10 +109,10 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         parse_gate(text, known=outputs.systems, measures=MEASURES)
     shares = None if mix is None else check_mix(outputs, mix, str(data.roles.by))
     draws = None if data.session is None else session_draws(data, outputs, question)
-    result = score_outputs(
-        outputs, question, covariates=_covariates(data, outputs), shares=shares, draws=draws
-    )
-    result = replace(result, gates=checked(question.gates, result, outputs.systems))
+    covariates = {name: values[kept] for name, values in _covariates(data, outputs).items()}
+    result = score_outputs(outputs, question, covariates=covariates, shares=shares, draws=draws)
+    gates = checked(question.gates, result, outputs.systems, lost=lost)
+    result = replace(result, gates=gates, warnings=(*left_out_note(lost), *result.warnings))
     if told:
         result = replace(result, notes=(*result.notes, told))
     if draws is None and outputs.n_labels and mix is None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tallystick.data import Data, slice_labels
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import GateOutcome, Result, Slice, parse_gate
-from tallystick.score.gates import checked
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.result import CriteriaResult, ScoreResult
 from tallystick.score.verdict import criteria_verdict
@@ -29,13 +28,14 @@ def score_criteria(
     if None in labels:
         raise InputError(f"{data.source}: the criterion {column!r} is blank in some rows: name it")
     level = question.alpha / len(labels)
-    quiet = replace(question, alpha=level, gates=())
+    gates = _by_criterion(question.gates, [str(label) for label in labels])
     parts: list[Slice] = []
     for label in labels:
         held = data.where(column, label)
         held = replace(held, roles=replace(held.roles, criterion=None))
+        own = tuple(gates[str(label)].values())
         try:
-            parts.append(Slice(label, ask(held, quiet)))
+            parts.append(Slice(label, ask(held, replace(question, alpha=level, gates=own))))
         except TallystickError as error:
             parts.append(Slice(label, str(error)))
     answers = [part.answer for part in parts if isinstance(part.answer, ScoreResult)]
@@ -61,24 +61,34 @@ def score_criteria(
         seed=answers[0].seed,
         criteria=tuple(parts),
         alpha=question.alpha,
-        gates=_gates(question, parts),
+        gates=_outcomes(question.gates, gates, parts),
     )
 
 
-def _gates(question: ScoreQuestion, parts: list[Slice]) -> tuple[GateOutcome, ...]:
-    """Check each gate against the criterion that it names."""
-    by_name = {str(part.label): part.answer for part in parts}
-    found: list[GateOutcome] = []
-    for text in question.gates:
+def _by_criterion(texts: Sequence[str], labels: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the gates of each criterion: as they were typed, and as the criterion is asked."""
+    found: dict[str, dict[str, str]] = {label: {} for label in labels}
+    for text in texts:
         gate = parse_gate(text)
-        if gate.measure is None or gate.measure not in by_name:
+        if gate.measure is None or gate.measure not in found:
             raise InputError(
-                f"with several criteria a gate names one, such as"
-                f" '{next(iter(by_name))}(new) > 0.8', got {text!r}"
+                f"with several criteria a gate names one, such as '{labels[0]}(new) > 0.8', got"
+                f" {text!r}"
             )
-        answer = by_name[gate.measure]
-        if not isinstance(answer, ScoreResult):
-            raise InputError(f"gate {text!r}: {answer}")
-        names = [row.name for row in answer.systems]
-        found += checked([text], answer, names, measures=tuple(by_name))
-    return tuple(found)
+        found[gate.measure][text] = str(replace(gate, measure="score"))
+    return found
+
+
+def _outcomes(
+    texts: Sequence[str], gates: Mapping[str, Mapping[str, str]], parts: Sequence[Slice]
+) -> tuple[GateOutcome, ...]:
+    """Return how each gate went, in the order typed."""
+    found: dict[str, GateOutcome] = {}
+    for part in parts:
+        own = gates[str(part.label)]
+        if own and not isinstance(part.answer, ScoreResult):
+            raise InputError(f"gate {next(iter(own))!r}: {part.answer}")
+        if isinstance(part.answer, ScoreResult):
+            pairs = zip(own, part.answer.gates, strict=True)
+            found |= {text: replace(gate, expression=text.strip()) for text, gate in pairs}
+    return tuple(found[text] for text in texts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -23,17 +23,22 @@ def checked(
     names: Sequence[str],
     *,
     measures: Sequence[str] = MEASURES,
+    lost: Mapping[str, tuple[int, int]] | None = None,
 ) -> tuple[GateOutcome, ...]:
-    """Check every gate against a result."""
+    """Check every gate against a result; *lost* is what `ungraded` returns."""
     if not texts:
         return ()
     outcomes = check_gates(
-        texts, margin=lambda gate: margin(gate, result), known=names, measures=measures
+        texts,
+        margin=lambda gate: _with_ungraded(gate, result, lost or {}),
+        known=names,
+        measures=measures,
     )
     found = []
     for outcome in outcomes:
         one = [row for row in result.systems if f"score({row.name})" in outcome.expression]
-        if outcome.passed is None and one:
+        # More grades do not help where outputs are missing.
+        if outcome.passed is None and one and one[0].name not in (lost or {}):
             outcome = replace(outcome, text=gate_hint(outcome.text, one[0]))
         found.append(outcome)
     return tuple(found)
@@ -56,21 +61,64 @@ def margin(gate: Gate, result: ScoreResult) -> GateEstimate:
     return replace(found, estimate=whole - found.estimate, interval=interval)
 
 
+def _with_ungraded(
+    gate: Gate, result: ScoreResult, lost: Mapping[str, tuple[int, int]]
+) -> GateEstimate:
+    """Return what a gate compares, and what it would be if all missing outputs had one grade."""
+    found = margin(gate, result)
+    gone = [name for name in (gate.left, gate.right) if name is not None and name in lost]
+    scores = [margin(Gate(name, ">=", None, 0.0), result).estimate for name in gone]
+    known = [score for score in scores if not isinstance(score, Unknown)]
+    if not gone or len(known) < len(gone) or isinstance(found.interval, Unknown):
+        return found
+
+    # A share f of missing outputs with the grade u moves a score s by f (u - s).
+    shares = [lost[name][0] / lost[name][1] for name in gone]
+    extremes = []
+    worst, best = result.scale or (0.0, 1.0)
+    for mine, theirs in ((worst, best), (best, worst)):
+        shift = sum(
+            share * (mine - score if name == gate.left else score - theirs)
+            for name, share, score in zip(gone, shares, known, strict=True)
+        )
+        moved = replace(
+            found.interval, low=found.interval.low + shift, high=found.interval.high + shift
+        )
+        estimate = found.estimate
+        if not isinstance(estimate, Unknown):
+            estimate += shift
+        extremes.append(replace(found, estimate=estimate, interval=moved))
+    shown = [f"{lost[name][0]:,} of {lost[name][1]:,} outputs of {name}" for name in gone]
+    return replace(
+        found,
+        extremes=tuple(extremes),
+        missing=f"{' and '.join(shown)} have no grade",
+        way_out="if they failed, write the lowest grade there",
+    )
+
+
 def _margin(gate: Gate, result: ScoreResult) -> GateEstimate:
     """Return the same of the grades as they are scored."""
-    unit: Literal["share", "number"] = "share" if Units(result.scale).share else "number"
+    units = Units(result.scale)
+    single = result.scale or (0.0, 1.0)
+    within = single if gate.right is None else (-units.width, units.width)
+
+    def known(estimate: float | Unknown, interval: Interval | Unknown) -> GateEstimate:
+        unit: Literal["share", "number"] = "share" if units.share else "number"
+        return GateEstimate(estimate, interval, unit, within=within)
+
     if gate.right is None:
         row = result.system(gate.left)
-        return GateEstimate(row.score, row.interval, unit)
+        return known(row.score, row.interval)
     if isinstance(result.pairs, Unknown):
-        return GateEstimate(result.pairs, result.pairs, unit)
+        return known(result.pairs, result.pairs)
     for pair in result.pairs:
         if (pair.a, pair.b) == (gate.left, gate.right):
-            return GateEstimate(pair.difference, pair.interval, unit)
+            return known(pair.difference, pair.interval)
         if (pair.b, pair.a) == (gate.left, gate.right):
             turned = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)
-            return GateEstimate(-pair.difference, turned, unit)
+            return known(-pair.difference, turned)
     if gate.left == gate.right:
-        return GateEstimate(0.0, Interval(0.0, 0.0), unit)
+        return known(0.0, Interval(0.0, 0.0))
     none = Unknown(f"{gate.left} and {gate.right} do not both have human grades")
-    return GateEstimate(none, none, unit)
+    return known(none, none)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tallystick.results import Needed, Sentences, Unknown, percent
+from tallystick.results import Needed, Sentences, Unknown, parse_gate, percent
 from tallystick.sampling.random_draw import OddDraw, if_drawn
 from tallystick.score.outputs import Outputs
 from tallystick.score.result import ScoreResult
@@ -69,9 +69,11 @@ def common_share(outputs: Outputs) -> float | None:
 def _open(result: ScoreResult, first: str, why: str, *, pairs_only: bool = False) -> ScoreResult:
     """Return the result with its decision and its gates left open."""
     told = f"As they stand: {result.verdict}" if pairs_only else if_drawn(result.verdict)
+    names = [row.name for row in result.systems]
     gates = tuple(
         gate
-        if gate.passed is None or (pairs_only and "score(" in gate.expression)
+        if gate.passed is None
+        or (pairs_only and parse_gate(gate.expression, known=names).right is None)
         else replace(gate, passed=None, text=f"{gate.text}, but {why}")
         for gate in result.gates
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import sqrt
 from typing import Literal
 
 from tallystick.errors import InputError
@@ -16,7 +17,7 @@ from tallystick.results import (
     check_gates,
     parse_gate,
 )
-from tallystick.results.gates import check_share_bar
+from tallystick.results.gates import check_bar
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftGate, ShiftResult
 from tallystick.shift.unread import failed_share, wider
@@ -44,7 +45,14 @@ METRICS = (
 randomness (all flips of a deterministic API); ``answers_differ`` is the share of all flips."""
 
 
-_SHARES = ("flip_rate", "answers_differ", "accuracy_change")
+def _within(metric: str) -> tuple[float, float] | None:
+    """Return between what a metric lies; None for grades, which have scales of their own."""
+    if metric == "error":
+        return 0.0, sqrt(2)  # two matrices of shares that sum to 1 are never further apart
+    if metric in ("flip_rate", "answers_differ"):
+        return 0.0, 1.0
+    is_change = metric == "accuracy_change" or metric.startswith("recall_change:")
+    return (-1.0, 1.0) if is_change else None
 
 
 def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
@@ -60,9 +68,9 @@ def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
                 "a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got"
                 f" {str(gate)!r}"
             )
-        # Before a call is paid for; grades and the error have scales of their own.
-        if gate.left in _SHARES or gate.left.startswith("recall_change:"):
-            check_share_bar(gate)
+        # Before a call is paid for.
+        if (within := _within(gate.left)) is not None:
+            check_bar(gate, *within, share=gate.left != "error")
     return gates
 
 
@@ -171,9 +179,10 @@ def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
     """Return the estimate of *metric* with the interval of :func:`metric_interval`."""
     interval = metric_interval(result, metric)
     if metric == "error":
-        return GateEstimate(Unknown("only a bound on the error is known"), interval, "number")
+        none = Unknown("only a bound on the error is known")
+        return GateEstimate(none, interval, "number", within=_within(metric))
     unit: Literal["share", "number"] = "number" if metric == "grade_change" else "share"
-    return GateEstimate(_change(result, metric).estimate, interval, unit)
+    return GateEstimate(_change(result, metric).estimate, interval, unit, within=_within(metric))
 
 
 def _change(result: ShiftResult, metric: str) -> Change:

@@ -18,7 +18,7 @@ from tallystick.errors import NotIdentifiable
 from tallystick.stats.sign_count import SignCount, paired_scores, sign_count
 from tallystick.stats.skewed import Hull, hull
 
-__all__ = ["MeanRule", "Shown", "SkewedPair", "mean_rule", "skewed_pair"]
+__all__ = ["FEWEST", "MeanRule", "Shown", "SkewedPair", "mean_rule", "skewed_pair"]
 
 Floats = npt.NDArray[np.float64]
 Shown = Literal["mean", "ratio", "signs"]

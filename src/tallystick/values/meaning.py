@@ -170,6 +170,7 @@ class _Reading:
                 raise InputError(f"labels has no column {name!r}: it has {list(labels)!r}")
         self.truth, self.votes, self.rules = truth, votes, rules
         self.declared = {spelling(label) for label in rules.labels}
+        self.never = {spelling(label) for label in rules.never_true}
         tokens = frozenset(rules.missing)
 
         # What is left after the user's tokens: words for no answer, and the labels that are spoken.
@@ -178,13 +179,17 @@ class _Reading:
             for name, column in labels.items()
         }
         self.silent = {
-            name: [label for label in column if is_no_answer(label) and not self.is_declared(label)]
+            name: [label for label in column if is_no_answer(label) and not self.is_named(label)]
             for name, column in present.items()
         }
         self.spoken = {
             name: [label for label in column if label not in self.silent[name]]
             for name, column in present.items()
         }
+
+    def is_named(self, label: Label) -> bool:
+        """Say whether the user has listed *label*, as possible or as never true."""
+        return spelling(label) in self.declared | self.never
 
     def is_declared(self, label: Label) -> bool:
         """Say whether the user has listed *label*, in any spelling."""
@@ -199,7 +204,7 @@ class _Reading:
                     f" {_listed(self.rules.labels)}: add it to labels (--labels"
                     f" {self._with(label)}), or mark it as missing (--missing={label})"
                 )
-            if spelling(label) in {spelling(never) for never in self.rules.never_true}:
+            if spelling(label) in self.never:
                 raise InputError(
                     f"never_true (--never-true) names {label!r}, but the truth {self.truth!r} holds"
                     " it: leave it out of never_true, or mark it as missing"
@@ -248,7 +253,7 @@ class _Reading:
             for name, column in self.spoken.items()
             if any(spelling(label) == -1 for label in column)
         ]
-        named = {spelling(label) for label in (*self.rules.labels, *self.rules.never_true)}
+        named = self.declared | self.never
         if -1 in named or not set(holders) <= set(weak) or not self._beside_minus_one()[1]:
             return []
         return holders
@@ -260,7 +265,7 @@ class _Reading:
         fractions.
         """
         rest, is_code = self._beside_minus_one()
-        named = {spelling(label) for label in (*self.rules.labels, *self.rules.never_true)}
+        named = self.declared | self.never
 
         said = self.spoken.get(self.truth or "", [])
         unsure = {str(spelling(one)) for one in said if is_never_true(one) and not is_tie(one)}
@@ -292,14 +297,13 @@ class _Reading:
     def never_true(self) -> list[Label]:
         """Return the votes that can never be true: by the user's word, or by their name."""
         true = {spelling(label) for label in self.spoken.get(self.truth or "", ())}
-        named = {spelling(label) for label in self.rules.never_true}
         found: dict[Label, Label] = {}
         for label in in_order(label for name in self.votes for label in self.spoken[name]):
             if spelling(label) in true:
                 continue
             possible = self.is_declared(label) or (self.rules.pairwise and is_tie(label))
             by_name = bool(self.declared) or is_never_true(label)
-            if spelling(label) in named or (by_name and not possible):
+            if spelling(label) in self.never or (by_name and not possible):
                 found.setdefault(spelling(label), label)
         return list(found.values())
 
@@ -403,10 +407,9 @@ class _Reading:
 
     def never_true_notes(self, never_true: Sequence[Label]) -> list[str]:
         """Return one sentence for each vote that was taken by its name as never true."""
-        named = {spelling(label) for label in self.rules.never_true}
         notes = []
         for label in never_true:
-            if spelling(label) in named:
+            if spelling(label) in self.never:
                 continue
             names = [
                 name

@@ -32,6 +32,7 @@ __all__ = [
     "is_feature",
     "is_identifier",
     "is_item",
+    "is_mark",
     "is_truth",
     "is_weight",
     "may_be_truth",
@@ -112,6 +113,7 @@ TRUTHS = frozenset(
         "ground_truth",
         "groundtruth",
         "y_true",
+        "y_test",
         "gt",
         "gt_label",
         "gold_standard",
@@ -483,6 +485,10 @@ _MODELS = frozenset(
         "api",
     }
 )
+_MARKS = frozenset(
+    {"correct", "right", "iscorrect", "accurate", "pass", "passed", "score", "acc", "ok", "hit"}
+    | {"success", "solved", "em", "match", "won", "win"}
+)
 _ERAS = {
     **dict.fromkeys(("old", "before", "prev", "previous", "earlier"), (0, 0)),
     **dict.fromkeys(("new", "after", "curr", "current", "later"), (0, 1)),
@@ -556,6 +562,15 @@ def fact(name: str) -> str | None:
 def is_truth(name: str) -> bool:
     """Return whether *name* says truth and nothing else."""
     return plain(name) in TRUTHS
+
+
+def is_mark(name: str) -> bool:
+    """Return whether *name* says that the column holds right or wrong, and no answer.
+
+    >>> is_mark("bert_correct"), is_mark("bert")
+    (True, False)
+    """
+    return bool(set(tokens(name)) & _MARKS)
 
 
 def may_be_truth(name: str) -> bool:

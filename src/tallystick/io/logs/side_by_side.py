@@ -82,16 +82,21 @@ def beside(
     replicates: bool = True,
     keep: Sequence[str] = (),
 ) -> Beside:
-    """Put runs side by side; *replicates* keeps one row per replicate of an item.
+    """Put runs side by side; *replicates* keeps one row per replicate of an item, and items that
+    only some runs have.
 
     Groups in *keep* were asked for and are carried as they are; others are offered.
 
     Examples
     --------
     >>> a = Log("a", "", "a.jsonl", {"acc": {"q1": [1.0, 0.0]}})
-    >>> b = Log("b", "", "b.jsonl", {"acc": {"q1": [1.0]}})
-    >>> beside([a, b], None).columns
-    {'item': ['q1', 'q1'], 'replicate': [1, 2], 'a': [1.0, 0.0], 'b': [1.0, None]}
+    >>> b = Log("b", "", "b.jsonl", {"acc": {"q1": [1.0], "q2": [0.0]}})
+    >>> for name, cells in beside([a, b], None).columns.items():
+    ...     print(name, cells)
+    item ['q1', 'q1', 'q2']
+    replicate [1, 2, 1]
+    a [1.0, 0.0, None]
+    b [1.0, None, 0.0]
     """
     logs, notes = _shared_tasks(told_apart(logs))
     chosen = _metric(logs, metric)
@@ -100,12 +105,14 @@ def beside(
     notes += [*_averaged(models, replicates), *_failed(logs), *_reported(logs, chosen)]
     notes += _retried(models)
     kept = _common(models, logs)
-    notes += _lost(models, kept)
+    every = list(dict.fromkeys(item for column in models.values() for item in column))
+    listed = every if replicates else kept
+    notes += [] if replicates else _lost(models, kept, every)
 
     # One row per item, or per replicate where any run has several of an item.
-    most = {item: max(len(column[item]) for column in models.values()) for item in kept}
+    most = {item: max(len(column.get(item, ())) for column in models.values()) for item in listed}
     several = replicates and max(most.values()) > 1
-    rows = [(item, k) for item in kept for k in range(most[item] if several else 1)]
+    rows = [(item, k) for item in listed for k in range(max(1, most[item]) if several else 1)]
     names = _Names(models)
     columns: dict[str, list[object]] = {names.fresh("item"): [item for item, _ in rows]}
     replicate = names.fresh("replicate") if several else None
@@ -114,15 +121,15 @@ def beside(
 
     found = _groups(logs, kept, keep)
     groups = {names.fresh(name): held for name, held in found.items()}
-    columns |= {name: [held[item] for item, _ in rows] for name, held in groups.items()}
+    columns |= {name: [held.get(item) for item, _ in rows] for name, held in groups.items()}
     offered = {name: held for name, held in groups.items() if name not in keep}
     if offered and not keep:
         notes.append(_offer(offered))
     for model, column in models.items():
         if several:
-            columns[model] = [_at(column[item], k) for item, k in rows]
+            columns[model] = [_at(column.get(item, ()), k) for item, k in rows]
         else:
-            columns[model] = [sum(column[item]) / len(column[item]) for item, _ in rows]
+            columns[model] = [_mean(column.get(item, ())) for item, _ in rows]
     return Beside(
         columns=columns,
         models=tuple(models),
@@ -153,6 +160,10 @@ def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
 
 def _at(scores: Sequence[float], place: int) -> float | None:
     return scores[place] if place < len(scores) else None
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return sum(scores) / len(scores) if scores else None
 
 
 def _columns(logs: Sequence[Log], metric: str) -> dict[str, Column]:
@@ -189,7 +200,7 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
 
 
 def _averaged(models: Mapping[str, Column], replicates: bool) -> list[str]:
-    more = sum(len(scores) - 1 for column in models.values() for scores in column.values())
+    more = sum(len(scores[1:]) for column in models.values() for scores in column.values())
     if not more or replicates:
         return []
     return [Loss(f"{more} replicates (epochs, trials) were averaged within their items")]
@@ -231,9 +242,10 @@ def _reported(logs: Sequence[Log], metric: str) -> list[str]:
     """Show a tool's own mean beside ours where the two differ."""
     notes: list[str] = []
     for log in logs:
-        means = [sum(scores) / len(scores) for scores in log.scores[metric].values()]
-        ours, own = sum(means) / len(means), log.reported.get(metric)
-        if own is not None and abs(own - ours) > APART:
+        means = [sum(scores) / len(scores) for scores in log.scores[metric].values() if scores]
+        own = log.reported.get(metric)
+        ours = sum(means) / len(means) if means else own
+        if own is not None and ours is not None and abs(own - ours) > APART:
             notes.append(
                 Loss(
                     f"{log.source} itself reports {own:.4g} for {metric!r}; the mean of its items"
@@ -245,7 +257,7 @@ def _reported(logs: Sequence[Log], metric: str) -> list[str]:
 
 def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
     first, *others = models.values()
-    kept = [item for item in first if all(item in other for other in others)]
+    kept = [item for item in first if first[item] and all(other.get(item) for other in others)]
     if not kept:
         raise InputError(_no_common(models, logs))
     return kept
@@ -263,13 +275,11 @@ def _no_common(models: Mapping[str, Column], logs: Sequence[Log]) -> str:
     return f"{head}: were the models tried on the same task? The items are {differ}"
 
 
-def _lost(models: Mapping[str, Column], kept: Sequence[str]) -> list[str]:
+def _lost(models: Mapping[str, Column], kept: Sequence[str], every: Sequence[str]) -> list[str]:
     """Count and name the items that not all runs have."""
-    held = set(kept)
-    every = dict.fromkeys(item for column in models.values() for item in column)
     whose = []
     for model, column in models.items():
-        lacks = [item for item in every if item not in column]
+        lacks = [item for item in every if not column.get(item)]
         if lacks:
             named = ", ".join(repr(item) for item in lacks[:MOST_NAMED])
             more = ", …" if len(lacks) > MOST_NAMED else ""
@@ -278,7 +288,7 @@ def _lost(models: Mapping[str, Column], kept: Sequence[str]) -> list[str]:
         return []
     return [
         Loss(
-            f"{len(every) - len(held):,} of {len(every):,} items are left out because not every run"
+            f"{len(every) - len(kept):,} of {len(every):,} items are left out because not every run"
             f" has a score for them: {', '.join(whose)}"
         )
     ]
