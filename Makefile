@@ -6,7 +6,7 @@ UV_VERSION := 0.13.7
 # Commands that start without compiled modules take three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-serve test test-slow fuzz mutants check format notebooks sentences docs bench lock clean
+.PHONY: help demo demo-serve test test-slow fuzz mutants check budget format notebooks sentences docs bench lock clean
 
 help:  ## show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ check: $(STAMP)  ## format, lint, types, import rules, docs build
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/mkdocs build --strict --quiet
+
+budget: $(STAMP)  ## lines, files, options, names, sentences, tests and words beside their ceilings
+	$(BIN)/python -m tests.budget
 
 format: $(STAMP)  ## rewrite the code in the house format
 	$(BIN)/ruff format .

@@ -1,10 +1,10 @@
 """Mutation run: whether a test fails when the code is wrong.
 
 ``python benchmarks/mutants.py`` changes one operator or constant of the code at a time, 60 times,
-and runs the nearest tests: the mirror of the module (tests/PACKAGE/test_FILE.py) and the examples in
-its docstrings. A mutant that no test notices has survived. Mutants are chosen by a seeded rule: a
-package in turn, then one of its modules, then one place in it. ``--write`` makes docs/benchmarks/
-mutants.md of the results.
+and runs the quick tests until one fails: first the examples of the file and the tests of its room,
+then the corpus, then all that ``make test`` runs. A mutant that no test notices has survived.
+Mutants are chosen by a seeded rule: a room in turn, then one of its files, then one place in it.
+``--write`` makes docs/benchmarks/mutants.md of the results.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SOURCE = ROOT / "src" / "tallystick"
 STATE = ROOT / "benchmarks" / "mutants.json"
 PAGE = ROOT / "docs" / "benchmarks" / "mutants.md"
 MUTANTS = 60
-SECONDS = 240
+SECONDS = 1800
 
 SWAPS = {
     ast.Lt: ("<", "<="),
@@ -64,10 +64,14 @@ class Mutant:
     new: str
 
     @property
-    def tests(self) -> Path:
-        """The mirror of the module."""
-        path = Path(self.module)
-        return ROOT / "tests" / path.parent / f"test_{path.name}"
+    def stages(self) -> list[list[str]]:
+        """What to run, nearest first; each stage is left out once a test has failed."""
+        parts = Path(self.module).parts
+        room = parts[1] if parts[0] == "verbs" and len(parts) > 2 else parts[0]
+        folders = ["tests/data", "tests/io", "tests/tally", "tests/values"]
+        near = folders if room == "table" else [f"tests/{room}"]
+        held = [folder for folder in near if (ROOT / folder).is_dir()]
+        return [held, ["tests/corpus", "tests/known", "tests/first"], ["tests", "README.md"]]
 
 
 def places(module: Path) -> list[Mutant]:
@@ -131,13 +135,13 @@ def _changes(tree: ast.Module, starts: list[int], data: bytes) -> Iterator[tuple
 
 
 def chosen(seed: int = 0, count: int = MUTANTS) -> list[Mutant]:
-    """Return the mutants: packages in turn, a module with a mirror and a place by lot."""
+    """Return the mutants: rooms in turn, a file and a place by lot."""
     rng = random.Random(seed)
     packages: dict[str, list[Path]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE)
-        if Mutant(str(name), 0, "", 0, "", "").tests.exists():
-            packages.setdefault(name.parts[0] if len(name.parts) > 1 else ".", []).append(path)
+        room = "/".join(name.parts[:2]) if name.parts[0] == "verbs" else name.parts[0]
+        packages.setdefault(room if len(name.parts) > 1 else ".", []).append(path)
     found: list[Mutant] = []
     seen = set()
     while len(found) < count:
@@ -152,7 +156,7 @@ def chosen(seed: int = 0, count: int = MUTANTS) -> list[Mutant]:
 
 
 def outcome(one: Mutant) -> str:
-    """Run the nearest tests on a copy of the code with this change; say killed or survived."""
+    """Run the tests on a copy of the code with this change; say killed or survived."""
     with tempfile.TemporaryDirectory() as home:
         copy = Path(home) / "src" / "tallystick"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -163,27 +167,35 @@ def outcome(one: Mutant) -> str:
             return "gone: the line has changed"
         place = line + one.start
         target.write_bytes(data[:place] + one.new.encode() + data[place + len(one.old) :])
-        command = [
-            *(sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"),
-            *("-m", "not slow", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)),
-            *("--doctest-modules", str(one.tests), str(target)),
-        ]
-        environment = {**os.environ, "PYTHONPATH": str(copy.parent)}
-        try:
-            done = subprocess.run(
-                command,
-                cwd=ROOT,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return "killed (no end)"
-        if done.returncode not in (0, 1, 2):
-            return f"not run: {done.stdout[-200:]}"
-        return "survived" if done.returncode == 0 else "killed"
+        for number, stage in enumerate(one.stages):
+            found = _run([*stage, *([str(target)] if number == 0 else [])], copy.parent)
+            if found != "survived":
+                return found
+    return "survived"
+
+
+def _run(tests: list[str], source: Path) -> str:
+    """Run *tests* on the copy of the code in *source*, until one fails."""
+    command = [
+        *(sys.executable, "-m", "pytest", "-x", "-q", "-n", "auto", "-p", "no:cacheprovider"),
+        *("-m", "not slow", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)),
+        *("--doctest-modules", *tests),
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(source)},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "killed (no end)"
+    if done.returncode not in (0, 1, 2):
+        return f"not run: {done.stdout[-200:]}"
+    return "survived" if done.returncode == 0 else "killed"
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:
@@ -196,7 +208,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "# Mutants",
         "",
         f"One change to the code at a time, {len(told)} in all, chosen by a seeded rule over all"
-        " packages; only the mirror test of the module and the examples in its docstrings are run."
+        " rooms; the examples of the file and the tests of its room are run first, then all others."
         " A mutant that no test notices has survived.",
         "",
         "| | killed | explained | survived |",

@@ -2,7 +2,7 @@
 
 # %% A table of weak votes and predictions; yours comes from a file: Tally.of("messages.csv", columns=[...])
 from tallystick import Tally, bound
-from tallystick.bound.demo import spam
+from tallystick.verbs.bound.question import spam
 
 rows = spam(2000, rng=1)
 tally = Tally.of(rows)

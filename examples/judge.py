@@ -4,7 +4,7 @@
 import numpy as np
 
 from tallystick import judge
-from tallystick.tally import Tally, attach
+from tallystick.table import Tally, attach
 
 rng = np.random.default_rng(7)
 truth = np.where(rng.random(3000) < 0.35, "toxic", "fine")

@@ -17,14 +17,15 @@ from fractions import Fraction
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.dynamic.design import Mixing
-from tallystick.dynamic.papers.exact_cells import ExactCells
-from tallystick.dynamic.papers.sharp_bounds import (
+from tallystick.verbs.dynamic.design import Mixing
+from tallystick.verbs.dynamic.sharp import (
+    ExactCells,
+    SharpConstruction,
     any_rounds_bound,
+    sharp_construction,
     sharp_hierarchical_bound,
     three_round_lemma,
 )
-from tallystick.dynamic.papers.sharp_constructions import SharpConstruction, sharp_construction
 
 __all__ = [
     "disturbed_hierarchy",
@@ -123,7 +124,7 @@ def random_path(rounds: int, *, rng: Rng, shifted: bool) -> ExactCells:
 def disturbed_hierarchy(found: SharpConstruction, *, rng: Rng) -> ExactCells:
     """Multiply the mass of every cell of a sharp construction by a random factor.
 
-    >>> from tallystick.dynamic.papers.sharp_constructions import sharp_construction
+    >>> from tallystick.verbs.dynamic.sharp import sharp_construction
     >>> found = sharp_construction(Fraction(1, 10**4), mixing="flat")
     >>> disturbed_hierarchy(found, rng=0).hierarchy_risk() != found.risk
     True

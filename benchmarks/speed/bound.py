@@ -18,10 +18,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
-from tallystick.bound.blocks import Scheme, label_bins
-from tallystick.bound.forward import Evidence, forward
-from tallystick.bound.metrics import Summary
-from tallystick.stats.transport import agreement, smoothed
+from tallystick.stats.transport import agreement
+from tallystick.stats.transport_smoothed import smoothed
+from tallystick.verbs.bound.forward import Evidence, Scheme, Summary, forward, label_bins
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record

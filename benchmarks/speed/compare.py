@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tallystick.compare.exact_pair import exact_score
-from tallystick.compare.pairs import discordance, mcnemar, tango
 from tallystick.stats.maxt import pairwise_max_t
+from tallystick.verbs.compare.pairs import discordance, exact_score, mcnemar, tango
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record

@@ -20,9 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import dynamic
-from tallystick.dynamic.learners import Learner, RandomErrors
-from tallystick.dynamic.panel import forecast_panel
-from tallystick.dynamic.rollouts import roll_path
+from tallystick.verbs.dynamic.panel import forecast_panel
+from tallystick.verbs.dynamic.rollouts import Learner, RandomErrors, roll_path
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1
 

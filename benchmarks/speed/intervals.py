@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
-from tallystick.stats.intervals import betting
+from tallystick.stats.anytime import betting
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record

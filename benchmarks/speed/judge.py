@@ -16,15 +16,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import judge
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.logical import Logic, logical_curve
-from tallystick.stats.latent import solve_moments, trio_moments
-from tallystick.tally import Tally
+from tallystick.stats.latent_triplet import solve_moments, trio_moments
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.logical import Logic, logical_curve
 
 JUDGES, ITEMS = 20, 10_000
 NTQR_TRIOS = 3
 COIN_FLIPS_BEFORE = {4: 6884, 5: 3995, 6: 5210, 8: 3471}
-"""Milliseconds of the code before `tallystick.stats.latent.ridge`, on the same machine."""
+"""Milliseconds of the code before `tallystick.stats.latent_model`, on the same machine."""
 
 
 def best(call: Callable[[], Any], repeats: int = 5) -> float:

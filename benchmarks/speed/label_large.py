@@ -117,7 +117,7 @@ def drawn(session: Path) -> dict[str, float]:
     """Return what the second batch takes where the session is open already."""
     code = (
         "import os, resource, sys, time\n"
-        "from tallystick.label import reopen\n"
+        "from tallystick.verbs.label import reopen\n"
         "with reopen(sys.argv[1]) as work:\n"
         "    for ask in work.next(20):\n"
         "        work.answer(ask.number, 1, reader='1')\n"

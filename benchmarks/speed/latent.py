@@ -24,7 +24,8 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.stats.latent import LatentFit, LatentModel, LatentOptions, fit, simulate
+from tallystick.stats.latent_fit import LatentFit, fit, simulate
+from tallystick.stats.latent_model import LatentModel, LatentOptions
 
 DATA = Path(
     os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")

@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.dynamic import run_experiment
-from tallystick.dynamic.experiment import Execution
+from tallystick.verbs.dynamic import run_experiment
+from tallystick.verbs.dynamic.experiment import Execution
 
 ITEMS, FEATURES, ROUNDS, ROLLOUTS = 1_000, 10, 5, 16
 

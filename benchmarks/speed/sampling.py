@@ -31,7 +31,7 @@ from tallystick.sampling import (
     Uniform,
     replay,
 )
-from tallystick.stats.ustat import uncertainty
+from tallystick.stats.signs import uncertainty
 
 STRATA, LABELS, ITEMS, CALLS = 93, 31, 64_000, 5000
 

@@ -15,11 +15,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import score
-from tallystick.score.consensus import consensus
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.reading import read_outputs
-from tallystick.score.systems import estimate_systems
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.reading import consensus, read_outputs
+from tallystick.verbs.score.systems import estimate_systems
 
 SYSTEMS, ITEMS, JUDGES, GRADED = 20, 5_000, 8, 100
 
@@ -56,7 +55,7 @@ def drawn() -> dict[str, np.ndarray]:
 def main() -> None:
     import pandas as pd
 
-    from tallystick.data import read
+    from tallystick.table import read
 
     table = drawn()
     frame = pd.DataFrame(table)

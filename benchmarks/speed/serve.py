@@ -32,10 +32,11 @@ from tests.serve.postgres import postgres_server
 from tests.serve.web import running
 
 from tallystick.serve.app import make_service
-from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
-from tallystick.serve.service import Config
-from tallystick.serve.settings import find_stream
+from tallystick.serve.ingest import LabelRecord, VoteRecord
+from tallystick.serve.ingest_write import Source, apply
+from tallystick.serve.jobs import Config
 from tallystick.serve.store import open_store
+from tallystick.serve.writer import find_stream
 
 JUDGES = ("gpt", "claude", "llama", "qwen", "rule")
 _CLIENT = httpx.Client(timeout=120)  # one for all: making one takes longer than an answer

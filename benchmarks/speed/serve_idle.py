@@ -140,7 +140,7 @@ def _evaluate(address: str) -> float:
         "import sys, time\n"
         "from tallystick.serve.answer import answer_stream\n"
         "from tallystick.serve import answer\n"
-        "from tallystick.serve.span import Span\n"
+        "from tallystick.serve.auth import Span\n"
         "from tallystick.serve.store import open_store\n"
         "real, times = answer._concluded, []\n"
         "def timed(*given):\n"

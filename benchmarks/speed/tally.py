@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from record import record
 
-from tallystick.tally import Tally
+from tallystick.table import Tally
 
 ROWS = 10_000_000
 TALL = 100_000_000

@@ -27,10 +27,9 @@ from tallystick.stats.transport import (
     pair_cost,
     pair_difference,
     programme,
-    robust_end,
-    smoothed,
     two_labels,
 )
+from tallystick.stats.transport_smoothed import robust_end, smoothed
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record

@@ -17,7 +17,8 @@ from statsmodels.stats import inter_rater
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from tallystick.stats.agreement import cohen_kappa, fleiss_kappa
+from tallystick.stats.agreement_ordinal import krippendorff_alpha
 
 TABLES = 200
 

@@ -15,8 +15,9 @@ from bound_sets import DATA, Set, label_models, made, sets
 from sklearn.linear_model import LogisticRegression
 
 from tallystick import bound
-from tallystick.bound.label_models import LabelModel, given
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_model_checks import given
+from tallystick.verbs.bound.label_models import LabelModel
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.526, 0.6, 0.7, 0.8, 0.9)
 MODELS = ("oracle", "dawid-skene", "triplet", "snorkel")

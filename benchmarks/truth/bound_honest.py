@@ -19,13 +19,13 @@ from record import kept_row, record
 from sklearn.linear_model import LogisticRegression
 
 from tallystick import bound
-from tallystick.bound.label_intervals import LabelledRows
-from tallystick.bound.label_models import consensus_of, surprise
-from tallystick.bound.metric_bounds import bounds_under
-from tallystick.bound.metrics import Summary
-from tallystick.bound.prepared import prepared
-from tallystick.bound.robust import robust_bounds, votes_contradict
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.forward import Summary
+from tallystick.verbs.bound.label_model_checks import prepared, surprise
+from tallystick.verbs.bound.label_models import consensus_of
+from tallystick.verbs.bound.metric_bounds import bounds_under
+from tallystick.verbs.bound.robust import robust_bounds, votes_contradict
+from tallystick.verbs.bound.verdict import LabelledRows
 
 TABLES = 200
 TESTED = 40

@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import bound
-from tallystick.bound.label_intervals import LabelledRows
-from tallystick.bound.label_models import consensus_of
-from tallystick.bound.metrics import Summary
-from tallystick.stats.adverse import adverse_auc
-from tallystick.tally import Tally
+from tallystick.stats.adverse_ratios import adverse_auc
+from tallystick.table import Tally
+from tallystick.verbs.bound.forward import Summary
+from tallystick.verbs.bound.label_models import consensus_of
+from tallystick.verbs.bound.verdict import LabelledRows
 
 POPULATIONS = 16
 DRAWS = 150

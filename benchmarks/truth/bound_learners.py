@@ -9,7 +9,7 @@ import torch
 from bound_sets import Set
 
 from tallystick import bound
-from tallystick.bound.label_models import LabelModel
+from tallystick.verbs.bound.label_models import LabelModel
 
 DECAYS = np.logspace(0, -3, 10)
 STEPS = 100

@@ -19,7 +19,7 @@ from bound_sets import SNORKEL, Set, label_models, sets
 from scipy.stats import rankdata
 
 from tallystick import bound
-from tallystick.bound.label_models import LabelModel
+from tallystick.verbs.bound.label_models import LabelModel
 
 SEEDS = 5
 CUTS = (0.2, 0.4, 0.5, 0.6, 0.8)

@@ -18,10 +18,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from tallystick import bound
-from tallystick.bound.label_models import LabelModel, given
-from tallystick.bound.prepared import fitted
 from tallystick.errors import TallystickError
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_model_checks import fitted, given
+from tallystick.verbs.bound.label_models import LabelModel
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy.special import stdtr
 
-from tallystick.compare import Board, Settings, coin_figure, evaluate, trade_off_figure
-from tallystick.compare.clusters import cluster_errors, satterthwaite
 from tallystick.report import Plot
 from tallystick.stats.maxt import _step_down, pairwise_max_t
 from tallystick.stats.signs import sign_log_e
+from tallystick.verbs.compare import Board, Settings, coin_figure, evaluate, trade_off_figure
+from tallystick.verbs.compare.clusters import cluster_errors, satterthwaite
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import DOCS, record

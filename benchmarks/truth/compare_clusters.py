@@ -36,11 +36,11 @@ from cluster_cases import (
 )
 from record import kept_row, record
 
-from tallystick.compare.clusters import pairs_of_new_clusters
-from tallystick.compare.new_clusters import ClusterSample, sign_flip_table
-from tallystick.compare.settings import Settings
-from tallystick.stats.clusters import cluster_values, sign_flip_pairs
-from tallystick.stats.multiplicity import holm
+from tallystick.stats.cluster_pairs import sign_flip_pairs
+from tallystick.stats.clusters import cluster_values
+from tallystick.stats.maxt import holm
+from tallystick.verbs.compare.clusters import ClusterSample, pairs_of_new_clusters, sign_flip_table
+from tallystick.verbs.compare.question import Settings
 
 ALPHA = 0.05
 SIZES = (8, 20, 50)

@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from cluster_cases import DATA
 from record import record
 
-from tallystick.stats.skewed import hull, hull_ends
-from tallystick.stats.skewed_pair import mean_rule
+from tallystick.stats.skewed import hull, hull_ends, mean_rule
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 RESAMPLES = 999

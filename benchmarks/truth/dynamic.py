@@ -30,17 +30,18 @@ from record import kept_row, record
 from tests.exact_adversaries import nearest_hierarchies, nearest_path
 
 from tallystick import dynamic
-from tallystick.dynamic.bounds import exponential_bound
-from tallystick.dynamic.curves import curves, plurality
-from tallystick.dynamic.experiment import Experiment
-from tallystick.dynamic.learners import Learner, Perfect, RandomErrors
-from tallystick.dynamic.noise import noise_bound
-from tallystick.dynamic.papers import noise_closed_floor, sharp_construction
-from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
-from tallystick.dynamic.papers.gradient import exponential_updates, hinge_updates
-from tallystick.dynamic.rollouts import roll_path
-from tallystick.dynamic.similarity import early_signals, rank_persistence
-from tallystick.dynamic.worst_case import WorstCase
+from tallystick.verbs.dynamic.experiment import Experiment
+from tallystick.verbs.dynamic.papers import (
+    exponential_updates,
+    hierarchical_certificate,
+    hinge_updates,
+    path_certificate,
+)
+from tallystick.verbs.dynamic.population import early_signals, rank_persistence
+from tallystick.verbs.dynamic.rollouts import Learner, Perfect, RandomErrors, noise_bound, roll_path
+from tallystick.verbs.dynamic.sharp import noise_closed_floor, sharp_construction
+from tallystick.verbs.dynamic.simulate import curves, plurality
+from tallystick.verbs.dynamic.theory import WorstCase, exponential_bound
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"

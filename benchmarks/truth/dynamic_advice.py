@@ -30,11 +30,10 @@ from pieces import file_of_pieces
 from record import kept_row, record
 
 from tallystick import dynamic
-from tallystick.dynamic.analyse import analyse
-from tallystick.dynamic.log import RoundLog
-from tallystick.dynamic.panel import majority_risk
-from tallystick.dynamic.question import AnalyseQuestion
-from tallystick.dynamic.step_change import step_change
+from tallystick.verbs.dynamic.analyse import analyse, step_change
+from tallystick.verbs.dynamic.log import RoundLog
+from tallystick.verbs.dynamic.panel import majority_risk
+from tallystick.verbs.dynamic.question import AnalyseQuestion
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"

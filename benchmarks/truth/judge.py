@@ -23,9 +23,9 @@ from judge_section4 import experiments
 from record import record
 
 from tallystick import judge
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.supervised import Supervised
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.supervised import Supervised
 
 FOLDER = (
     Path(

@@ -16,8 +16,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.judge import few_labels
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import few_labels
 
 ITEMS, TABLES = 1000, 200
 PANELS = {

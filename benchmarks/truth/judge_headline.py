@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import judge
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.estimates import majorities
-from tallystick.judge.vote_model import fit_vote_model
 from tallystick.results import Unknown
-from tallystick.stats.latent import blend
-from tallystick.tally import Tally
+from tallystick.stats.latent_triplet import blend
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.grade import majorities
+from tallystick.verbs.judge.label_free import fit_vote_model
 
 REPETITIONS = 16
 METHODS = ("dawid-skene", "majority", "majority of the others")

@@ -20,12 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from judge_headline import copies, hard_items, independent
 from record import record
 
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.dawid_skene import fit_ballots
-from tallystick.judge.item_support import item_support, noise_floor
-from tallystick.judge.vote_model import fit_vote_model
-from tallystick.stats.latent import expected_calibration_error
-from tallystick.tally import Tally
+from tallystick.stats.latent_calibrate import expected_calibration_error
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.label_free import fit_vote_model, item_support, noise_floor
+from tallystick.verbs.judge.supervised import fit_ballots
 
 FOLDER = Path(
     os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")

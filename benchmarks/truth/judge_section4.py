@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from record import record
 
-from tallystick.stats.latent import Trios, solve_points, solve_trios
+from tallystick.stats.latent_triplet import Trios, solve_points, solve_trios
 
 SIZES = (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 SETS = ("twonorm", "mushroom", "adult")
@@ -116,7 +116,7 @@ class Evaluation:
     """
 
     def __init__(self, counts: np.ndarray) -> None:
-        from tallystick.judge.papers.sensitivity import derivatives
+        from tallystick.verbs.judge.papers import derivatives
 
         self.trios: Trios = solve_trios(CELLS, counts.sum(axis=0))
         self.sensible = self.trios.status[0] == "sensible"

@@ -15,11 +15,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.dawid_skene import dawid_skene
-from tallystick.judge.label_free import label_free
 from tallystick.results import Interval, Unknown
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.label_free import label_free
+from tallystick.verbs.judge.supervised import dawid_skene
 
 TABLES = 500
 TIES = 0.07

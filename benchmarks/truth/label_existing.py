@@ -15,17 +15,12 @@ import numpy as np
 from label_sets import Population, Table, populations
 from record import kept_row
 
-from tallystick.label.existing import Existing, Use, use_existing
-from tallystick.sampling.labels import (
-    Apart,
-    DrawJournal,
-    anytime_share,
-    drawing_probabilities,
-    rectified_steps,
-)
-from tallystick.sampling.labels.batches import FIRST
-from tallystick.sampling.labels.planned_share import planned_shares
-from tallystick.sampling.labels.task import LabelTask, class_measure
+from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
+from tallystick.sampling.label_means import Apart, rectified_steps
+from tallystick.sampling.label_shares import anytime_share, planned_shares
+from tallystick.sampling.label_strata import FIRST
+from tallystick.sampling.label_task import LabelTask, class_measure
+from tallystick.verbs.label.begin import Existing, Use, use_existing
 
 TARGET, THERE, COMPLAINTS, BATCH = 0.05, 60, 3.0, 10
 LOW, AGAIN = 0.945, 5

@@ -9,8 +9,8 @@ from label_peers import active_inference, truescore_plan
 from label_runs import Sessions, Stopped, planned, sessions, stopped_at_batches
 from label_sets import Population, Table, populations
 
-from tallystick.sampling.labels import anytime_share, rectified_steps
-from tallystick.sampling.labels.bets import capital, mirrored, moments_before
+from tallystick.sampling.label_means import capital, mirrored, moments_before, rectified_steps
+from tallystick.sampling.label_shares import anytime_share
 from tallystick.stats.poststratify import poststratified_share
 
 TARGET, MOST = 0.05, 600

@@ -8,9 +8,14 @@ import numpy as np
 from label_runs import Sessions, sessions
 from label_sets import Population, Table, populations
 
-from tallystick.sampling.labels import rectified_steps
-from tallystick.sampling.labels.anytime_share import SMALLEST_LEAD
-from tallystick.sampling.labels.bets import capital, mirrored, moments_before, sign_bets
+from tallystick.sampling.label_means import (
+    capital,
+    mirrored,
+    moments_before,
+    rectified_steps,
+    sign_bets,
+)
+from tallystick.sampling.label_shares import SMALLEST_LEAD
 from tallystick.stats.poststratify import poststratified_share
 
 MOST, LEAD, PEEKS = 1200, 0.08, 5

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallystick.sampling import Budget, Flips, Plan, Sampler, Strata, history_cells
-from tallystick.shift import Items
-from tallystick.shift.change import accuracy_bounds, flip_bounds
-from tallystick.shift.counts import Counts, collapse, count
-from tallystick.shift.intervals import SumBounds
-from tallystick.shift.noise_rules import BLIND_SHARE, more_repeats
-from tallystick.shift.noise_share import Repeats, noise_share
-from tallystick.shift.noise_shares import accuracy_noise_share
-from tallystick.shift.noisy_change import noisy_accuracy, noisy_entries, noisy_flips
+from tallystick.verbs.shift import Items
+from tallystick.verbs.shift.change import accuracy_bounds, flip_bounds
+from tallystick.verbs.shift.design import BLIND_SHARE, SumBounds, more_repeats
+from tallystick.verbs.shift.noise import (
+    Counts,
+    Repeats,
+    accuracy_noise_share,
+    collapse,
+    count,
+    noise_share,
+)
+from tallystick.verbs.shift.noisy import noisy_accuracy, noisy_entries, noisy_flips
 
 LABELS = ("a", "b", "c", "d")
 

@@ -19,8 +19,8 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from tallystick.compare import evaluate
 from tallystick.stats.intervals import clopper_pearson
+from tallystick.verbs.compare import evaluate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from prediction_powered import prediction_powered_mean

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.stats.intervals import Bounds, Intervals
-from tallystick.stats.intervals.array import Floats, Vector
-from tallystick.stats.intervals.bounds import as_unit, from_unit
-from tallystick.stats.intervals.side import split_alpha
+from tallystick.stats.intervals import (
+    Bounds,
+    Floats,
+    Intervals,
+    Vector,
+    as_unit,
+    from_unit,
+    split_alpha,
+)
 from tallystick.stats.poststratify import Sharpened, Target, check_target
 
 __all__ = ["PredictionPowered", "prediction_powered_mean"]

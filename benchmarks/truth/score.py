@@ -27,9 +27,11 @@ from prediction_powered import prediction_powered_mean
 from record import record
 from score_sets import Population, populations
 
-from tallystick.score import evaluate
-from tallystick.stats.adverse import Spread, adverse_means, adverse_shares
+from tallystick.stats.adverse_binary import adverse_shares
+from tallystick.stats.adverse_ends import Spread
+from tallystick.stats.adverse_numbers import adverse_means
 from tallystick.stats.poststratify import poststratified_share
+from tallystick.verbs.score import evaluate
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score"
 LABELS = (20, 30, 50, 100, 200, 500)

@@ -20,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 from score_enumeration import chances
 
-from tallystick.stats.adverse import raw_share_ends
-from tallystick.stats.adverse.stratum import effective_labels
+from tallystick.stats.adverse_binary import effective_labels, raw_share_ends
 
 LEVEL = 0.05
 SIZES = (108, 1000)

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 from scipy.special import gammaln
 
-from tallystick.stats.adverse import adverse_shares
+from tallystick.stats.adverse_binary import adverse_shares
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score-enumeration"
 VERSION = 2

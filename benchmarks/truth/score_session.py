@@ -24,29 +24,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from record import record
 from score_system_sets import NUMBERS, PAIRS, SEVERAL, SystemsSet, sets
 
-from tallystick.data import read
-from tallystick.sampling.labels import (
-    DrawJournal,
-    LabelProgress,
-    advance,
-    contested_draws,
-    draw_batch,
-    judged_difference,
-    next_batch,
-    start,
-    stop_reason,
-)
-from tallystick.sampling.labels.answers import Read
-from tallystick.sampling.labels.existing import Apart
-from tallystick.sampling.labels.planned_measure import planned_measure
-from tallystick.sampling.labels.session_order import SessionOrder
-from tallystick.score import CAPABILITY
-from tallystick.score.consensus import consensus
-from tallystick.score.from_session import SessionDraws
-from tallystick.score.labelling import labelling, rows_by_item
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.session_pairs import session_pairs
-from tallystick.score.systems import system_strata
+from tallystick.sampling.label_accuracies import DrawJournal
+from tallystick.sampling.label_best import advance, contested_draws, start
+from tallystick.sampling.label_differences import SessionOrder, judged_difference
+from tallystick.sampling.label_means import Apart
+from tallystick.sampling.label_shares import planned_measure
+from tallystick.sampling.label_strata import LabelProgress, draw_batch, next_batch, stop_reason
+from tallystick.sampling.label_task import Read
+from tallystick.table import read
+from tallystick.verbs.score import CAPABILITY
+from tallystick.verbs.score.labelling import labelling, rows_by_item
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.reading import consensus
+from tallystick.verbs.score.sessions import SessionDraws, session_pairs
+from tallystick.verbs.score.systems import system_strata
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score-session"
 ALPHA, FIXED, MOST = 0.05, 50, 400

@@ -16,9 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tallystick.score.consensus import consensus
-from tallystick.score.outputs import Outputs
-from tallystick.score.systems import system_strata
+from tallystick.verbs.score.reading import Outputs, consensus
+from tallystick.verbs.score.systems import system_strata
 
 DATA = Path(
     os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tallystick.data import read
-from tallystick.score import CAPABILITY
-from tallystick.score.outputs import Outputs
-from tallystick.score.reading import read_outputs
+from tallystick.table import read
+from tallystick.verbs.score import CAPABILITY
+from tallystick.verbs.score.reading import Outputs, read_outputs
 
 SEED = 14
 Rng = np.random.Generator

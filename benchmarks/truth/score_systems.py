@@ -22,12 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from record import record
 from score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
 
-from tallystick.score.consensus import consensus
-from tallystick.score.pairs import compare_pairs
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.ranking import sign_of
-from tallystick.score.systems import estimate_systems
-from tallystick.stats.adverse import compare_systems
+from tallystick.stats.adverse_systems import compare_systems
+from tallystick.verbs.score.pairs import compare_pairs, sign_of
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.reading import consensus
+from tallystick.verbs.score.systems import estimate_systems
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score-systems"
 ALPHA = 0.05

@@ -28,7 +28,7 @@ from record import record
 from tests.serve.web import Clock, Loop, Web
 
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.service import Config
+from tallystick.serve.jobs import Config
 from tallystick.serve.store import open_store
 
 ACCURACY = {"gpt": 0.92, "claude": 0.88, "llama": 0.85}

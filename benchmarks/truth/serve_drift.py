@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick.errors import NotIdentifiable
-from tallystick.judge.windows import Windows
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge.windows import Windows
 
 WINDOWS, SIZE, LATE, ALPHA = 50, 200, 0.05, 0.05
 

@@ -33,8 +33,8 @@ from tests.serve.random_streams import random_stream
 from tests.serve.web import Clock, Loop, Web
 
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.check import check_stream
-from tallystick.serve.service import Config, Service
+from tallystick.serve.client import check_stream
+from tallystick.serve.jobs import Config, Service
 from tallystick.serve.store import open_store
 
 NAMES = ("questions", "unknowable", "different", "broken books")

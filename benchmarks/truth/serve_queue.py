@@ -21,14 +21,19 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.sampling.labels import strata as strata_file
-from tallystick.sampling.labels.consensus import Consensus, VotePatterns
-from tallystick.score.consensus import strata_of
-from tallystick.serve.queue.chances import LabelledRow, drawn_frame, either
-from tallystick.serve.queue.drawing import plan_frame
-from tallystick.serve.queue.population import DrawPopulation, Words
-from tallystick.serve.span import Span
-from tallystick.stats.adverse import adverse_share, adverse_share_weighted
+from tallystick.sampling import label_strata as strata_file
+from tallystick.sampling.label_accuracies import Consensus, VotePatterns
+from tallystick.serve.auth import Span
+from tallystick.serve.queue import (
+    DrawPopulation,
+    LabelledRow,
+    Words,
+    drawn_frame,
+    either,
+    plan_frame,
+)
+from tallystick.stats.adverse_binary import adverse_share, adverse_share_weighted
+from tallystick.verbs.score.reading import strata_of
 
 N, OLD = 1_500, 1_000
 BUDGETS = (40, 60)

@@ -55,7 +55,7 @@ from tallystick.sampling import (
     replay,
     stratified,
 )
-from tallystick.stats.ustat import uncertainty_score
+from tallystick.stats.signs import uncertainty_score
 
 # squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)
 REFERENCE = {

@@ -27,9 +27,9 @@ from tallystick.sampling import (
     replay,
     stratified,
 )
-from tallystick.shift import Items, Run, ShiftResult, fleet, run
-from tallystick.shift.optimal import optimal_allocation
-from tallystick.stats.ustat import uncertainty_score
+from tallystick.stats.signs import uncertainty_score
+from tallystick.verbs.shift import Items, Run, ShiftResult, fleet, run
+from tallystick.verbs.shift.papers import optimal_allocation
 
 PAPER = {  # Figure 2, in points of accuracy
     "YELP Amazon": 2.0,

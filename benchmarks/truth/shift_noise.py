@@ -26,11 +26,9 @@ from record import kept_row, record
 
 from tallystick.clients import Client
 from tallystick.sampling import Budget, Flips, Observed, Plan, history_cells, replay
-from tallystick.shift.beyond_noise import beyond_noise, chance_p_value
-from tallystick.shift.intervals import SumBounds, sum_bounds
-from tallystick.shift.noise_rules import BLIND_SHARE, FLIP_HULL
-from tallystick.shift.noisy_change import sample_of
-from tallystick.shift.noisy_intervals import blind_gap, flip_rate_bounds, stretched
+from tallystick.verbs.shift.design import BLIND_SHARE, FLIP_HULL, SumBounds, sum_bounds
+from tallystick.verbs.shift.noise import beyond_noise, chance_p_value
+from tallystick.verbs.shift.noisy import blind_gap, flip_rate_bounds, sample_of, stretched
 
 Z = 1.959964
 SEED = 16
@@ -302,9 +300,9 @@ def _again(title: str, runs: int) -> dict[str, Any]:
 
 def one_verdict(case: World, calls: int, rng: np.random.Generator) -> tuple[bool, bool, bool, bool]:
     """Run the product once on a simulated API; say what its intervals exclude."""
-    from tallystick.shift import Items
-    from tallystick.shift import run as ask_api
-    from tallystick.shift.run_plan import Run as Plan_
+    from tallystick.verbs.shift import Items
+    from tallystick.verbs.shift import run as ask_api
+    from tallystick.verbs.shift.question import Run as Plan_
 
     old = case.old.answers(rng)
     first, second = case.new.answers(rng), case.new.answers(rng)
@@ -350,9 +348,9 @@ class Simulated(Client):
 
 def gate(runs: int) -> None:
     """How often a watched gate "flip_rate <= x" passes where a little more than x changed."""
-    from tallystick.shift import Items
-    from tallystick.shift import run as ask_api
-    from tallystick.shift.run_plan import Run as Plan_
+    from tallystick.verbs.shift import Items
+    from tallystick.verbs.shift import run as ask_api
+    from tallystick.verbs.shift.question import Run as Plan_
 
     def passes(case: World, calls: int, limit: float, rng: np.random.Generator) -> bool:
         old, certain = case.old.answers(rng), case.new.noise == 0

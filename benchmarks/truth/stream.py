@@ -23,8 +23,8 @@ from river.drift import ADWIN
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.stats.stream import Event, Naming, Notice, StreamAlarm, Watch, WatchOptions
-from tallystick.stats.stream.series import count_blocks
+from tallystick.stats.stream import Notice, WatchOptions, count_blocks
+from tallystick.stats.stream_watch import Event, Naming, StreamAlarm, Watch
 
 ACCURACY = np.array([0.9, 0.85, 0.8, 0.85])
 LABELS = ("fail", "pass", "PASS.")

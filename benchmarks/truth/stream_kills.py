@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.tally import Tally, TallySink, tally
+from tallystick.table import Tally, TallySink, tally
 
 KILLS = 30
 BATCHES = 40

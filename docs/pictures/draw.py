@@ -7,9 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tallystick import plot
-from tallystick.data import conclude, read
 from tallystick.registry import capability
 from tallystick.results import Result
+from tallystick.table import conclude, read
 
 HERE = Path(__file__).resolve().parent
 VERBS = {

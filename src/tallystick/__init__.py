@@ -14,13 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tallystick.data import Data, Roles, read
     from tallystick.errors import TallystickError
     from tallystick.report import plot
     from tallystick.results import Figure, Interval, Needed, Result, Unknown
-    from tallystick.tally import Moments, Tally, attach
-
-__version__ = "0.1.0"
+    from tallystick.table import Data, Moments, Roles, Tally, attach, read
 
 __all__ = [
     "Data",
@@ -39,51 +36,54 @@ __all__ = [
     "read",
 ]
 
+__version__ = "0.1.0"
+
 _HOME = {
-    "Data": "data",
+    "Data": "table",
     "Figure": "results",
     "Interval": "results",
-    "Moments": "tally",
+    "Moments": "table",
     "Needed": "results",
     "Result": "results",
-    "Roles": "data",
-    "Tally": "tally",
+    "Roles": "table",
+    "Tally": "table",
     "TallystickError": "errors",
     "Unknown": "results",
-    "attach": "tally",
+    "attach": "table",
     "plot": "report",
-    "read": "data",
+    "read": "table",
 }
 """Public name to the room that holds it."""
 
-_CAPABILITIES = frozenset(
-    {"ask", "audit", "bound", "compare", "dynamic", "judge", "score", "shift"}
+_VERBS = frozenset(
+    {"ask", "audit", "bound", "compare", "dynamic", "judge", "label", "score", "shift"}
 )
-_ROOMS = _CAPABILITIES | {
-    "clients",
-    "data",
-    "errors",
-    "io",
-    "integrations",
-    "label",
-    "report",
-    "results",
-    "sampling",
-    "serve",
-    "stats",
-    "tally",
-    "values",
-}
+_ROOMS = frozenset(
+    {
+        "clients",
+        "errors",
+        "integrations",
+        "report",
+        "results",
+        "sampling",
+        "serve",
+        "stats",
+        "table",
+        "verbs",
+    }
+)
 """Rooms that open on first use."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"tallystick.{_HOME[name]}"), name)
+    if name in _VERBS:
+        return import_module(f"tallystick.verbs.{name}")
     if name in _ROOMS:
         return import_module(f"tallystick.{name}")
     raise AttributeError(f"module 'tallystick' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS})
+    return sorted({*__all__, *_ROOMS, *_VERBS})

@@ -1,5 +1,7 @@
 """``python -m tallystick`` is ``tallystick``."""
 
+from __future__ import annotations
+
 from tallystick.cli import main
 
 __all__: list[str] = []

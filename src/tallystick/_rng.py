@@ -13,8 +13,6 @@ import numpy as np
 
 from tallystick.errors import InputError
 
-__all__ = ["Rng", "as_rng", "seed_of", "spawn"]
-
 Rng: TypeAlias = int | np.random.Generator
 """What every random function takes as its keyword ``rng``: a seed, or a generator that the caller
 owns."""

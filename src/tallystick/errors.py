@@ -18,19 +18,6 @@ Every message names the argument, the value and the way out.
 
 from __future__ import annotations
 
-__all__ = [
-    "BudgetError",
-    "ConvergenceError",
-    "FileError",
-    "FormatError",
-    "InputError",
-    "MergeError",
-    "MissingExtra",
-    "NotIdentifiable",
-    "TallystickError",
-    "UsageError",
-]
-
 
 class TallystickError(Exception):
     """The root: catch this to catch everything that Tallystick raises on purpose."""

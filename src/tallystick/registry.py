@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 from tallystick.errors import InputError
 
 if TYPE_CHECKING:
-    from tallystick.data import Capability
     from tallystick.results import Result
-
-__all__ = ["ENTRIES", "Entry", "capabilities", "capability", "verbs"]
+    from tallystick.table import Capability
 
 
 @dataclass(frozen=True)
@@ -37,71 +35,71 @@ class Entry:
 ENTRIES: list[Entry] = [
     Entry(
         "score",
-        "tallystick.score:CAPABILITY",
+        "tallystick.verbs.score:CAPABILITY",
         "How good are my systems, when judges grade every output and people only few?",
         "score outputs.csv --item question --system system --judges gpt,claude --truth human",
         labels=True,
     ),
     Entry(
         "compare",
-        "tallystick.compare:CAPABILITY",
+        "tallystick.verbs.compare:CAPABILITY",
         "Which model is better, how sure is that, and what would settle the rest?",
         "compare old.csv new.csv --metric correct",
         labels=True,
     ),
     Entry(
         "plan",
-        "tallystick.compare:PLAN",
+        "tallystick.verbs.compare:PLAN",
         "How many items do I need to show a difference, and with what guarantee?",
         "plan --difference .02 --disagreement .1",
     ),
     Entry(
         "judge",
-        "tallystick.judge:CAPABILITY",
+        "tallystick.verbs.judge:CAPABILITY",
         "How good are my judges, with no labels or with a few?",
         "judge votes.csv --judges gpt,claude,llama --truth gold",
         labels=True,
     ),
     Entry(
         "bound",
-        "tallystick.bound:CAPABILITY",
+        "tallystick.verbs.bound:CAPABILITY",
         "Within what bounds is my classifier, given only weak labels?",
         "bound weak.csv --prediction h --weak 'lf_*'",
         labels=True,
     ),
     Entry(
         "shift",
-        "tallystick.shift:CAPABILITY",
+        "tallystick.verbs.shift:CAPABILITY",
         "How did this API change, for the fewest paid calls?",
         "shift items.csv --truth y --old spring --api openai:MODEL@URL --budget 500",
     ),
     Entry(
         "shift baseline",
-        "tallystick.shift:BASELINE",
+        "tallystick.verbs.shift:BASELINE",
         "Record what an API answers now, several times per item, to compare with later.",
         "shift baseline items.csv --api openai:MODEL@URL --prompt prompt.txt -o spring.csv",
     ),
     Entry(
         "ask",
-        "tallystick.ask:CAPABILITY",
+        "tallystick.verbs.ask:CAPABILITY",
         "Ask an API or a judge about every row, once, and add the answers as a column.",
         "ask items.csv --api openai:MODEL@URL --prompt judge.txt --as gpt -o votes.csv",
     ),
     Entry(
         "dynamic theory",
-        "tallystick.dynamic:THEORY",
+        "tallystick.verbs.dynamic:THEORY",
         "What is proved about a dynamic benchmark, before anything is run?",
         "dynamic theory --epsilon .1",
     ),
     Entry(
         "dynamic simulate",
-        "tallystick.dynamic:SIMULATE",
+        "tallystick.verbs.dynamic:SIMULATE",
         "What would a design of rounds bring, with such a learner?",
         "dynamic simulate --design hierarchical --epsilon .1",
     ),
     Entry(
         "dynamic analyse",
-        "tallystick.dynamic:ANALYSE",
+        "tallystick.verbs.dynamic:ANALYSE",
         "Is another round worth it, judging by the log of the rounds or attempts so far?",
         "dynamic analyse log.csv --round round",
     ),

@@ -1,4 +1,4 @@
-"""The house is kept as drawn: one record of roles, rooms of one shape, functions that fit a screen."""
+"""The house is kept as drawn: one record of roles, functions that fit a screen."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ import ast
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
-
-from tallystick.registry import capabilities
 
 SOURCE = Path(__file__).parents[2] / "src" / "tallystick"
 MOST_PARAMETERS = 8
@@ -69,7 +65,7 @@ def test_there_is_one_record_of_roles() -> None:
         for name in one.classes
         if name in ("Roles", "ColumnOptions", "Named")
     ]
-    assert homes == ["data/roles.py"]
+    assert homes == ["table/roles.py"]
 
 
 def test_nobody_silences_the_formatter() -> None:
@@ -79,11 +75,3 @@ def test_nobody_silences_the_formatter() -> None:
         if "fmt: skip" in (text := path.read_text(encoding="utf-8")) or "fmt: off" in text
     ]
     assert not silenced
-
-
-@pytest.mark.parametrize("one", list(capabilities()), ids=lambda one: one.verb)
-def test_every_capability_has_the_same_rooms(one) -> None:
-    folder = SOURCE / one.question.__module__.split(".")[1]
-    missing = [name for name in ("result.py", "verdict.py") if not (folder / name).exists()]
-    assert not missing, f"{folder.name} has no {missing}"
-    assert one.summary[0].isupper()

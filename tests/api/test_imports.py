@@ -48,10 +48,10 @@ def test_no_test_imports_a_name_that_is_gone() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("from tallystick.io import scan", []),
-        ("from tallystick.io import gone", ["tallystick.io.gone"]),
+        ("from tallystick.table import scan", []),
+        ("from tallystick.table import gone", ["tallystick.table.gone"]),
         ("from tallystick.gone import x", ["tallystick.gone"]),
-        ("from tallystick.tally import save", []),
+        ("from tallystick.table import tally_files", []),
     ],
 )
 def test_the_check_sees_names_that_are_gone(text: str, expected: list[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.values import NO_ANSWER
+from tallystick.table import NO_ANSWER
 
 SOURCE = Path(__file__).parents[2] / "src" / "tallystick"
 LABEL_TYPES = {"bool", "int", "float", "str"}
@@ -81,12 +81,12 @@ def found() -> dict[str, list[str]]:
     return out
 
 
-@pytest.mark.parametrize(("rule", "home"), [("alias", "label.py"), ("words", "words.py")])
+@pytest.mark.parametrize(("rule", "home"), [("alias", "cells.py"), ("words", "words.py")])
 def test_labels_and_words_for_no_answer_are_defined_in_one_home_that_is_seen(
     rule: str, home: str
 ) -> None:
     places = {line.rpartition(":")[0] for line in found()[rule]}
-    assert places == {f"values/{home}"}
+    assert places == {f"table/{home}"}
 
 
 @pytest.mark.parametrize(

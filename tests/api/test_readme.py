@@ -8,9 +8,9 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
-from tallystick.cli.story import SEED
-from tallystick.io import write_csv
-from tallystick.score.demo import judged_outputs
+from tallystick.cli.first import SEED
+from tallystick.table import write_csv
+from tallystick.verbs.score.question import judged_outputs
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 

@@ -1,8 +1,8 @@
 import pytest
 
 from tallystick import ask
-from tallystick.ask.pairs import check_pair_labels, mirrored
 from tallystick.errors import InputError
+from tallystick.verbs.ask.answer import check_pair_labels, mirrored
 
 
 @pytest.mark.parametrize("labels", [("A", "B", "tie"), ("left", "right"), ("1", "2"), ()])

@@ -1,7 +1,7 @@
 import pytest
 
-from tallystick.ask.question import AskQuestion
 from tallystick.errors import InputError
+from tallystick.verbs.ask.result import AskQuestion
 
 
 def test_a_pair_is_two_columns_given_together_or_apart():

@@ -5,15 +5,13 @@ import json
 import pyarrow as pa
 import pytest
 
-from tallystick.audit import AuditResult, audit
-from tallystick.audit.result import Skipped, question_of
-from tallystick.audit.verdict import concluded
-from tallystick.compare.verdict_notes import SHARES
-from tallystick.data import detect
 from tallystick.errors import InputError
-from tallystick.io import scan
 from tallystick.report import page
 from tallystick.results import Figure, Needed, Result, to_json
+from tallystick.table import detect, scan
+from tallystick.verbs.audit import AuditResult, audit
+from tallystick.verbs.audit.audit import Skipped, concluded, question_of
+from tallystick.verbs.compare.verdict import SHARES
 from tests.generated import GENERATED, generate
 
 ROWS = "a row of weight w stands for w items that were seen alike: these are not sampling weights"

@@ -1,8 +1,8 @@
 """The page of an audit lists the items of its first answer."""
 
-from tallystick.audit import audit
-from tallystick.audit.cases import cases_of
-from tallystick.data import Door, read
+from tallystick.table import Door, read
+from tallystick.verbs.audit import audit
+from tallystick.verbs.audit.audit import cases_of
 
 N = 120
 

@@ -5,9 +5,9 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from tallystick.audit import audit
 from tallystick.errors import FileError, InputError
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.verbs.audit import audit
 from tests.data.detect.seen import seen
 
 CROWD = {"item": "item", "truth": "truth"}

@@ -3,7 +3,7 @@ import pytest
 
 from tallystick import bound
 from tallystick.results import Unknown
-from tallystick.tally import Tally
+from tallystick.table import Tally
 
 WEAK = [f"w{j}" for j in range(4)]
 EDGES = bound.edges_of([0.25, 0.5, 0.75])

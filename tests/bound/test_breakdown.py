@@ -2,9 +2,9 @@ from itertools import pairwise
 
 import pytest
 
-from tallystick.bound import BoundTarget, Fitting, bound
-from tallystick.bound.demo import spam
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound import BoundTarget, Fitting, bound
+from tallystick.verbs.bound.question import spam
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,8 @@
 """The page of bound lists the rows to look at first."""
 
-from tallystick.bound import CAPABILITY
-from tallystick.bound.cases import cases_of
-from tallystick.bound.question import BoundQuestion
-from tallystick.data import conclude, read
+from tallystick.table import conclude, read
+from tallystick.verbs.bound import CAPABILITY
+from tallystick.verbs.bound.question import BoundQuestion, cases_of
 
 N = 80
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from tallystick import attach, bound
-from tallystick.bound.demo import spam
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.question import spam
 
 WEAK = ("links", "words", "sender", "caps")
 DAWID_SKENE = ("dawid-skene",)

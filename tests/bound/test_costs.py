@@ -1,7 +1,7 @@
 import pytest
 
-from tallystick.bound.costs import read_costs
 from tallystick.errors import InputError
+from tallystick.verbs.bound.forward import read_costs
 
 
 def written(path, text):

@@ -1,5 +1,5 @@
-from tallystick.bound import evaluate
-from tallystick.bound.folds import folds_of
+from tallystick.verbs.bound import evaluate
+from tallystick.verbs.bound.result import folds_of
 
 N = 400
 

@@ -5,20 +5,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.bound.blocks import Scheme, label_bins, shrunk, split
-from tallystick.bound.forward import Evidence, forward
-from tallystick.bound.forward_cost import cost_ends, cost_learner, pair_learner
-from tallystick.bound.metrics import Summary, summary
-from tallystick.bound.plug_in import independent, plug_in, plug_in_interval
 from tallystick.errors import InputError
 from tallystick.stats.transport import (
     agreement,
-    budget_end,
     joint_event,
     pair_cost,
     pair_difference,
     two_labels,
 )
+from tallystick.stats.transport_smoothed import budget_end
+from tallystick.verbs.bound.forward import (
+    Evidence,
+    Scheme,
+    Summary,
+    cost_ends,
+    cost_learner,
+    forward,
+    label_bins,
+    pair_learner,
+    shrunk,
+    split,
+    summary,
+)
+from tallystick.verbs.bound.metric_bounds import independent, plug_in, plug_in_interval
 
 ACCURACY = Summary("accuracy")
 

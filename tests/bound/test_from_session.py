@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.label.begin import begin
-from tallystick.label.settings import SessionSettings
+from tallystick.verbs.label.begin import SessionSettings, begin
 
 N = 300
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick import Tally, bound
-from tallystick.bound.demo import spam
 from tallystick.errors import InputError
+from tallystick.verbs.bound.question import spam
 
 WEAK = ["links", "words", "sender", "caps"]
 N = 300

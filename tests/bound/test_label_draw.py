@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.label_draw import draw_of
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.labels import draw_of
 
 
 def table(labelled, n: int = 1000) -> dict[str, list]:

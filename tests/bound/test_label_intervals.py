@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.demo import spam
-from tallystick.bound.label_intervals import LabelledRows, labels_to_decide
-from tallystick.bound.metrics import Summary
-from tallystick.stats.adverse import share_outlook
-from tallystick.tally import Tally
+from tallystick.stats.adverse_forecast import share_outlook
+from tallystick.table import Tally
+from tallystick.verbs.bound.forward import Summary
+from tallystick.verbs.bound.question import spam
+from tallystick.verbs.bound.verdict import LabelledRows, labels_to_decide
 
 # The vector of the methods page: sizes [200, 100, 60, 640], labelled [20, 10, 6, 64], of c
 # [18, 5, 3, 2]; consensus by row, prediction by column.

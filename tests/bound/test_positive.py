@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.positive import positive_class
 from tallystick.errors import InputError
+from tallystick.verbs.bound.question import positive_class
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
-from tallystick.bound.question import BoundQuestion, numbers_of
 from tallystick.errors import InputError
+from tallystick.verbs.bound.question import BoundQuestion, numbers_of
 
 
 def test_classes_are_split_at_commas_and_one_metric_may_be_text():

@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tallystick.bound.ranking import auc_ends, frechet_auc, mid_ranks
+from tallystick.verbs.bound.thresholds import auc_ends, frechet_auc, mid_ranks
 
 VECTORS = [
     (

@@ -1,6 +1,6 @@
 from tallystick import bound
-from tallystick.bound.demo import spam
 from tallystick.results import Interval
+from tallystick.verbs.bound.question import spam
 
 
 def test_the_range_that_decides_stands_first_and_every_row_names_its_label_model():

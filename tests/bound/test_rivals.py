@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.demo import spam
-from tallystick.bound.rivals import compare_classifiers
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.question import spam
+from tallystick.verbs.bound.selection import compare_classifiers
 
 WEAK = ["links", "words", "sender", "caps"]
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.demo import spam
-from tallystick.bound.metric_bounds import bounds_under
-from tallystick.bound.prepared import Fitting, prepared
-from tallystick.bound.robust import robust_bounds
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_model_checks import Fitting, prepared
+from tallystick.verbs.bound.metric_bounds import bounds_under
+from tallystick.verbs.bound.question import spam
+from tallystick.verbs.bound.robust import robust_bounds
 
 WEAK = ["links", "words", "sender", "caps"]
 QUIET = Fitting(refits=0)

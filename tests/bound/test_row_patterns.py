@@ -1,8 +1,7 @@
 import numpy as np
 
-from tallystick.bound.row_patterns import class_codes, row_patterns
-from tallystick.bound.weak_votes import weak_table
-from tallystick.data import Door, read
+from tallystick.table import Door, read
+from tallystick.verbs.bound.weak_votes import class_codes, row_patterns, weak_table
 
 
 def test_every_row_finds_the_pattern_that_it_shows():

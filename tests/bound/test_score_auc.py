@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tallystick import Tally, bound
-from tallystick.bound.score_auc import with_auc
-from tallystick.stats.adverse import adverse_auc
+from tallystick.stats.adverse_ratios import adverse_auc
+from tallystick.verbs.bound.answer import with_auc
 
 WEAK = [f"w{j}" for j in range(4)]
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.demo import spam
-from tallystick.bound.label_models import LabelModel
 from tallystick.errors import InputError
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_models import LabelModel
+from tallystick.verbs.bound.question import spam
 
 WEAK = ["links", "words", "sender", "caps"]
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick import bound
-from tallystick.bound.demo import spam
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.question import spam
 
 
 def voted(weak, rows, seed, right=0.7):

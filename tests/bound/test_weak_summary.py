@@ -1,9 +1,9 @@
 import pytest
 
 from tallystick import bound
-from tallystick.bound.weak_summary import weak_summary
 from tallystick.results import Unknown
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.weak_votes import weak_summary
 
 ROWS = {
     "a": [0, 0, 1, 1, None, None, 0, 1],
@@ -57,7 +57,7 @@ def test_a_weak_label_that_votes_alone_has_no_estimate():
 
 
 def test_the_table_is_in_the_result_its_json_and_its_figures():
-    from tallystick.bound.demo import spam
+    from tallystick.verbs.bound.question import spam
 
     result = bound.bound(
         Tally.of(spam(300, rng=1)), prediction="classifier", fitting=bound.Fitting(refits=0)

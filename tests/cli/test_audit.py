@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
-from tallystick.io import write_csv
+from tallystick.table import write_csv
 from tests.generated import generate
 
 

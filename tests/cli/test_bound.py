@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from tallystick.bound.demo import spam
+from tallystick.verbs.bound.question import spam
 
 WEAK = "links,words,sender,caps"
 

@@ -1,7 +1,7 @@
 import json
 
-from tallystick.cli import doctor
-from tallystick.cli.doctor import examine
+from tallystick.cli import first as doctor
+from tallystick.cli.first import examine
 
 
 def test_the_doctor_lists_versions_and_remedies(tallystick):

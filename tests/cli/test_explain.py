@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from tallystick.cli.app import app, summaries
-from tallystick.cli.explain import explained, pages, words
+from tallystick.cli.first import explained, pages, words
 from tallystick.errors import InputError
 
 NOT_EXPLAINED = {"tally", "merge", "demo", "doctor", "explain"}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.cli import main
-from tallystick.data.session import open_session
+from tallystick.table.session import open_session
 
 JUDGES = "gpt,claude,llama"
 

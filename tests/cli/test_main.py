@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import tallystick.tally
+import tallystick.table
 
 
 def test_an_error_of_ours_has_its_own_exit_code_and_asks_for_a_report(
@@ -58,7 +58,7 @@ def test_a_bare_number_does_not_break_a_stream(in_process):
 SLEEPER = """
 import sys, time
 from tallystick import cli
-from tallystick.io.scratch import scratch
+from tallystick.table.sources import scratch
 from tallystick.cli import app
 def run(*given, **options):
     print(scratch(), flush=True)

@@ -2,7 +2,7 @@
 
 import json
 
-from tallystick.tally import Tally
+from tallystick.table import Tally
 
 
 def counted(in_process, source, target, **options):

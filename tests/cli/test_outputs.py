@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.cli.outputs import check_outputs, named_files
+from tallystick.cli.deliver import check_outputs, named_files
 from tallystick.errors import InputError
 
 

@@ -3,9 +3,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tallystick.cli.show_progress import ask_first, progress_bar, progress_lines, with_progress
+from tallystick.cli.deliver import ask_first, progress_bar, progress_lines, with_progress
 from tallystick.errors import InputError
-from tallystick.shift import ShiftQuestion
+from tallystick.verbs.shift import ShiftQuestion
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def test_a_terminal_is_asked_first(monkeypatch):
 
 
 def test_answers_that_no_file_would_keep_are_not_asked_for(monkeypatch):
-    from tallystick.ask.question import AskQuestion
     from tallystick.cli.deliver import Delivery
+    from tallystick.verbs.ask.result import AskQuestion
 
     @dataclass(frozen=True)
     class AskCall:

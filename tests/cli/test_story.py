@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.cli.story import tell_story
+from tallystick.cli.first import tell_story
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tallystick.cli.working import working
+from tallystick.cli.app import working
 
 
 class Terminal(io.StringIO):

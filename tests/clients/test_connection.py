@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tallystick.clients.connection import Connection
+from tallystick.clients.http import Connection
 
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

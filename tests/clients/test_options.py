@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients.options import ClientQuestion
+from tallystick.clients.caller import ClientQuestion
 from tallystick.errors import InputError
 
 

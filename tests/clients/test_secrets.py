@@ -1,7 +1,7 @@
 import pytest
 
 from tallystick.clients import ClientSpec, client_of
-from tallystick.clients.secrets import looks_like_key
+from tallystick.clients.journal import looks_like_key
 from tallystick.errors import InputError
 
 KEY = "sk-proj-Abc123Def456Ghi789Jkl"

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 import pytest
 
 from tallystick.clients import Fault
-from tallystick.clients.wire import Connections
+from tallystick.clients.http import Connections
 
 
 class Talk(asyncio.Protocol):

@@ -3,8 +3,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tallystick.compare import Board
 from tallystick.errors import InputError
+from tallystick.verbs.compare import Board
 
 
 def test_answers_are_scored_against_the_truth():
@@ -121,7 +121,7 @@ def test_columns_that_are_read_in_blocks_make_the_same_board(truth, monkeypatch)
         data |= {"gold": ["1"] * 40}
     boards = []
     for block in (500, 2, 1):
-        monkeypatch.setattr("tallystick.data.data._AT_ONCE", block)
+        monkeypatch.setattr("tallystick.table.data._AT_ONCE", block)
         boards.append(Board.of(data, item="id", cluster="doc", weight="w", truth=truth))
     for other in boards[1:]:
         assert np.array_equal(other.scores, boards[0].scores)

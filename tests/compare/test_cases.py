@@ -1,8 +1,8 @@
-from tallystick.compare import CAPABILITY
-from tallystick.compare.cases import cases_of
-from tallystick.compare.folds import folds_of
-from tallystick.compare.question import CompareQuestion
-from tallystick.data import conclude, read
+from tallystick.table import conclude, read
+from tallystick.verbs.compare import CAPABILITY
+from tallystick.verbs.compare.answer import cases_of
+from tallystick.verbs.compare.question import CompareQuestion
+from tallystick.verbs.compare.result import folds_of
 
 N = 60
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tallystick.compare.board import Board
-from tallystick.compare.clusters import (
+from tallystick.errors import InputError
+from tallystick.verbs.compare.board import Board
+from tallystick.verbs.compare.clusters import (
     cluster_errors,
     pairs_of_new_clusters,
     pairs_of_same_clusters,
     satterthwaite,
 )
-from tallystick.errors import InputError
 
 
 def general_cr2(sizes, values):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.compare import evaluate
-from tallystick.compare.pairs import mcnemar
 from tallystick.results import Unknown
+from tallystick.verbs.compare import evaluate
+from tallystick.verbs.compare.pairs import mcnemar
 
 
 def scores(n, seed=0):

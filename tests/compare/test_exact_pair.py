@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, xlogy
 
-from tallystick.compare import _exact_ends
-from tallystick.compare.exact_pair import exact_score
-from tallystick.compare.pairs import tango
 from tallystick.errors import InputError
+from tallystick.verbs.compare import pairs as _exact_ends
+from tallystick.verbs.compare.pairs import exact_score, tango
 
 
 @pytest.mark.parametrize("n", [6, 15, 30])

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.compare import Board, evaluate
-from tallystick.compare.guarantees import union_radius
-from tallystick.compare.papers.canonical_rule import wrong_pick, wrong_pick_bound
 from tallystick.errors import InputError
+from tallystick.verbs.compare import Board, evaluate
+from tallystick.verbs.compare.papers import wrong_pick, wrong_pick_bound
+from tallystick.verbs.compare.result import union_radius
 
 
 def test_the_union_bound_is_the_chapters():

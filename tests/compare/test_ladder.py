@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.compare import Ladder, flip_attack
 from tallystick.errors import InputError
+from tallystick.verbs.compare import Ladder, flip_attack
 
 
 def test_two_lucky_flips_climb_the_free_rule_and_not_the_z_rule():

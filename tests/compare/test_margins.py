@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.compare import Board, Settings, evaluate
-from tallystick.compare.margins import margin
+from tallystick.verbs.compare import Board, Settings, evaluate
+from tallystick.verbs.compare.ranking import margin
 
 
 def scores(n=400, seed=0):

@@ -1,8 +1,8 @@
 import pytest
 
-from tallystick.compare import CompareQuestion
-from tallystick.compare.metric import PassMetric, split_metric
 from tallystick.errors import InputError
+from tallystick.verbs.compare import CompareQuestion
+from tallystick.verbs.compare.question import PassMetric, split_metric
 
 
 def test_the_caller_overrules_the_guess_and_the_guess_is_said():

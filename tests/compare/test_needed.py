@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.compare import evaluate
-from tallystick.compare.needed import SampleSize
+from tallystick.verbs.compare import evaluate
+from tallystick.verbs.compare.result import SampleSize
 
 
 def table(n, lead, seed):

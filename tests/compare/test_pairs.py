@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tallystick.compare.pairs import discordance, mcnemar, tango
 from tallystick.errors import InputError
+from tallystick.verbs.compare.pairs import discordance, mcnemar, tango
 
 
 def test_counts_of_all_pairs_are_those_of_a_plain_loop():

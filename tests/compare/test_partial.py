@@ -3,10 +3,15 @@ import itertools
 import numpy as np
 import pytest
 
-from tallystick.compare import Board, Settings, evaluate
-from tallystick.compare.exact_pair import exact_score
-from tallystick.compare.partial import Disagreement, disagreements, labels_needed, partial_interval
 from tallystick.errors import InputError
+from tallystick.verbs.compare import Board, Settings, evaluate
+from tallystick.verbs.compare.pairs import exact_score
+from tallystick.verbs.compare.partial import (
+    Disagreement,
+    disagreements,
+    labels_needed,
+    partial_interval,
+)
 
 
 def answers(n, seed=0, labels="abc"):

@@ -5,11 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tallystick.compare.patterns import counted_moments, rank_counted
-from tallystick.compare.ranking import rank
-from tallystick.compare.reading import read_board
-from tallystick.data import Door, read
-from tallystick.tally import Tally
+from tallystick.table import Door, Tally, read
+from tallystick.verbs.compare.answer import counted_moments, rank_counted
+from tallystick.verbs.compare.ranking import rank
+from tallystick.verbs.compare.reading import read_board
 
 DOOR = Door(want="models", repeats=True, runs=True)
 PLAIN = ("models", "pairs", "contenders", "tiers", "verdict", "detectable_difference", "guarantees")

@@ -1,8 +1,8 @@
 import pytest
 
-from tallystick.compare.plan_answer import PLAN, PlanQuestion, plan_answer
-from tallystick.data import read
 from tallystick.errors import InputError
+from tallystick.table import read
+from tallystick.verbs.compare.planning import PLAN, PlanQuestion, plan_answer
 
 PILOT = {"a": [1, 1, 1, 0, 1, 0, 1, 1] * 20, "b": [1, 0, 1, 0, 0, 1, 1, 1] * 20}
 

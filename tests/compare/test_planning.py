@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.compare import Board, plan, plan_judges
-from tallystick.compare.papers.pictures import coin_figure, trade_off_figure
-from tallystick.compare.planning import pilot_of
 from tallystick.errors import InputError
+from tallystick.verbs.compare import Board, plan, plan_judges
+from tallystick.verbs.compare.papers import coin_figure, trade_off_figure
+from tallystick.verbs.compare.planning import pilot_of
 
 
 def by_name(result):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tallystick import compare
-from tallystick.compare import Board, Settings
-from tallystick.compare.ranking import rank
 from tallystick.results import Unknown
+from tallystick.verbs.compare import Board, Settings
+from tallystick.verbs.compare.ranking import rank
 
 
 def clustered(clusters, per=20, gap=0.3, seed=0):

@@ -5,13 +5,11 @@ import numpy as np
 import pytest
 
 from tallystick._rng import as_rng
-from tallystick.compare import Board, Settings, evaluate, leaderboard
-from tallystick.compare.exact_pair import exact_score
-from tallystick.compare.pairing import pairs_of_items
-from tallystick.compare.pairs import mcnemar, tango
 from tallystick.errors import InputError
 from tallystick.results import Unknown, to_json
-from tallystick.tally import Moments
+from tallystick.table import Moments
+from tallystick.verbs.compare import Board, Settings, evaluate, leaderboard
+from tallystick.verbs.compare.pairs import exact_score, mcnemar, pairs_of_items, tango
 
 
 def board(n=600, accuracy=(0.9, 0.7, 0.69, 0.4), seed=0):

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from tallystick import compare
-from tallystick.compare import Board, Settings
-from tallystick.compare.metric import PassMetric
-from tallystick.compare.ranking import rank
-from tallystick.compare.replicates import pass_board
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs.compare import Board, Settings
+from tallystick.verbs.compare.question import PassMetric
+from tallystick.verbs.compare.ranking import rank
+from tallystick.verbs.compare.skewed import pass_board
 
 
 def board(right, runs=10):

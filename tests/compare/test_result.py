@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.compare import evaluate
 from tallystick.errors import InputError
+from tallystick.verbs.compare import evaluate
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.compare import Board, Sequential, Settings
-from tallystick.compare.stopping import stop_when_clear
 from tallystick.errors import InputError
-from tallystick.stats.evalues import e_holm
+from tallystick.stats.bets import e_holm
 from tallystick.stats.signs import SignTest, sign_log_e
+from tallystick.verbs.compare import Board, Sequential, Settings
+from tallystick.verbs.compare.sequential import stop_when_clear
 
 
 def test_batches_change_nothing():

@@ -6,10 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tallystick.compare.settings import Settings
-from tallystick.compare.summed import rank_summed
-from tallystick.data import Data, Roles, frames
-from tallystick.values import LabelRules
+from tallystick.table import Data, LabelRules, Roles, frames
+from tallystick.verbs.compare.answer import rank_summed
+from tallystick.verbs.compare.question import Settings
 
 
 def _data(**more: str) -> Data:

@@ -15,15 +15,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallystick.bound import blocks, metrics, plug_in
-from tallystick.bound import forward as measured
-from tallystick.bound.blocks import Scheme, label_bins
-from tallystick.bound.forward import Evidence, LabelDoubt, forward
-from tallystick.bound.metrics import Summary
-from tallystick.bound.plug_in import plug_in_interval
 from tallystick.errors import NotIdentifiable
-from tallystick.stats import latent
+from tallystick.stats.latent_model import LatentOptions
+from tallystick.stats.latent_fit import fit, information
 from tallystick.stats.transport import agreement, class_joint
+from tallystick.verbs.bound import forward as blocks
+from tallystick.verbs.bound import forward as measured
+from tallystick.verbs.bound import forward as metrics
+from tallystick.verbs.bound import metric_bounds as plug_in
+from tallystick.verbs.bound.forward import (
+    Evidence,
+    LabelDoubt,
+    Scheme,
+    Summary,
+    forward,
+    label_bins,
+)
+from tallystick.verbs.bound.metric_bounds import plug_in_interval
 
 pytestmark = pytest.mark.slow
 
@@ -107,12 +115,12 @@ def evidence_of(cell, draw, counts, votes, share, p):
         keep = counts[0].sum(axis=1) > 0
         counts, codes = counts[0][keep], votes[keep]
         weight = counts.sum(axis=1).astype(float)
-        options = latent.LatentOptions(confusion_prior=0.1)
+        options = LatentOptions(confusion_prior=0.1)
         try:
-            fitted = latent.fit(
+            fitted = fit(
                 codes, weight, n_classes=cell.classes, n_votes=cell.classes, options=options
             )
-            doubt = LabelDoubt(latent.information(fitted), codes, True)
+            doubt = LabelDoubt(information(fitted), codes, True)
         except NotIdentifiable:
             return None
         both = Evidence(

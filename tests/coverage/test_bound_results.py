@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.label_models import LabelModel
 from tallystick.stats.transport import (
     agreement,
     class_joint,
@@ -20,7 +19,8 @@ from tallystick.stats.transport import (
     pair_difference,
     two_labels,
 )
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_models import LabelModel
 
 pytestmark = pytest.mark.slow
 

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, ndtri, xlogy
 
-from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters
-from tallystick.compare.exact_pair import exact_score
-from tallystick.compare.pairing import pairs_of_items
-from tallystick.compare.pairs import tango
-from tallystick.compare.partial import Disagreement, partial_interval
-from tallystick.compare.sequential import Sequential
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.ranks import ranks
-from tallystick.tally import Moments
+from tallystick.stats.signs import ranks
+from tallystick.table import Moments
+from tallystick.verbs.compare.clusters import cluster_errors, pairs_of_new_clusters
+from tallystick.verbs.compare.pairs import exact_score, pairs_of_items, tango
+from tallystick.verbs.compare.partial import Disagreement, partial_interval
+from tallystick.verbs.compare.sequential import Sequential
 
 RUNS = 2000
 STREAMS = 4000

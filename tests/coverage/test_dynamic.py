@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from tallystick.dynamic.analyse import mean_interval
-from tallystick.dynamic.population import vote
-from tallystick.dynamic.validators import noise_share
+from tallystick.verbs.dynamic.analyse import mean_interval
+from tallystick.verbs.dynamic.population import vote
+from tallystick.verbs.dynamic.validators import noise_share
 
 REPETITIONS = 2000
 LEAST = binom.ppf(1e-4, REPETITIONS, 0.95) / REPETITIONS

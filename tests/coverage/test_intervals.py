@@ -14,18 +14,16 @@ from scipy.special import gammaln, xlog1py, xlogy
 from scipy.stats import binom, hypergeom, t
 
 from tallystick._rng import as_rng
+from tallystick.stats.anytime import betting
 from tallystick.stats.intervals import (
-    betting,
     clopper_pearson,
     empirical_bernstein,
     hoeffding,
-    hypergeometric,
-    hypergeometric_strata,
-    hypergeometric_subgroup,
     jeffreys,
     pseudo_t,
     wilson,
 )
+from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
 
 ROUNDING = 1e-12
 SIDES = ("two", "lower", "upper")

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tallystick.errors import ConvergenceError, NotIdentifiable
-from tallystick.judge.agreement import agreement_ends
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.spectral import interval_ends, rank_one
 from tallystick.results import Interval
-from tallystick.stats.latent import trio_moments
-from tallystick.tally import Tally
+from tallystick.stats.latent_triplet import trio_moments
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.independence import interval_ends, rank_one
+from tallystick.verbs.judge.majority import agreement_ends
 
 REPETITIONS = 2000
 EVEN = ((0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.75, 0.75), (0.65, 0.65))

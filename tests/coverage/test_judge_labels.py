@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.few_labels import consensus
-from tallystick.stats.intervals import hypergeometric_strata, hypergeometric_subgroup, score_ends
+from tallystick.stats.intervals import score_ends
 from tallystick.stats.poststratify import poststratified_ratio, poststratified_share
-from tallystick.tally import Tally
+from tallystick.stats.urns import hypergeometric_strata, hypergeometric_subgroup
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.few_labels import consensus
 
 REPETITIONS = 2000
 LABELS = (20, 50, 100, 200)

@@ -6,21 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tallystick.sampling.labels import (
-    DrawJournal,
+from tallystick.sampling.label_accuracies import DrawJournal
+from tallystick.sampling.label_means import both_ways, count_apart, rectified_steps
+from tallystick.sampling.label_shares import anytime_share, judge_accuracies, planned_shares
+from tallystick.sampling.label_strata import (
     LabelProgress,
-    anytime_share,
-    both_ways,
-    count_apart,
     draw_batch,
-    judge_accuracies,
     next_batch,
-    rectified_steps,
     share_spread,
     stop_reason,
     vote_strata,
 )
-from tallystick.sampling.labels.planned_share import planned_shares
 
 RUNS, LEVEL = 2000, 0.95
 

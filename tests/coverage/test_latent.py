@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
-from tallystick.stats.latent import LatentModel, bootstrap, fit, information, simulate
+from tallystick.stats.latent_fit import bootstrap, fit, information, simulate
+from tallystick.stats.latent_model import LatentModel
 
 REPETITIONS = 2000
 REPLICATES = 100

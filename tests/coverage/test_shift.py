@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import tallystick.sampling
-import tallystick.shift
+import tallystick.verbs.shift
 from tallystick.sampling import Plan, replay
-from tallystick.shift import Answers, AskDesign, Items, assess, design, part_of
-from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, unseen_bounds
-from tallystick.shift.counts import count
+from tallystick.verbs.shift import Answers, AskDesign, Items, assess, design, part_of
+from tallystick.verbs.shift.change import accuracy_bounds, entry_bounds, flip_bounds, unseen_bounds
+from tallystick.verbs.shift.noise import count
 
 pytestmark = pytest.mark.slow
 

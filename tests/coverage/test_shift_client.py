@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.clients import HttpClient, ReplayClient
-from tallystick.shift import Run, Wire, run
+from tallystick.verbs.shift import Run, Wire, run
 
 from ..shift.conftest import COLUMNS, items_of, serving, table
 

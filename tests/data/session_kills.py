@@ -14,7 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
-from tallystick.data.session_file import SessionFile
+from tallystick.table.session import SessionFile
 
 ANSWERS = 6
 real_write, real_sync = os.write, os.fsync

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tallystick import judge, score
-from tallystick.data import read
-from tallystick.data.answer_counts import answer_counts
-from tallystick.tally import Tally
+from tallystick.table import Tally, read
+from tallystick.table.one_spelling import answer_counts
 
 DRAW = np.random.default_rng(4)
 GPT = DRAW.integers(0, 2, 300)

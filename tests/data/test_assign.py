@@ -8,10 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tallystick.data import Roles
-from tallystick.data.assign import assign, find_item
 from tallystick.errors import InputError
-from tallystick.io import Table, scan
+from tallystick.table import Roles, Table, scan
+from tallystick.table.roles import assign, find_item
 
 
 def _table(columns: Mapping[str, Sequence[Any]] | None = None) -> Table:

@@ -1,7 +1,7 @@
 import pytest
 
-from tallystick.data import read, slice_labels
 from tallystick.errors import InputError
+from tallystick.table import read, slice_labels
 
 
 def test_cells_that_are_not_a_number_and_empty_ones_are_one_blank_slice():

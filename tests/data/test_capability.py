@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tallystick.data import read
-from tallystick.data.capability import Demo, Question, answered, conclude, option, options_of
 from tallystick.errors import InputError
+from tallystick.table import read
+from tallystick.table.capability import Demo, Question, answered, conclude, option, options_of
 from tests.toy.coins import CAPABILITY, evaluate
 from tests.toy.coins.question import CoinQuestion
 

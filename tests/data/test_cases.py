@@ -1,5 +1,5 @@
-from tallystick.data import Found, gather, read
-from tallystick.data.cases import MOST_CASES, MOST_SIGNS
+from tallystick.table import Found, gather, read
+from tallystick.table.capability import MOST_CASES, MOST_SIGNS
 
 TEXT = "a question that is long enough to be read by people"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tallystick.data.cautions import Caution, with_cautions
 from tallystick.results import Interval, Result, Slice
+from tallystick.table.cautions import Caution, with_cautions
 
 
 @dataclass(frozen=True, kw_only=True)

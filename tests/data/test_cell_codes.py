@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.data import cell_codes as module
-from tallystick.data.cell_codes import cell_codes, cell_groups
-from tallystick.io import scan
+from tallystick.table import data as module
+from tallystick.table import scan
+from tallystick.table.data import cell_codes, cell_groups
 
 
 @pytest.fixture(autouse=True)

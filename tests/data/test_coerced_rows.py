@@ -1,7 +1,6 @@
 import pytest
 
-from tallystick.data import read
-from tallystick.tally import Tally
+from tallystick.table import Tally, read
 
 
 def test_coerced_rows_and_coerced_counts_say_the_same():

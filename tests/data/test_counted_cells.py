@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.compare.answer import CAPABILITY as COMPARE
-from tallystick.data import Data, conclude, read
-from tallystick.data.counted_cells import BesideCounts, cells_of, labels_in
 from tallystick.errors import InputError
-from tallystick.judge.answer import CAPABILITY as JUDGE
-from tallystick.tally import Tally
+from tallystick.table import Data, Tally, conclude, read
+from tallystick.table.data import BesideCounts, cells_of, labels_in
+from tallystick.verbs.compare.answer import CAPABILITY as COMPARE
+from tallystick.verbs.judge.answer import CAPABILITY as JUDGE
 
 OPTIONS = {"judges": ("a", "b", "c"), "truth": "gold"}
 

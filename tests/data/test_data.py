@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.data import Door, Roles, read
 from tallystick.errors import InputError
-from tallystick.tally import Tally
+from tallystick.table import Door, Roles, Tally, read
 
 VOTES = {"a": ["x", "y", None, "NA"], "b": ["x", "x", "y", "y"], "gold": ["x", None, "y", "y"]}
 

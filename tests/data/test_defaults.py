@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 from tallystick import compare, judge, score
-from tallystick.data.defaults import default_columns
-from tallystick.data.roles import Roles
 from tallystick.errors import InputError
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.table.defaults import default_columns
+from tallystick.table.roles import Roles
 
 N = 60
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.data.direction import are_places, lower_word, names_place, shared_lower_word
+from tallystick.table.detect_names import are_places, lower_word, names_place, shared_lower_word
 
 LOWER = (
     "latency_ms cost error_rate loss log_loss logLoss perplexity ppl WER nll model_a_nll brier_score"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.data import distinct_rows as module
-from tallystick.data.distinct_rows import distinct_rows
+from tallystick.table import session_rows as module
+from tallystick.table.session_rows import distinct_rows
 
 
 @pytest.mark.parametrize("dense", [1 << 22, 8], ids=["in a table", "sorted"])

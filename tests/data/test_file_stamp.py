@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tallystick.data.file_stamp import file_stamps
+from tallystick.table.session import file_stamps
 
 
 def test_a_file_that_nobody_touched_keeps_its_stamp(tmp_path):

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from tallystick import bound, compare, judge, read, score
-from tallystick.data import frames
-from tallystick.data.frames import distinct, fetch, first_repeat_in, part, pivot, row_count
-from tallystick.data.structure import LongShape
 from tallystick.errors import InputError
+from tallystick.table import frames
+from tallystick.table.frames import distinct, fetch, first_repeat_in, part, pivot, row_count
+from tallystick.table.long_tables import LongShape
 
 N = 400
 pl = pytest.importorskip("polars")
-read_module = importlib.import_module("tallystick.data.read")
+read_module = importlib.import_module("tallystick.table.read")
 
 
 def _votes(seed: int = 5) -> dict[str, list[Any]]:
@@ -107,7 +107,7 @@ def far(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("rows were fetched")
 
     monkeypatch.setattr(read_module, "_SAMPLE", 50)
-    monkeypatch.setattr(importlib.import_module("tallystick.data.data"), "fetch", refused)
+    monkeypatch.setattr(importlib.import_module("tallystick.table.data"), "fetch", refused)
     monkeypatch.setattr(read_module, "fetch", refused)
 
 
@@ -181,7 +181,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused_with_the_way_out(
 ) -> None:
     monkeypatch.setattr(read_module, "_SAMPLE", 50)
     monkeypatch.setenv("TALLYSTICK_MEMORY", "20KB")
-    monkeypatch.setattr("tallystick.io.engine.engine_memory", lambda: 10**9)
+    monkeypatch.setattr("tallystick.table.engine.engine_memory", lambda: 10**9)
     frame = pl.LazyFrame({**_outputs(), "p": [0.15] * (3 * N)})
     with pytest.raises(InputError, match="1,200 rows, and this question needs them one by one"):
         score.evaluate(frame, probability="p", **SCORED)

@@ -6,10 +6,9 @@ import pyarrow as pa
 import pytest
 
 from tallystick import score
-from tallystick.data import Door, Roles, read
-from tallystick.data.grade_columns import grade_columns
 from tallystick.errors import InputError
-from tallystick.io import scan
+from tallystick.table import Door, Roles, read, scan
+from tallystick.table.outputs import grade_columns
 
 DOOR = Door(want="judges", pivots=False, repeats=True, outputs=True)
 

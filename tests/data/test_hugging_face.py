@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tallystick import judge
-from tallystick.data.hugging_face import arrow_of_dataset
 from tallystick.errors import InputError
+from tallystick.table.frames import arrow_of_dataset
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick import judge, score
-from tallystick.data import read
-from tallystick.data.label_block import label_block
+from tallystick.table import read
+from tallystick.table.label_doubts import label_block
 
 RNG = np.random.default_rng(6)
 ROLES = {"judges": ("x", "y", "z"), "truth": "gold"}

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tallystick import judge
-from tallystick.data import read
-from tallystick.data.label_groups import label_groups
+from tallystick.table import read
+from tallystick.table.label_doubts import label_groups
 
 ROLES = {"judges": ("x", "y", "z"), "truth": "gold"}
 N = 750

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tallystick import judge
-from tallystick.data import read
-from tallystick.data.label_order import label_order
 from tallystick.results import percent
+from tallystick.table import read
+from tallystick.table.label_doubts import label_order
 
 ROLES = {"judges": ("x", "y", "z"), "truth": "gold"}
 N = 600

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tallystick import judge
-from tallystick.data import read
-from tallystick.data.label_slices import label_slice
+from tallystick.table import read
+from tallystick.table.label_doubts import label_slice
 
 ROLES = {"judges": ("x", "y", "z"), "truth": "gold"}
 N = 800

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.data import Door, read
-from tallystick.data.layout import Layout
 from tallystick.errors import InputError
+from tallystick.table import Door, read
+from tallystick.table.roles import Layout
 
 
 def test_a_single_name_is_a_group_of_one() -> None:

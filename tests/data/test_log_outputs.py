@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tallystick import score
-from tallystick.data import Door, read
 from tallystick.errors import InputError
+from tallystick.table import Door, read
 
 LOGS = Path(__file__).parents[1] / "io" / "logs" / "fixtures"
 DOOR = Door(want="judges", pivots=False, repeats=True, outputs=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tallystick.data import Door, read
 from tallystick.errors import InputError
+from tallystick.table import Door, read
 
 DOOR = Door(want="models", pivots=False, repeats=True, named=("round",), long=("model", "correct"))
 LONG = {"item": list("aabb"), "round": [1, 1, 2, 2], "model": list("mnmn"), "correct": [1, 0, 1, 1]}

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick import compare
-from tallystick.data.layout import Layout
-from tallystick.data.long_tables import to_wide
 from tallystick.errors import InputError
-from tallystick.io import Table, scan
+from tallystick.table import Table, scan
+from tallystick.table.long_tables import to_wide
+from tallystick.table.roles import Layout
 
 VOTES = [(q, who, "xy"[(q * q + k) // 3 % 2]) for q in range(1, 9) for k, who in enumerate("ab")]
 LONG = "task,worker,label,truth\n" + "".join(f"{q},{who},{v},x\n" for q, who, v in VOTES)

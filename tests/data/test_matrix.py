@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.data import answered
 from tallystick.errors import TallystickError
 from tallystick.registry import capability
+from tallystick.table import answered
 
 N = 120
 SEED = 11
@@ -260,7 +260,7 @@ def test_a_truth_that_says_na_is_counted_as_unknown_by_every_verb(tmp_path: Path
 
 @pytest.mark.parametrize("verb", TALLY_VERBS)
 def test_a_tally_answers_like_the_rows_it_was_counted_from(verb: str) -> None:
-    from tallystick.tally import Tally
+    from tallystick.table import Tally
 
     columns, _ = blank_cells()
     counted = Tally.of({name: columns[name] for name in ("gold", "ann", "bob", "eve", "kim")})

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick import compare, judge, read, score
-from tallystick.data.no_answer_codes import doubted_codes, stray_codes
 from tallystick.errors import InputError
+from tallystick.table.defaults import doubted_codes, stray_codes
 
 ROWS = 200
 GRADES = np.random.default_rng(7).integers(1, 6, ROWS)

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.data.numbers import read_numbers
 from tallystick.errors import InputError
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.table.numbers import read_numbers
 
 
 def numbers(cells: list[Any], missing: tuple[str, ...] = (), **limits: float) -> list[float]:

@@ -1,7 +1,7 @@
 import pytest
 
-from tallystick.data import read
 from tallystick.errors import InputError
+from tallystick.table import read
 
 TABLE = {"id": [1, 2, 3], "gold": ["a", "b", "b"]}
 

@@ -4,10 +4,9 @@ import pyarrow as pa
 import pytest
 
 from tallystick import score
-from tallystick.data import Door, Layout, Roles, read
-from tallystick.data.outputs import find_outputs
 from tallystick.errors import InputError
-from tallystick.io import scan
+from tallystick.table import Door, Layout, Roles, read, scan
+from tallystick.table.outputs import find_outputs
 
 DOOR = Door(want="judges", pivots=False, repeats=True, outputs=True)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from tallystick.data.layout import Layout
-from tallystick.data.plain_run import AskedOfRuns, plain_run, what_was_asked
-from tallystick.data.roles import Roles
 from tallystick.errors import InputError
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.table.roles import Layout, Roles
+from tallystick.table.runs import AskedOfRuns, plain_run, what_was_asked
 
 
 def _read(columns, *, metric=None, **given):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tallystick import compare
-from tallystick.data.pooled_splits import pooled_split
-from tallystick.data.read import read
+from tallystick.table.cautions import pooled_split
+from tallystick.table.read import read
 
 MODELS = {"a": [0, 1, 1, 0] * 20, "b": [1, 1, 1, 0] * 20}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick import compare
-from tallystick.data import read
-from tallystick.data.repeated_questions import repeated_question
+from tallystick.table import read
+from tallystick.table.cautions import repeated_question
 
 
 def table(times: int) -> dict[str, list]:

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from tallystick import judge, score
-from tallystick.data.repeated_rows import find_criterion, without_copies
-from tallystick.data.roles import Roles
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.table.cautions import find_criterion, without_copies
+from tallystick.table.roles import Roles
 
 ITEMS = 100
 

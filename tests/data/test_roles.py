@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.data.roles import ALL_ROLES, GROUPS, ROLE_HELP, Roles
 from tallystick.errors import InputError
+from tallystick.table.roles import ALL_ROLES, GROUPS, ROLE_HELP, Roles
 
 
 def test_one_name_is_a_group_of_one_and_nothing_is_an_empty_group() -> None:

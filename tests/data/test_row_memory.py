@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tallystick.data import read
-from tallystick.data import row_memory as module
-from tallystick.data.row_memory import RowMemory
+from tallystick.table import data as module
+from tallystick.table import read
+from tallystick.table.data import RowMemory
 
 TABLE = {"gpt": ["yes", "no", None, "no"], "llama": ["no", "no", "yes", "no"], "id": [1, 2, 1, 3]}
 

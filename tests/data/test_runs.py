@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 
 from tallystick import compare
-from tallystick.data import Door, read
-from tallystick.data.layout import Layout
-from tallystick.data.roles import Roles
-from tallystick.data.runs import are_runs, named_runs
 from tallystick.errors import InputError
+from tallystick.table import Door, read
+from tallystick.table.roles import Layout, Roles
+from tallystick.table.runs import are_runs, named_runs
 
 DOOR = Door(want="models", repeats=True, runs=True)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.data import read
-from tallystick.data.fingerprint import fingerprint
-from tallystick.data.session import Session, SessionHead, open_session, packed
-from tallystick.data.session_file import SessionFile
-from tallystick.data.session_truth import session_labels
 from tallystick.errors import InputError
+from tallystick.table import read
+from tallystick.table.session import Session, SessionFile, SessionHead, open_session, packed
+from tallystick.table.session_rows import fingerprint, session_labels
 
 TABLE = {"id": ["a", "b", "c", "d"], "gpt": ["x", "y", "x", "y"]}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.data.session_file import SessionFile, is_session, read_events
 from tallystick.errors import FileError, FormatError
+from tallystick.table.session import SessionFile, is_session, read_events
 
 HEAD = {"question": "judge"}
 
@@ -64,7 +64,7 @@ def test_another_file_is_never_overwritten(tmp_path):
 
 def test_a_newer_format_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.label"
-    monkeypatch.setattr("tallystick.data.session_file.FORMAT", 2)
+    monkeypatch.setattr("tallystick.table.session.FORMAT", 2)
     SessionFile(path, HEAD).close()
     monkeypatch.undo()
     with pytest.raises(FormatError, match="update tallystick"):
@@ -78,7 +78,7 @@ def test_a_second_writer_is_told_and_a_reader_is_not_stopped(tmp_path):
             [
                 sys.executable,
                 "-c",
-                "import sys; from tallystick.data.session_file import SessionFile, read_events\n"
+                "import sys; from tallystick.table.session import SessionFile, read_events\n"
                 "print(len(read_events(sys.argv[1])))\n"
                 "SessionFile(sys.argv[1])",
                 str(path),

@@ -9,10 +9,10 @@ import stat
 import numpy as np
 import pytest
 
-from tallystick.data import session_rows
-from tallystick.data.session_rows import rows_file
 from tallystick.errors import InputError
-from tallystick.label import SessionSettings, begin, reopen
+from tallystick.table import session_rows
+from tallystick.table.session_rows import rows_file
+from tallystick.verbs.label import SessionSettings, begin, reopen
 
 JUDGES = ("gpt", "claude", "llama")
 N = 120
@@ -202,7 +202,7 @@ def test_a_small_table_leaves_one_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_votes_with_too_many_patterns_are_read_again_from_the_table(tmp_path, monkeypatch, kind):
-    from tallystick.data import row_memory
+    from tallystick.table import data as row_memory
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(row_memory, "MOST_PATTERNS", 3)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.data import Data, read
-from tallystick.data.slices import MOST_SLICES, by_slice, slice_labels
 from tallystick.errors import InputError
 from tallystick.results import Result
+from tallystick.table import Data, read
+from tallystick.table.capability import MOST_SLICES, by_slice, slice_labels
 
 TABLE = {"gpt": ["yes", "no", "yes", "no", "yes"], "topic": ["law", "art", "law", None, "art"]}
 

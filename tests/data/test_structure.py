@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.data import read
-from tallystick.data.structure import long_readings
 from tallystick.errors import InputError
-from tallystick.io import scan
-from tallystick.judge import evaluate
+from tallystick.table import read, scan
+from tallystick.table.long_tables import long_readings
+from tallystick.verbs.judge import evaluate
 
 N = 60
 WHO = ("ann", "bob", "eve")
@@ -61,7 +60,7 @@ def test_the_judges_are_found_whatever_the_headers_say(headers: tuple[str, str, 
 
 
 def evaluate_door() -> Any:
-    from tallystick.judge import CAPABILITY
+    from tallystick.verbs.judge import CAPABILITY
 
     return CAPABILITY.door
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.judge import evaluate
+from tallystick.table import read
+from tallystick.verbs.judge import evaluate
 
 TABLE = "qid,gpt,claude\n" + "".join(f"q{i},{'yn'[i % 2]},{'yn'[i % 3 == 0]}\n" for i in range(30))
 
@@ -44,7 +44,7 @@ def test_labels_are_joined_by_item_and_system(tmp_path: Path) -> None:
     (tmp_path / "outputs.csv").write_text("q,system,gpt\n" + rows)
     second = labels(tmp_path, "q,system,human\nq1,B,n\n")
     options = {"item": "q", "system": "system", "truth_file": second}
-    from tallystick.data import Door
+    from tallystick.table import Door
 
     with read(tmp_path / "outputs.csv", Door(pivots=False, repeats=True), **options) as data:
         assert data.cells("human")["human"] == [None, None, None, "n", None, None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick import judge
-from tallystick.data.answer_counts import answer_counts
-from tallystick.data.read import read
-from tallystick.data.unrelated_truth import is_unrelated, unrelated_truth
+from tallystick.table.one_spelling import answer_counts
+from tallystick.table.read import read
+from tallystick.table.truth import is_unrelated, unrelated_truth
 
 ROWS = 200
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from tallystick import compare, judge, score
-from tallystick.data.written_numbers import with_plain_numbers
 from tallystick.errors import InputError
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.table.numbers import with_plain_numbers
 
 
 def cells_of(*cells: str | None, missing: tuple[str, ...] = ()) -> list[str | None]:

@@ -7,15 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tallystick.dynamic.analyse import analyse, mean_interval
-from tallystick.dynamic.item_rows import item_rows
-from tallystick.dynamic.log import RoundLog
-from tallystick.dynamic.panel import forecast_panel
-from tallystick.dynamic.path_forecast import forecast_path
-from tallystick.dynamic.question import AnalyseQuestion
-from tallystick.dynamic.reading import read_log
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
+from tallystick.verbs.dynamic.analyse import analyse, mean_interval
+from tallystick.verbs.dynamic.experiment import forecast_path
+from tallystick.verbs.dynamic.log import RoundLog
+from tallystick.verbs.dynamic.panel import forecast_panel
+from tallystick.verbs.dynamic.question import AnalyseQuestion
+from tallystick.verbs.dynamic.reading import item_rows, read_log
 
 
 def draws(models, items, seed=0, rate=0.6):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.annotator_effects import annotator_effects
-from tallystick.dynamic.attempts import Attempts
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs.dynamic.attempts import Attempts
+from tallystick.verbs.dynamic.validators import annotator_effects
 
 
 def log(won, tried):

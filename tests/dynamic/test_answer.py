@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 
 from tallystick import dynamic
-from tallystick.data import Roles, conclude
-from tallystick.dynamic.analyse import analyse
-from tallystick.dynamic.answer import applies
-from tallystick.dynamic.question import TheoryQuestion
-from tallystick.dynamic.reading import read_log
 from tallystick.errors import InputError
+from tallystick.table import Roles, conclude
+from tallystick.verbs.dynamic.analyse import analyse
+from tallystick.verbs.dynamic.question import TheoryQuestion
+from tallystick.verbs.dynamic.reading import applies, read_log
 
 
 def table(items=90, seed=0):

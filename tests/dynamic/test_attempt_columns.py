@@ -1,9 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from tallystick.data import Roles
-from tallystick.dynamic.attempt_columns import find_attempts, is_attempt_table
-from tallystick.io import scan
+from tallystick.table import Roles, scan
+from tallystick.verbs.dynamic.attempt_reading import find_attempts, is_attempt_table
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,17 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.attempt_rates import (
+from tallystick.errors import InputError
+from tallystick.results import Unknown
+from tallystick.verbs.dynamic.attempts import (
+    Attempts,
     by_annotator,
     by_round,
     change_between,
     saturation,
     trend,
 )
-from tallystick.dynamic.attempts import Attempts
-from tallystick.dynamic.clustered_contrast import clustered_contrast
-from tallystick.dynamic.clustered_rate import clustered_rate
-from tallystick.errors import InputError
-from tallystick.results import Unknown
+from tallystick.verbs.dynamic.clusters import clustered_contrast, clustered_rate
 
 X = np.array([[3, 6], [1, 0], [8, 9], [0, 2], [5, 4], [2, 0]])
 N = np.array([[20, 25], [10, 0], [30, 20], [5, 10], [25, 15], [40, 0]])

@@ -3,11 +3,11 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from tallystick.data import read
-from tallystick.dynamic import evaluate
-from tallystick.dynamic.attempt_reading import attempts_of
-from tallystick.dynamic.reading import DOOR
 from tallystick.errors import InputError
+from tallystick.table import read
+from tallystick.verbs.dynamic import evaluate
+from tallystick.verbs.dynamic.attempt_reading import attempts_of
+from tallystick.verbs.dynamic.reading import DOOR
 
 PLAIN = {"annotator": list("aabb"), "round": [1, 1, 2, 2], "fooled": ["yes", "no", "yes", "no"]}
 

@@ -2,7 +2,7 @@ import json
 
 from tests.dynamic_tables import attempts
 
-from tallystick.dynamic import AttemptResult, evaluate
+from tallystick.verbs.dynamic import AttemptResult, evaluate
 
 
 def test_the_answer_is_json_a_table_and_pictures():

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import evaluate
-from tallystick.dynamic.attempt_words import FOOLED, NOT_FOOLED, say_fooled
+from tallystick.verbs.dynamic import evaluate
+from tallystick.verbs.dynamic.attempts import FOOLED, NOT_FOOLED, say_fooled
 
 
 def _log(n=240, **more):

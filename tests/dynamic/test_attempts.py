@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.attempts import INVALID_BY_SELECTION, Attempts
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.attempts import INVALID_BY_SELECTION, Attempts
 
 
 def log(**columns):

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.dynamic import Population, hierarchical
-from tallystick.dynamic.bounds import (
+from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Population, hierarchical
+from tallystick.verbs.dynamic.papers import exponential_updates, hinge_slope
+from tallystick.verbs.dynamic.rollouts import Perfect, RandomErrors, roll_design, roll_path
+from tallystick.verbs.dynamic.theory import (
     exponential_bound,
     hdh_distance,
     hierarchical_bound,
@@ -17,10 +20,6 @@ from tallystick.dynamic.bounds import (
     path_floor,
     three_round_bound,
 )
-from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.papers.gradient import exponential_updates, hinge_slope
-from tallystick.dynamic.rollouts import roll_design, roll_path
-from tallystick.errors import InputError
 
 
 class Spiteful:

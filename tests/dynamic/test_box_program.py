@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.box_program import BoxProgram
-from tallystick.dynamic.design import mixture_table
+from tallystick.verbs.dynamic.design import mixture_table
+from tallystick.verbs.dynamic.theory import BoxProgram
 
 EPSILON = 0.1
 EXACT = 6 * EPSILON**2 / (1 + 2 * EPSILON)

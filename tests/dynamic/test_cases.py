@@ -1,8 +1,7 @@
 """The page of a log lists the items that are hard, and those on which the vote hangs."""
 
-from tallystick.data import conclude, read
-from tallystick.dynamic.answer import ANALYSE
-from tallystick.dynamic.cases import cases_of
+from tallystick.table import conclude, read
+from tallystick.verbs.dynamic.reading import ANALYSE, cases_of
 
 N = 90
 

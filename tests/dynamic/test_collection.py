@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.collection import Collection, gather
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.design import Collection, gather
 
 WEIGHTS = np.full(20, 0.05)
 ERRORS = np.tile(np.arange(20) < 8, (500, 1)).astype(float)

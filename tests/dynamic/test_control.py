@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Population
-from tallystick.dynamic.control import control_risk
-from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.rollouts import PathWeights, roll_path
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Correlated, Population
+from tallystick.verbs.dynamic.rollouts import PathWeights, Perfect, RandomErrors, roll_path
+from tallystick.verbs.dynamic.simulate import control_risk
 
 
 def test_a_static_ensemble_is_a_path_whose_mixtures_are_all_of_the_initial_distribution():

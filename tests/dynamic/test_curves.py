@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Population
-from tallystick.dynamic.curves import curves, plurality
-from tallystick.dynamic.learners import RandomErrors
-from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Population
+from tallystick.verbs.dynamic.rollouts import RandomErrors, roll_path
+from tallystick.verbs.dynamic.simulate import curves, plurality
 
 
 def test_with_two_labels_plurality_is_majority_and_agrees_with_the_rollouts():

@@ -5,7 +5,7 @@ import json
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
-from tallystick.dynamic.demo import demo
+from tallystick.verbs.dynamic.question import demo
 
 
 def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_the_same(tmp_path):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import hierarchical, path
-from tallystick.dynamic.design import Design, Step, as_path
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import hierarchical, path
+from tallystick.verbs.dynamic.design import Design, Step, as_path
 
 
 def test_a_cycle_is_refused_and_drawn():

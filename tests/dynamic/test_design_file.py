@@ -2,10 +2,16 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from tallystick.dynamic import hierarchical, path
-from tallystick.dynamic.design import Design, Step
-from tallystick.dynamic.design_file import design_text, draw_design, load_design, parse_design
 from tallystick.errors import FileError, InputError
+from tallystick.verbs.dynamic import hierarchical, path
+from tallystick.verbs.dynamic.design import (
+    Design,
+    Step,
+    design_text,
+    draw_design,
+    load_design,
+    parse_design,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,11 +7,11 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
-from tallystick.dynamic import run_experiment
-from tallystick.dynamic.curves import curves
-from tallystick.dynamic.estimators import EstimatorTrainer
-from tallystick.dynamic.experiment import Execution, learner_rollouts
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import run_experiment
+from tallystick.verbs.dynamic.experiment import Execution, learner_rollouts
+from tallystick.verbs.dynamic.rollouts import EstimatorTrainer
+from tallystick.verbs.dynamic.simulate import curves
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:600], Y[:600]

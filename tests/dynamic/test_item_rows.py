@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.dynamic.analyse import analyse
-from tallystick.dynamic.item_rows import item_rows
-from tallystick.dynamic.reading import read_log
+from tallystick.verbs.dynamic.analyse import analyse
+from tallystick.verbs.dynamic.reading import item_rows, read_log
 
 MODELS = ("a", "b", "c", "d")
 

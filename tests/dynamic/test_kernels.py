@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import kernels
-from tallystick.dynamic.kernels import add_errors, count_votes, fill
+from tallystick.verbs.dynamic import population as kernels
+from tallystick.verbs.dynamic.population import add_errors, count_votes, fill
 
 
 def filled(score, weight, clean, epsilon, luck):

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.dynamic import Correlated, Population
-from tallystick.dynamic.learners import Perfect, RandomErrors, Scripted
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Correlated, Population
+from tallystick.verbs.dynamic.rollouts import Perfect, RandomErrors, Scripted
 
 
 def begun(learner, population, rollouts=4, seed=0):
@@ -55,7 +55,7 @@ def test_the_correlated_learner_takes_the_highest_scores_up_to_its_mass(
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet(np.ones(size), size=2)
     clean = np.ones(size, dtype=bool)
-    from tallystick.dynamic.kernels import fill
+    from tallystick.verbs.dynamic.population import fill
 
     scores = (
         np.sqrt(rho) * rng.standard_normal((2, size)) - gamma * np.log(size * weights)

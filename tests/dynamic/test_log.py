@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.log import MOST_ITEMS, RoundLog
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.log import MOST_ITEMS, RoundLog
 
 
 def panel(**fields):

@@ -1,4 +1,4 @@
-from tallystick.dynamic import LogResult, evaluate
+from tallystick.verbs.dynamic import LogResult, evaluate
 
 
 def test_the_terminal_and_the_summary_say_the_same():

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.long_log import arrange
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.log import arrange
 
 NAMES, WHEN, WHOSE = list("aabbcc"), [0, 0, 0, 0, 1, 1], ["m", "n"] * 3
 

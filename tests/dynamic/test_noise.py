@@ -4,12 +4,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dynamic.test_bounds import Spiteful, people
 
-from tallystick.dynamic import Population
-from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.noise import noise_bound, noise_path
-from tallystick.dynamic.papers import noise_closed_floor
-from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Population
+from tallystick.verbs.dynamic.rollouts import (
+    Perfect,
+    RandomErrors,
+    noise_bound,
+    noise_path,
+    roll_path,
+)
+from tallystick.verbs.dynamic.sharp import noise_closed_floor
 
 AT = (0, 1, 2, 5, 10, 20, 60)
 

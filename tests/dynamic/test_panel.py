@@ -10,9 +10,9 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import t as student
 
-from tallystick.dynamic.panel import forecast_panel, majority_risk
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs.dynamic.panel import forecast_panel, majority_risk
 
 DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ANLI = DATA / "dynamic" / "anli_dev_rounds_8models.csv.gz"

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.panel import forecast_panel, majority_risk
-from tallystick.dynamic.path_forecast import forecast_path
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs.dynamic.experiment import forecast_path
+from tallystick.verbs.dynamic.panel import forecast_panel, majority_risk
 
 THREE = {"000": 60, "100": 6, "010": 5, "001": 9, "110": 4, "101": 3, "011": 3, "111": 10}
 

@@ -1,7 +1,7 @@
 import pytest
 
-from tallystick.dynamic.plan_rounds import plan_rounds
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.experiment import plan_rounds
 
 
 def test_the_plan_repeats_the_measured_net_gains():

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.dynamic import Population
-from tallystick.dynamic.population import collect, mix, risk, vote
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Population
+from tallystick.verbs.dynamic.population import collect, mix, risk, vote
 
 
 def test_weights_that_do_not_sum_to_one_are_refused_with_their_sum():

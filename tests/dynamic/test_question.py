@@ -3,13 +3,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallystick.dynamic.question import (
+from tallystick.errors import InputError
+from tallystick.verbs.dynamic.question import (
     AnalyseQuestion,
     SimulateQuestion,
     TheoryQuestion,
     numbers_of,
 )
-from tallystick.errors import InputError
 
 
 def test_numbers_come_as_text_with_commas_as_one_number_or_as_a_sequence():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tallystick.data import read
-from tallystick.dynamic import evaluate
-from tallystick.dynamic.reading import DOOR, log_of, read_log
-from tallystick.dynamic.validators import agreements
 from tallystick.errors import InputError
+from tallystick.table import read
+from tallystick.verbs.dynamic import evaluate
+from tallystick.verbs.dynamic.reading import DOOR, log_of, read_log
+from tallystick.verbs.dynamic.validators import agreements
 
 PANEL = {
     "item": ["a", "a", "b", "b", "c", "c"],
@@ -313,7 +313,7 @@ def test_every_kind_of_source_gives_the_same_log(tmp_path):
     import polars as pl
     import pyarrow as pa
 
-    from tallystick.io import write_csv
+    from tallystick.table import write_csv
 
     files = [tmp_path / f"log.{ending}" for ending in ("csv", "ndjson", "parquet")]
     for file in files:

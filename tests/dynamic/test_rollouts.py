@@ -1,12 +1,16 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Population, hierarchical, path
-from tallystick.dynamic.collection import Collection
-from tallystick.dynamic.design import Design, Step
-from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.rollouts import PathWeights, roll_design, roll_path
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Correlated, Population, hierarchical, path
+from tallystick.verbs.dynamic.design import Collection, Design, Step
+from tallystick.verbs.dynamic.rollouts import (
+    PathWeights,
+    Perfect,
+    RandomErrors,
+    roll_design,
+    roll_path,
+)
 
 
 @pytest.mark.parametrize("mixture", [None, 0.4, "random"])

@@ -3,10 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.dynamic.papers.constructions import path_certificate
-from tallystick.dynamic.population import vote
-from tallystick.dynamic.similarity import early_signals, rank_persistence, similarity
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.papers import path_certificate
+from tallystick.verbs.dynamic.population import early_signals, rank_persistence, similarity, vote
 
 
 def by_hand(errors):

@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Population, hierarchical, path, simulate
-from tallystick.dynamic.collection import Collection
-from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
 from tallystick.results import Unknown
+from tallystick.verbs.dynamic import Correlated, Population, hierarchical, path, simulate
+from tallystick.verbs.dynamic.design import Collection
+from tallystick.verbs.dynamic.papers import hierarchical_certificate, path_certificate
+from tallystick.verbs.dynamic.rollouts import Perfect, RandomErrors
 
 
 def test_a_path_of_random_learners_with_its_bounds():

@@ -1,9 +1,9 @@
 import pytest
 
-from tallystick.data import conclude
-from tallystick.dynamic import SIMULATE, Correlated, Population, path, simulate
-from tallystick.dynamic.question import SimulateQuestion
 from tallystick.errors import FileError, InputError
+from tallystick.table import conclude
+from tallystick.verbs.dynamic import SIMULATE, Correlated, Population, path, simulate
+from tallystick.verbs.dynamic.question import SimulateQuestion
 
 FEW = {"rollouts": 20, "items": 100, "rounds": 3}
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from tallystick.dynamic.step_change import step_change
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.analyse import step_change
 
 
 @pytest.mark.parametrize("seed", range(5))

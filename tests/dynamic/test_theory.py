@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from tallystick.dynamic import theory
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs.dynamic import theory
 
 
 def test_theory_states_every_theorem_that_applies():

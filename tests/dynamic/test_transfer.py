@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallystick.dynamic.attempts import Attempts
-from tallystick.dynamic.clustered_rate import clustered_rate
-from tallystick.dynamic.transfer import transfer
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs.dynamic.attempts import Attempts
+from tallystick.verbs.dynamic.clusters import clustered_rate
+from tallystick.verbs.dynamic.experiment import transfer
 
 DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ANLI = DATA / "dynamic" / "anli_dev_rounds_8models.csv.gz"

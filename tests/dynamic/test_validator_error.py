@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.attempts import Attempts
-from tallystick.dynamic.validator_error import corrected_rate, two_vote_set, validator_error
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs.dynamic.attempts import Attempts
+from tallystick.verbs.dynamic.validators import corrected_rate, two_vote_set, validator_error
 
 
 def votes(cells):

@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.validators import agreements, noise_share, random_labels, spelled_votes
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
+from tallystick.verbs.dynamic.validators import (
+    agreements,
+    noise_share,
+    random_labels,
+    spelled_votes,
+)
 
 
 def drawn(share, error, validators=3, items=3000, seed=0):

@@ -1,14 +1,14 @@
-from tallystick.dynamic import theory
-from tallystick.dynamic.collection import IDEAL, Collection
-from tallystick.dynamic.log_result import Advice, Gain, PathRound
-from tallystick.dynamic.verdict import (
+from tallystick.results import Interval, Unknown
+from tallystick.verbs.dynamic import theory
+from tallystick.verbs.dynamic.analyse import Advice, Gain, PathRound
+from tallystick.verbs.dynamic.design import IDEAL, Collection
+from tallystick.verbs.dynamic.result import (
     log_needed,
     log_verdict,
     risk,
     round_text,
     simulation_assumptions,
 )
-from tallystick.results import Interval, Unknown
 
 
 def advice(decision, *, low=-0.003, high=0.024, certain=None, pays=0.0, reason=None):

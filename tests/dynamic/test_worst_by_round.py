@@ -1,8 +1,7 @@
 import pytest
 
-from tallystick.dynamic.bounds import path_bound
-from tallystick.dynamic.worst_by_round import worst_by_round
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.theory import path_bound, worst_by_round
 
 
 def test_seven_rounds_are_far_below_the_closed_form():

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import worst_case
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import worst_case
 
 
 @pytest.mark.parametrize(

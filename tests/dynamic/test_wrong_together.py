@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic.wrong_together import wrong_together
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.panel import wrong_together
 
 
 def test_a_clone_has_the_largest_excess():

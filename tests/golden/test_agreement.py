@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
+from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1
+from tallystick.stats.agreement_ordinal import krippendorff_alpha
 
 TWO = (
     "110 001 101 111 010 110 111 111 111 010 111 111 001 000 100 100 000 111 000 000 "

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.tally import Tally
+from tallystick.table import Tally
 
 ORACLE = (0.823, 0.897)
 

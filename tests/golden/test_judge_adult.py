@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from tallystick.judge import exact, independent, majority, supervised_point
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import exact, independent, majority, supervised_point
 
 COUNTS = {
     "a": {

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.io.arrays import as_arrow, as_numpy, codes_of, present
+from tallystick.table.engine import as_arrow, as_numpy, codes_of, present
 
 COLUMNS = [
     pa.array([1, 2, 3], pa.int8()),

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.io import check_numbers, scan, unmatched
+from tallystick.table import check_numbers, scan, unmatched
 
 
 def test_tokens_that_stand_nowhere_are_told() -> None:

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tallystick.errors import FileError, InputError, TallystickError
-from tallystick.io import scan
-from tallystick.tally import Tally
+from tallystick.table import Tally, scan
 
 VOTES = pa.table(
     {"item": ["x", "y", "z"], "a": pa.array([1, 0, None], pa.int8()), "b": [0.5, float("nan"), 1.0]}

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tallystick.errors import TallystickError
-from tallystick.io import scan
-from tallystick.io.engine import _database, connect
-from tallystick.tally import Tally
+from tallystick.table import Tally, scan
+from tallystick.table.engine import _database, connect
 
 TABLE = pa.table(
     {"a": ["yes", "no", "maybe"] * 40, "b": ["x", None, "y"] * 40, "l": [[1, 2]] * 120}

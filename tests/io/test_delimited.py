@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import FileError, InputError
-from tallystick.io import delimited, scan
-from tallystick.io.spool import Spool
-from tallystick.io.table import Table
+from tallystick.table import delimited, scan
+from tallystick.table.sources import Spool
+from tallystick.table.tables import Table
 
 
 def _scan(path: Path, content: bytes, **options: str) -> Table:
@@ -211,7 +211,7 @@ def test_the_fast_parser_and_the_strict_one_agree(
 
 
 def test_nothing_is_left_on_disk_after_a_refusal_or_a_close(tmp_path: Path) -> None:
-    from tallystick.io.engine import scratch
+    from tallystick.table.sources import scratch
 
     before = set(scratch().iterdir())
     with pytest.raises(FileError):

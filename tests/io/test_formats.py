@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.io.formats import detect
-from tallystick.io.sources import File
+from tallystick.table.formats import detect
+from tallystick.table.sources import File
 
 
 def _detect(path: Path, content: bytes) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.io.item_names import how_items_differ
+from tallystick.table.engine import how_items_differ
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.io import lock
+from tallystick.table import lock
 
 
 def opened(path):

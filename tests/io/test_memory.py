@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.io import memory
-from tallystick.io.memory import engine_memory, fits, memory_limit, require
+from tallystick.table import engine as memory
+from tallystick.table.engine import engine_memory, fits, memory_limit, require
 
 
 def test_half_of_the_machine_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:

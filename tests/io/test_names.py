@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.io.names import MAX_COLUMNS, check_names
+from tallystick.table.sources import MAX_COLUMNS, check_names
 
 
 def test_a_nameless_column_gets_its_position_and_a_note() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.io import ndjson, scan
-from tallystick.io.table import Table
-from tallystick.tally import Tally
+from tallystick.table import Tally, scan
+from tallystick.table import json_files as ndjson
+from tallystick.table.tables import Table
 
 
 def _scan(path: Path, content: str) -> Table:

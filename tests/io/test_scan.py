@@ -6,10 +6,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tallystick.data import Door, read
 from tallystick.errors import FileError, InputError
-from tallystick.io import scan
-from tallystick.io.table import Place
+from tallystick.table import Door, read, scan
+from tallystick.table.tables import Place
 
 
 def test_a_relation_of_any_connection_can_be_scanned() -> None:

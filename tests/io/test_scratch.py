@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.io import scratch as module
-from tallystick.io.scratch import scratch, spooling
+from tallystick.table import sources as module
+from tallystick.table.sources import scratch, spooling
 
 
 def test_the_folder_is_private_and_its_owner_holds_a_lock():

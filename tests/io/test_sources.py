@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.io.sources import resolve
+from tallystick.table.sources import resolve
 
 
 def test_an_absent_file_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_standard_input_is_spooled() -> None:
 
 def test_standard_input_is_read_by_content(tmp_path: Path) -> None:
     code = (
-        "from tallystick.io import scan; t = scan('-'); print(t.columns, t.relation.fetchall(),"
+        "from tallystick.table import scan; t = scan('-'); print(t.columns, t.relation.fetchall(),"
         " t.files, t.source)"
     )
     done = subprocess.run(

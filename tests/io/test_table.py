@@ -9,8 +9,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from tallystick.io import scan
-from tallystick.io import table as table_module
+from tallystick.table import scan
+from tallystick.table import tables as table_module
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.io import text as text_module
-from tallystick.io.sources import CHUNK, File
-from tallystick.io.text import checked
+from tallystick.table import formats as text_module
+from tallystick.table.formats import checked
+from tallystick.table.sources import CHUNK, File
 
 
 def _check(path: Path, content: bytes) -> tuple[bytes, bool, int]:

@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.io import scan
-from tallystick.io.unpacked import most_unpacked, too_large
+from tallystick.table import scan
+from tallystick.table.sources import most_unpacked, too_large
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.io import scan
+from tallystick.table import scan
 
 openpyxl = pytest.importorskip("openpyxl")
 

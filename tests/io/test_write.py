@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import FileError, InputError
-from tallystick.io import atomic, escape, scan, unescape, write_csv
+from tallystick.table import atomic, escape, scan, unescape, write_csv
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.judge import (
+from tallystick.results import Unknown
+from tallystick.stats.latent_triplet import solve_trios, trio_moments
+from tallystick.table import Tally
+from tallystick.verbs.judge import (
     Point,
     agreement,
     agreement_gap,
@@ -22,13 +25,9 @@ from tallystick.judge import (
     variety_distance,
     variety_projection,
 )
-from tallystick.judge.agreement import agreement_accuracy, agreement_ends
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.spectral import rank_one, spectral_point
-from tallystick.judge.spectral_ends import spectral_errors
-from tallystick.results import Unknown
-from tallystick.stats.latent import solve_trios, trio_moments
-from tallystick.tally import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.independence import rank_one, spectral_errors, spectral_point
+from tallystick.verbs.judge.majority import agreement_accuracy, agreement_ends
 
 QUALITY = {"w": ("9/10", "4/5"), "x": ("3/4", "17/20"), "y": ("4/5", "3/4"), "z": ("7/10", "4/5")}
 

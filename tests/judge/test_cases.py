@@ -1,8 +1,7 @@
-from tallystick.data import conclude, read
-from tallystick.judge import CAPABILITY
-from tallystick.judge.cases import cases_of
-from tallystick.judge.folds import folds_of
-from tallystick.judge.question import JudgeQuestion
+from tallystick.table import conclude, read
+from tallystick.verbs.judge import CAPABILITY
+from tallystick.verbs.judge.question import JudgeQuestion, cases_of
+from tallystick.verbs.judge.result import folds_of
 
 N = 90
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.judge import evaluate
-from tallystick.judge.covariate import robust_slope
 from tallystick.results import Unknown
+from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge.answer import robust_slope
 
 
 def table(n=1500, rng=1, drift=0.12, shared=0.0):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.estimates import majorities
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.grade import majorities
 
 
 def ballots(judges=3, n=400, seed=0):

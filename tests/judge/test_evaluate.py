@@ -3,7 +3,9 @@ import pytest
 
 import tallystick
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.judge import (
+from tallystick.results import Interval, Unknown, to_json
+from tallystick.table import Tally, attach
+from tallystick.verbs.judge import (
     Point,
     dawid_skene,
     evaluate,
@@ -13,8 +15,6 @@ from tallystick.judge import (
     search,
     simulate,
 )
-from tallystick.results import Interval, Unknown, to_json
-from tallystick.tally import Tally, attach
 
 QUALITY = {"w": ("9/10", "4/5"), "x": ("3/4", "17/20"), "y": ("4/5", "3/4"), "z": ("7/10", "4/5")}
 POINT = Point(prevalence="2/5", accuracy=QUALITY)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.judge import evaluate, few_labels, independent
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import evaluate, few_labels, independent
 
 
 @pytest.fixture(scope="module")

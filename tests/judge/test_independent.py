@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.judge import Point, exact, independent, simulate
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import Point, exact, independent, simulate
 
 shares = st.fractions(min_value=Fraction(6, 10), max_value=Fraction(9, 10), max_denominator=10)
 prevalences = st.fractions(min_value=Fraction(1, 10), max_value=Fraction(9, 10), max_denominator=10)
@@ -179,7 +179,7 @@ def test_the_delta_method_interval_of_a_trio_covers_as_promised():
 
 
 def test_the_interval_equals_the_information_of_the_latent_model_for_a_trio():
-    from tallystick.judge import dawid_skene
+    from tallystick.verbs.judge import dawid_skene
 
     votes = Tally.of(
         simulate(three("2/5", ("9/10", "4/5"), ("3/4", "17/20"), ("4/5", "3/4"))).independent_draws(

@@ -3,14 +3,14 @@ import csv
 import numpy as np
 import pytest
 
-from tallystick.data import read
-from tallystick.judge import CAPABILITY, evaluate
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.item_support import item_support, labels_by_pattern, support_by_shares
-from tallystick.judge.items import item_columns
 from tallystick.results import Unknown
-from tallystick.stats.latent import calibrate, fit_unreadable, support
-from tallystick.tally import Tally
+from tallystick.stats.latent_calibrate import calibrate
+from tallystick.stats.latent_checks import fit_unreadable, support
+from tallystick.table import Tally, read
+from tallystick.verbs.judge import CAPABILITY, evaluate
+from tallystick.verbs.judge.answer import item_columns
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.label_free import item_support, labels_by_pattern, support_by_shares
 
 
 def fooled(n=1200, labels=100, rng=2):

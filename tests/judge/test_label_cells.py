@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.label_cells import LabelCells, count_cells
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge.ballots import Ballots, LabelCells, count_cells
 
 
 def _ballots() -> Ballots:

@@ -1,9 +1,9 @@
 import numpy as np
 
-from tallystick.judge import Point, evaluate, few_labels, simulate
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.label_draw import label_draw
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import Point, evaluate, few_labels, simulate
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.few_labels import label_draw
 
 POINT = Point(
     prevalence="2/5", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "17/20"), "z": ("4/5", "3/4")}

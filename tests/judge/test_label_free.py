@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
-from tallystick.judge import evaluate, label_free
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.vote_model import fit_vote_model, sample_items
 from tallystick.results import Unknown
-from tallystick.stats.latent import fit_unreadable, headline
-from tallystick.tally import Tally
+from tallystick.stats.latent_checks import fit_unreadable
+from tallystick.stats.latent_triplet import headline
+from tallystick.table import Tally
+from tallystick.verbs.judge import evaluate, label_free
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.label_free import fit_vote_model, sample_items
 
 
 def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
@@ -94,7 +95,7 @@ def test_methods_for_answers_say_that_they_leave_ties_aside():
 
 
 def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
-    monkeypatch.setattr("tallystick.judge.vote_model.MOST_PATTERNS", 300)
+    monkeypatch.setattr("tallystick.verbs.judge.label_free.MOST_PATTERNS", 300)
     draw = np.random.default_rng(3)
     truth = draw.integers(0, 2, 1500)
     votes = {
@@ -130,7 +131,7 @@ def test_support_of_all_patterns_follows_from_a_part():
 
 def test_patterns_that_the_sample_has_not_shown_get_a_consensus(monkeypatch):
     """Under the plain fit of a part of the items, other patterns can have probability 0."""
-    monkeypatch.setattr("tallystick.judge.vote_model.MOST_CELLS", 1_200)
+    monkeypatch.setattr("tallystick.verbs.judge.label_free.MOST_CELLS", 1_200)
     rng = np.random.default_rng(8)
     truth = rng.integers(0, 12, 1_500)
     votes = {

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.judge import evaluate
-from tallystick.judge.labels_needed import labels_needed_first
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge.few_labels import labels_needed_first
 
 
 def panel(n, accuracy, labelled, rng=1):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.judge import Point, evaluate, few_labels, simulate, supervised
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.leader import Leader, as_shown, by_labels, leader, with_duels
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import Point, evaluate, few_labels, simulate, supervised
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.sessions import Leader, as_shown, by_labels, leader, with_duels
 
 
 def lucky(n=300):

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.judge import logical
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.joint import best_worst, worst_best
-from tallystick.judge.logical import Logic, logical_curve
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import logical
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.logical import Logic, best_worst, logical_curve, worst_best
 
 
 def truths(n_labels, n):

@@ -1,19 +1,12 @@
 import numpy as np
 import pytest
 
-from tallystick.judge import evaluate
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.panel_agreement import grades_of, panel_agreement
-from tallystick.stats.agreement import (
-    cohen_kappa,
-    fleiss_kappa,
-    gwet_ac1,
-    krippendorff_alpha,
-    mean_bias,
-    raw_agreement,
-    within_one,
-)
-from tallystick.tally import Tally
+from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, raw_agreement
+from tallystick.stats.agreement_ordinal import krippendorff_alpha, mean_bias, within_one
+from tallystick.table import Tally
+from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.majority import grades_of, panel_agreement
 
 RATERS = ["000", "001", "111", "111", "000", "101", "222", "221", "000", "111", "010", "222"]
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.judge import Point, correlated, exact, simulate, supervised, supervised_point
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import Point, correlated, exact, simulate, supervised, supervised_point
 
 shares = st.fractions(min_value=0, max_value=1, max_denominator=6)
 

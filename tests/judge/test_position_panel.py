@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.judge import evaluate, position_bias, position_panel
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import evaluate, position_bias, position_panel
 
 
 def orders(n, favour, tie, rng):

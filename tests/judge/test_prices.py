@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.judge import joint
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.joint import best_worst, worst_best
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import logical as joint
+from tallystick.verbs.judge.ballots import Ballots
+from tallystick.verbs.judge.logical import best_worst, worst_best
 
 
 def _ballots(labels: int, judges: int, *, truth: bool) -> Ballots:

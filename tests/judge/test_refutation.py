@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.judge import evaluate, refutation
-from tallystick.judge.ballots import Ballots
-from tallystick.judge.parts import Estimate
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge import logical as refutation
+from tallystick.verbs.judge.ballots import Ballots, Estimate
 
 
 def drawn(rng, n, accuracy, labelled):

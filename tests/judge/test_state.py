@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.judge import Windows, evaluate, majority
-from tallystick.judge.state import load_state, save_state
+from tallystick.verbs.judge import Windows, evaluate, majority
+from tallystick.verbs.judge.windows import load_state, save_state
 
 
 def stream(n=2600, change=1500, rng=1):

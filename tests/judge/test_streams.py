@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.judge import (
+from tallystick.results import to_json
+from tallystick.table import Tally
+from tallystick.verbs.judge import (
     Point,
     Windows,
     majority,
@@ -13,8 +15,6 @@ from tallystick.judge import (
     simulate,
     windows,
 )
-from tallystick.results import to_json
-from tallystick.tally import Tally
 
 POINT = Point(prevalence="2/5", accuracy=dict.fromkeys("xyz", ("17/20", "4/5")))
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from tallystick.judge import evaluate
-from tallystick.judge.leader import Leader
-from tallystick.judge.parts import JudgeScore, LabelsNeeded
-from tallystick.judge.rates import positive_of
-from tallystick.judge.verdict import in_words, needed_labels, opening_with_labels
 from tallystick.results import Interval, Unknown
+from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge.ballots import JudgeScore, LabelsNeeded
+from tallystick.verbs.judge.grade import positive_of
+from tallystick.verbs.judge.sessions import Leader
+from tallystick.verbs.judge.verdict import in_words, needed_labels, opening_with_labels
 
 
 def score(name, accuracy, low, high):

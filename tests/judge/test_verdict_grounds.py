@@ -1,7 +1,7 @@
 """What an answer rests on: fixed sentences, each said once."""
 
-from tallystick.judge import verdict_grounds
 from tallystick.results import Unknown
+from tallystick.verbs.judge import verdict as verdict_grounds
 
 
 def test_grounds_are_sentences_that_differ_and_can_be_joined():

@@ -1,6 +1,7 @@
 """Warnings and alarms of judge: what was seen, and what to do about it."""
 
-from tallystick.judge.verdict_warnings import (
+from tallystick.sampling.estimate import OddDraw
+from tallystick.verbs.judge.verdict_methods import (
     draw_alarm,
     draw_warning,
     fitted_to_part,
@@ -8,7 +9,6 @@ from tallystick.judge.verdict_warnings import (
     proved,
     stray_labels,
 )
-from tallystick.sampling.random_draw import OddDraw
 
 
 def test_stray_labels_name_the_judge_the_words_and_the_option():

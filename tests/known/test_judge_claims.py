@@ -9,7 +9,7 @@ import pytest
 
 from tallystick import judge
 from tallystick.cli import main
-from tallystick.tally import Tally
+from tallystick.table import Tally
 
 
 def panel(accuracy, labels, *, seed, items=400):

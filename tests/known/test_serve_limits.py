@@ -1,4 +1,4 @@
-"""Requests that never arrive are cut off (tallystick.serve.connection), and a full disk is not
+"""Requests that never arrive are cut off (tallystick.serve.auth), and a full disk is not
 ready."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LIMIT = 1.0
 _SERVE = """
 import sys
 from pathlib import Path
-from tallystick.serve.run import serve_forever, start_service
-from tallystick.serve.service import Config
+from tallystick.serve.app import serve_forever, start_service
+from tallystick.serve.jobs import Config
 config = Config(port=0, folder=Path(sys.argv[1]), request_seconds=float(sys.argv[2]))
 service = start_service(config, sys.argv[1] + "/a.sqlite")
 serve_forever(service, say=lambda line: print(line, file=sys.stderr, flush=True))

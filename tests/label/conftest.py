@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.label import SessionSettings, Work, begin
+from tallystick.verbs.label import SessionSettings, Work, begin
 
 JUDGES = ("gpt", "claude", "llama")
 WORDS = ("fail", "pass")

@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.label.batch_file import _alike, read_batch, write_batch
+from tallystick.verbs.label.exchange import _alike, read_batch, write_batch
 from tests.label.conftest import JUDGES, WORDS
 
 
@@ -109,7 +109,7 @@ def test_a_changed_answer_is_refused_until_it_is_undone(start, tmp_path):
 
 
 def test_text_that_a_spreadsheet_would_run_comes_back_unchanged(tmp_path):
-    from tallystick.label import begin
+    from tallystick.verbs.label import begin
 
     table = {
         "text": ["=1+1", "@x", "-3", "plain"] * 10,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.label.drawing import LEARN_EVERY, batches_of_labels, drawn_event
+from tallystick.verbs.label.work import LEARN_EVERY, batches_of_labels, drawn_event
 
 
 def test_a_batch_records_the_probability_of_every_draw(start):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.label.exchange import (
+from tallystick.verbs.label.exchange import (
     TOOLS,
     export_asks,
     export_session,

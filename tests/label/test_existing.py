@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.label import SessionSettings, begin, reopen
 from tallystick.results import Interval, Unknown
-from tallystick.sampling.labels.answers import journal_of
+from tallystick.sampling.label_task import journal_of
+from tallystick.verbs.label import SessionSettings, begin, reopen
 from tests.label.conftest import JUDGES, WORDS, draw, fill
 
 

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from tallystick.label import begin
+from tallystick.verbs.label import begin
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ _ITEMS, _SYSTEMS = 1_000_000, 10
 
 _SESSION = r"""
 import re, sys
-from tallystick.label import begin
+from tallystick.verbs.label import begin
 goal = {"goal": sys.argv[2]}
 with begin("s.label", [sys.argv[1]], question="score", options=goal) as work:
     parts = work.task.rows.shape[1]

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.label.plan import _sign_plan, plan
+from tallystick.table import read
+from tallystick.verbs.label.plan import _sign_plan, plan
 from tests.label.conftest import JUDGES
 
 

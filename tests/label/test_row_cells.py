@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.data import read
-from tallystick.io import Table
-from tallystick.label.row_cells import RowCells
+from tallystick.table import Table, read
+from tallystick.verbs.label.work import RowCells
 
 
 @pytest.fixture

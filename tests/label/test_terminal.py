@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from tallystick.label import begin
-from tallystick.label.terminal import label_in_terminal
+from tallystick.verbs.label import begin
+from tallystick.verbs.label.terminal import label_in_terminal
 
 
 def _typed(*words):

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from tallystick import judge
-from tallystick.data.session import open_session
 from tallystick.errors import FileError, InputError
-from tallystick.label import begin, reopen
 from tallystick.results import Unknown
-from tallystick.sampling.labels import DrawJournal, replay
-from tallystick.sampling.labels.answers import journal_of
+from tallystick.sampling.label_accuracies import DrawJournal
+from tallystick.sampling.label_strata import replay
+from tallystick.sampling.label_task import journal_of
+from tallystick.table.session import open_session
+from tallystick.verbs.label import begin, reopen
 from tests.label.conftest import JUDGES, WORDS, draw, fill
 
 
@@ -44,7 +45,7 @@ def test_a_reopened_session_stands_where_it_stood(start, truth, tmp_path):
 def test_the_draws_can_be_replayed_from_the_seed(start, truth, tmp_path):
     from functools import partial
 
-    from tallystick.sampling.labels import class_spread
+    from tallystick.sampling.label_strata import class_spread
 
     with start("judge", seed=5) as work:
         fill(work, truth, limit=70)
@@ -309,7 +310,7 @@ def test_every_question_stands_where_it_stood_when_its_session_is_opened_again(
 
 
 def test_a_large_table_is_not_read_again_for_the_capabilitys_own_result(start, truth, monkeypatch):
-    from tallystick.label import outcome
+    from tallystick.verbs.label import outcome
 
     monkeypatch.setattr(outcome, "MOST_ROWS", 299)
     with start("judge") as work:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.results import Interval
-from tallystick.stats.intervals import clopper_pearson, hypergeometric, jeffreys, wilson
+from tallystick.stats.intervals import clopper_pearson, jeffreys, wilson
+from tallystick.stats.urns import hypergeometric
 
 
 def finite(successes, trials, **options):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.tally import Moments
+from tallystick.table import Moments
 
 ROWS = st.lists(
     st.tuples(st.integers(-50, 50), st.integers(0, 1), st.sampled_from(["x", "y", None])),

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.tally import Tally
-from tallystick.tally.store import DENSE_CELLS, Dense, Sparse
+from tallystick.table import Tally
+from tallystick.table.patterns import DENSE_CELLS, Dense, Sparse
 
 # One vocabulary without two spellings of one value, so that any two tables of it may be merged.
 VOCABULARY = [True, 2, -3, 0.5, "yes", "no", "2 of 3", None]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.audit.result import AuditResult, Skipped
-from tallystick.data import Case, Cases, Taken
 from tallystick.report import write_page
+from tallystick.table import Case, Cases, Taken
+from tallystick.verbs.audit.audit import AuditResult, Skipped
 from tests.report.conftest import result
 
 CONTRAST = """

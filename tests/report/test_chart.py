@@ -5,14 +5,9 @@ from xml.etree import ElementTree
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.report.chart import chart, chart_svg
-from tallystick.report.kinds import kind_of
-from tallystick.report.kinds.forest import MOST_NAMES
-from tallystick.report.kinds.lines import MOST_PANELS, MOST_POINTS
-from tallystick.report.kinds.matrix import MOST_SIDE
-from tallystick.report.plot import Plot, plot
-from tallystick.report.shorten import shorten
-from tallystick.report.theme import TOKENS, contrast
+from tallystick.report.chart import Plot, chart, chart_svg, plot
+from tallystick.report.kinds import MOST_NAMES, MOST_PANELS, MOST_POINTS, MOST_SIDE, kind_of
+from tallystick.report.svg import TOKENS, contrast, shorten
 from tallystick.results import Figure, Result
 
 
@@ -309,7 +304,7 @@ def test_a_picture_is_asked_for_by_its_kind_and_number():
 
 
 def test_a_chart_writes_an_estimate_and_its_ring_with_the_decimals_of_the_interval():
-    from tallystick.report.kinds.forest import forest
+    from tallystick.report.kinds import forest
 
     figure = Figure(
         kind="forest",

@@ -6,11 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tallystick.data import Case, Cases
 from tallystick.errors import FileError
 from tallystick.report import Provenance, page, write_page
 from tallystick.results import Needed
-from tallystick.tally import Tally, describe
+from tallystick.table import Case, Cases, Tally, describe
 from tests.report.conftest import result
 
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
-from tallystick.io import write_csv
 from tallystick.report import write_page
+from tallystick.table import write_csv
 from tests.generated import generate
 from tests.report.conftest import HOSTILE, result
 

@@ -4,8 +4,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from tallystick.audit import audit
-from tallystick.report.parts import Composed, ResultPart
+from tallystick.report.terminal import Composed, ResultPart
+from tallystick.verbs.audit import audit
 
 
 class Complete:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tallystick.data import Case, Cases
 from tallystick.report import write_page
+from tallystick.table import Case, Cases
 from tests.report.conftest import result
 
 NAMES = "[...document.querySelectorAll('table.sortable tbody tr')].filter(row => !row.hidden).map(row => row.cells[0].innerText)"

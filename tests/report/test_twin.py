@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tallystick.report import page
-from tallystick.report.twin import MOST_JSON, twin
+from tallystick.report.page import MOST_JSON, twin
 from tallystick.results import Result, Slice
 from tests.report.conftest import result
 

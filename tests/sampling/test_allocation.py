@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.sampling import Budget, Masa, Plan, Proportional, Strata
-from tallystick.sampling.allocation import Allocation
-from tallystick.sampling.observed import FAILED
+from tallystick.sampling.sampler import FAILED, Allocation
 
 OLD = 2
 """The code for no earlier answer, where there are two outcomes."""

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.sampling.book import Book
-from tallystick.sampling.effects import Effects
+from tallystick.sampling.policies import Book
+from tallystick.sampling.strata import Effects
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.integers(1, 30))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.effects import Effects
+from tallystick.sampling.strata import Effects
 
 
 def test_one_hot_rows_have_length_one_and_no_baseline_adds_nothing() -> None:

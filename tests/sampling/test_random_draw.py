@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.sampling.random_draw import LEVEL, odd_draw, odd_draw_in_parts
+from tallystick.sampling.estimate import LEVEL, odd_draw, odd_draw_in_parts
 
 
 def votes(n: int, judges: int, seed: int) -> np.ndarray:

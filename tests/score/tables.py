@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tallystick.score.outputs import Outputs
+from tallystick.verbs.score.reading import Outputs
 
 RATES = {"a": 0.5, "b": 0.9, "c": 0.7}
 

@@ -5,12 +5,11 @@ import json
 import pytest
 
 from tallystick import registry
-from tallystick.data import Roles
 from tallystick.errors import InputError
 from tallystick.results import to_json
-from tallystick.score import CAPABILITY, ScoreQuestion, evaluate
-from tallystick.score.answer import applies
-from tallystick.tally import Tally
+from tallystick.table import Roles, Tally
+from tallystick.verbs.score import CAPABILITY, ScoreQuestion, evaluate
+from tallystick.verbs.score.answer import applies
 from tests.score.tables import ROLES, drawn
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from tallystick.results import Interval, Unknown
-from tallystick.score.assemble import score_outputs
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.ranking import ranked
-from tallystick.score.system_pair import SystemPair
-from tallystick.score.systems import System
-from tallystick.stats.adverse import AdverseEstimate
+from tallystick.stats.adverse_binary import AdverseEstimate
+from tallystick.verbs.score.answer import score_outputs
+from tallystick.verbs.score.pairs import ranked
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.systems import System, SystemPair
 from tests.score.tables import outputs_of
 
 

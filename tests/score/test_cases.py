@@ -1,8 +1,7 @@
-from tallystick.data import conclude, read
-from tallystick.score import CAPABILITY
-from tallystick.score.cases import KIND, STRICT, cases_of
-from tallystick.score.folds import folds_of
-from tallystick.score.question import ScoreQuestion
+from tallystick.table import conclude, read
+from tallystick.verbs.score import CAPABILITY
+from tallystick.verbs.score.question import KIND, STRICT, ScoreQuestion, cases_of
+from tallystick.verbs.score.terminal import folds_of
 
 JUDGES = ("gpt", "claude", "llama")
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tallystick.score.consensus import consensus, strata_of
+from tallystick.verbs.score.reading import consensus, strata_of
 from tests.score.tables import outputs_of
 
 NONE = float("nan")

@@ -5,9 +5,9 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.score import evaluate
-from tallystick.score.covariate import slope
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.adjust import slope
 
 
 def table(effect, graded=150, seed=0):

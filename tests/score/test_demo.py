@@ -2,8 +2,8 @@
 
 import pytest
 
-from tallystick.score import evaluate
-from tallystick.score.demo import PASSES, demo
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.question import PASSES, demo
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -1,6 +1,6 @@
 """Pairs whose labels are on different items, or partly common ones: they come from the scores."""
 
-from tallystick.score import evaluate
+from tallystick.verbs.score import evaluate
 from tests.score.tables import ROLES, drawn
 
 

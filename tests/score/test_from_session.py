@@ -9,8 +9,8 @@ import pytest
 
 from tallystick import score
 from tallystick.errors import InputError
-from tallystick.label import begin, reopen
 from tallystick.results import Interval, Unknown
+from tallystick.verbs.label import begin, reopen
 from tests.score.test_labelling import outputs, run
 
 ROLES = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}

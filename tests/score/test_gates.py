@@ -3,7 +3,7 @@
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.score import evaluate
+from tallystick.verbs.score import evaluate
 from tests.score.tables import ROLES, drawn
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tallystick.score import item_grid
-from tallystick.score.item_grid import ODD, TOO_MANY, grid_of
-from tallystick.score.outputs import ItemGrid
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.score import reading as item_grid
+from tallystick.verbs.score.reading import ODD, TOO_MANY, ItemGrid, grid_of
 
 ROWS = {
     "q": [1, 1, 2, 2, 3, 3, 4],

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.score import evaluate
-from tallystick.score.answer import CAPABILITY, answer
-from tallystick.score.consensus import consensus
-from tallystick.score.items import item_columns, pass_probability
-from tallystick.score.question import ScoreQuestion
+from tallystick.table import read
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.answer import CAPABILITY, answer
+from tallystick.verbs.score.judges import item_columns, pass_probability
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.reading import consensus
 from tests.score.tables import ROLES, drawn, outputs_of
 
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tallystick.score.judge_rows import judge_rows
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.scored import estimated
-from tallystick.score.units import Units
+from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.judges import estimated, judge_rows
+from tallystick.verbs.score.question import ScoreQuestion
 from tests.score.test_assemble import outputs
 
 

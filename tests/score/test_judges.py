@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.score import ScoreQuestion, evaluate
-from tallystick.score.consensus import consensus
-from tallystick.score.judges import favours, grade_judges
+from tallystick.verbs.score import ScoreQuestion, evaluate
+from tallystick.verbs.score.judges import favours, grade_judges
+from tallystick.verbs.score.reading import consensus
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")

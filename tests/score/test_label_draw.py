@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.score import evaluate
-from tallystick.score.label_draw import draw_of
-from tallystick.score.outputs import Outputs
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.adjust import draw_of
+from tallystick.verbs.score.reading import Outputs
 from tests.score.tables import ROLES, drawn
 
 

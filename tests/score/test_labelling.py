@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.label import SessionSettings, begin
-from tallystick.score import CAPABILITY
-from tallystick.score.labelling import labelling
-from tallystick.score.question import ScoreQuestion
+from tallystick.table import read
+from tallystick.verbs.label import SessionSettings, begin
+from tallystick.verbs.score import CAPABILITY
+from tallystick.verbs.score.labelling import labelling
+from tallystick.verbs.score.question import ScoreQuestion
 
 
 def outputs(n: int = 150, seed: int = 2, quality=None):

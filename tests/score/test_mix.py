@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.score import ScoreResult, evaluate
+from tallystick.verbs.score import ScoreResult, evaluate
 from tests.score.tables import ROLES
 
 

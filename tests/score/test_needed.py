@@ -3,12 +3,11 @@
 import pytest
 
 from tallystick.results import Interval, Unknown
-from tallystick.score import ScoreQuestion, evaluate
-from tallystick.score.consensus import consensus
-from tallystick.score.needed import for_precision, pair_range, settle_plan
-from tallystick.score.system_pair import SystemPair
-from tallystick.score.systems import System, estimate_systems
-from tallystick.stats.adverse import Outlook
+from tallystick.stats.adverse_forecast import Outlook
+from tallystick.verbs.score import ScoreQuestion, evaluate
+from tallystick.verbs.score.labelling import for_precision, pair_range, settle_plan
+from tallystick.verbs.score.reading import consensus
+from tallystick.verbs.score.systems import System, SystemPair, estimate_systems
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")

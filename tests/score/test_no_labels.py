@@ -3,9 +3,9 @@
 import numpy as np
 
 from tallystick.results import Unknown
-from tallystick.score import evaluate
-from tallystick.score.no_labels import breakdown
-from tallystick.score.units import Units
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.systems import breakdown
 from tests.score.tables import ROLES, drawn
 
 

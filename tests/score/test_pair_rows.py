@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tallystick.score.pair_rows import open_pair, pair_rows
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.scored import estimated
+from tallystick.verbs.score.answer import open_pair, pair_rows
+from tallystick.verbs.score.judges import estimated
+from tallystick.verbs.score.question import ScoreQuestion
 from tests.score.test_assemble import outputs, pair
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.score import evaluate
-from tallystick.score.board import board_of
-from tallystick.score.system_pair import crossed
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.systems import board_of, crossed
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.score.answer import CAPABILITY
-from tallystick.score.preferences import read_preferences
+from tallystick.table import read
+from tallystick.verbs.score.answer import CAPABILITY
+from tallystick.verbs.score.preferences import read_preferences
 
 
 def read_rows(rows, **roles):

@@ -3,7 +3,7 @@
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.score import ScoreQuestion
+from tallystick.verbs.score import ScoreQuestion
 
 
 def test_a_scale_runs_upwards():

@@ -5,8 +5,8 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.score import evaluate
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.score import evaluate
 from tests.score.tables import ROLES, drawn
 
 

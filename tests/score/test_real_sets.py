@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.score import evaluate
+from tallystick.verbs.score import evaluate
 
 
 def test_labels_on_one_of_four_systems_score_that_one_and_say_so(shared_data: Path):

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from tallystick import score
-from tallystick.data import read
-from tallystick.label import SessionSettings, begin
-from tallystick.sampling.labels.session_order import session_order
-from tallystick.score import CAPABILITY
-from tallystick.score.from_session import session_draws
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.session_pairs import session_pairs
+from tallystick.sampling.label_differences import session_order
+from tallystick.table import read
+from tallystick.verbs.label import SessionSettings, begin
+from tallystick.verbs.score import CAPABILITY
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.sessions import session_draws, session_pairs
 from tests.score.test_labelling import outputs, run
 
 ROLES = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
@@ -152,8 +151,8 @@ def test_p_values_are_those_of_the_anytime_evidence(tmp_path):
     rows, truth, _ = outputs(200, quality=THREE)
     path, _ = labelled(tmp_path, rows, truth, goal="best")
     with read(rows, CAPABILITY.door, truth_file=str(path), **ROLES) as data:
-        from tallystick.score.labelling import session_task
-        from tallystick.score.reading import read_outputs
+        from tallystick.verbs.score.labelling import session_task
+        from tallystick.verbs.score.reading import read_outputs
 
         held = read_outputs(data, scale=None)
         draws = session_draws(data, held, ScoreQuestion())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick import score
-from tallystick.label import begin
 from tallystick.results import Interval, Unknown
+from tallystick.verbs.label import begin
 from tests.score.test_labelling import outputs, run
 
 ROLES = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick.results import Interval, Unknown
-from tallystick.score.question import ScoreQuestion
-from tallystick.score.ranking import ranked
-from tallystick.score.scored import estimated
-from tallystick.score.system_rows import promised, system_rows
+from tallystick.verbs.score.answer import promised, system_rows
+from tallystick.verbs.score.judges import estimated
+from tallystick.verbs.score.pairs import ranked
+from tallystick.verbs.score.question import ScoreQuestion
 from tests.score.tables import outputs_of
 
 

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from tallystick.score import ScoreQuestion, evaluate
-from tallystick.score.consensus import consensus
-from tallystick.score.systems import estimate_systems, judge_means, judge_only
-from tallystick.stats.adverse import Spread, adverse_mean, adverse_share, certified_share
+from tallystick.stats.adverse_binary import adverse_share
+from tallystick.stats.adverse_ends import Spread
+from tallystick.stats.adverse_forecast import certified_share
+from tallystick.stats.adverse_numbers import adverse_mean
+from tallystick.verbs.score import ScoreQuestion, evaluate
+from tallystick.verbs.score.reading import consensus
+from tallystick.verbs.score.systems import estimate_systems, judge_means, judge_only
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")

@@ -3,8 +3,8 @@
 import io
 
 from tallystick.report import show
-from tallystick.score import evaluate
-from tallystick.score.terminal import lines
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.terminal import lines
 from tests.score.tables import ROLES, drawn
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick import score
-from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.score import ScoreQuestion
-from tallystick.score.labelling import labelling
+from tallystick.table import read
+from tallystick.verbs.score import ScoreQuestion
+from tallystick.verbs.score.labelling import labelling
 
 
 def table(name: str, bad, n: int = 200) -> dict[str, list]:

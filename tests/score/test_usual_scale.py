@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tallystick import score
-from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.score.usual_scale import usual_scales
+from tallystick.table import read
+from tallystick.verbs.score.grades import usual_scales
 
 
 def rated(gpt: list, human: list | None = None) -> dict[str, list]:

@@ -1,6 +1,6 @@
 """What is said first: the answer, what judges alone would say, and what stays open."""
 
-from tallystick.score import evaluate
+from tallystick.verbs.score import evaluate
 from tests.score.tables import ROLES, drawn
 
 

@@ -1,13 +1,13 @@
 """The sentences about preferences: who wins, and what judges alone would have said."""
 
 from tallystick.results import Interval, Unknown
-from tallystick.score.preferences import Swaps
-from tallystick.score.result import SystemRow
-from tallystick.score.verdict_preferences import (
+from tallystick.verbs.score.preferences import (
+    Swaps,
     preference_sentences,
     swap_note,
     without_preferences,
 )
+from tallystick.verbs.score.result import SystemRow
 
 
 def row(score, ends, judge_only):

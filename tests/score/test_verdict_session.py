@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick.results import Sentences
-from tallystick.sampling.labels.session_order import NEITHER, SessionOrder
-from tallystick.score import evaluate
-from tallystick.score.units import Units
-from tallystick.score.verdict_session import needed_draws, with_session
+from tallystick.sampling.label_differences import NEITHER, SessionOrder
+from tallystick.verbs.score import evaluate
+from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.sessions import needed_draws, with_session
 from tests.score.tables import ROLES, drawn
 
 ORDER = SessionOrder(

@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.score import evaluate
+from tallystick.verbs.score import evaluate
 
 
 def table(rate=0.7, graded=80, seed=0, ties=0.0):

@@ -26,12 +26,12 @@ from typing import Any
 
 import httpx
 
+from tallystick.serve import ingest_write as write_module
 from tallystick.serve import writer as writer_module
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.check import check_stream
-from tallystick.serve.ingest import write as write_module
-from tallystick.serve.ingest.interned import Interned
-from tallystick.serve.service import Config, Service
+from tallystick.serve.client import check_stream
+from tallystick.serve.ingest import Interned
+from tallystick.serve.jobs import Config, Service
 from tallystick.serve.store import open_store, postgres, sqlite
 from tests.serve.random_streams import NOW, RandomStream, random_stream
 
@@ -557,8 +557,8 @@ def _watch_made(address: str, folder: Path, url: str, n: int, together: int) -> 
 
 def _watch_run(address: str, folder: Path) -> Any:
     def work(pipe: int) -> None:
-        from tallystick.serve.watches import runs
-        from tallystick.serve.watches.child import carry_out
+        from tallystick.serve import watch_runs as runs
+        from tallystick.serve.watches import carry_out
 
         # In this process, so that the kill hits the calls themselves; a child of its own ends with
         # its service in the same way, when its standard input ends.

@@ -24,7 +24,7 @@ _ODD = (
     ["no one", "some"],
 )
 """Labels that files and spreadsheets like to get wrong. What may be two labels or no answer (1 and
-01, None) is refused at the door: see `tallystick.serve.known_label`."""
+01, None) is refused at the door: see `tallystick.serve.routes`."""
 _ODD_ITEMS = (
     *("i{}", "\u00fc{}", '"{}"', "a,{}", "={}", "{} x", "{}", "-{}", "a\t{}", "{}.0", "0{}"),
     *("NA{}", "{}e1", "'{}"),

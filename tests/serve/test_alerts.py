@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tallystick.serve.alerts import AlertNote, raise_alert
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.web import Web
 
 

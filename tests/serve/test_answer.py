@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tallystick.serve.answer import answer_stream, arrow_rows, stream_tally
-from tallystick.serve.question import call_of, counts_suffice, offered
+from tallystick.serve.auth import Span
+from tallystick.serve.jobs import Service
+from tallystick.serve.results import call_of, counts_suffice, offered
 from tallystick.serve.rows import book_of
-from tallystick.serve.service import Service
-from tallystick.serve.settings import find_stream
-from tallystick.serve.span import Span
-from tallystick.tally import Tally
+from tallystick.serve.writer import find_stream
+from tallystick.table import Tally
 from tests.serve.equal import post
 from tests.serve.web import Web
 

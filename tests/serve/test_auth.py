@@ -10,7 +10,7 @@ import pytest
 
 from tallystick.serve import auth
 from tallystick.serve.auth import Principal, make_key, make_session
-from tallystick.serve.service import Config, Service
+from tallystick.serve.jobs import Config, Service
 from tests.serve.web import Clock, Web
 
 Far = Callable[..., Web]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.serve.check import check_stream
-from tallystick.serve.service import Service
+from tallystick.serve.client import check_stream
+from tallystick.serve.jobs import Service
 from tests.serve.equal import post
 from tests.serve.web import Web
 

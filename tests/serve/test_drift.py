@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from tallystick.judge.windows import windows
-from tallystick.serve.drift_step import worked
-from tallystick.serve.service import Service
+from tallystick.serve.drift import worked
+from tallystick.serve.jobs import Service
 from tallystick.serve.worker import Computed, WorkerOrder
+from tallystick.verbs.judge.windows import windows
 from tests.serve.test_drift_step import votes
 from tests.serve.web import Clock, Web
 

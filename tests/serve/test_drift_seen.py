@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tallystick.serve.drift_seen import is_seen, vote_columns
-from tallystick.serve.service import Service
+from tallystick.serve.drift import is_seen, vote_columns
+from tallystick.serve.jobs import Service
 from tests.serve.web import Clock, Web
 
 SETTLE = 600.0

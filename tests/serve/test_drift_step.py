@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tallystick.judge.windows import windows
-from tallystick.serve.drift_step import drift_step, worked
+from tallystick.serve.drift import drift_step, worked
+from tallystick.verbs.judge.windows import windows
 
 
 def votes(n: int, *, change: int | None = None, seed: int = 3) -> dict[str, list[Any]]:

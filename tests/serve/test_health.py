@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.web import Web
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tallystick.serve.alerts import AlertNote, raise_alert
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.web import Clock, Web
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.serve.jobs import Held, Job, JobLoop, LostLease, schedule
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Held, Job, JobLoop, LostLease, Service, schedule
 from tests.serve.web import Clock
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tallystick.data.session import open_session
+from tallystick.table.session import open_session
 from tests.report.browser import Browser
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from tallystick.serve import label_rows as module
+from tallystick.serve import rows as module
 from tallystick.serve.answer import answer_stream, counted_rows
-from tallystick.serve.label_rows import label_rows
-from tallystick.serve.rows import book_of
-from tallystick.serve.service import Service
-from tallystick.serve.settings import find_stream
-from tallystick.serve.span import Span
+from tallystick.serve.auth import Span
+from tallystick.serve.jobs import Service
+from tallystick.serve.rows import book_of, label_rows
+from tallystick.serve.writer import find_stream
 from tests.serve.web import Web
 
 

@@ -6,9 +6,8 @@ import threading
 
 import pytest
 
-from tallystick.serve import lanes
-from tallystick.serve.lanes import WorkerLanes
-from tallystick.serve.worker import Computed, TookTooLong, WorkerOrder
+from tallystick.serve import worker as lanes
+from tallystick.serve.worker import Computed, TookTooLong, WorkerLanes, WorkerOrder
 
 HARD = WorkerOrder(kind="result", stream="coins", verb="judge")
 EASY = WorkerOrder(kind="result", stream="qa", verb="judge")

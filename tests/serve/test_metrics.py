@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.test_alerts import alarm
 from tests.serve.web import Web
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tallystick.serve.misread import misread
+from tallystick.serve.routes import misread
 from tests.serve.web import Web
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tallystick.serve import nightly
-from tallystick.serve.nightly import last_check
-from tallystick.serve.service import Service
+from tallystick.serve import export as nightly
+from tallystick.serve.export import last_check
+from tallystick.serve.jobs import Service
 from tallystick.serve.worker import Worker
 from tests.serve.equal import post
 from tests.serve.web import Clock, Web

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.serve.outgoing import post, target_of
+from tallystick.serve.alerts import post, target_of
 
 
 def answers(*addresses: str) -> Any:
@@ -119,7 +119,7 @@ def test_a_guarded_process_reaches_listed_hosts_only() -> None:
         listening.listen()
         port = listening.getsockname()[1]
         code = (
-            "import socket; from tallystick.serve.outgoing import guard_names\n"
+            "import socket; from tallystick.serve.alerts import guard_names\n"
             "from tallystick.errors import InputError\n"
             "guard_names({allow!r})\n"
             "try:\n"

@@ -12,7 +12,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.equal import differences
 from tests.serve.queue.people import InProcess
 from tests.serve.web import Web

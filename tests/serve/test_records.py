@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.web import Web
 
 URL = "/v1/streams/qa/records"

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.service import Config, Service
+from tallystick.serve.jobs import Config, Service
 from tallystick.serve.store import open_store
-from tallystick.tally import Tally
+from tallystick.table import Tally
 from tests.serve.equal import QUERIES, differences, post
 from tests.serve.web import Clock, Loop, Web
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tallystick.serve.check import check_stream
-from tallystick.serve.service import Service
+from tallystick.serve.client import check_stream
+from tallystick.serve.jobs import Service
 from tests.serve.web import Clock, Web
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.serve.queue.population import population
+from tallystick.serve.auth import Span
+from tallystick.serve.jobs import Service
+from tallystick.serve.queue import population
 from tallystick.serve.rows import book_of, pieces
-from tallystick.serve.service import Service
-from tallystick.serve.settings import find_stream
-from tallystick.serve.span import Span
+from tallystick.serve.writer import find_stream
 from tests.serve.web import Web
 
 both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)

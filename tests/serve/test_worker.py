@@ -7,9 +7,9 @@ import io
 import msgspec
 import pytest
 
-from tallystick.serve.computed import COMPUTED
-from tallystick.serve.service import Service
-from tallystick.serve.span import Span
+from tallystick.serve.answer import COMPUTED
+from tallystick.serve.auth import Span
+from tallystick.serve.jobs import Service
 from tallystick.serve.worker import Computed, Worker, _answered, _receive, _send, order_of
 from tests.serve.web import Web
 

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from tallystick.serve.check import check_stream
-from tallystick.serve.problem import HttpProblem
-from tallystick.serve.service import Service
+from tallystick.serve.auth import HttpProblem
+from tallystick.serve.client import check_stream
+from tallystick.serve.jobs import Service
 from tallystick.serve.store import Transaction
 from tests.serve.web import Web
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tallystick.shift import Items
+from tallystick.verbs.shift import Items
 
 KINDS = ("500", "429", "reset", "hang", "garbage", "error200")
 SERVER = Path(__file__).with_name("server.py")

@@ -22,7 +22,7 @@ import scipy.stats
 import stamina
 
 from tallystick.clients import HttpClient
-from tallystick.shift import Run, Wire, run
+from tallystick.verbs.shift import Run, Wire, run
 from tests.shift.conftest import COLUMNS, items_of, table
 
 PRELOADED = (httpx, scipy.special, scipy.stats, stamina)

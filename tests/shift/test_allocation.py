@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.sampling import FAILED, Strata
-from tallystick.shift.allocation import allocation_path, baselines, strata_rows
+from tallystick.verbs.shift.design import allocation_path, baselines, strata_rows
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from tallystick import shift
 from tallystick.clients import ReplayClient
 from tallystick.errors import InputError
-from tallystick.shift import CAPABILITY
+from tallystick.verbs.shift import CAPABILITY
 
 rng = random.Random(5)
 TRUE = [rng.choice(("four", "five", "six")) for _ in range(400)]
@@ -145,7 +145,7 @@ def test_a_forecast_asks_nothing_and_needs_no_api():
 
 
 def test_audit_is_told_when_shift_applies():
-    from tallystick.data import Roles
+    from tallystick.table import Roles
 
     assert CAPABILITY.applies(Roles(truth="t", old="o")) is None
     found = CAPABILITY.applies(Roles(truth="t", old="o", new="n"))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick.clients import Client
-from tallystick.shift import Items, run
-from tallystick.shift.run_plan import Run
+from tallystick.verbs.shift import Items, run
+from tallystick.verbs.shift.question import Run
 
 
 class Counting(Client):

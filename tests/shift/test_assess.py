@@ -4,8 +4,8 @@ import pytest
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata, replay
-from tallystick.shift import Answers, AskDesign, Items, design
-from tallystick.shift import assess as assess_any
+from tallystick.verbs.shift import Answers, AskDesign, Items, design
+from tallystick.verbs.shift import assess as assess_any
 
 
 def assess(*known, **options):

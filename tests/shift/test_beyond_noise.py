@@ -8,15 +8,16 @@ from scipy.integrate import quad
 from scipy.stats import binomtest
 
 from tallystick.errors import InputError
-from tallystick.shift.beyond_noise import (
+from tallystick.verbs.shift.design import SumBounds
+from tallystick.verbs.shift.noise import (
     ChanceTest,
+    Confirmed,
+    Repeats,
     beyond_noise,
     chance_log_e,
     chance_p_value,
 )
-from tallystick.shift.intervals import SumBounds
-from tallystick.shift.noise_share import Confirmed, Repeats
-from tallystick.shift.old_draws import unstable_share
+from tallystick.verbs.shift.old_draws import unstable_share
 
 
 def rate(value, low, high):

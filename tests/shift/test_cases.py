@@ -1,8 +1,7 @@
-from tallystick.data import conclude, read
-from tallystick.shift import CAPABILITY
-from tallystick.shift.cases import cases_of
-from tallystick.shift.folds import folds_of
-from tallystick.shift.question import ShiftQuestion
+from tallystick.table import conclude, read
+from tallystick.verbs.shift import CAPABILITY
+from tallystick.verbs.shift.question import ShiftQuestion, cases_of
+from tallystick.verbs.shift.result import folds_of
 
 N = 120
 

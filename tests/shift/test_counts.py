@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.sampling import FAILED, Strata
-from tallystick.shift.counts import collapse, count
+from tallystick.verbs.shift.noise import collapse, count
 
 
 def test_cells_are_counted_before_and_now(items):

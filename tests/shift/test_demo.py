@@ -1,5 +1,5 @@
 from tallystick import shift
-from tallystick.shift.demo import demo
+from tallystick.verbs.shift.question import demo
 
 
 def test_the_demonstration_shows_a_change_that_is_there():

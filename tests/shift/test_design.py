@@ -3,8 +3,8 @@ import pytest
 
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling import Flips, Masa, Sampler
-from tallystick.shift import AskDesign, Items, design
-from tallystick.shift.design import outcome, weight_matrix
+from tallystick.verbs.shift import AskDesign, Items, design
+from tallystick.verbs.shift.design import outcome, weight_matrix
 
 
 def test_masa_has_a_stratum_for_each_label_and_bin(items):

@@ -3,7 +3,7 @@ import pytest
 
 from tallystick.clients import ReplayClient
 from tallystick.errors import BudgetError
-from tallystick.shift import AskDesign, Items, Run, Wire, forecast, run
+from tallystick.verbs.shift import AskDesign, Items, Run, Wire, forecast, run
 
 
 def test_calls_money_and_time_are_foretold(items):

@@ -2,7 +2,7 @@ import pytest
 
 from tallystick.clients import ReplayClient
 from tallystick.errors import InputError
-from tallystick.shift import Run, metric_interval, run
+from tallystick.verbs.shift import Run, metric_interval, run
 
 from .conftest import COLUMNS
 

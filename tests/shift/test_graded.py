@@ -4,7 +4,7 @@ import pytest
 
 from tallystick import shift
 from tallystick.errors import InputError
-from tallystick.shift.graded import grade_scale
+from tallystick.verbs.shift.grades import grade_scale
 
 rng = random.Random(2)
 OLD = [rng.choice([2, 3, 4, 5]) for _ in range(400)]

@@ -5,13 +5,13 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
-from tallystick.shift.grades import (
+from tallystick.verbs.shift.design import minus, sum_bounds
+from tallystick.verbs.shift.grades import (
     GradedAnswers,
     grade_moves,
     grade_noise_share,
     graded_change,
 )
-from tallystick.shift.intervals import minus, sum_bounds
 
 OLD = np.repeat([0.5, 1.0], [60, 40])
 STRATA = Strata(np.repeat([0, 1], [60, 40]))

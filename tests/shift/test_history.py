@@ -7,8 +7,8 @@ from tallystick import plot
 from tallystick.clients import ReplayClient
 from tallystick.clients.journal import _checksum
 from tallystick.errors import FileError, FormatError, InputError
-from tallystick.shift import Items, Run, append_history, read_history, run, update_old
-from tallystick.shift.history import check_history
+from tallystick.verbs.shift import Items, Run, append_history, read_history, run, update_old
+from tallystick.verbs.shift.baseline import check_history
 
 from .conftest import COLUMNS
 

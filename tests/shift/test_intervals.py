@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.shift.intervals import StratumSample, minus, sum_bounds
+from tallystick.verbs.shift.design import StratumSample, minus, sum_bounds
 
 
 def sample(sizes, asked):

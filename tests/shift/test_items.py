@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.shift import Items
+from tallystick.verbs.shift import Items
 
 
 def test_labels_are_coded_in_order_and_the_rest_is_other():

@@ -1,7 +1,7 @@
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.shift.matrix_file import read_matrix
+from tallystick.verbs.shift.question import read_matrix
 
 
 def test_commas_and_tabs_separate_numbers(tmp_path):

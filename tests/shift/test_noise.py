@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import binomtest
 
 from tallystick.errors import InputError
-from tallystick.shift import noise_floor
+from tallystick.verbs.shift import noise_floor
 
 
 def test_the_odd_one_out_is_counted():

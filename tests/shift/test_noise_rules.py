@@ -1,7 +1,7 @@
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.shift.noise_rules import (
+from tallystick.verbs.shift.design import (
     ACCURACY_HULL,
     BLIND_SHARE,
     FLIP_HULL,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.shift.noise_share import Repeats, assumes_equal_noise, noise_share
+from tallystick.verbs.shift.noise import Repeats, assumes_equal_noise, noise_share
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,14 @@ import numpy as np
 import pytest
 
 from tallystick.sampling import FAILED
-from tallystick.shift import Items
-from tallystick.shift.noise_share import Repeats, noise_share
-from tallystick.shift.noise_shares import NoiseShares, accuracy_noise_share, repeats_of
+from tallystick.verbs.shift import Items
+from tallystick.verbs.shift.noise import (
+    NoiseShares,
+    Repeats,
+    accuracy_noise_share,
+    noise_share,
+    repeats_of,
+)
 
 ITEMS = Items.of(["a", "a", "b", "b", "a", "b"], old=["a", "a", "b", "b", "b", "a"])
 

@@ -3,10 +3,10 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
-from tallystick.shift import Items
-from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds
-from tallystick.shift.counts import count
-from tallystick.shift.noisy_change import noisy_accuracy, noisy_entries, noisy_flips
+from tallystick.verbs.shift import Items
+from tallystick.verbs.shift.change import accuracy_bounds, entry_bounds, flip_bounds
+from tallystick.verbs.shift.noise import count
+from tallystick.verbs.shift.noisy import noisy_accuracy, noisy_entries, noisy_flips
 
 
 @pytest.fixture

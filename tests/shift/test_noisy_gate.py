@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.shift.noisy_gate import AccuracyGate, accuracy_gate, accuracy_log_e
+from tallystick.verbs.shift.noisy import AccuracyGate, accuracy_gate, accuracy_log_e
 
 
 def test_the_printed_evidence_comes_out():

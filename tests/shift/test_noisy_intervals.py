@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.shift.intervals import StratumSample, SumBounds, minus, sum_bounds
-from tallystick.shift.noise_share import noise_share
-from tallystick.shift.noisy_intervals import (
+from tallystick.verbs.shift.design import StratumSample, SumBounds, minus, sum_bounds
+from tallystick.verbs.shift.noise import noise_share
+from tallystick.verbs.shift.noisy import (
     Moves,
     blind_gap,
     change_bounds,

@@ -6,8 +6,8 @@ from scipy.special import ndtri
 
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
-from tallystick.shift.grades import GradedAnswers, graded_change
-from tallystick.shift.old_draws import draw_noise, fresh_noise, old_draws_change, old_noise
+from tallystick.verbs.shift.grades import GradedAnswers, graded_change
+from tallystick.verbs.shift.old_draws import draw_noise, fresh_noise, old_draws_change, old_noise
 
 
 def test_the_printed_vector_comes_out():

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.shift import optimal_allocation, optimal_loss
+from tallystick.verbs.shift import optimal_allocation, optimal_loss
 
 
 @given(

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from tallystick.data import Door, read
 from tallystick.errors import InputError
-from tallystick.shift.prepare import prepare, rows_of, slices_of
-from tallystick.shift.question import ShiftQuestion
+from tallystick.table import Door, read
+from tallystick.verbs.shift.prepare import prepare, rows_of, slices_of
+from tallystick.verbs.shift.question import ShiftQuestion
 
 DOOR = Door(pivots=False)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.shift import ShiftQuestion
+from tallystick.verbs.shift import ShiftQuestion
 
 
 def test_options_that_name_several_things_take_one_name_or_commas():

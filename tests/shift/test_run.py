@@ -18,7 +18,7 @@ from tallystick.clients import (
     ReplayClient,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
-from tallystick.shift import AskDesign, Progress, Run, Wire, run
+from tallystick.verbs.shift import AskDesign, Progress, Run, Wire, run
 
 from .conftest import COLUMNS
 
@@ -133,7 +133,7 @@ def test_a_larger_budget_another_level_and_a_gate_go_on_with_the_journal(items, 
 
 
 def test_stored_answers_can_be_read_in_another_way_without_a_call(tmp_path, monkeypatch):
-    from tallystick.shift import Items
+    from tallystick.verbs.shift import Items
 
     truth = ["yes", "no"] * 50
     items = Items.of(truth, old=truth)
@@ -338,7 +338,7 @@ def test_flips_that_do_not_repeat_are_noise(rows, tmp_path, monkeypatch):
 def test_repeats_stop_where_the_first_thirty_confirm(tmp_path, monkeypatch):
     (tmp_path / "sure_api.py").write_text("def ask(row):\n    return row['new']\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    from tallystick.shift import Items
+    from tallystick.verbs.shift import Items
 
     truth = ["a", "b"] * 500
     rows = [{"new": "b"} for _ in truth]

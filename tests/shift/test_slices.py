@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.sampling import Strata
-from tallystick.shift import Answers, Items, assess, part_of
+from tallystick.verbs.shift import Answers, Items, assess, part_of
 
 
 def population(rng=0):

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.shift import FlipGate, frobenius_bound
-from tallystick.shift.stopping import looks
+from tallystick.verbs.shift import FlipGate, frobenius_bound
+from tallystick.verbs.shift.assess import looks
 
 
 def test_clean_runs_pass_as_early_as_promised():

@@ -1,8 +1,8 @@
 import numpy as np
 
 from tallystick.results import Interval
-from tallystick.shift import Items
-from tallystick.shift.top_cells import TOP, top_cells
+from tallystick.verbs.shift import Items
+from tallystick.verbs.shift.change import TOP, top_cells
 
 ITEMS = Items.of(["a"] * 4 + ["b"] * 4, old=["a"] * 4 + ["b"] * 4, names=list("pqrstuvw"))
 

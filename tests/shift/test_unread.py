@@ -7,9 +7,9 @@ import pytest
 
 from tallystick import shift
 from tallystick.sampling import Strata
-from tallystick.shift.assess import Answers, assess
-from tallystick.shift.items import Items
-from tallystick.shift.unread import may_hide_label, unclear_answers
+from tallystick.verbs.shift.assess import Answers, assess
+from tallystick.verbs.shift.design import Items
+from tallystick.verbs.shift.verdict import may_hide_label, unclear_answers
 
 LABELS = ["A", "B", "C", "D"]
 

@@ -1,9 +1,16 @@
 import pytest
 
 from tallystick.results import Interval, Unknown
-from tallystick.shift.result import Change, Noise, Requests
-from tallystick.shift.verdict import Facts, assumptions_of, decide
-from tallystick.shift.verdict_notes import money_warnings, noise_notes, request_notes, warnings_of
+from tallystick.verbs.shift.result import Change, Noise, Requests
+from tallystick.verbs.shift.verdict import (
+    Facts,
+    assumptions_of,
+    decide,
+    money_warnings,
+    noise_notes,
+    request_notes,
+    warnings_of,
+)
 
 
 def change(estimate, low, high):

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.acceptance import (
+from tallystick.stats.concentration import Hoeffding
+from tallystick.stats.exact_tails import (
     Acceptance,
     acceptance_plan,
+    binomial_up_to,
     interval_items,
     zero_failure_items,
 )
-from tallystick.stats.binomial import binomial_up_to
-from tallystick.stats.concentration import Hoeffding
 
 
 @given(rate=st.floats(0.001, 0.9), alpha=st.floats(0.001, 0.5))

@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from tallystick.compare.exact_pair import exact_score
-from tallystick.compare.pairs import tango
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.battles import (
-    battles,
-    battles_by_item,
-    battles_crossed,
-    battles_of_pairs,
-)
+from tallystick.stats.battles import battles, battles_by_item, battles_crossed, battles_of_pairs
 from tallystick.stats.clusters import sign_flip
+from tallystick.verbs.compare.pairs import exact_score, tango
 
 
 def score(b, c, n):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.stats.binomial import binomial_above, binomial_up_to, binomial_window
+from tallystick.stats.exact_tails import binomial_above, binomial_up_to, binomial_window
 
 
 def mass(n, p):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import binom, ndtri
 
 from tallystick.errors import InputError
-from tallystick.stats.bounded_mean import LAMBDAS, PSI, bounded_mean_interval, bounded_mean_log_e
+from tallystick.stats.bets import LAMBDAS, PSI, bounded_mean_interval, bounded_mean_log_e
 
 
 def moments(x, axis=-1):

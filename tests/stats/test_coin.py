@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats import coin
-from tallystick.stats.distances import binomial_overlap, hellinger_squared
+from tallystick.stats import concentration as coin
+from tallystick.stats.concentration import binomial_overlap, hellinger_squared
 
 EPSILONS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 

@@ -6,7 +6,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.binomial import binomial_above, binomial_up_to
 from tallystick.stats.concentration import (
     Bernstein,
     Chebyshev,
@@ -15,6 +14,7 @@ from tallystick.stats.concentration import (
     Markov,
     McDiarmid,
 )
+from tallystick.stats.exact_tails import binomial_above, binomial_up_to
 
 sides = st.sampled_from([1, 2])
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tallystick.stats.crossing import crossing
+from tallystick.stats.bets import crossing
 
 
 def steep(centre, sharpness):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from tallystick.errors import InputError
-from tallystick.stats import distances as d
+from tallystick.stats import concentration as d
 
 
 @st.composite

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tallystick.errors import InputError
-from tallystick.stats.evalues import average_log_e, e_benjamini_hochberg, e_holm, p_from_log_e
+from tallystick.stats.bets import average_log_e, e_benjamini_hochberg, e_holm, p_from_log_e
 
 logs = arrays(float, st.integers(1, 25), elements=st.floats(-20, 20))
 

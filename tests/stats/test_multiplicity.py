@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import false_discovery_control
 
 from tallystick.errors import InputError
-from tallystick.stats.multiplicity import benjamini_hochberg, bonferroni, hochberg, holm
+from tallystick.stats.maxt import benjamini_hochberg, bonferroni, hochberg, holm
 
 METHODS = [bonferroni, holm, hochberg, benjamini_hochberg]
 p_values = arrays(float, st.integers(1, 30), elements=st.floats(0, 1))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.multiplicity import bonferroni
-from tallystick.stats.order_tests import step_down_order
+from tallystick.stats.maxt import bonferroni
+from tallystick.stats.signs import step_down_order
 
 
 def test_two_systems_are_bonferroni_for_two_directions():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.purchase import forecast_width, runs_per_item, variance_parts
+from tallystick.stats.power import forecast_width, runs_per_item, variance_parts
 
 PILOT = ([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
 

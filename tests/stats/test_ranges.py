@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.ranges import at_least, closed_unit, open_unit, positive, whole
+from tallystick.stats.exact_tails import at_least, closed_unit, open_unit, positive, whole
 
 
 @pytest.mark.parametrize(

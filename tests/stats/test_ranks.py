@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.stats.ranks import ranks
+from tallystick.stats.signs import ranks
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=8), st.integers(0, 2))

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from tallystick.errors import InputError
-from tallystick.stats.sign_count import sign_count, sign_p_value
+from tallystick.stats.signs import sign_count, sign_p_value
 
 
 @given(st.integers(0, 30), st.integers(0, 30))

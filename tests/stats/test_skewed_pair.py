@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.skewed import hull
-from tallystick.stats.skewed_pair import mean_rule, skewed_pair
+from tallystick.stats.skewed import hull, mean_rule, skewed_pair
 
 TEN = [1, 1.2, 0.8, 2, 3.5, 0.9, 1.1, 6, 1.4, 0.7]
 

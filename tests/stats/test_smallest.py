@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import NotIdentifiable
-from tallystick.stats.smallest import smallest
+from tallystick.stats.exact_tails import smallest
 
 
 @given(answer=st.integers(0, 10**9), start=st.integers(0, 10**6))

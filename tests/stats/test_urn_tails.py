@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.stats.urn_tails import smaller_tail
+from tallystick.stats.urns import smaller_tail
 
 
 def test_small_urns_agree_with_scipy_everywhere() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.ustat import next_uncertainty, spread, uncertainty, uncertainty_score
+from tallystick.stats.signs import next_uncertainty, spread, uncertainty, uncertainty_score
 
 answers = st.lists(st.integers(0, 4), min_size=2, max_size=40)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tallystick.stats.wealth import Wagers, stakes_before
+from tallystick.stats.bets import Wagers, stakes_before
 
 
 def refuted(mean, x, stakes, slope, offset, reach, floor, cut, threshold):

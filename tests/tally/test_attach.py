@@ -14,7 +14,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Result
-from tallystick.tally import Tally, attach, describe
+from tallystick.table import Tally, attach, describe
 
 VOTES = {"a": [1, 1, 0, 5], "b": [1, 1, 1, 1]}
 RESULT = describe(Tally.of({"a": [1, 1, 0], "b": [1, 1, 1]}))

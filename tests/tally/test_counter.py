@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.tally import counter, kernel
-from tallystick.tally.counter import Counter, count_integers
+from tallystick.table import counting as counter
+from tallystick.table import counting as kernel
+from tallystick.table.counting import Counter, count_integers
 
 
 def _same(columns: list[np.ndarray[Any, Any]]) -> None:

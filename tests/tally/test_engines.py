@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.tally import Moments, Tally
+from tallystick.table import Moments, Tally
 
 EDGES = [0.0, 0.25, 0.5, 1.0]
 

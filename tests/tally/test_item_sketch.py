@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.tally.item_sketch import MOST, WHOLE, ItemSketch, row_key, votes_hash
+from tallystick.table.cells import MOST, WHOLE, ItemSketch, row_key, votes_hash
 
 ROWS = st.sets(st.integers(0, WHOLE - 1), max_size=600)
 

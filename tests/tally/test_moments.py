@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, MergeError
-from tallystick.tally import Moments
+from tallystick.table import Moments
 
 
 def test_moments_equal_those_of_numpy() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError, MergeError
-from tallystick.tally.recipe import Recipe
+from tallystick.table.moments import Recipe
 
 
 def recipe(**given) -> Recipe:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tallystick.results import to_json
-from tallystick.tally import Tally, describe
+from tallystick.table import Tally, describe
 
 
 def test_the_json_of_a_tally_has_its_columns_and_its_number_of_patterns() -> None:

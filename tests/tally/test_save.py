@@ -13,11 +13,12 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import FileError, FormatError
-from tallystick.tally import Moments, Tally, save
+from tallystick.table import Moments, Tally
+from tallystick.table import tally_files as save
 
 SAVER = """
 import os, sys
-from tallystick.tally import Tally
+from tallystick.table import Tally
 tally = Tally.of({"a": list(range(5000)), "b": list(range(5000))})
 sync = os.fsync
 def slow(handle):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.tally import Tally, TallySink
+from tallystick.table import Tally, TallySink
 
 BATCHES = 5
 COLUMNS = ["gpt", "claude"]

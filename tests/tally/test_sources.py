@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.data import read
 from tallystick.errors import InputError, MergeError
-from tallystick.tally import Tally, save
-from tallystick.tally.sources import Sources
+from tallystick.table import Tally, read
+from tallystick.table import tally_files as save
+from tallystick.table.counting import Sources
 
 A = Sources.of_contents([("aa", "x.csv")])
 B = Sources.of_contents([("bb", "y.csv")])

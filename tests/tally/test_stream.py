@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.tally import Tally
-from tallystick.tally.patterns import Patterns
-from tallystick.tally.recipe import Recipe
-from tallystick.tally.stream import Stream
+from tallystick.table import Tally
+from tallystick.table.engines import Stream
+from tallystick.table.moments import Recipe
+from tallystick.table.patterns import Patterns
 
 
 def held(batch: dict[str, Any], **options: Any) -> Patterns:

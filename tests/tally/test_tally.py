@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tallystick.errors import InputError, MergeError
-from tallystick.tally import Tally
+from tallystick.table import Tally
 
 
 def test_labels_are_kept_as_written_and_ordered_by_type_then_value() -> None:

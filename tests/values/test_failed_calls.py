@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.values.failed_calls import is_failed_call
+from tallystick.table.words import is_failed_call
 
 
 @pytest.mark.parametrize(

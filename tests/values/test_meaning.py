@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.values import Label, LabelRules, Meaning, agree
+from tallystick.table import Label, LabelRules, Meaning, agree
 
 
 def read(table: dict[str, list[Label]], truth: str | None = "gold", **rules: Any) -> Meaning:

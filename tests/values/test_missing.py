@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tallystick.values import Kind, Label, is_missing, numbers_among, without_missing
-from tallystick.values.missing import _BLANKS
+from tallystick.table import Kind, Label, is_missing, numbers_among, without_missing
+from tallystick.table.cells import _BLANKS
 
 TYPES: dict[Kind, str] = {
     "text": "varchar",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.values import LabelRules, agree
-from tallystick.values.negation import denied, same_denial
+from tallystick.table import LabelRules, agree
+from tallystick.table.words import denied, same_denial
 
 
 @pytest.mark.parametrize(

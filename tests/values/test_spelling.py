@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.io import scan
-from tallystick.values.label import Label, identity
-from tallystick.values.missing import NUMBER
-from tallystick.values.spelling import check_vocabulary, spelling
+from tallystick.table import scan
+from tallystick.table.cells import NUMBER, Label, check_vocabulary, identity, spelling
 
 ONES: list[Label] = ["1", 1, 1.0, True, "True", "true", "TRUE", "1.0", "01", "1e0", " 1"]
 

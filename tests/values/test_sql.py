@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.values.sql import double, identifier, kind_of, literal
+from tallystick.table.cells import double, identifier, kind_of, literal
 
 
 @pytest.mark.parametrize("name", ["select", 'a"b', "a b", "ü", "a;drop table x", "'"])

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from tallystick.values.times import read_times
+from tallystick.table.words import read_times
 
 IN_ORDER = [
     ["2023-11-20", "2023-12-02", "2024-01-03"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.values import Label, two_vocabularies
+from tallystick.table import Label, two_vocabularies
 
 
 @pytest.mark.parametrize(

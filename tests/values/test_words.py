@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.values import (
+from tallystick.table import (
     NEVER_TRUE,
     NO_ANSWER,
     PASS_FAIL,
@@ -15,7 +15,7 @@ from tallystick.values import (
     is_no_answer,
     is_tie,
 )
-from tallystick.values.words import as_word
+from tallystick.table.words import as_word
 
 
 @pytest.mark.parametrize("word", sorted(NO_ANSWER - {""}))

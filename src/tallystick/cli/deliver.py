@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.cli.outputs import check_outputs
-from tallystick.errors import FileError
+from tallystick.clients import ClientQuestion
+from tallystick.errors import FileError, InputError
 from tallystick.results import Result, harmless, to_json
 from tallystick.results.export import markdown
 
 if TYPE_CHECKING:
-    from tallystick.data import Capability, Cases, Data, ItemTable
-
-__all__ = ["Delivery", "deliver", "tell"]
+    from tallystick.cli.verb import Call
+    from tallystick.table import Capability, Cases, Data, ItemTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,15 +147,14 @@ def _markdown(result: Result) -> str:
 
 def _attached(result: Result, data: Data) -> Mapping[str, Any]:
     """Put what the result learnt of each vote pattern beside the rows."""
-    from tallystick.tally import attach
+    from tallystick.table import attach
 
     attached = attach(result, data.table)
     return {name: attached[name] for name in attached.column_names}
 
 
 def _write_items(path: Path, learnt: Mapping[str, Any] | ItemTable) -> None:
-    from tallystick.data import ItemTable
-    from tallystick.io import write_csv
+    from tallystick.table import ItemTable, write_csv
 
     if isinstance(learnt, ItemTable):
         tell(learnt.notes)
@@ -170,7 +172,6 @@ def _cases(
 
 
 def _write_page(path: Path, result: Result, data: Data | None, cases: Cases | None) -> None:
-    from tallystick.cli.next_step import next_command
     from tallystick.report import Provenance, write_page
 
     # A result that knows its own command, as the terminal shows it, has no other on the page.
@@ -195,7 +196,278 @@ def _append(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    from tallystick.io import atomic
+    from tallystick.table import atomic
 
     with atomic(path) as stream:
         stream.write(text.encode("utf-8"))
+
+
+# The next step as a command: ``tallystick label`` with the columns that were just named.
+
+
+_UNUSED = ("by", "covariate", "weight", "probability", "criterion", "metric")
+"""Options that a session does not read, or has no use for where it draws items of its own."""
+
+
+def with_label_command(result: Result, call: Call) -> Result:
+    """Return the result with the command that begins a labelling session for what is open.
+
+    Results that have a *label_goal* get one; the files and columns are those of this call, so the
+    command runs as it stands.
+    """
+    from tallystick.table.session import is_session
+
+    session = call.reading.get("truth_file")
+    if session is not None and is_session(session) and hasattr(result, "label_command"):
+        if result.decision == "decided":
+            return result
+        more = ["tallystick", "label", "--session", str(session), "--next", "20"]
+        return _telling(result, [*more, "--out", "batch.csv"])
+    goal = getattr(result, "label_goal", None)
+    if goal is None or not call.source or "-" in call.source or call.reading.get("criterion"):
+        return result
+    words = ["tallystick", "label", *call.source, "--question", call.capability.verb]
+    if goal != "mean":
+        words += ["--goal", goal]
+    for name, value in call.reading.items():
+        if name in _UNUSED:
+            continue
+        flag = f"--{name.replace('_', '-')}"
+        held = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+        words += [flag] if value is True else [flag, held]
+    metric = call.reading.get("metric")
+    if metric is not None and not call.reading.get("judges"):
+        words += ["--judges", str(metric)]
+    scale = getattr(call.question, "scale", None)
+    if scale is not None and goal == "mean":
+        words += ["--scale", ",".join(f"{end:g}" for end in scale)]
+    # Human grades that are there were taken as a random draw just now: they count from the start.
+    if getattr(call.question, "label_draw", None) == "random" and getattr(result, "n_labels", 0):
+        words += ["--label-draw", "random"]
+    words += ["--session", f"{Path(call.source[0]).name.partition('.')[0]}.label"]
+    return _telling(result, words)
+
+
+def _telling(result: Result, words: Sequence[str]) -> Result:
+    """Return a result that has a *label_command*, with this one."""
+    command: dict[str, Any] = {"label_command": shlex.join(words)}
+    return replace(result, **command)
+
+
+# The command of the next step: get the labels that would settle the answer.
+
+
+_ASKED = ("score", "compare", "judge", "bound")
+"""Verbs that ``label`` can label for."""
+
+_OUTPUTS = frozenset({"--html", "--items-out", "--summary", "--junit", "--gate", "--by"})
+_FLAGS = frozenset({"--json", "--no-text"})
+
+
+def next_command(result: Result, arguments: Sequence[str]) -> str:
+    """Return the command that collects what is *needed*; empty if no label would help.
+
+    Parameters
+    ----------
+    result
+        The answer.
+    arguments
+        The words of the command that gave it, from the verb on.
+
+    Examples
+    --------
+    >>> from tallystick.results import Needed
+    >>> class Judged(Result):
+    ...     verb = "judge"
+    >>> open_ = Judged(verdict="v", n_items=9, decision="undecided", needed=Needed(40, "labels"))
+    >>> next_command(open_, ["judge", "v.csv", "--truth", "gold", "--html", "r.html", "--json"])
+    'tallystick label v.csv --truth gold --question judge --budget 40 --open'
+    """
+    needed = result.needed
+    verb = result.verb
+    if needed is None or needed.count is None or verb not in _ASKED or arguments[:1] != [verb]:
+        return ""
+    if not any(word in needed.of for word in ("label", "grade")):
+        return ""
+    kept: list[str] = []
+    words = iter(arguments[1:])
+    for word in words:
+        name, sign, _ = word.partition("=")
+        if name in _FLAGS:
+            continue
+        if name in _OUTPUTS:
+            if not sign:
+                next(words, None)
+            continue
+        kept.append(word)
+    more = ["--question", verb, "--budget", str(needed.count), "--open"]
+    return shlex.join(["tallystick", "label", *kept, *more])
+
+
+# Verbs that call an API: how the run goes, and what it costs before it begins.
+#
+# On a terminal there is a bar, and a question before money is spent. In a script there is a line
+# every ten seconds, and money is spent only with ``--yes`` or under ``--max-cost``.
+
+
+EVERY = 10.0
+"""Seconds between two lines."""
+
+
+def with_progress(call: Call) -> Call:
+    """Return the call with what shows its progress and asks before money is spent."""
+    question = call.question
+    if not isinstance(question, ClientQuestion):
+        return call
+    _refuse_to_lose(call, question)
+    shown = progress_bar if sys.stderr.isatty() else progress_lines
+    return replace(call, question=replace(question, progress=shown, confirm=ask_first(question)))
+
+
+def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
+    """Refuse to ask for a column of answers that no file would keep."""
+    makes_table = hasattr(question, "out") and not getattr(question, "dry_run", False)
+    kept = getattr(question, "out", None) or question.journal
+    if makes_table and not kept and not call.delivery.items_out:
+        raise InputError(
+            "name a file for the answers (-o FILE): without one, what you pay for is lost"
+        )
+
+
+def ask_first(question: ClientQuestion) -> Callable[[str], None]:
+    """Return what is told the cost before a run, and asks where there is somebody to ask."""
+    costs = bool(question.price or question.price_input or question.price_output)
+
+    def confirm(text: str) -> None:
+        if not costs:
+            return
+        sys.stderr.write(f"{text}\n")
+        if question.yes:
+            return
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            sys.stderr.write("Go on? [y/N] ")
+            sys.stderr.flush()
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise InputError("nothing was asked and nothing was spent")
+        elif question.max_cost is None:
+            raise InputError(
+                "this costs money and nobody is there to confirm it: add --yes, or set a limit"
+                " (--max-cost)"
+            )
+
+    return confirm
+
+
+@contextmanager
+def progress_lines(clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[Any], None]]:
+    """Write a line to stderr every ten seconds, for logs and pipes."""
+    last = clock()
+
+    def show(now: Any) -> None:
+        nonlocal last
+        if clock() - last < EVERY:
+            return
+        last = clock()
+        cost = f", cost {now.cost:.4g}" if now.cost else ""
+        error = f", error ± {now.error:.4f}" if now.error is not None else ""
+        sys.stderr.write(f"{now.calls:,} of {now.planned:,} calls{cost}{error}\n")
+        sys.stderr.flush()
+
+    yield show
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[Any], None]]:
+    """Open a bar on stderr; what it yields is told how the run goes."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    texts: tuple[Any, ...] = (
+        TextColumn("{task.completed:,} of {task.total:,} calls"),
+        BarColumn(),
+        TextColumn("cost {task.fields[cost]:.4g}, error ± {task.fields[error]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*texts, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1, cost=0.0, error="?")
+
+        def show(now: Any) -> None:
+            known: dict[str, Any] = {} if now.error is None else {"error": f"{now.error:.4f}"}
+            bar.update(task, total=now.planned, completed=now.calls, cost=now.cost, **known)
+
+        yield show
+
+
+# Refuse, before any work is done, outputs that would destroy something.
+
+
+def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[str | Path]) -> None:
+    """Refuse an output that is an input, another output, or anything but a regular file.
+
+    Links and other names of one file are the same file.
+
+    Parameters
+    ----------
+    outputs
+        Option to the file that it writes.
+    inputs
+        What is read: paths, globs, folders; a name that is no file is passed over.
+
+    Examples
+    --------
+    >>> check_outputs({"--html": Path("r.html"), "--junit": Path("./r.html")}, [])
+    Traceback (most recent call last):
+    tallystick.errors.InputError: --html and --junit both name r.html: name two files
+    """
+    taken = [path for one in inputs for path in named_files(one)]
+    seen: list[tuple[str, Path]] = []
+    for option, path in outputs.items():
+        if any(_same(path, other) for other in taken):
+            raise InputError(
+                f"{option} {path} is the input: name another file, so that nothing is lost"
+            )
+        for before, other in seen:
+            if _same(path, other):
+                raise InputError(f"{before} and {option} both name {path}: name two files")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{option} {path} is not a regular file: name another one")
+        _check_place(option, path)
+        seen.append((option, path))
+
+
+def named_files(source: str | Path) -> list[Path]:
+    """Return the files that an input names: itself, what a glob matches, what a folder holds."""
+    path = Path(source).expanduser()
+    try:
+        if path.is_dir():
+            return [one for one in path.iterdir() if one.is_file()]
+        if path.exists():
+            return [path]
+    except (OSError, ValueError):  # too long for a name, or a NUL: it is a text, not a file
+        return []
+    if not glob.has_magic(str(path)):
+        return []
+    first = next(place for place, part in enumerate(path.parts) if glob.has_magic(part))
+    return list(Path(*path.parts[:first]).glob(str(Path(*path.parts[first:]))))
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # at least one of them is not there yet
+        return one.resolve() == other.resolve()
+
+
+def _check_place(option: str, path: Path) -> None:
+    """Refuse a file that cannot be written: the answer may cost money."""
+    reason = None
+    if not path.parent.is_dir():
+        reason = "its folder does not exist"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        reason = "it may not be written"
+    if reason is not None:
+        raise FileError(f"{option} {path} cannot be written: {reason}. Nothing was done yet")
+    if option == "--items-out":
+        from tallystick.table import check_ending
+
+        check_ending(path)

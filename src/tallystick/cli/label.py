@@ -12,22 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.cli.verb import (
-    Pair,
-    output_options,
-    reading_options,
-    role_options,
-    sorted_options,
-)
-from tallystick.cli.working import working
+from tallystick.cli.verb import Pair, output_options, reading_options, role_options, sorted_options
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 
 if TYPE_CHECKING:
-    from tallystick.label import LabelResult, SessionSettings, Work
-
-__all__ = ["label"]
+    from tallystick.verbs.label import LabelResult, SessionSettings, Work
 
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
@@ -93,7 +85,7 @@ def _opened(
     write: bool,
 ) -> Work:
     """Begin the session, or open it again."""
-    from tallystick.label import begin, reopen
+    from tallystick.verbs.label import begin, reopen
 
     exists = path.exists() and path.stat().st_size
     if exists:
@@ -153,7 +145,7 @@ def _fields(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _settings(own: Mapping[str, Any]) -> SessionSettings:
-    from tallystick.label import SessionSettings
+    from tallystick.verbs.label import SessionSettings
 
     instructions = ""
     if own["instructions"] is not None:
@@ -178,8 +170,13 @@ def _settings(own: Mapping[str, Any]) -> SessionSettings:
 
 def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
     """Do what was asked for; return the asks that were handed out."""
-    from tallystick.label.batch_file import read_batch, write_batch
-    from tallystick.label.exchange import export_asks, export_session, import_answers
+    from tallystick.verbs.label.exchange import (
+        export_asks,
+        export_session,
+        import_answers,
+        read_batch,
+        write_batch,
+    )
 
     reader = own["reader"] or work.session.head.readers[0]
     if own["add"]:
@@ -226,7 +223,7 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _terminal(work: Work, reader: str, size: int | None) -> None:
-    from tallystick.label.terminal import label_in_terminal
+    from tallystick.verbs.label.terminal import label_in_terminal
 
     def line() -> str:
         text = sys.stdin.readline()
@@ -251,9 +248,9 @@ def _page(work: Work, own: Mapping[str, Any]) -> None:
 def _plan(
     source: tuple[str, ...], reading: Mapping[str, Any], own: Mapping[str, Any], to: Delivery
 ) -> None:
-    from tallystick.data import Door, read
-    from tallystick.label.plan import plan
-    from tallystick.label.questions import label_question
+    from tallystick.table import Door, read
+    from tallystick.verbs.label.begin import label_question
+    from tallystick.verbs.label.plan import plan
 
     if not source:
         raise click.UsageError("give the table: label plan FILE")

@@ -12,8 +12,6 @@ import click
 from tallystick.cli.deliver import tell
 from tallystick.errors import MissingExtra
 
-__all__ = ["serve"]
-
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -74,8 +72,8 @@ def serve(context: click.Context, /, **given: Any) -> None:
     if context.invoked_subcommand is not None:
         return
     try:
-        from tallystick.serve.run import address_of, serve_forever, start_service
-        from tallystick.serve.service import Config
+        from tallystick.serve.app import address_of, serve_forever, start_service
+        from tallystick.serve.jobs import Config
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
     config = Config(
@@ -92,9 +90,9 @@ def serve(context: click.Context, /, **given: Any) -> None:
 def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:
     """Open the store; *kept* makes and changes nothing, and refuses where there is none."""
     try:
-        from tallystick.serve.run import address_of
+        from tallystick.serve.app import address_of
         from tallystick.serve.store import open_store
-        from tallystick.serve.store.kept import open_kept
+        from tallystick.serve.store.protocol import open_kept
     except ImportError as error:
         raise MissingExtra(error.name or "msgspec", "serve") from error
     return (open_kept if kept else open_store)(address_of(folder, db))
@@ -139,7 +137,7 @@ def check(folder: Path, db: str | None, as_json: bool, counts_only: bool) -> Non
     """Prove the rows from the batches and the counts from the rows; exit with 1 if they differ."""
     store = _store(folder, db, kept=True)
     try:
-        from tallystick.serve.check import check_store
+        from tallystick.serve.client import check_store
 
         found = check_store(store, replay=not counts_only)
     finally:

@@ -17,37 +17,23 @@ from typing import Any
 
 import click
 
-from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.cli.next_labels import with_label_command
-from tallystick.cli.special import INPUT_OPTIONS, prepared, special
-from tallystick.cli.working import working
-from tallystick.data import (
+from tallystick.cli.app import INPUT_OPTIONS, prepared, special, working
+from tallystick.cli.deliver import Delivery, deliver, tell, with_label_command
+from tallystick.errors import InputError
+from tallystick.registry import ENTRIES
+from tallystick.results import GateOutcome, Result, exit_code
+from tallystick.table import (
     GROUPS,
     ROLE_HELP,
     Capability,
     Door,
     Question,
+    Tally,
     conclude,
     options_of,
     read,
 )
-from tallystick.errors import InputError
-from tallystick.io.logs import Loss
-from tallystick.registry import ENTRIES
-from tallystick.results import GateOutcome, Result, exit_code
-from tallystick.tally import Tally
-
-__all__ = [
-    "Call",
-    "command_of",
-    "output_options",
-    "question_options",
-    "reading_options",
-    "role_options",
-    "run",
-    "sorted_call",
-    "sorted_options",
-]
+from tallystick.table.formats import Loss
 
 _READING: Mapping[str, tuple[str, str]] = {
     "columns": ("--columns", "The columns to use; repeat, or use commas and globs."),

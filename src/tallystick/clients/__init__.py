@@ -7,28 +7,37 @@ the first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.answers import exact_label, read_label, same_label
-from tallystick.clients.anthropic import AnthropicClient
-from tallystick.clients.caller import Caller, Wire
-from tallystick.clients.client import Client, ClientError, Fault, Reply
-from tallystick.clients.command import CommandClient
-from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import Journal, JournalEntry, read_journal
-from tallystick.clients.kind import (
+from tallystick.clients.caller import Caller, ClientQuestion, Wire
+from tallystick.clients.client import (
     ChatOptions,
+    Client,
+    ClientError,
     ClientKind,
     ClientSpec,
+    Fault,
+    Reply,
     parse_headers,
     text_or_file,
 )
-from tallystick.clients.kinds import KINDS, client_of, kind_of
-from tallystick.clients.openai import OpenAIClient
-from tallystick.clients.options import ClientQuestion
-from tallystick.clients.prices import CallPrices
-from tallystick.clients.python import PythonClient
-from tallystick.clients.reading import UNREAD, Reading
-from tallystick.clients.replay import ReplayClient
-from tallystick.clients.usage import Usage, usage_of, usage_warnings
+from tallystick.clients.http import HttpClient
+from tallystick.clients.journal import Journal, JournalEntry, read_journal
+from tallystick.clients.local import (
+    KINDS,
+    CommandClient,
+    PythonClient,
+    ReplayClient,
+    client_of,
+    kind_of,
+)
+from tallystick.clients.providers import (
+    AnthropicClient,
+    CallPrices,
+    OpenAIClient,
+    Usage,
+    usage_of,
+    usage_warnings,
+)
+from tallystick.clients.reading import UNREAD, Reading, exact_label, read_label, same_label
 
 __all__ = [
     "KINDS",

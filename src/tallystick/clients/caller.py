@@ -5,18 +5,28 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
-from tallystick.clients.client import Client, ClientError, Fault, Reply
+from tallystick.clients.client import (
+    ChatOptions,
+    Client,
+    ClientError,
+    ClientSpec,
+    Fault,
+    Reply,
+    parse_headers,
+)
 from tallystick.clients.journal import Journal, JournalEntry, key_of
-from tallystick.clients.prices import CallPrices
+from tallystick.clients.providers import CallPrices, Usage, usage_of
+from tallystick.clients.reading import READINGS, UNREAD, Reading
 from tallystick.errors import BudgetError, InputError
-from tallystick.results import to_json
-
-__all__ = ["Caller", "Wire"]
+from tallystick.results import Json, to_json
+from tallystick.table import Question, option
 
 PATIENCE = 600.0
 """Seconds that a server may ask to wait."""
@@ -302,3 +312,307 @@ def _backoff(error: Exception) -> bool | float:
     if not isinstance(error, Fault) or not error.retry:
         return False
     return True if error.wait is None else error.wait
+
+
+# Ask every question once, through the journal, and read the answers.
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskProgress:
+    """Where a run stands."""
+
+    calls: int
+    planned: int
+    cost: float
+    error: float | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Questions:
+    """What is asked, and how.
+
+    Parameters
+    ----------
+    names, rows
+        One name and one row per question.
+    draws
+        How often each is asked.
+    reading, labels
+        How answers are read, and which labels there are; None reads any text.
+    wire, journal, durable
+        As for any run.
+    """
+
+    names: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+    draws: int
+    reading: Reading
+    labels: tuple[str, ...] | None
+    wire: Wire
+    journal: Path | None = None
+    durable: bool = False
+
+    @property
+    def questions(self) -> Iterator[tuple[int, int]]:
+        """Yield (row, draw), the first draw of every row first."""
+        for draw in range(1, self.draws + 1):
+            for row in range(len(self.rows)):
+                yield row, draw
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions there are."""
+        return self.draws * len(self.rows)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Gathered:
+    """What came back.
+
+    Parameters
+    ----------
+    labels
+        The label read from each answer, by (row, draw), or `UNREAD`; one that was cut off is always
+        unread. A question that failed or was not asked is absent.
+    unread
+        The answers from which no label was read, as they came, apart from those cut off.
+    failed
+        Questions that got no answer after all retries.
+    reused
+        Answers that were in the journal.
+    spent, sent, billed, paid_twice, lost
+        Money and requests, over all resumes.
+    usage
+        Tokens, latency and models.
+    notes
+        What was wrong with the journal.
+    """
+
+    labels: Mapping[tuple[int, int], str]
+    unread: tuple[str, ...]
+    failed: int
+    reused: int
+    spent: float
+    sent: int
+    billed: int
+    paid_twice: int
+    lost: int
+    usage: Usage
+    notes: tuple[str, ...] = ()
+
+
+def gather(
+    client: Client,
+    plan: Questions,
+    *,
+    confirm: Callable[[int, Callable[[int], int]], None] | None = None,
+    progress: Callable[[AskProgress], None] | None = None,
+) -> Gathered:
+    """Ask all questions of *plan* that the journal has no answer to.
+
+    Parameters
+    ----------
+    client, plan
+        Whom, and what.
+    confirm
+        Is told how many questions are known already, and given what returns the size of the request
+        about a row in bytes, before anything is sent; raises to stop.
+    progress
+        Called after answers.
+    """
+    return asyncio.run(_gather(client, plan, confirm, progress))
+
+
+async def _gather(
+    client: Client,
+    plan: Questions,
+    confirm: Callable[[int, Callable[[int], int]], None] | None,
+    progress: Callable[[AskProgress], None] | None,
+) -> Gathered:
+    described = client.description
+    head: dict[str, Json] = {
+        "client": to_json(described),
+        "api": described,
+        "reading": plan.reading.how,
+    }
+    journal = Journal(
+        plan.journal,
+        head=head,
+        durable=plan.durable,
+        secrets=client.secrets,
+        price=plan.wire.price,
+    )
+
+    def read(text: str | None) -> int:
+        return int(plan.reading.label(text, plan.labels) is None)
+
+    caller = Caller(client, plan.rows, plan.wire, journal, names=plan.names, read=read)
+    try:
+        known = {one for one in plan.questions if caller.known(one[0], draw=one[1]) is not None}
+        if confirm is not None:
+            confirm(len(known), lambda row: len(to_json(client.question(plan.rows[row])).encode()))
+        todo = iter([one for one in plan.questions if one not in known])
+        told = len(known)
+
+        async def work() -> None:
+            nonlocal told
+            for row, draw in todo:
+                await caller.ask(row, draw=draw)
+                told += 1
+                if progress is not None:
+                    progress(AskProgress(calls=told, planned=plan.n_questions, cost=caller.spent))
+
+        async with client:
+            workers = [asyncio.create_task(work()) for _ in range(plan.wire.concurrency)]
+            try:
+                await asyncio.gather(*workers)
+            except BudgetError:
+                pass  # the money is used up: the other requests in flight are still awaited
+            finally:
+                todo = iter(())
+                await asyncio.gather(*workers, return_exceptions=True)
+    finally:
+        journal.close()
+    answers = journal.answers
+    came = {
+        one: answers[key]
+        for one in plan.questions
+        if (key := key_of(plan.names[one[0]], one[1])) in answers and answers[key].code is not None
+    }
+    labels = {
+        one: plan.reading.label(None if entry.cut else entry.text or None, plan.labels) or UNREAD
+        for one, entry in came.items()
+    }
+    return Gathered(
+        labels=labels,
+        unread=tuple(
+            entry.text for one, entry in came.items() if labels[one] == UNREAD and not entry.cut
+        ),
+        failed=sum(one.code is None for one in answers.values()),
+        reused=len(known),
+        spent=journal.spent,
+        sent=journal.sent.total(),
+        billed=journal.billed,
+        paid_twice=journal.paid_twice,
+        lost=journal.in_flight,
+        usage=usage_of(journal),
+        notes=journal.notes,
+    )
+
+
+# The options that every verb shares which calls an API: how to ask, how to read, what to spend.
+
+
+_KEYED = "'Name: value' of an HTTP header, keys as $NAME; repeat."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientQuestion(Question):
+    """What is said about an API, whatever it is asked for.
+
+    In Python *request* and *extra* may be JSON values and *header* a mapping; the command line
+    gives all of them as text.
+    """
+
+    prompt: str | None = option(
+        None,
+        "Prompt, or a file that holds it. {column} is replaced by the value of that column; write"
+        " {{ and }} for braces.",
+    )
+    system_prompt: str | None = option(None, "System prompt, or a file that holds it.")
+    answer: str | None = option(None, f"How answers are read: {', '.join(READINGS)}.")
+    temperature: float | None = option(
+        None, "Temperature of the model. Not sent by default, because some models refuse it.", low=0
+    )
+    max_tokens: int | None = option(None, "Most tokens in a reply.", low=1)
+    json_mode: bool = option(False, "Ask the chat model to reply in JSON.")
+    extra: str | Mapping[str, Any] | None = option(
+        None, "More fields for the request body: JSON, or a file that holds it."
+    )
+    examples: Path | None = option(
+        None,
+        "File of examples to put into the prompt: one JSON object per line, with the columns and"
+        " an answer.",
+        metavar="FILE",
+    )
+    request: str | Mapping[str, Any] | None = option(
+        None, 'HTTP: request body as JSON, or a file that holds it: \'{"text": "{review}"}\'.'
+    )
+    label_path: str = option(
+        "$.label", "HTTP: where the answer stands in the reply, as a JSONPath."
+    )
+    header: tuple[str, ...] | Mapping[str, str] = option((), _KEYED)
+    key_name: str | None = option(None, "Environment variable that holds the API key.")
+    concurrency: int = option(8, "Most requests at a time.", low=1)
+    timeout: float = option(60.0, "Most seconds for one request.")
+    attempts: int = option(5, "Most tries per item.", low=1)
+    rate: float | None = option(None, "Most requests per second.")
+    price: float = option(0.0, "Price of one request.")
+    price_input: float = option(0.0, "Price of a million tokens sent.")
+    price_output: float = option(0.0, "Price of a million tokens received.")
+    currency: str = option("", "Currency of the prices, e.g. USD.")
+    max_cost: float | None = option(
+        None, "Most money to spend, retries included. This is a hard limit."
+    )
+    journal: Path | None = option(
+        None,
+        "File that keeps every answer, so that the same command resumes a run that was stopped.",
+        metavar="FILE",
+        writes=True,
+    )
+    durable: bool = option(
+        False, "Write each answer through to the disk at once (slower, survives a power cut)."
+    )
+    yes: bool = option(False, "Do not ask for confirmation before spending.")
+    progress: Callable[[], AbstractContextManager[Any]] | None = option(
+        None, "Opens what is told how the run goes (`Progress`), for the run only.", hidden=True
+    )
+    confirm: Callable[[str], None] | None = option(
+        None, "Is told what a run costs before it begins; raises to stop it.", hidden=True
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("journal", "examples"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, Path(getattr(self, name)))
+        if self.answer is not None:
+            Reading(self.answer)
+
+    def wire(self) -> Wire:
+        """Return how the API may be treated."""
+        return Wire(
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            attempts=self.attempts,
+            rate=self.rate,
+            price=self.price,
+            price_input=self.price_input,
+            price_output=self.price_output,
+            currency=self.currency,
+            max_tokens=self.max_tokens,
+            max_cost=self.max_cost,
+        )
+
+    def client_spec(self, columns: tuple[str, ...], labels: tuple[str, ...]) -> ClientSpec:
+        """Return what a client is made from, besides its address."""
+        header = self.header
+        return ClientSpec(
+            target="",
+            columns=columns,
+            labels=labels,
+            prompt=self.prompt,
+            request=self.request,
+            label_path=self.label_path,
+            headers=dict(header) if isinstance(header, Mapping) else parse_headers(header),
+            key_name=self.key_name,
+            timeout=self.timeout,
+            chat=ChatOptions(
+                system=self.system_prompt,
+                temperature=self.temperature,
+                max_tokens=self.max_tokens,
+                json_mode=self.json_mode,
+                extra=self.extra,
+                examples=self.examples,
+            ),
+        )

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from ssl import SSLContext
 from types import TracebackType
 from typing import Any
 
-from tallystick.clients.client import Client, Fault, Reply
-from tallystick.clients.kind import ClientKind, ClientSpec, text_or_file
-from tallystick.clients.secrets import (
+import h11
+import httpx
+
+from tallystick.clients.client import Client, ClientKind, ClientSpec, Fault, Reply, text_or_file
+from tallystick.clients.journal import (
     refuse_key,
     refuse_keys_in_body,
     refuse_keys_in_url,
@@ -23,11 +31,8 @@ from tallystick.clients.template import (
     parse_json,
     parse_path,
 )
-from tallystick.clients.wire import Connections
 from tallystick.errors import InputError
 from tallystick.results import Json
-
-__all__ = ["KIND", "HttpClient"]
 
 
 class HttpClient(Client):
@@ -195,7 +200,268 @@ def _make(spec: ClientSpec) -> HttpClient:
     )
 
 
-KIND = ClientKind(
+HTTP = ClientKind(
     prefixes=("https:", "http:"), example="https://HOST/PATH", make=_make, keeps_prefix=True
 )
 """Any JSON API over HTTP."""
+
+# One kept connection for many small requests, on asyncio's own streams.
+
+
+class Connection:
+    """POST one body after the other to one address, over one HTTP/1.1 connection, each in a single
+    write.
+
+    httpx's own transport serves any event loop, any version of the protocol and any number of
+    connections. For one small request after the other that costs several times what the request
+    costs, and a run makes thousands. Replies and errors are httpx's.
+
+    Parameters
+    ----------
+    url
+        The address.
+    headers
+        Sent with every request; host and length are added.
+    verify
+        Certificates to trust; None for plain HTTP.
+    timeout
+        Seconds to connect, and seconds for a whole reply.
+    """
+
+    def __init__(
+        self, url: httpx.URL, headers: httpx.Headers, *, verify: SSLContext | None, timeout: float
+    ) -> None:
+        self._url, self._verify, self._timeout = url, verify, timeout
+        self._headers = [(b"Host", url.netloc), *headers.raw]
+        self._heads: dict[int, h11.Request] = {}
+        self._http: h11.Connection | None = None
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def post(self, content: bytes) -> httpx.Response:
+        """Return the whole reply. Whatever goes wrong closes the connection; the next request opens
+        another.
+        """
+        if self._http is None or self._reader is None or self._reader.at_eof():
+            await self._open()
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._exchange(content)
+        except BaseException as error:
+            self._drop()
+            if isinstance(error, TimeoutError):
+                raise httpx.ReadTimeout("no answer in time") from error
+            if isinstance(error, OSError):
+                raise httpx.ReadError(str(error)) from error
+            if isinstance(error, h11.RemoteProtocolError):
+                raise httpx.RemoteProtocolError(str(error)) from error
+            raise
+
+    async def _open(self) -> None:
+        self._drop()
+        secure = self._url.scheme == "https"
+        try:
+            async with asyncio.timeout(self._timeout):
+                self._reader, self._writer = await asyncio.open_connection(
+                    self._url.host,
+                    self._url.port or (443 if secure else 80),
+                    ssl=self._verify if secure else None,
+                )
+        except TimeoutError as error:
+            raise httpx.ConnectTimeout("no connection in time") from error
+        except OSError as error:  # certificates that do not fit are one, too
+            raise httpx.ConnectError(str(error)) from error
+        self._http = h11.Connection(h11.CLIENT)
+
+    def _head(self, length: int) -> h11.Request:
+        """Return the head of a request; they differ by the length of the body alone."""
+        if length not in self._heads:
+            headers = [*self._headers, (b"Content-Length", str(length).encode())]
+            self._heads[length] = h11.Request(
+                method="POST", target=self._url.raw_path, headers=headers
+            )
+        return self._heads[length]
+
+    async def _exchange(self, content: bytes) -> httpx.Response:
+        http, reader, writer = self._http, self._reader, self._writer
+        assert http is not None  # opened by post
+        assert reader is not None
+        assert writer is not None
+        parts = (
+            http.send(self._head(len(content))),
+            http.send(h11.Data(data=content)),
+            http.send(h11.EndOfMessage()),
+        )
+        writer.write(b"".join(part for part in parts if part))
+        head: h11.Response | None = None
+        body: list[bytes] = []
+        while True:
+            event = http.next_event()
+            if event is h11.NEED_DATA:
+                data = await reader.read(65536)
+                if not data and head is None:
+                    raise httpx.RemoteProtocolError(
+                        "the server closed the connection without an answer"
+                    )
+                http.receive_data(data)
+            elif isinstance(event, h11.Response):
+                head = event
+            elif isinstance(event, h11.Data):
+                body.append(bytes(event.data))
+            elif isinstance(event, h11.EndOfMessage):
+                break
+        assert head is not None  # the body came after it
+        if http.our_state is h11.DONE and http.their_state is h11.DONE:
+            http.start_next_cycle()
+        else:
+            self._drop()  # the server does not keep the connection
+        return httpx.Response(head.status_code, headers=list(head.headers), content=b"".join(body))
+
+    def _drop(self) -> None:
+        if self._writer is not None:
+            self._writer.transport.abort()
+        self._http = self._reader = self._writer = None
+
+    async def close(self) -> None:
+        """Close it."""
+        writer = self._writer
+        self._http = self._reader = self._writer = None
+        if writer is not None:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+
+# One POST of JSON, and what each failure of it means.
+
+
+_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_KEYS = frozenset({401, 403})
+_GONE = frozenset({301, 302, 307, 308, 404, 405})
+_HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip, deflate",
+    "Content-Type": "application/json",
+    "User-Agent": "tallystick",
+}
+
+
+class Connections:
+    """As many connections to one address as requests are in flight.
+
+    Redirects are not followed, and no proxy of the environment is used: either would carry keys to
+    places that nobody named.
+
+    Parameters
+    ----------
+    url
+        Where to.
+    headers
+        Sent with every request.
+    timeout
+        Seconds that a request may take.
+    secrets
+        Values that no message may show.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        *,
+        timeout: float,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        import httpx
+
+        self._url = httpx.URL(url)
+        self._where = f"{self._url.host}:{self._url.port or self._url.scheme}"
+        self._verify = httpx.create_ssl_context() if self._url.scheme == "https" else None
+        self._timeout, self._secrets = timeout, tuple(secrets)
+        self._headers = httpx.Headers({**_HEADERS, **headers})
+        self._idle: list[Connection] = []
+        self._all: list[Connection] = []
+
+    async def post(self, body: Json) -> Any:
+        """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
+        import httpx
+
+        where = self._where
+        # escaped: half a surrogate pair passes, too
+        content = json.dumps(body, separators=(",", ":")).encode("ascii")
+        wire = self._idle.pop() if self._idle else self._open()
+        try:
+            reply = await wire.post(content)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise Fault(
+                f"{where} cannot be reached ({_name(error)})", retry=True, billed=False
+            ) from error
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            # Broken off after sending: the server may have done the work.
+            raise Fault(f"{where} broke off ({_name(error)})", retry=True, billed=True) from error
+        finally:
+            self._idle.append(wire)
+        if reply.status_code != 200:
+            raise _refusal(where, reply, self._secrets)
+        try:
+            return json.loads(reply.content)
+        except ValueError as error:
+            raise Fault(
+                f"{where} answered with something that is not JSON", retry=True, billed=True
+            ) from error
+
+    def _open(self) -> Connection:
+
+        wire = Connection(self._url, self._headers, verify=self._verify, timeout=self._timeout)
+        self._all.append(wire)
+        return wire
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for wire in self._all:
+            await wire.close()
+
+
+def _refusal(where: str, reply: httpx.Response, secrets: Sequence[str]) -> Fault:
+    """Return what a status other than 200 means."""
+    status = reply.status_code
+    try:
+        body = json.loads(reply.content)
+    except ValueError:
+        body = reply.text
+    words = server_words(body, secrets)
+    said = f": {words}" if words else ""
+    if status in _KEYS:
+        message = (
+            f"{where} refused the key (HTTP {status}{said}): check the environment variable that"
+            " holds it"
+        )
+        return Fault(message, retry=False, billed=False, fatal=True)
+    again = status in _AGAIN
+    wait = _retry_after(reply.headers.get("retry-after")) if again else None
+    return Fault(
+        f"{where} answered HTTP {status}{said}",
+        retry=again,
+        billed=False,
+        wait=wait,
+        fatal=status in _GONE,
+    )
+
+
+def _name(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Read the header: seconds, or a date."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (date - datetime.now(UTC)).total_seconds()) if date.tzinfo else None

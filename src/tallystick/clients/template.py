@@ -11,19 +11,6 @@ from typing import Any
 from tallystick.errors import InputError
 from tallystick.results import Json
 
-__all__ = [
-    "MISSING",
-    "Secret",
-    "check_fields",
-    "fields",
-    "fill",
-    "fill_json",
-    "find",
-    "look_up",
-    "parse_json",
-    "parse_path",
-]
-
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}]+)\}")
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 _STEP = re.compile(r"\.([A-Za-z_][\w-]*)|\[(\d+|-1)\]|\['([^']+)'\]|\[\"([^\"]+)\"\]")

@@ -12,8 +12,6 @@ from tallystick.results import Interval, to_json
 if TYPE_CHECKING:
     from tallystick.results import Result
 
-__all__ = ["log_result", "metrics_of"]
-
 _NOT_ALLOWED = re.compile(r"[^\w./ -]+")
 
 

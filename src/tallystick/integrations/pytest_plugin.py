@@ -16,8 +16,6 @@ import pytest
 if TYPE_CHECKING:
     from tallystick.results import Result
 
-__all__ = ["check_gate", "tallystick_gate"]
-
 Undecided = Literal["fail", "skip", "pass"]
 
 _VERDICTS = pytest.StashKey[list[str]]()
@@ -47,9 +45,9 @@ def check_gate(
     >>> check_gate("compare", scores, "new >= old").gates[0].passed
     True
     """
-    from tallystick.data import answered
     from tallystick.errors import InputError
     from tallystick.registry import capability
+    from tallystick.table import answered
 
     if not gates:
         raise InputError("name at least one gate, such as 'new >= old - 0.02'")

@@ -9,8 +9,6 @@ import numpy as np
 
 from tallystick.errors import InputError
 
-__all__ = ["bound_scorer"]
-
 
 def bound_scorer(
     weak: Callable[[Any], Any],
@@ -33,7 +31,7 @@ def bound_scorer(
     missing
         The value of a source that abstains.
     options
-        More options of `tallystick.bound.evaluate`.
+        More options of `tallystick.verbs.bound.evaluate`.
 
     Examples
     --------
@@ -50,7 +48,7 @@ def bound_scorer(
         raise InputError(f"end must be low, middle or high, got {end!r}")
 
     def scorer(estimator: Any, X: Any, y: Any = None) -> float:
-        from tallystick import bound
+        from tallystick.verbs import bound
 
         votes = np.asarray(weak(X))
         if votes.ndim != 2 or len(votes) != len(X):

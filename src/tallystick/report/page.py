@@ -7,28 +7,24 @@ answer in one line. The one script sorts and filters tables; the page works with
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tallystick
-from tallystick.report.grid import Grid, grid
-from tallystick.report.parts import Composed
-from tallystick.report.picture import Picture, picture
-from tallystick.report.shorten import shorten
-from tallystick.report.terms import terms_in
-from tallystick.report.theme import script, style
-from tallystick.report.twin import twin
-from tallystick.results import Figure, Result, Section, Sentences, harmless
+from tallystick.report.chart import Picture, picture
+from tallystick.report.svg import Grid, grid, script, shorten, style
+from tallystick.report.terminal import Composed, terms_in
+from tallystick.results import Figure, Result, Section, Sentences, harmless, to_json
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from tallystick.data import Cases
-
-__all__ = ["Provenance", "page", "picture_page", "write_page"]
+    from tallystick.table import Cases
 
 _DIRECTION = {
     code: f"\\u{code:04x}"
@@ -103,7 +99,7 @@ def page(
 
     Examples
     --------
-    >>> from tallystick.tally import Tally, describe
+    >>> from tallystick.table import Tally, describe
     >>> text = page(describe(Tally.of({"<b>": ["x", "y"]})))
     >>> "<b>x" in text
     False
@@ -142,7 +138,7 @@ def write_page(
     """Write the page of *result* to *path*, whole or not at all: an old report survives a full
     disk.
     """
-    from tallystick.io import atomic
+    from tallystick.table import atomic
 
     content = page(result, provenance=provenance, cases=cases).encode("utf-8")
     with atomic(Path(path)) as stream:
@@ -229,3 +225,45 @@ def _template(name: str) -> Template:
     made.filters["plain"] = harmless
     made.filters["short"] = shorten
     return made.get_template(name)
+
+
+# The JSON twin that a page carries: all of the result, or nothing if it would make the page too
+# long.
+
+
+MOST_JSON = 700_000
+"""Bytes of JSON that a page carries; a longer one is asked for by ``--json``."""
+
+
+def twin(result: Result) -> str:
+    """Return *result* as JSON, or nothing if that is longer than `MOST_JSON`."""
+    room = MOST_JSON // 2  # a value and the comma behind it are two bytes at least
+    if _room_left(result, room) < 0:
+        return ""  # a leaderboard of thousands has millions of pairs: they are not even spelled out
+    text = to_json(result.to_dict())
+    return text if len(text.encode("utf-8")) <= MOST_JSON else ""
+
+
+def _room_left(value: Any, room: int) -> int:
+    """Return *room* less the values in *value*; stop counting once it is used up.
+
+    >>> _room_left({"a": [1, 2, 3], "b": None}, 10), _room_left([[0] * 100] * 100, 10) < 0
+    (6, True)
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts: Any = [
+            getattr(value, f.name)
+            for f in dataclasses.fields(value)
+            if not f.metadata.get("private", False)
+        ]
+    elif isinstance(value, Mapping):
+        parts = value.values()
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        parts = value
+    else:
+        return room - 1
+    for part in parts:
+        if room < 0:
+            break
+        room = _room_left(part, room)
+    return room

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib import resources
 from textwrap import wrap
+from typing import Any, Literal, TypeAlias
 
-from tallystick.report.drawing import Drawing, Mark, Panel, Panels, Tick, TintedTable, Track, Tracks
-from tallystick.report.elements import element
-from tallystick.report.theme import Mode, svg_style
-
-__all__ = ["WIDTH", "svg"]
+from tallystick.results import Interval, Unit, Unknown, estimate_texts, interval_text, value_text
 
 WIDTH = 720.0
 """Width of a picture in pixels, unless another is asked for."""
@@ -193,3 +198,515 @@ def _mark(mark: Mark, left: float, room: float, top: float) -> str:
         return element("line", *hover, class_=mark.look, **ends)
     steps = " ".join(f"{a:.1f},{b:.1f}" for a, b in at)
     return element("path", d=f"M{steps}{'Z' if mark.shape == 'area' else ''}", class_=mark.look)
+
+
+# A table as readable cells: columns that are empty are left out, an interval stands with its
+# estimate, and rates are in per cent.
+
+
+_GAP = "–"
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """One cell: its text, the interval that goes with it, and the number to sort by."""
+
+    text: str
+    under: str = ""
+    order: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.under}" if self.under else self.text
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text.
+
+    Parameters
+    ----------
+    names, rows
+        Heads and cells.
+    numeric
+        Which columns hold numbers, and are set to the right.
+    total
+        How many rows there are in all.
+    promise
+        What the intervals in it promise, in words; empty if they differ or there are none.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[GridCell, ...], ...]
+    numeric: tuple[bool, ...]
+    total: int
+    promise: str = ""
+
+    def lines(self, width: int = 10_000) -> list[str]:
+        """Return the table as lines of text; one that does not fit *width* drops no column."""
+        cells = [list(self.names), *(list(map(str, row)) for row in self.rows)]
+        # An estimate with its interval starts with the estimate, so such a column is set to the
+        # left: the estimates then line up.
+        right = [
+            number and not any(row[j].under for row in self.rows)
+            for j, number in enumerate(self.numeric)
+        ]
+        widths = [max(len(line[j]) for line in cells) for j in range(len(self.names))]
+        gap = "   " if sum(widths) + 3 * len(widths) - 3 <= width else "  "
+        return [
+            gap.join(
+                cell.rjust(size) if to_right else cell.ljust(size)
+                for cell, size, to_right in zip(line, widths, right, strict=True)
+            ).rstrip()
+            for line in cells
+        ]
+
+    def text(self) -> str:
+        """Return the table as plain text."""
+        return "\n".join(self.lines())
+
+
+def grid(
+    rows: Sequence[Mapping[str, Any]], units: Mapping[str, Unit] | None = None, *, most: int
+) -> Grid:
+    r"""Return the first *most* of *rows* as text.
+
+    A column in which nothing is known is left out. An interval right after the number it belongs
+    to stands in the same cell.
+
+    Examples
+    --------
+    >>> rows = [{"model": "a", "score": 0.863, "interval": Interval(0.849, 0.876), "rank": None}]
+    >>> print(grid(rows, {"score": "share"}, most=9).text().replace("\xa0", " "))
+    model   score
+    a       86.3 % [84.9, 87.6]
+    """
+    units = units or {}
+    shown = rows[:most]
+    names = [
+        name
+        for name in dict.fromkeys(n for row in shown for n in row)
+        if any(map(_known, _column(shown, name)))
+    ]
+    columns = {name: _column(shown, name) for name in names}
+    joined = _joined(names, columns)
+    kept = [name for name in names if name not in joined.values()]
+    # A column that is said to hold numbers without an interval of its own, such as a judge's score
+    # beside the corrected one, is written with the decimals of the estimate in its row.
+    near = next((columns[after] for after in joined.values()), None)
+    cells = [
+        _grid_cells(columns[name], columns[joined[name]], units.get(name, "number"))
+        if name in joined
+        else _cells_beside(columns[name], near)
+        if near is not None and units.get(name) == "number"
+        else _grid_cells(columns[name], None, units.get(name, "number"))
+        for name in kept
+    ]
+    intervals = {
+        _promise(cell) for held in columns.values() for cell in held if isinstance(cell, Interval)
+    }
+    return Grid(
+        names=tuple(shorten(name.replace("_", " ")) for name in kept),
+        rows=tuple(zip(*cells, strict=True)),
+        numeric=tuple(
+            all(_is_number(cell) for cell in columns[name] if _known(cell)) for name in kept
+        ),
+        total=len(rows),
+        promise=intervals.pop() if len(intervals) == 1 else "",
+    )
+
+
+def _joined(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """Return the interval column that belongs to each column of estimates."""
+    found = {}
+    for name, after in itertools.pairwise(names):
+        ends = [cell for cell in columns[after] if _known(cell)]
+        numbers = [cell for cell in columns[name] if _known(cell)]
+        if (
+            after.endswith("interval")
+            and all(isinstance(cell, Interval) for cell in ends)
+            and all(isinstance(cell, float | int) for cell in numbers)
+        ):
+            found[name] = after
+    return found
+
+
+def _promise(interval: Interval) -> str:
+    return f"{100 * interval.level:g} %, " + (
+        f"if {interval.assumption}" if interval.assumption else interval.guarantee
+    )
+
+
+def _column(rows: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    return [_plain(row.get(name)) for row in rows]
+
+
+def _plain(cell: Any) -> Any:
+    # a NumPy scalar
+    return cell.item() if hasattr(cell, "item") and hasattr(cell, "dtype") else cell
+
+
+def _known(cell: Any) -> bool:
+    return not (
+        cell is None or isinstance(cell, Unknown) or (isinstance(cell, float) and math.isnan(cell))
+    )
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float | Interval) and not isinstance(cell, bool)
+
+
+def _grid_cells(
+    column: Sequence[Any], intervals: Sequence[Any] | None, unit: Unit
+) -> list[GridCell]:
+    """Return the cells of one column, its fractions with the same number of decimals."""
+    floats = [cell for cell in column if isinstance(cell, float)]
+    floats += [end for cell in column if isinstance(cell, Interval) for end in cell]
+    decimals = _decimals([number for number in floats if math.isfinite(number)])
+    beside = intervals if intervals is not None else [None] * len(column)
+    return [
+        _with_interval(cell, ends, unit)
+        if isinstance(ends, Interval) and _known(cell)
+        else GridCell(_cell(cell, unit, decimals), "", _order(cell))
+        for cell, ends in zip(column, beside, strict=True)
+    ]
+
+
+def _with_interval(cell: float, ends: Interval, unit: Unit) -> GridCell:
+    """Return an estimate with its interval, both with as many decimals as the interval deserves."""
+    return GridCell(*estimate_texts(cell, ends, unit), float(cell))
+
+
+def _cells_beside(column: Sequence[Any], intervals: Sequence[Any]) -> list[GridCell]:
+    """Return numbers with the decimals of the interval in their row."""
+    return [
+        GridCell(estimate_texts(cell, ends)[0], "", float(cell))
+        if isinstance(cell, float) and _known(cell) and isinstance(ends, Interval)
+        else GridCell(_cell(cell, "number"), "", _order(cell))
+        for cell, ends in zip(column, intervals, strict=True)
+    ]
+
+
+def _order(cell: Any) -> float | None:
+    if isinstance(cell, Interval):
+        return cell.low
+    return float(cell) if _is_number(cell) and _known(cell) else None
+
+
+def _decimals(numbers: Sequence[float]) -> int | None:
+    """Return how many decimals show four digits of the largest number; None if the smallest would
+    vanish.
+
+    >>> _decimals([0.8675, 0.847]), _decimals([12.5, 3.0]), _decimals([0.5, 1e-9]), _decimals([4.0, 7.0])
+    (4, 1, None, 0)
+    """
+    sizes = [abs(number) for number in numbers if number != 0]
+    if not sizes or all(number == math.floor(number) for number in numbers):
+        return 0
+    decimals = min(6, max(0, 3 - math.floor(math.log10(max(sizes)))))
+    while decimals and all(round(number, decimals - 1) == number for number in numbers):
+        decimals -= 1
+    return decimals if min(sizes) >= 0.5 * 10**-decimals else None
+
+
+def _cell(cell: Any, unit: Unit, decimals: int | None = None) -> str:
+    if not _known(cell):
+        return _GAP
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, Interval):
+        return interval_text(cell, unit)
+    if isinstance(cell, float):
+        return value_text(cell, unit) if unit != "number" else _number(cell, decimals)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, Mapping):
+        pairs = (f"{key}: {_cell(_plain(value), unit)}" for key, value in cell.items())
+        return shorten(", ".join(pairs), 400)
+    if isinstance(cell, Sequence) and not isinstance(cell, str):
+        return shorten(", ".join(_cell(_plain(value), unit) for value in cell), 400)
+    return shorten(str(cell), 400)
+
+
+def _number(number: float, decimals: int | None) -> str:
+    if decimals is None or math.isinf(number):
+        return value_text(number)
+    return f"{number:,.{decimals}f}".replace("-", "−")
+
+
+# Write one HTML or SVG element; everything from the data is escaped here and nowhere else.
+
+
+class _Safe(str):
+    """Markup that was written here."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *children: str, **attributes: str | float | None) -> str:
+    """Return an element. Children that `element` or `words` made are kept, other text is escaped.
+
+    A trailing underscore is dropped from the name of an attribute, and other underscores become
+    hyphens. An attribute that is None or "" is left out; numbers lose useless digits.
+
+    >>> print(element("b", "a < b", class_="x"), element("p", element("i", "&")))
+    <b class="x">a &lt; b</b> <p><i>&amp;</i></p>
+    """
+    named = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for name, value in attributes.items()
+        if value is not None and value != ""
+    )
+    inside = "".join(one if isinstance(one, _Safe) else escape(one) for one in children)
+    if not children and tag in ("line", "circle", "path", "rect", "br"):
+        return _Safe(f"<{tag}{named}/>" if tag != "br" else "<br>")
+    return _Safe(f"<{tag}{named}>{inside}</{tag}>")
+
+
+def words(*texts: str) -> str:
+    """Return texts in a row, each escaped unless it is markup already."""
+    return _Safe("".join(one if isinstance(one, _Safe) else escape(one) for one in texts))
+
+
+def _value(value: str | float) -> str:
+    if isinstance(value, str):
+        return escape(value)
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+# Keep text from the data short, on one line and harmless.
+
+
+def shorten(text: str, most: int = 48) -> str:
+    r"""Return *text* on one line of at most *most* characters, without direction marks.
+
+    >>> shorten("a" * 60, 5)
+    'aaaa…'
+    >>> shorten("evil\u202etxt\nnext")
+    'eviltxt next'
+    """
+    plain = "".join(
+        sign for sign in text[: 4 * most] if unicodedata.category(sign) not in ("Cf", "Cs", "Co")
+    )
+    line = " ".join(
+        "".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in plain).split()
+    )
+    return line if len(line) <= most and len(text) <= 4 * most else line[: most - 1] + "…"
+
+
+# Colours and type: two hues, safe for colour-blind readers, light and dark, on paper too.
+
+
+Mode: TypeAlias = Literal["light", "dark", "auto"]
+"""``auto`` follows the reader's system."""
+
+TOKENS: Mapping[str, Mapping[str, str]] = {
+    "light": {
+        "bg": "#ffffff",
+        "raise": "#f6f7f9",
+        "line": "#e4e7eb",
+        "rule": "#89919c",
+        "text": "#15181c",
+        "muted": "#59616c",
+        "blue": "#0b5cad",
+        "orange": "#a84b00",
+        "orange-soft": "#fcf5eb",
+        "on-blue": "#ffffff",
+    },
+    "dark": {
+        "bg": "#0f1215",
+        "raise": "#181c21",
+        "line": "#2a3037",
+        "rule": "#67717e",
+        "text": "#e9ebee",
+        "muted": "#a3abb6",
+        "blue": "#7db7fb",
+        "orange": "#f4a25d",
+        "orange-soft": "#1f1a16",
+        "on-blue": "#0f1215",
+    },
+}
+"""Blue is what the evidence says, orange what needs attention; never red against green."""
+
+_SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
+
+
+def _tokens(mode: str) -> str:
+    return " ".join(
+        f"--{name}: {value};" for name, value in {**TOKENS[mode], "sans": _SANS}.items()
+    )
+
+
+@cache
+def _file(name: str) -> str:
+    held = resources.files("tallystick.report") / "templates" / name
+    return held.read_text(encoding="utf-8")
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of reports."""
+    return page_style(_file("style.css"))
+
+
+def page_style(own: str) -> str:
+    """Return the style sheet of a kind of page: the look that all pages share, and its *own* rules.
+
+    Colours come first and phones and paper last, so that each overrides what stands before it.
+    """
+    return (
+        f":root {{ color-scheme: light dark; {_tokens('light')} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_tokens('dark')} }} }}\n"
+        f"{_file('marks.css')}{_file('shared.css')}{own}{_file('narrow.css')}"
+    )
+
+
+def script() -> str:
+    """Return the one script of a page: it sorts and filters, and the page works without it."""
+    return _file("script.js")
+
+
+@cache
+def svg_style(mode: Mode = "light") -> str:
+    """Return the style sheet of an SVG file, with its colours inside."""
+    if mode == "auto":
+        dark = f"@media (prefers-color-scheme: dark) {{ svg {{ {_tokens('dark')} }} }}"
+        return f"svg {{ {_tokens('light')} }}\n{dark}\n{_file('marks.css')}"
+    # Drawing programs know no variables, so a file of one look names its colours.
+    text = _file("marks.css")
+    for name, value in {**TOKENS[mode], "sans": _SANS}.items():
+        text = text.replace(f"var(--{name})", value)
+    return text
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as the Web Content Accessibility Guidelines count it: 1 to
+    21.
+
+    >>> contrast("#000000", "#ffffff")
+    21.0
+    """
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+# What a chart is made of: marks on a track, panels of them, or a table of tinted cells.
+#
+# A kind of chart turns a figure into one of these. `tallystick.report.chart` writes it for a
+# page,
+# where text keeps its size at every width, and `tallystick.report.svg` as one SVG file. Across, a
+# mark is placed by its share of the track's width; down, by pixels.
+
+
+Shape: TypeAlias = Literal["line", "circle", "text", "area", "path"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """One mark.
+
+    Parameters
+    ----------
+    shape
+        A ``line`` between two points, a ``circle``, a ``text``, a filled ``area`` or an open
+        ``path``.
+    look
+        Its class in the style sheet, e.g. ``bar`` or ``dot``.
+    points
+        Where it is: share of the width, pixels from the top.
+    text, anchor, shift
+        Of a text: the words, which end of them is at the point, and by how many pixels they are
+        moved aside.
+    radius
+        Of a circle, in pixels.
+    hover
+        The values behind it, shown under the pointer.
+    """
+
+    shape: Shape
+    look: str
+    points: tuple[tuple[float, float], ...]
+    text: str = ""
+    anchor: Literal["start", "middle", "end"] = "start"
+    shift: float = 0.0
+    radius: float = 0.0
+    hover: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick:
+    """A number on an axis; a *strong* one is written dark."""
+
+    place: float
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Track:
+    """One row of a plot: its name, its marks, and its numbers beside them."""
+
+    name: str
+    marks: tuple[Mark, ...] = ()
+    height: float = 34.0
+    note: str = ""
+    value: str = ""
+    interval: str = ""
+    heading: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracks:
+    """Rows that share one axis across: a table with a picture in it."""
+
+    heads: tuple[str, str, str]
+    tracks: tuple[Track, ...]
+    ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One small plot with its own title; *value* stands at the right of the title."""
+
+    title: str
+    marks: tuple[Mark, ...]
+    height: float
+    value: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panels:
+    """Small plots that share both axes. Places of *up* are pixels from the top."""
+
+    panels: tuple[Panel, ...]
+    across: tuple[Tick, ...]
+    up: tuple[Tick, ...]
+    x_title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TintedCell:
+    """One cell; *tint* runs from -5 (most orange) to 5 (most blue)."""
+
+    text: str
+    under: str = ""
+    tint: int = 0
+    hover: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TintedTable:
+    """A table of tinted numbers. A cell that is None is empty."""
+
+    corner: str
+    across: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[TintedCell | None, ...]], ...]
+
+
+Drawing: TypeAlias = Tracks | Panels | TintedTable

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from textwrap import wrap
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO, runtime_checkable
 
-from tallystick.report.grid import Grid, grid
-from tallystick.report.parts import Composed
-from tallystick.results import Result, harmless, slice_lines
-
-__all__ = ["show"]
+from tallystick.report.svg import Grid, grid, shorten
+from tallystick.results import Figure, Result, harmless, slice_lines
 
 MOST_ROWS = 40
 PIPE_WIDTH = 100
@@ -169,3 +168,179 @@ def _width(table: Grid) -> int:
         )
         - 2
     )
+
+
+# What a figure says in words: names of axes and groups, and explanations of its marks.
+
+
+NAME = 72
+"""The most signs of a name in a picture."""
+
+
+def plain_cell(value: Any) -> Any:
+    """Return a cell as JSON has it: gaps as None, text on one harmless line."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and value - value != 0:  # NaN and infinity are gaps
+        return None
+    return shorten(value, NAME) if isinstance(value, str) else value
+
+
+def title(figure: Figure, role: str) -> str:
+    """Return what the axis of *role* is called."""
+    return shorten(figure.labels.get(role, figure.roles.get(role, "").replace("_", " ")))
+
+
+def numbers(figure: Figure, roles: Iterable[str]) -> list[float]:
+    """Return the finite numbers in the columns of *roles*."""
+    cells = [
+        plain_cell(v)
+        for role in roles
+        if role in figure.roles
+        for v in figure.columns[figure.roles[role]]
+    ]
+    return [
+        float(value)
+        for value in cells
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+
+
+def is_numeric(figure: Figure, role: str) -> bool:
+    """Return whether the column of *role* holds numbers and gaps only."""
+    cells = [plain_cell(value) for value in figure.columns[figure.roles[role]]]
+    return all(isinstance(cell, int | float) for cell in cells if cell is not None)
+
+
+def groups_of(figure: Figure) -> list[str]:
+    """Return the names of the groups, in the order of the data."""
+    cells = figure.columns[figure.roles["group"]] if "group" in figure.roles else ()
+    return list(dict.fromkeys(shorten(str(name), NAME) for name in dict.fromkeys(cells)))
+
+
+def outer_words(figure: Figure, *, thin: str, thick: str) -> list[str]:
+    """Explain the outer range, drawn *thin*, and then also the inner one, drawn *thick*."""
+    if "outer_low" not in figure.roles or not numbers(figure, ["outer_low", "outer_high"]):
+        return []
+    words = [f"{thin}: {_ends(figure, 'outer_low', 'outer_high')}"]
+    if numbers(figure, ["low", "high"]):
+        words.append(f"{thick}: {_ends(figure, 'low', 'high')}")
+    return words
+
+
+def group_words(figure: Figure) -> list[str]:
+    """Name a group that is alone, since it has no legend."""
+    groups = groups_of(figure)
+    return [f"{title(figure, 'group')}: {groups[0]}"] if len(groups) == 1 else []
+
+
+def mark_words(figure: Figure) -> list[str]:
+    """Explain marks that are numbers, which are drawn as rings."""
+    rings = "mark" in figure.roles and is_numeric(figure, "mark")
+    shown = rings and bool(numbers(figure, ["mark"]))
+    return [f"ring: {title(figure, 'mark')}"] if shown else []
+
+
+def _ends(figure: Figure, low: str, high: str) -> str:
+    """Name a range by its two ends, unless one label names it."""
+    if low in figure.labels:
+        return shorten(figure.labels[low])
+    first, last = title(figure, low), title(figure, high)
+    stem = first.removesuffix("low").strip()
+    return (stem or "interval") if last == f"{stem} high".strip() else f"{first} to {last}"
+
+
+# What the words on a page mean, for those that a reader may not know.
+
+
+TERMS: Mapping[str, str] = {
+    "interval": (
+        "A range for a number that is not known exactly. Of 100 such 95 % intervals, about 95"
+        " contain the true value."
+    ),
+    "settled": (
+        "The interval of the difference does not contain zero, after adjusting for all pairs."
+    ),
+    "corrected": (
+        "What people would say of all outputs: the judges' votes on all of them, corrected by those"
+        " that people graded."
+    ),
+    "exact": (
+        "The interval contains the true value at least as often as it says, for any amount of data."
+    ),
+    "approximate": (
+        "The interval contains the true value about as often as it says. How often was measured in"
+        " simulations, and is published."
+    ),
+    "anytime": (
+        "The interval holds at every moment at once: you may look and stop whenever you like."
+    ),
+    "tier": "Neighbours on the board, cut only where everyone above beats everyone below.",
+    "rank": "The places that a model may truly hold, for all models at once.",
+    "points": "Differences between percentages: from 80 % to 84 % is 4 points.",
+    "threshold": "The score from which on the classifier says yes.",
+    "label model": "A way to turn weak votes into a probability for each label.",
+    "prevalence": "How common a label truly is.",
+    "alarm": "A test that fired. It proves what it says and nothing more.",
+    "stratum": "A part of the items that is sampled on its own.",
+}
+"""Term to meaning, in the order of a page."""
+
+
+def terms_in(text: str) -> dict[str, str]:
+    """Return the terms that occur in *text*, with their meaning.
+
+    >>> list(terms_in("86.3 % [84.9, 87.6], an exact interval"))
+    ['interval', 'exact']
+    """
+    low = text.lower()
+    return {term: meaning for term, meaning in TERMS.items() if term in low}
+
+
+# A result that is made of results: one answer on top, then a part for every question.
+
+
+@dataclass(frozen=True)
+class ResultPart:
+    """One question of a composed result.
+
+    Parameters
+    ----------
+    name
+        Short and unique; the page links to it.
+    heading
+        The question.
+    short
+        The answer in one clause, or why there is none.
+    result
+        The answer itself; None if there is none.
+    """
+
+    name: str
+    heading: str
+    short: str
+    result: Result | None = None
+
+
+@runtime_checkable
+class Composed(Protocol):
+    """What report needs of a result in order to draw it part by part."""
+
+    @property
+    def headline(self) -> str:
+        """The verdict over all parts, in one clause."""
+        ...
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        """What all parts rest on, in words; each part has more of its own."""
+        ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Warnings that belong to no single part."""
+        ...
+
+    def parts(self) -> tuple[ResultPart, ...]:
+        """Return the parts, in the order in which they are told."""
+        ...

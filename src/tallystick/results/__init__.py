@@ -9,21 +9,26 @@ Pure Python on purpose: a result can be read, printed and sent on a machine that
 
 from __future__ import annotations
 
-from tallystick.results.figure import Figure
 from tallystick.results.gates import (
     Gate,
     GateEstimate,
     GateOutcome,
+    Slice,
     all_of,
     check_gates,
     exit_code,
     parse_gate,
+    slice_lines,
 )
-from tallystick.results.interval import Guarantee, Interval
-from tallystick.results.json import SCHEMA, Json, to_json
+from tallystick.results.interval import SCHEMA, Guarantee, Interval, Json, Needed, Unknown, to_json
 from tallystick.results.numbers import (
+    Sentences,
+    Unit,
     about,
     count,
+    estimate_texts,
+    harmless,
+    interval_text,
     number,
     number_interval,
     p_value,
@@ -32,14 +37,9 @@ from tallystick.results.numbers import (
     points,
     points_interval,
     shown_difference,
+    value_text,
 )
-from tallystick.results.result import Decision, Locator, PatternTable, Result
-from tallystick.results.section import Section
-from tallystick.results.sentences import Sentences
-from tallystick.results.slices import Slice, slice_lines
-from tallystick.results.text import harmless
-from tallystick.results.units import Unit, estimate_texts, interval_text, value_text
-from tallystick.results.unknown import Needed, Unknown
+from tallystick.results.result import Decision, Figure, Locator, PatternTable, Result, Section
 
 __all__ = [
     "SCHEMA",

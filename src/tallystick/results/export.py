@@ -9,13 +9,8 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from tallystick.results.gates import GateOutcome
-from tallystick.results.interval import Interval
-from tallystick.results.json import clean, to_json
-from tallystick.results.numbers import GAP, MINUS, count
-from tallystick.results.text import harmless
-from tallystick.results.units import Unit, interval_text, value_text
-
-__all__ = ["html_table", "junit", "latex", "markdown"]
+from tallystick.results.interval import Interval, clean, to_json
+from tallystick.results.numbers import GAP, MINUS, Unit, count, harmless, interval_text, value_text
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -106,7 +101,7 @@ def junit(suite: str, gates: Sequence[GateOutcome]) -> str:
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites>
       <testsuite name="tallystick compare" tests="1" failures="0" errors="0">
-        <testcase classname="tallystick.compare" name="a &gt; 0.5">
+        <testcase classname="tallystick.verbs.compare" name="a &gt; 0.5">
           <system-out>80.0 % [70.0, 90.0]</system-out>
         </testcase>
       </testsuite>

@@ -10,30 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tallystick.errors import InputError, UsageError
-from tallystick.results.interval import Interval
-from tallystick.results.json import Json, clean_fields
+from tallystick.results.interval import Interval, Json, Unknown, clean, clean_fields
 from tallystick.results.numbers import (
     number,
     number_interval,
     percent_interval,
     points,
     points_interval,
+    text_table,
 )
-from tallystick.results.unknown import Unknown
 
-__all__ = [
-    "Gate",
-    "GateEstimate",
-    "GateOutcome",
-    "all_of",
-    "check_bar",
-    "check_gates",
-    "exit_code",
-    "parse_gate",
-]
+if TYPE_CHECKING:
+    from tallystick.results.result import Result
 
 Relation: TypeAlias = Literal[">=", "<=", ">", "<"]
 
@@ -464,3 +455,49 @@ def _together(answers: Sequence[bool | None]) -> bool | None:
     if False in answers:
         return False
     return None if None in answers else True
+
+
+# The answer for one part of the data, as ``--by COLUMN`` asks for it.
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One slice: its label, and the answer for it or the reason why there is none.
+
+    >>> str(Slice("de", "one item is too few"))
+    'de: one item is too few'
+    """
+
+    label: str | int | float | bool | None
+    answer: Result | str
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the slice as JSON types: its label under ``slice``, then the answer's fields."""
+        label = clean(self.label, "slice", {})
+        if isinstance(self.answer, str):
+            return {"slice": label, "verdict": None, "unknown": {"verdict": self.answer}}
+        return {"slice": label, **self.answer.to_dict()}
+
+    def __str__(self) -> str:
+        text = self.answer if isinstance(self.answer, str) else self.answer.verdict
+        return f"{self.name}: {text}"
+
+    @property
+    def name(self) -> str:
+        """The label as text."""
+        return "(blank)" if self.label is None else str(self.label)
+
+
+def slice_lines(slices: Sequence[Slice]) -> list[str]:
+    """Return slices as lines: one table where their results have a row for it, else sentences.
+
+    A slice without an answer says why, below the table.
+    """
+    cells = {
+        part.name: part.answer.slice_cells() for part in slices if not isinstance(part.answer, str)
+    }
+    rows: list[dict[str, Json]] = [{"slice": name, **row} for name, row in cells.items() if row]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = text_table([{name: row.get(name) for name in names} for row in rows]) if rows else []
+    told = {str(row["slice"]) for row in rows}
+    return [*table, *(str(part) for part in slices if part.name not in told)]

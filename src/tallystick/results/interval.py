@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 from tallystick.errors import InputError
-
-__all__ = ["Guarantee", "Interval"]
 
 Guarantee: TypeAlias = Literal["exact", "anytime", "approximate", "under"]
 
@@ -83,3 +85,110 @@ class Interval:
 
     def __str__(self) -> str:
         return f"[{self.low:.3f}, {self.high:.3f}] ({100 * self.level:g} %, {self.promise})"
+
+
+# What is not known, and what would settle it.
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A number that cannot be given, and why.
+
+    In JSON it becomes null, and the reason is listed under ``unknown``.
+    """
+
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise InputError("an Unknown needs a reason")
+
+    def __str__(self) -> str:
+        return f"unknown: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """About how many more items, labels or calls would settle an undecided question.
+
+    >>> print(Needed(40, "labels on items where a and b disagree"))
+    about 40 more labels on items where a and b disagree
+    >>> print(Needed(1, "labelled rows, drawn at random"))
+    about 1 more labelled row, drawn at random
+    """
+
+    count: int | None
+    of: str
+
+    def __str__(self) -> str:
+        if self.count is None:
+            return f"more {self.of}"
+
+        # "1 more labelled rows" would be wrong: the first plural becomes a singular.
+        of = re.sub(r"(\w)s\b", r"\1", self.of, count=1) if self.count == 1 else self.of
+        return f"about {self.count:,} more {of}"
+
+
+# From Python values to strict JSON: the contract of the command line and of HTTP.
+
+
+SCHEMA = 1
+"""Version of the JSON contract of command line and HTTP. Fields may be added, never renamed."""
+
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+
+
+@runtime_checkable
+class _HasDict(Protocol):
+    """A record that writes its own JSON: a Result, a Slice, a GateOutcome."""
+
+    def to_dict(self) -> dict[str, Json]: ...
+
+
+def to_json(value: Any) -> str:
+    """Return the dictionary of a result as one line of strict JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def clean(value: Any, path: str, unknown: dict[str, str]) -> Json:
+    """Turn *value* into JSON types.
+
+    Whatever becomes null is recorded in *unknown*, under its *path*, with the reason.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        unknown[path] = "not a number" if math.isnan(value) else "unbounded"
+        return None
+    if isinstance(value, Unknown):
+        unknown[path] = value.reason
+        return None
+    if isinstance(value, Interval):
+        return [clean(end, f"{path}[{i}]", unknown) for i, end in enumerate(value)]
+
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, _HasDict):
+            return value.to_dict()
+        held = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return clean_fields(held, path, unknown)
+    if isinstance(value, Mapping):
+        return clean_fields({str(key): item for key, item in value.items()}, path, unknown)
+
+    if hasattr(value, "tolist"):  # a NumPy scalar or array, recognised without importing NumPy
+        return clean(value.tolist(), path, unknown)
+    if isinstance(value, Sequence | set | frozenset):
+        items = value if isinstance(value, Sequence) else sorted(value, key=repr)
+        return [clean(item, f"{path}[{i}]", unknown) for i, item in enumerate(items)]
+    raise InputError(f"{path or 'value'}: a {type(value).__name__} has no JSON form")
+
+
+def clean_fields(items: Mapping[str, Any], path: str, unknown: dict[str, str]) -> dict[str, Json]:
+    """Clean every value of *items*; an interval gets its guarantee beside it."""
+    out: dict[str, Json] = {}
+    for name, item in items.items():
+        out[name] = clean(item, f"{path}.{name}" if path else name, unknown)
+        if isinstance(item, Interval):
+            out[f"{name}_guarantee"] = item.promise
+    return out

@@ -12,25 +12,13 @@ it is as wide as a plus and lines up with it; pass ``minus="-"`` for text that a
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any, Literal, TypeAlias
 
 from tallystick.errors import InputError
-from tallystick.results.interval import Interval
-
-__all__ = [
-    "GAP",
-    "MINUS",
-    "about",
-    "count",
-    "number",
-    "number_interval",
-    "p_value",
-    "percent",
-    "percent_interval",
-    "points",
-    "points_interval",
-    "shown_difference",
-]
+from tallystick.results.interval import Interval, Json, clean, to_json
 
 MINUS = "−"
 """U+2212, the minus sign of every text for a person."""
@@ -252,3 +240,178 @@ def _signed(shown: Decimal, *, sign: bool, minus: str) -> str:
 def _trimmed(text: str) -> str:
     """Drop zeros at the end of a fraction: "3.000" is "3"."""
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+# Rows as text that a terminal, a page or a paper can show safely.
+
+
+_SPACES = "\u00a0\u202f\u2009"  # harmless, although Python does not call them printable
+
+
+def harmless(text: str) -> str:
+    r"""Return *text* on one line, with control characters and direction marks written out.
+
+    >>> harmless("red \x1b[31m\nnext \u202e")
+    'red \\x1b[31m\\nnext \\u202e'
+    """
+    return "".join(
+        sign if sign.isprintable() or sign in _SPACES else repr(sign)[1:-1] for sign in text
+    )
+
+
+def flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+    """Return rows of plain cells that all have the same names.
+
+    An interval becomes two columns, and anything nested becomes JSON text.
+
+    >>> flat([{"a": Interval(0, 1)}, {"b": [1, 2]}])
+    [{'a_low': 0.0, 'a_high': 1.0, 'b': None}, {'a_low': None, 'a_high': None, 'b': '[1, 2]'}]
+    """
+    intervals = {name for row in rows for name, item in row.items() if isinstance(item, Interval)}
+
+    out: list[dict[str, Json]] = []
+    for row in rows:
+        cells: dict[str, Json] = {}
+        for name, item in row.items():
+            if name in intervals:
+                # Another row may have no interval in this column: both of its ends are gaps.
+                low, high = item if isinstance(item, Interval) else (None, None)
+                cells[f"{name}_low"] = clean(low, name, {})
+                cells[f"{name}_high"] = clean(high, name, {})
+            else:
+                value = clean(item, name, {})
+                cells[name] = to_json(value) if isinstance(value, dict | list) else value
+        out.append(cells)
+
+    names = dict.fromkeys(name for row in out for name in row)
+    return [{name: row.get(name) for name in names} for row in out]
+
+
+def cell(value: Json) -> str:
+    """Return one plain cell as text; a gap is a dash.
+
+    >>> cell(None), cell(0.123456), cell(2400), cell(True)
+    ('–', '0.1235', '2,400', 'True')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def text_table(rows: Sequence[Mapping[str, Json]]) -> list[str]:
+    """Return flat *rows* as lines of text, a heading first, columns lined up."""
+    names = list(rows[0])
+    cells = [names, *([cell(row[name]) for name in names] for row in rows)]
+    lines = [[harmless(text) for text in line] for line in cells]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(names))]
+    return [
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text, the head first, in columns that line up.
+
+    >>> aligned([["round", "wrong"], ["1", "20.0 %"]])
+    ['round  wrong', '1      20.0 %']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+# What a number measures, and so how it is written.
+
+
+Unit: TypeAlias = Literal["share", "points", "count", "p", "number"]
+"""A share of something, a difference of two shares, a count, a p-value, or any other number."""
+
+
+def value_text(value: float | None, unit: Unit = "number") -> str:
+    r"""Return *value* as a table shows it; a difference of shares goes without the word "points".
+
+    >>> value_text(0.863, "share"), value_text(-0.021, "points"), value_text(2400, "count")
+    ('86.3\xa0%', '−2.1', '2,400')
+    >>> value_text(0.00003, "p"), value_text(None, "share"), value_text(3.14159)
+    ('< 0.0001', '–', '3.142')
+    """
+    if value is None or math.isnan(value):
+        return GAP
+    if unit == "share":
+        return percent(value)
+    if unit == "points":
+        return points(value).removesuffix(" points")
+    if unit == "p":
+        return p_value(value).removeprefix("p ").removeprefix("= ")
+    if unit == "count" and float(value).is_integer():
+        return count(int(value))
+    return number(value)
+
+
+def interval_text(interval: Interval, unit: Unit = "number") -> str:
+    """Return the two ends of *interval* as a table shows them, beside their estimate.
+
+    >>> interval_text(Interval(0.849, 0.876), "share"), interval_text(Interval(-0.01, 0.02), "points")
+    ('[84.9, 87.6]', '[−1.0, +2.0]')
+    """
+    if unit == "share":
+        whole = percent_interval(None, interval)
+    elif unit == "points":
+        whole = points_interval(None, interval).replace(" points", "")
+    else:
+        whole = number_interval(None, interval)
+    return whole[whole.index("[") :]
+
+
+def estimate_texts(
+    value: float | None, interval: Interval | None, unit: Unit = "number"
+) -> tuple[str, str]:
+    """Return an estimate and its interval as every table and chart shows them.
+
+    A number gets as many decimals as its interval deserves, so that one result is written alike in
+    its verdict, its table and its chart.
+
+    >>> estimate_texts(4.0881, Interval(3.871, 4.272)), estimate_texts(4.0881, None)
+    (('4.09', '[3.87, 4.27]'), ('4.088', ''))
+    """
+    if interval is None:
+        return value_text(value, unit), ""
+    if unit != "number":
+        return value_text(value, unit), interval_text(interval, unit)
+    text, _, ends = number_interval(value, interval).partition(" [")
+    return text, f"[{ends}"
+
+
+# What a result says first, line by line.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentences:
+    """A verdict in the order in which it is told: in a terminal, on a page, in an e-mail.
+
+    Parameters
+    ----------
+    answer
+        The answer with its number and its doubt.
+    contrast
+        What a reader would otherwise believe, or the second most important fact.
+    open
+        What is not settled, beginning with "Not settled:".
+    next
+        What to do, beginning with "Next:".
+    """
+
+    answer: str
+    contrast: str = ""
+    open: str = ""
+    next: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """All but the next step, as one paragraph."""
+        return " ".join(part for part in (self.answer, self.contrast, self.open) if part)

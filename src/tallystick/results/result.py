@@ -5,27 +5,19 @@ from __future__ import annotations
 import dataclasses
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 from tallystick.errors import InputError, MissingExtra
 from tallystick.results.export import html_table, junit, latex, markdown
-from tallystick.results.figure import Figure
-from tallystick.results.gates import GateOutcome
-from tallystick.results.json import SCHEMA, Json, clean_fields
-from tallystick.results.section import Section
-from tallystick.results.sentences import Sentences
-from tallystick.results.slices import Slice
-from tallystick.results.text import flat, harmless, text_table
-from tallystick.results.units import Unit
-from tallystick.results.unknown import Needed
+from tallystick.results.gates import GateOutcome, Slice
+from tallystick.results.interval import SCHEMA, Json, Needed, clean_fields
+from tallystick.results.numbers import Sentences, Unit, flat, harmless, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-__all__ = ["Decision", "Locator", "PatternTable", "Result"]
 
 Decision: TypeAlias = Literal["decided", "undecided", "unknowable"]
 
@@ -264,3 +256,99 @@ class Result:
             + html_table(rows[:_MOST_ROWS], self.units())
             + (f"<ul>{notes}</ul>" if notes else "")
         )
+
+
+# One part of a page: a question of detail, its answer in one line, and the evidence.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """What a reader can unfold.
+
+    Parameters
+    ----------
+    title
+        One or two words, e.g. Pairs.
+    line
+        Its answer, shown while it is folded.
+    rows
+        A table, one mapping per row; an interval after its estimate is written under it.
+    units
+        What the numbers of a column measure, by name; a column that is not named holds plain
+        numbers.
+    figures
+        Pictures above the table.
+    notes
+        Sentences below it.
+    """
+
+    title: str
+    line: str
+    rows: Sequence[Mapping[str, Any]] = ()
+    units: Mapping[str, Unit] = field(default_factory=dict)
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# A picture as data.
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture as data: everything that report/ needs in order to draw it.
+
+    Parameters
+    ----------
+    kind
+        The name of a chart kind in ``tallystick.report.kinds``, where the kinds are registered:
+        ``forest`` (estimates with intervals, one row per name), ``bands`` (a range along an axis),
+        and so on. A kind that nobody registered is refused when it is drawn.
+    title
+        One line that says what the picture shows.
+    columns
+        Tidy columns of equal length; None marks a gap.
+    roles
+        What each column is for, role to column name, for example ``{"x": "threshold", "low":
+        "lower", "high": "upper"}``. Roles in use: x, y, low, high, name, group, value, row, column,
+        mark, outer_low, outer_high, text, settled (a false one is drawn open).
+    labels
+        Axis titles by role, where the column's name does not explain itself.
+    unit
+        What its numbers measure: a ``share`` is drawn in per cent, ``points`` around zero.
+    """
+
+    kind: str
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+    roles: Mapping[str, str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    unit: Unit = "number"
+
+    def __post_init__(self) -> None:
+        if not self.kind.isidentifier():
+            raise InputError(f"kind must be the name of a chart kind, got {self.kind!r}")
+
+        lengths = {name: len(values) for name, values in self.columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"the columns of a figure have equal lengths, got {lengths}")
+
+        for role, name in self.roles.items():
+            if name not in self.columns:
+                raise InputError(
+                    f"role {role!r} names column {name!r}, which is not one of"
+                    f" {sorted(self.columns)}"
+                )
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.columns.values()), ()))
+
+    def rows(self, places: Sequence[int]) -> Figure:
+        """Return the same figure with only the rows at *places*.
+
+        >>> Figure("curve", "c", {"x": [1, 2, 3]}, {"x": "x"}).rows([0, 2]).columns
+        {'x': [1, 3]}
+        """
+        kept = {name: [values[i] for i in places] for name, values in self.columns.items()}
+        return replace(self, columns=kept)

@@ -2,11 +2,16 @@
 budget.
 """
 
-from tallystick.sampling.budget import Budget
-from tallystick.sampling.cells import difficulty_cells, history_cells
-from tallystick.sampling.estimate import SampledEstimate, difference, plain, stratified
-from tallystick.sampling.observed import FAILED, Observed, observe
-from tallystick.sampling.plan import Plan
+from __future__ import annotations
+
+from tallystick.sampling.estimate import (
+    Replay,
+    SampledEstimate,
+    difference,
+    plain,
+    replay,
+    stratified,
+)
 from tallystick.sampling.policies import (
     Equal,
     Flips,
@@ -17,9 +22,15 @@ from tallystick.sampling.policies import (
     Rule,
     Uniform,
 )
-from tallystick.sampling.replay import Replay, replay
-from tallystick.sampling.sampler import Sampler
-from tallystick.sampling.strata import Strata, merge_small
+from tallystick.sampling.sampler import FAILED, Observed, Sampler, observe
+from tallystick.sampling.strata import (
+    Budget,
+    Plan,
+    Strata,
+    difficulty_cells,
+    history_cells,
+    merge_small,
+)
 
 __all__ = [
     "FAILED",

@@ -5,15 +5,19 @@ baseline.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.sampling.observed import Observed
-
-__all__ = ["SampledEstimate", "difference", "plain", "stratified"]
+from tallystick.results import p_value, percent
+from tallystick.sampling.sampler import FAILED, Allocation, Observed, draw, observe
+from tallystick.sampling.strata import Plan
+from tallystick.stats.urns import smaller_tail
 
 FloatArray = NDArray[np.float64]
 
@@ -170,3 +174,372 @@ def _found(seen: Observed, *tables: NDArray[np.intp]) -> tuple[_Found, list[NDAr
     error = share**2 * left / np.maximum(n - 1, 1)
     at = _Found(stratum // S * J + outcome, n, share, error, (*tables[0].shape[:-2], J))
     return at, [table.ravel()[place] for table in tables]
+
+
+# Many runs side by side against answers that are already known: the way to compare policies.
+
+
+BLOCK = 20_000_000
+"""About how many numbers a block of runs may keep at once."""
+
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What every run asked.
+
+    Parameters
+    ----------
+    plan
+        The plan of all runs.
+    keys
+        The seed of every run: ``Sampler(plan, rng=int(keys[r]))`` asks the same items, given the
+        same answers.
+    items, outcomes, blind
+        Shape (runs, questions): the items in the order in which they were asked for, what came
+        back, and whether the choice was blind to answers.
+    """
+
+    plan: Plan
+    keys: NDArray[np.int64]
+    items: IntArray
+    outcomes: IntArray
+    blind: NDArray[np.bool_]
+
+    def observed(self, *, blind: bool = False, runs: slice = slice(None)) -> Observed:
+        """Return the counts of all runs (or of some), shape (runs, S, …); with *blind* of blind
+        questions only.
+        """
+        keep = self.blind[runs] if blind else None
+        return observe(self.plan, self.items[runs], self.outcomes[runs], keep=keep)
+
+    def batches(self, *, blind: bool = False) -> Iterator[Observed]:
+        """Yield the counts of all runs, in blocks small enough for memory."""
+        step = _block(self.plan)
+        for first in range(0, len(self.keys), step):
+            yield self.observed(blind=blind, runs=slice(first, first + step))
+
+
+def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
+    """Run the plan *runs* times against known *answers*, exactly as :class:`Sampler` would.
+
+    All runs advance together, one question each a step, through the very code that a single run
+    uses.
+
+    Parameters
+    ----------
+    plan
+        What to sample. Its budget is counted in calls: runs that end by money end at different
+        lengths.
+    answers
+        The outcome of every item; -1 where the call would fail.
+    runs
+        How many runs.
+    rng
+        Seeds all of them.
+
+    Examples
+    --------
+    >>> from tallystick.sampling import Budget, Proportional, Strata
+    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Proportional(), budget=Budget(calls=10), n_outcomes=2)
+    >>> replay(plan, [0] * 60 + [0, 1] * 20, runs=3, rng=1).observed().answered
+    array([[6, 4],
+           [6, 4],
+           [6, 4]])
+    """
+    if plan.budget.money is not None:
+        raise InputError(
+            f"a replay counts calls, not money = {plan.budget.money!r}: plan it with"
+            " Budget(calls=…)"
+        )
+    if runs < 1:
+        raise InputError(f"runs must be at least 1, got {runs!r}")
+    known = np.asarray(answers)
+    if known.shape != (plan.strata.n_items,) or known.dtype.kind not in "iu":
+        raise InputError(
+            f"answers must be {plan.strata.n_items} integer codes, got shape {known.shape} of"
+            f" {known.dtype}"
+        )
+    if known.min() < FAILED or known.max() >= plan.n_outcomes:
+        raise InputError(
+            f"answers must be codes -1 … {plan.n_outcomes - 1}, got {known.min()} … {known.max()}"
+        )
+    keys = as_rng(rng).integers(2**63, size=runs)
+    step = _block(plan)
+    parts = [_advance(plan, known, keys[first : first + step]) for first in range(0, runs, step)]
+    items = np.concatenate([part[0] for part in parts])
+    blind = np.concatenate([part[1] for part in parts])
+    return Replay(plan, keys, items, known.astype(np.intp)[items], blind)
+
+
+def _block(plan: Plan) -> int:
+    """How many runs fit into one block."""
+    return max(
+        1, BLOCK // (plan.strata.n_items + len(plan.strata) * plan.vectors.dimensions + plan.calls)
+    )
+
+
+def _advance(
+    plan: Plan, known: IntArray, keys: NDArray[np.int64]
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Run one block; return the items asked and whether each was chosen blindly."""
+    allocation = Allocation(plan, runs=len(keys))
+    opening = plan.policy.opening(plan.calls)
+    S, of, old = len(plan.strata), plan.strata.of, plan.old
+    run = np.arange(len(keys))
+    items = np.empty((plan.calls, len(keys)), np.intp)
+    blind = np.empty((plan.calls, len(keys)), bool)
+    pick = _Pick(plan, keys)
+    for number in range(plan.calls):
+        due = number - plan.in_flight
+        if due >= 0 and allocation.rule.adaptive:
+            there = items[due]
+            allocation.tell(run * S + of[there], of[there], known[there], old[there])
+            allocation.refresh(due + 1)
+        if number < opening:
+            items[number] = pick.anywhere(number)
+            k = of[items[number]]
+        else:
+            k = pick.blind[number] if number < len(pick.blind) else allocation.choose()
+            items[number] = pick.inside(number, k, allocation.book.asked[run * S + k])
+        at = run * S + k
+        blind[number] = True if number < opening else allocation.blind(at, k)
+        allocation.ask(at, k)
+    return items.T.copy(), blind.T.copy()
+
+
+class _Pick:
+    """Which item comes next in every run; all runs of a block side by side."""
+
+    def __init__(self, plan: Plan, keys: NDArray[np.int64]) -> None:
+        M = plan.strata.n_items
+        self.sizes = plan.strata.sizes
+        self.start = np.cumsum(self.sizes) - self.sizes
+        # With replacement all runs share one queue, and chance is in the uniform numbers.
+        shared = 1 if plan.replacement else len(keys)
+        self.row = np.arange(len(keys)) % shared
+        self.queue = np.empty((shared, M), np.int32)
+        self.order = np.empty((shared, M if plan.policy.opening(plan.calls) else 0), np.int32)
+        self.uniform = np.empty((len(keys), plan.calls)) if plan.replacement else None
+        first = plan.policy.shuffled(plan)
+        number = 0 if first is None or plan.replacement else int(first.sum())
+        # Strata of the blind phase, by question and run.
+        self.blind = np.empty((number, len(keys)), np.intp)
+        for run, key in enumerate(keys):
+            draws = draw(plan, int(key))
+            if draws.blind is not None:
+                self.blind[:, run] = draws.blind
+            self.queue[run % shared] = draws.queue
+            self.order[run % shared] = draws.order[: self.order.shape[1]]
+            if self.uniform is not None:
+                self.uniform[run] = draws.uniform
+
+    def anywhere(self, number: int) -> IntArray:
+        """Return the next item of each run in random order."""
+        u = self.uniform
+        at = number if u is None else (u[:, number] * self.order.shape[1]).astype(np.intp)
+        return np.asarray(self.order[self.row, at], dtype=np.intp)
+
+    def inside(self, number: int, k: IntArray, taken: NDArray[np.float64]) -> IntArray:
+        """Return the next item of stratum *k* of each run, of which *taken* were asked already."""
+        steps = taken if self.uniform is None else self.uniform[:, number] * self.sizes[k]
+        return np.asarray(
+            self.queue[self.row, self.start[k] + steps.astype(np.intp)], dtype=np.intp
+        )
+
+
+# Were the labelled items drawn at random? What the columns say can show that they were not.
+#
+# Every interval from labels rests on that draw, so every verb that reads labels asks here.
+
+
+LEVEL = 0.01
+"""The chance of a false alarm is at most this."""
+
+_MOST_PAIRS = 20
+"""Columns up to which every two of them are compared."""
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OddDraw:
+    """What is said more often, or more rarely, of labelled items than chance explains.
+
+    Parameters
+    ----------
+    p_value
+        Adjusted for everything that was looked at.
+    columns
+        The column that says *label*, or the columns that agree.
+    label
+        None where it is about agreement.
+    drawn, everywhere
+        How often it is so among the labelled items, and among all.
+    among
+        The part of the items that was looked at; empty for all.
+    """
+
+    p_value: float
+    columns: tuple[str, ...]
+    label: str | None
+    drawn: float
+    everywhere: float
+    among: str = ""
+
+    def __str__(self) -> str:
+        r"""Say what shows it, for a person.
+
+        >>> odd = OddDraw(p_value=1e-5, columns=("gpt",), label="pass", drawn=1.0, everywhere=0.16)
+        >>> str(odd).replace("\xa0", " ")
+        'the labelled items were not drawn at random (p < 0.0001): gpt says pass on 100.0 % of them and on 16.0 % of all'
+        """
+        if self.label is not None:
+            what = f"{self.columns[0]} says {self.label}"
+        elif len(self.columns) == 2:
+            what = f"{self.columns[0]} and {self.columns[1]} agree"
+        else:
+            what = "all agree"
+        return (
+            f"the labelled items were not drawn at random ({p_value(self.p_value)}): {what} on"
+            f" {percent(self.drawn)} of them and on {percent(self.everywhere)} of"
+            f" {self.among or 'all'}"
+        )
+
+    @property
+    def warning(self) -> str:
+        """What every verb says of it."""
+        return f"{self}. Draw them at random"
+
+
+def odd_draw_in_parts(
+    codes: Ints,
+    counts: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    *,
+    columns: Sequence[str],
+    labels: Sequence[str],
+    part: Ints,
+    parts: Sequence[str],
+) -> OddDraw | None:
+    """Return what `odd_draw` finds in one of several parts, such as the outputs of each system.
+
+    Each part is looked at by itself: nobody says that all have the same share of labels, and the
+    same items may stand in several. The chance of a false alarm in any of them is at most .01.
+
+    Examples
+    --------
+    >>> codes, known = np.array([[0], [1], [0], [1]]), np.array([False, False, True, True])
+    >>> counts, part = np.array([90.0, 10, 0, 10]), np.array([0, 0, 0, 0])
+    >>> about = {"columns": ("x",), "labels": "ab", "parts": ("m1", "m2")}
+    >>> odd_draw_in_parts(codes, counts, known, part=part, **about).among
+    'm1'
+    """
+    found: OddDraw | None = None
+    used = np.unique(part[known]).tolist()
+    for k in used:
+        mine = part == k
+        one = odd_draw(codes[mine], counts[mine], known[mine], columns=columns, labels=labels)
+        if one is not None and (found is None or one.p_value < found.p_value):
+            found = replace(one, among=parts[k] if len(parts) > 1 else "")
+    if found is None or (p := min(1.0, found.p_value * len(used))) > LEVEL:
+        return None
+    return replace(found, p_value=p)
+
+
+def if_drawn(verdict: str) -> str:
+    """Return what labels would say, had they been drawn at random.
+
+    A verdict may begin with a name, which is not written otherwise.
+
+    >>> if_drawn("The new answers are worse."), if_drawn("B is better.")
+    ('If they had been: the new answers are worse.', 'If they had been: B is better.')
+    """
+    told = f"the {verdict[4:]}" if verdict.startswith("The ") else verdict
+    return f"If they had been: {told}"
+
+
+def odd_draw(
+    codes: Ints,
+    counts: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    *,
+    columns: Sequence[str],
+    labels: Sequence[str],
+) -> OddDraw | None:
+    r"""Return what shows that the labelled items are no random draw; None if nothing does.
+
+    If a column says c of :math:`n_c` of the N items of which it says anything, then among k of
+    these drawn at random the number of such items is hypergeometric, whatever the truth. The same
+    holds for two columns that agree, and for all of them. The smallest two-sided p-value times the
+    number of those looked at is held to .01. No alarm proves nothing: what the columns do not show
+    may still differ.
+
+    Parameters
+    ----------
+    codes
+        Patterns x columns, the label that each column says; below 0 where it says nothing.
+    counts, known
+        Items of each pattern, and whether their true label is known.
+    columns, labels
+        Their names.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [0, 1], [0, 0], [0, 1]])
+    >>> known = np.array([False, False, True, True])
+    >>> found = odd_draw(codes, np.array([80.0, 0, 5, 15]), known, columns=("x", "y"), labels="ab")
+    >>> found.columns, found.drawn, found.everywhere
+    (('y',), 0.75, 0.15)
+    >>> odd_draw(codes, np.array([64.0, 16, 16, 4]), known, columns=("x", "y"), labels="ab") is None
+    True
+    """
+    if known.all() or not known.any():
+        return None
+    found: OddDraw | None = None
+    looked = 0
+    for event, possible, about, label in _events(codes, columns, labels):
+        whole, held = counts[possible].sum(), counts[event].sum()
+        draws, seen = counts[possible & known].sum(), counts[event & known].sum()
+        if not 0 < held < whole or not 0 < draws < whole:
+            continue
+        looked += 1
+        tail = smaller_tail(*(round(float(x)) for x in (seen, whole, held, draws)))
+        one = OddDraw(
+            p_value=tail,
+            columns=about,
+            label=label,
+            drawn=float(seen / draws),
+            everywhere=float(held / whole),
+        )
+        # Of two labels the other is as telling; "says b on all" is easier to read than "a on none".
+        if found is None or _tells_more(one, found):
+            found = one
+    if found is None or (p := min(1.0, 2 * found.p_value * looked)) > LEVEL:
+        return None
+    return replace(found, p_value=p)
+
+
+def _tells_more(one: OddDraw, other: OddDraw) -> bool:
+    alike = abs(one.p_value - other.p_value) <= 1e-9 * other.p_value
+    return one.drawn > other.drawn if alike else one.p_value < other.p_value
+
+
+_Event = tuple[NDArray[np.bool_], NDArray[np.bool_], tuple[str, ...], str | None]
+
+
+def _events(codes: Ints, columns: Sequence[str], labels: Sequence[str]) -> Iterator[_Event]:
+    """Yield what can be seen: in which patterns it is so, in which it could be, and its names."""
+    says = codes >= 0
+    for j, name in enumerate(columns):
+        for c, label in enumerate(labels):
+            yield codes[:, j] == c, says[:, j], (name,), str(label)
+    if len(columns) <= _MOST_PAIRS:
+        for a, b in combinations(range(len(columns)), 2):
+            both = says[:, a] & says[:, b]
+            yield both & (codes[:, a] == codes[:, b]), both, (columns[a], columns[b]), None
+    if len(columns) > 2:
+        some = says.sum(axis=1) > 1
+        least = np.where(says, codes, np.iinfo(np.int64).max).min(axis=1)
+        yield some & (codes.max(axis=1) == least), some, tuple(columns), None

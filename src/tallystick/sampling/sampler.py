@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import FormatError, InputError
 from tallystick.results import Json
-from tallystick.sampling.allocation import Allocation
-from tallystick.sampling.draws import draw
-from tallystick.sampling.observed import FAILED, Observed, observe
-from tallystick.sampling.plan import Plan
-
-__all__ = ["Sampler"]
+from tallystick.sampling.policies import Book
+from tallystick.sampling.strata import Plan
 
 FORMAT = 1
 WAITING = -2
@@ -296,3 +294,211 @@ class Sampler:
             )
             self._absorbed += 1
             self._allocation.refresh(self._absorbed)
+
+
+# What a run has seen: counts by stratum, all that an estimator needs.
+
+
+FAILED = -1
+"""Stands for an answer that never came."""
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Counts of one run, shape (S, …), or of many, shape (runs, S, …).
+
+    Parameters
+    ----------
+    shares
+        The part of all items in each stratum, p_k.
+    asked, answered
+        Questions and answers by stratum; they differ by the calls that failed or are in flight.
+    fraction
+        The part of the stratum that was answered, φ_k; 0 with replacement.
+    new
+        Answers by stratum and outcome.
+    old, same
+        Baseline outcomes of the answered items, and how often the answer was the same; None without
+        a baseline.
+    before
+        The part of *all* items with each baseline outcome; None without a baseline.
+    """
+
+    shares: FloatArray
+    asked: IntArray
+    answered: IntArray
+    fraction: FloatArray
+    new: IntArray
+    old: IntArray | None
+    same: IntArray | None
+    before: FloatArray | None
+
+
+def observe(
+    plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np.bool_] | None = None
+) -> Observed:
+    """Count *outcomes* (:data:`FAILED` where there is none) of *items*, along the last axis.
+
+    Parameters
+    ----------
+    plan
+        The plan of the run.
+    items, outcomes
+        Shape (questions,) or (runs, questions).
+    keep
+        Which questions to count; None counts all. The blind ones give phase 1 by itself.
+    """
+    S, J = len(plan.strata), plan.n_outcomes
+    lead = items.shape[:-1]
+    runs = int(np.prod(lead, dtype=np.intp))
+    counted = np.ones(items.shape, bool) if keep is None else keep
+    at = np.arange(runs).reshape((*lead, 1)) * S + plan.strata.of[items]
+
+    def count(mask: NDArray[np.bool_]) -> IntArray:
+        return np.bincount(at[mask], minlength=runs * S).reshape((*lead, S))
+
+    def table(mask: NDArray[np.bool_], values: IntArray) -> IntArray:
+        return np.bincount(at[mask] * J + values[mask], minlength=runs * S * J).reshape(
+            (*lead, S, J)
+        )
+
+    told = counted & (outcomes != FAILED)
+    answered = count(told)
+    old = None if plan.baseline is None else plan.old[items]
+    return Observed(
+        shares=plan.strata.shares,
+        asked=count(counted),
+        answered=answered,
+        fraction=answered / plan.limits,  # limits are infinite with replacement
+        new=table(told, outcomes),
+        old=None if old is None else table(told, old),
+        same=None if old is None else table(told & (outcomes == old), outcomes),
+        before=None if old is None else np.bincount(plan.old, minlength=J) / plan.strata.n_items,
+    )
+
+
+# All the chance of a run, drawn before it begins.
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """The random order of a run.
+
+    Without replacement: one random order of all items; each stratum is walked in that order, so a
+    policy decides only *how far* down each stratum a run goes, never which item is drawn, and the
+    answers of a stratum are exchangeable. With replacement: one uniform number a question.
+
+    Parameters
+    ----------
+    order
+        The items, in random order (without replacement) or in their own.
+    queue
+        The items stratum by stratum, each stratum in the order of *order*.
+    uniform
+        One number in [0, 1) a question, with replacement only.
+    blind
+        The strata of the blind phase in uniformly random order, one per question; None where the
+        policy has no such phase.
+    """
+
+    order: NDArray[np.intp]
+    queue: NDArray[np.intp]
+    uniform: NDArray[np.float64] | None
+    blind: NDArray[np.intp] | None = None
+
+
+def draw(plan: Plan, key: int) -> Draws:
+    """Return the chance of the run that *key* names."""
+    rng = as_rng(key)
+    # Sorting 16-bit numbers is linear in their count, and there are rarely more strata than that.
+    of = plan.strata.of.astype(np.uint16 if len(plan.strata) <= 2**16 else np.intp)
+    if plan.replacement:
+        return Draws(np.arange(len(of)), np.argsort(of, kind="stable"), rng.random(plan.calls))
+    order = rng.permutation(len(of))
+    first = plan.policy.shuffled(plan)
+    blind = None
+    if first is not None:
+        blind = rng.permutation(np.repeat(np.arange(len(first)), first))
+    return Draws(order, order[np.argsort(of[order], kind="stable")], None, blind)
+
+
+# A rule and its book, kept scored: the part that a single run and many replayed runs share.
+
+
+class Allocation:
+    """The scores of all strata, for one run or for *runs* side by side.
+
+    Parameters
+    ----------
+    plan
+        What decides.
+    runs
+        How many runs stand side by side; positions are those of :class:`Book`.
+    """
+
+    def __init__(self, plan: Plan, runs: int = 1) -> None:
+        self.rule = plan.policy.rule(plan)
+        self.book = Book(plan.vectors, len(plan.strata), runs)
+        self._limits, self._floors = plan.limits, plan.floors
+        # One question at a time: its answer comes before the next choice and scores the same
+        # stratum anyway.
+        self._apart = plan.in_flight > 1 or not self.rule.adaptive
+        self._strata = np.tile(np.arange(len(plan.strata)), runs)
+        self._everywhere = np.arange(len(self._strata))
+        self.scores = np.empty(len(self._strata))
+        self.rule.refresh(self.book)
+        self._score_all()
+
+    def choose(self) -> NDArray[np.intp]:
+        """Return the stratum to ask next, for every run; the first of equals."""
+        best: NDArray[np.intp] = self.scores.reshape(-1, len(self._limits)).argmax(axis=1)
+        return best
+
+    def blind(self, at: Any, k: Any) -> Any:
+        """Tell whether the next question to stratum *k* would be chosen without regard to
+        answers.
+        """
+        return self.book.asked[at] < self.rule.blind_until[k]
+
+    def ask(self, at: Any, k: Any) -> None:
+        """Note a question put to stratum *k*."""
+        self.book.asked[at] += 1
+        if self._apart:
+            self._score(at, k)
+
+    def tell(self, at: Any, k: Any, new: Any, old: Any) -> None:
+        """Note an answer, or that it failed."""
+        if isinstance(at, int):
+            if new != FAILED:
+                self.book.tell(at, k, new, old)
+        else:
+            live = new != FAILED
+            self.book.tell(at[live], k[live], new[live], old[live])
+        self._score(at, k)
+
+    def refresh(self, absorbed: int) -> None:
+        """After *absorbed* answers (failed ones included), read family rates again if it is
+        time.
+        """
+        every = self.rule.refresh_every
+        if every and absorbed % every == 0:
+            self.rule.refresh(self.book)
+            self._score_all()
+
+    def _score_all(self) -> None:
+        self._score(self._everywhere, self._strata)
+
+    def _score(self, at: Any, k: Any) -> None:
+        score = self.rule.score(self.book, at, k)
+        n = self.book.asked[at]
+        if isinstance(at, int):  # np.where costs more than all the rest on a single number
+            self.scores[at] = (
+                -np.inf if n >= self._limits[k] else np.inf if n < self._floors[k] else score
+            )
+        else:
+            self.scores[at] = np.where(
+                n >= self._limits[k], -np.inf, np.where(n < self._floors[k], np.inf, score)
+            )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tallystick.errors import InputError
-
-__all__ = ["IntArray", "Strata", "codes", "merge_small"]
+from tallystick.errors import BudgetError, InputError
+from tallystick.sampling.policies import Policy
 
 IntArray = NDArray[np.intp]
 
@@ -134,3 +135,464 @@ def merge_small(strata: Strata, *, least: int) -> Strata:
         into[smallest] = hosts[strata.sizes[hosts].argmin()]
         strata = strata.regroup(into)
     return strata
+
+
+# Build strata from codes and ranks: plain cells of label and difficulty, and the default cells of
+# history.
+
+
+CELL_EXPECTS = 4.0
+"""A cell of its own needs this many expected questions."""
+BIN_EXPECTS = 3.0
+"""A bin by confidence inside a cell needs only this many: with fewer bins most labels of a large
+set had none."""
+MOST_BINS = 4
+WRONG_COUNTS = 2.0
+"""A wrong old answer is worth this many right ones: it flips more often."""
+
+
+def difficulty_cells(label: ArrayLike, difficulty: ArrayLike, *, bins: int) -> Strata:
+    """Return the cells of label by difficulty: each label is cut by rank into *bins* bins of equal
+    size.
+
+    [CZZ22]_ (api-shifts), section 3.1, with K = *bins*. A label with fewer items than bins gets one
+    bin an item. Equal difficulties are told apart by position, so that bins have equal sizes
+    whatever the ties.
+
+    Examples
+    --------
+    >>> difficulty_cells([0, 0, 0, 0, 1, 1], [0.9, 0.1, 0.8, 0.2, 0.5, 0.4], bins=2).of
+    array([1, 0, 1, 0, 3, 2])
+    """
+    labels, hard = codes(label, "label"), _ranked(difficulty, "difficulty", len(np.asarray(label)))
+    if bins < 1:
+        raise InputError(f"bins must be at least 1, got {bins!r}")
+    of = np.empty(len(labels), np.intp)
+    start = 0
+    for value in np.unique(labels):
+        items = np.flatnonzero(labels == value)
+        of[items], used = _cut(items, hard, bins)
+        of[items] += start
+        start += used
+    return Strata(of)
+
+
+def history_cells(
+    true: ArrayLike, old: ArrayLike, *, calls: int, confidence: ArrayLike | None = None
+) -> Strata:
+    r"""Return strata from what is known of each item: its true code, its old answer and a
+    confidence.
+
+    With s = 1 for a right and 2 for a wrong old answer, a group g of items expects
+
+    .. math:: e(g) = N \, \frac{\sum_{i \in g} s_i}{\#\text{right} + 2\,\#\text{wrong}}   \tag{S1}
+
+    of the N = *calls* questions. Per true code there is one cell of right items and one for each
+    wrong old answer with e ≥ 4; its other wrong items share a cell. If its wrong side has e < 4, or
+    either side fewer than two items, the code is one mixed cell; codes with e < 4 in all are
+    pooled. Each cell is then cut by confidence rank into clip(⌊e/3⌋, 1, 4) bins. If two questions a
+    stratum would exceed N, the smallest strata merge. Families are (mostly right or not) x (third
+    of the mean confidence rank). docs/theory/sampling.md. ⌊e/3⌋ bins
+    and not ⌊e/6⌋: with 31 labels and 200 questions most labels would have a single one, and lose to
+    MASA's.
+
+    Only codes and ranks are used, so the engine stays ignorant of what they mean. Where codes are
+    pooled or mixed, count outcomes in flattened (true, answer) space.
+
+    Parameters
+    ----------
+    true, old
+        Codes of equal meaning: an item is right where they are equal.
+    calls
+        The budget N.
+    confidence
+        Anything whose rank foretells change; None makes no bins.
+
+    Examples
+    --------
+    >>> strata = history_cells([0] * 50 + [1] * 50, [0] * 40 + [1] * 60, calls=60)
+    >>> strata.sizes                                  # code 0 right, code 0 wrong, code 1 (never wrong)
+    array([40, 10, 50])
+    """
+    truth, before = codes(true, "true"), codes(old, "old")
+    if len(truth) != len(before):
+        raise InputError(
+            f"true and old must have equal lengths, got {len(truth)} and {len(before)}"
+        )
+    if calls < 1:
+        raise InputError(f"calls must be at least 1, got {calls!r}")
+    ranks = None if confidence is None else _ranked(confidence, "confidence", len(truth))
+    right = before == truth
+    worth = np.where(right, 1.0, WRONG_COUNTS)
+    expects = calls * worth / worth.sum()  # (S1), one item's part of e
+    of = np.empty(len(truth), np.intp)
+    start = 0
+    for items in _cells(truth, before, right, expects):
+        bins = (
+            min(max(math.floor(expects[items].sum() / BIN_EXPECTS), 1), MOST_BINS)
+            if ranks is not None
+            else 1
+        )
+        cut, used = _cut(items, ranks, bins) if ranks is not None else (0, 1)
+        of[items] = start + cut
+        start += used
+    size = np.bincount(of)
+    mostly_right = 2 * np.bincount(of, weights=right) >= size
+    third = np.zeros(len(size), np.intp)
+    if ranks is not None:
+        third = np.floor(3 * np.bincount(of, weights=ranks) / size / len(ranks)).astype(np.intp)
+    strata = Strata(of, 3 * mostly_right + third)
+    while len(strata) > 1 and 2 * len(strata) > calls:  # rare: few calls and mostly wrong
+        strata = merge_small(strata, least=int(strata.sizes.min()) + 1)
+    return strata
+
+
+def _cells(
+    truth: IntArray, before: IntArray, right: NDArray[np.bool_], expects: NDArray[np.float64]
+) -> list[IntArray]:
+    """Step 1 of the default: the cells before the cut by confidence, as lists of items."""
+    cells: list[IntArray] = []
+    pool: list[IntArray] = []
+    for value in np.unique(truth):
+        items = np.flatnonzero(truth == value)
+        good, bad = items[right[items]], items[~right[items]]
+        if expects[items].sum() < CELL_EXPECTS:
+            pool.append(items)
+        elif expects[bad].sum() < CELL_EXPECTS or min(len(good), len(bad)) < 2:
+            cells.append(items)
+        else:
+            own = [bad[before[bad] == answer] for answer in np.unique(before[bad])]
+            large = [cell for cell in own if expects[cell].sum() >= CELL_EXPECTS and len(cell) >= 2]
+            rest = np.setdiff1d(bad, np.concatenate(large)) if large else bad
+            if len(rest) == 1 and large:  # one item cannot show its own spread
+                large[-1], rest = np.sort(np.append(large[-1], rest)), rest[:0]
+            cells += [good, *large, *([rest] if len(rest) else [])]
+    return cells + ([np.sort(np.concatenate(pool))] if pool else [])
+
+
+def _ranked(values: ArrayLike, name: str, length: int) -> IntArray:
+    """Rank every value among all, ties by position."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (length,) or np.isnan(array).any():
+        raise InputError(
+            f"{name} must hold {length} numbers, none of them NaN, got shape {array.shape}"
+        )
+    ranks = np.empty(length, np.intp)
+    ranks[np.argsort(array, kind="stable")] = np.arange(length)
+    return ranks
+
+
+def _cut(items: IntArray, ranks: IntArray, bins: int) -> tuple[IntArray, int]:
+    """Cut *items* into *bins* groups of equal size by rank; return each one's group and how many
+    there are.
+    """
+    used = min(bins, len(items))
+    group = np.empty(len(items), np.intp)
+    group[np.argsort(ranks[items], kind="stable")] = np.arange(len(items)) * used // len(items)
+    return group, used
+
+
+# Everything that decides a run except its seed and its answers.
+
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plan:
+    """What to sample, by which policy, for how much.
+
+    A run is a function of its plan, its seed and its answers in the order in which they were asked
+    for; nothing else. In particular neither the order nor the time in which answers arrive can
+    change it.
+
+    Parameters
+    ----------
+    strata
+        The items and their strata.
+    policy
+        Which stratum to ask next.
+    budget
+        Calls, money or both.
+    n_outcomes
+        Answers are codes 0 … n_outcomes - 1.
+    baseline
+        The earlier answer to every item, in the same codes: then an answer counts as its *change*,
+        e(new) - e(old).
+    effects
+        Row j is the vector that outcome j stands for; None means one-hot.
+    weights
+        How much an error in each outcome matters, of shape (J,), or (S, J) for weights that differ
+        by stratum.
+    prices
+        What each item costs. Policies that weigh strata by variance then weigh it by money.
+    in_flight
+        How many answers may be outstanding. The choice number t uses the answers to the first t -
+        in_flight questions and no more, even if more have arrived: so any run with the same plan,
+        seed and answers is the same run.
+    replacement
+        Draw with replacement (to remake published experiments); otherwise an item is asked at most
+        once.
+
+    Examples
+    --------
+    >>> from tallystick.sampling import Masa
+    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Masa(), budget=Budget(calls=10), n_outcomes=2)
+    >>> plan.calls
+    10
+    """
+
+    strata: Strata
+    policy: Policy
+    budget: Budget
+    n_outcomes: int
+    baseline: ArrayLike | None = None
+    effects: ArrayLike | None = None
+    weights: ArrayLike | None = None
+    prices: ArrayLike | None = None
+    in_flight: int = 1
+    replacement: bool = False
+
+    def __post_init__(self) -> None:
+        if self.in_flight < 1:
+            raise InputError(f"in_flight must be at least 1, got {self.in_flight!r}")
+        _ = self.vectors, self.old  # refused now if they do not fit, not at the first answer
+        floors, rest = int(self.floors.sum()), self.calls - self.policy.opening(self.calls)
+        if floors > rest:
+            raise BudgetError(
+                f"{len(self.strata)} strata with at least {self.policy.minimum} questions each need"
+                f" {floors} calls, the budget has {rest} for them: merge strata, lower the policy's"
+                " minimum or raise the budget"
+            )
+
+    @cached_property
+    def vectors(self) -> Effects:
+        """What each outcome stands for."""
+        return Effects.of(
+            self.n_outcomes, len(self.strata), matrix=self.effects, weights=self.weights
+        )
+
+    @cached_property
+    def old(self) -> IntArray:
+        """The earlier answer to every item; the code n_outcomes where there is none."""
+        if self.baseline is None:
+            return np.full(self.strata.n_items, self.n_outcomes, np.intp)
+        old = codes(self.baseline, "baseline")
+        if len(old) != self.strata.n_items or old.max() >= self.n_outcomes:
+            raise InputError(
+                f"baseline must hold {self.strata.n_items} codes below n_outcomes ="
+                f" {self.n_outcomes}, got {len(old)} up to {old.max()}"
+            )
+        return old
+
+    @cached_property
+    def price(self) -> FloatArray | None:
+        """The price of every item, or None if prices play no part."""
+        if self.prices is None:
+            return None
+        price = np.asarray(self.prices, dtype=np.float64)
+        if price.shape != (self.strata.n_items,) or not (
+            np.isfinite(price).all() and (price > 0).all()
+        ):
+            raise InputError(
+                f"prices must hold a positive number for each of the {self.strata.n_items} items"
+            )
+        return price
+
+    @cached_property
+    def calls(self) -> int:
+        """The planned number of questions, N."""
+        mean = None if self.price is None else float(self.price.mean())
+        return self.budget.planned(
+            available=None if self.replacement else self.strata.n_items, price=mean
+        )
+
+    @cached_property
+    def worth(self) -> FloatArray:
+        """The share of each stratum over the root of its mean price: Neyman's weight when money is
+        what is scarce.
+        """
+        if self.price is None:
+            return self.strata.shares
+        cost = np.bincount(self.strata.of, weights=self.price) / self.strata.sizes
+        return np.asarray(self.strata.shares / np.sqrt(cost))
+
+    @cached_property
+    def limits(self) -> FloatArray:
+        """How many questions each stratum can take."""
+        return (
+            np.full(len(self.strata), np.inf)
+            if self.replacement
+            else self.strata.sizes.astype(np.float64)
+        )
+
+    @cached_property
+    def floors(self) -> FloatArray:
+        """How many questions each stratum gets before anything else."""
+        return np.minimum(float(self.policy.minimum), self.limits)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of everything that decides a run, so that a saved one is not continued under
+        another plan.
+        """
+        digest = hashlib.sha256(
+            repr((self.policy, self.calls, self.budget, self.in_flight, self.replacement)).encode()
+        )
+        for part in (
+            self.strata.of,
+            self.strata.families,
+            self.old,
+            self.vectors.value,
+            self.vectors.weight,
+            self.price,
+        ):
+            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
+
+
+# What an answer does to the quantity that is estimated: a sparse vector an outcome.
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    r"""The vector that outcome j stands for in stratum k: weight[k, j] times the sparse row j.
+
+    Without a baseline an answer adds x = row(new); with one it adds x = row(new) - row(old).
+    One-hot rows make the mean of x the distribution of answers (or its change), which is what a
+    confusion matrix needs. Outcome number J stands for "no baseline" and adds nothing.
+
+    Parameters
+    ----------
+    index, value
+        Row j has the entries ``value[m, j]`` at the coordinates ``index[m, j]``; shape (width, J +
+        1).
+    weight
+        Shape (S, J + 1).
+    dimensions
+        How many coordinates there are.
+    """
+
+    index: NDArray[np.intp]
+    value: FloatArray
+    weight: FloatArray
+    dimensions: int
+
+    @classmethod
+    def of(
+        cls,
+        n_outcomes: int,
+        n_strata: int,
+        *,
+        matrix: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Effects:
+        """Return one-hot rows, or the rows of *matrix* (J, d), with weights of shape (J,) or (S,
+        J).
+
+        Examples
+        --------
+        >>> Effects.of(3, 1, weights=[1, 1, 2]).reach
+        array([2.])
+        """
+        if n_outcomes < 1:
+            raise InputError(f"n_outcomes must be at least 1, got {n_outcomes!r}")
+        if matrix is None:
+            dimensions = n_outcomes
+            index = np.append(np.arange(n_outcomes), 0)[None, :]
+            value = np.append(np.ones(n_outcomes), 0.0)[None, :]
+        else:
+            rows = np.asarray(matrix, dtype=np.float64)
+            if rows.ndim != 2 or len(rows) != n_outcomes or not np.isfinite(rows).all():
+                raise InputError(
+                    f"effects must be a finite table of {n_outcomes} rows, got shape {rows.shape}"
+                )
+            dimensions = rows.shape[1]
+            index = np.repeat(np.arange(dimensions)[:, None], n_outcomes + 1, axis=1)
+            value = np.column_stack([rows.T, np.zeros(dimensions)])
+        weight = (
+            np.ones((1, n_outcomes))
+            if weights is None
+            else np.atleast_2d(np.asarray(weights, dtype=np.float64))
+        )
+        if (
+            weight.shape not in ((1, n_outcomes), (n_strata, n_outcomes))
+            or not np.isfinite(weight).all()
+        ):
+            raise InputError(
+                f"weights must be finite, of shape ({n_outcomes},) or ({n_strata}, {n_outcomes}),"
+                f" got {weight.shape}"
+            )
+        padded = np.column_stack([weight, np.zeros(len(weight))])
+        return cls(index, value, np.broadcast_to(padded, (n_strata, n_outcomes + 1)), dimensions)
+
+    @property
+    def width(self) -> int:
+        """How many entries a row has."""
+        return len(self.index)
+
+    @property
+    def squared(self) -> FloatArray:
+        """Squared length of every outcome's vector in every stratum, shape (S, J)."""
+        rows: FloatArray = np.square(self.value[:, :-1]).sum(axis=0)
+        return np.square(self.weight[:, :-1]) * rows
+
+    @property
+    def reach(self) -> FloatArray:
+        """The longest vector that an answer can add in each stratum."""
+        return np.asarray(np.sqrt(self.squared.max(axis=1)))
+
+
+# What may be spent: calls, money, or both.
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A limit on questions, on money, or on both; whichever is reached first ends the run.
+
+    Parameters
+    ----------
+    calls
+        How many questions may be asked; None leaves it to *money*.
+    money
+        How much they may cost in all, in the unit of the prices; None leaves it to *calls*.
+
+    Examples
+    --------
+    >>> Budget(calls=500).calls
+    500
+    >>> Budget()
+    Traceback (most recent call last):
+    tallystick.errors.InputError: a budget needs calls, money or both
+    """
+
+    calls: int | None = None
+    money: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.calls is None and self.money is None:
+            raise InputError("a budget needs calls, money or both")
+        if self.calls is not None and self.calls < 1:
+            raise InputError(f"calls must be at least 1, got {self.calls!r}")
+        if self.money is not None and not 0 < self.money < float("inf"):
+            raise InputError(f"money must be positive and finite, got {self.money!r}")
+
+    def planned(self, *, available: int | None, price: float | None) -> int:
+        """Return how many questions to plan for, given how many items there are and what one costs
+        on average.
+
+        Examples
+        --------
+        >>> Budget(calls=500, money=1.0).planned(available=10_000, price=0.004)
+        250
+        """
+        limits = [limit for limit in (self.calls, available) if limit is not None]
+        if self.money is not None:
+            if price is None:
+                raise InputError("a budget in money needs the price of every item: give prices")
+            if price > self.money:
+                raise BudgetError(
+                    f"money = {self.money:g} does not pay for one question at {price:g} on average"
+                )
+            limits.append(int(self.money / price))
+        return min(limits)

@@ -2,70 +2,90 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import json
 import logging
+import re
+import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from tallystick.serve.boundary import Boundary
+import tallystick
+from tallystick.errors import FileError, InputError, MissingExtra
+from tallystick.serve.auth import Fix, HttpProblem, ProblemBody, is_loopback, make_key
+from tallystick.serve.export import note_used
+from tallystick.serve.jobs import Config, Service
 from tallystick.serve.pages import problem_page
-from tallystick.serve.problem import HttpProblem
-from tallystick.serve.retention import note_used
-from tallystick.serve.routes import HEADERS, Route, endpoint, json_response, mounted
-from tallystick.serve.service import Config, Service
-from tallystick.serve.store import Store
-
-__all__ = ["FILES", "Application", "make_app", "make_service", "routes"]
+from tallystick.serve.routes import HEADERS, Incoming, Route, endpoint, json_response, mounted
+from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.writer import Boundary
 
 _LOG = logging.getLogger("tallystick.serve")
 _RECORDS = "/v1/streams/{stream}/records"
 
-FILES = (
-    "tallystick.serve.records",
-    "tallystick.serve.results",
-    "tallystick.serve.export",
-    "tallystick.serve.streams",
-    "tallystick.serve.keys",
-    "tallystick.serve.drift",
-    "tallystick.serve.alerts",
-    "tallystick.serve.hooks",
-    "tallystick.serve.watches.routes",
-    "tallystick.serve.watches.runs",
-    "tallystick.serve.metrics",
-    "tallystick.serve.retention",
-    "tallystick.serve.nightly",
-    "tallystick.serve.health",
-    "tallystick.serve.queue.labels",
-    "tallystick.serve.pages.site",
-    "tallystick.serve.pages.door",
-    "tallystick.serve.pages.home",
-    "tallystick.serve.pages.stream",
-    "tallystick.serve.pages.label",
-    "tallystick.serve.pages.people",
-    "tallystick.serve.pages.watch",
-    "tallystick.serve.pages.alarms",
-    "tallystick.serve.pages.keeping",
+ROUTES = (
+    "tallystick.serve.ingest_write:RECORDS_ROUTES",
+    "tallystick.serve.results:RESULTS_ROUTES",
+    "tallystick.serve.export:EXPORT_ROUTES",
+    "tallystick.serve.routes:STREAMS_ROUTES",
+    "tallystick.serve.app:KEYS_ROUTES",
+    "tallystick.serve.drift:DRIFT_ROUTES",
+    "tallystick.serve.alerts:ALERTS_ROUTES",
+    "tallystick.serve.alerts:HOOKS_ROUTES",
+    "tallystick.serve.watch_runs:WATCH_ROUTES_ROUTES",
+    "tallystick.serve.jobs:METRICS_ROUTES",
+    "tallystick.serve.app:HEALTH_ROUTES",
+    "tallystick.serve.queue_turns:LABELS_ROUTES",
+    "tallystick.serve.pages.site:PAGE_SITE_ROUTES",
+    "tallystick.serve.pages.site:PAGE_DOOR_ROUTES",
+    "tallystick.serve.pages.home:PAGE_HOME_ROUTES",
+    "tallystick.serve.pages.stream:PAGE_STREAM_ROUTES",
+    "tallystick.serve.pages.label:PAGE_LABEL_ROUTES",
+    "tallystick.serve.pages.home:PAGE_PEOPLE_ROUTES",
+    "tallystick.serve.pages.label:PAGE_WATCH_ROUTES",
+    "tallystick.serve.pages.home:PAGE_ALARMS_ROUTES",
+    "tallystick.serve.pages.home:PAGE_KEEPING_ROUTES",
 )
-"""Files that export ``ROUTES``, ``JOBS``, or both. A new file is one line here."""
+"""Where the routes are: file and name. A new table of routes is one line here."""
+
+JOBS = (
+    "tallystick.serve.drift:DRIFT_JOBS",
+    "tallystick.serve.alerts:HOOKS_JOBS",
+    "tallystick.serve.watch_runs:WATCH_RUNS_JOBS",
+    "tallystick.serve.export:RETENTION_JOBS",
+    "tallystick.serve.export:NIGHTLY_JOBS",
+)
+"""Where the jobs are."""
+
+
+def _held(place: str) -> tuple[Any, ...]:
+    """Return what stands at a place such as ``tallystick.serve.app:KEYS_ROUTES``."""
+    file, _, name = place.partition(":")
+    held: tuple[Any, ...] = getattr(import_module(file), name)
+    return held
 
 
 def routes() -> tuple[Route, ...]:
     """Return the table of routes."""
-    return tuple(one for name in FILES for one in getattr(import_module(name), "ROUTES", ()))
+    return tuple(one for place in ROUTES for one in _held(place))
 
 
 def make_service(
     store: Store, *, config: Config | None = None, clock: Callable[[], float] = time.time
 ) -> Service:
     """Return a service with the jobs of every file; `Service.start` begins them."""
-    jobs = tuple(one for name in FILES for one in getattr(import_module(name), "JOBS", ()))
+    jobs = tuple(one for place in JOBS for one in _held(place))
     service = Service(store, config=config, jobs=jobs, clock=clock)
     service.memory["routes"] = routes()
     service.problem_page = problem_page
@@ -137,3 +157,425 @@ class Application:
 
 def _headers(error: Any) -> dict[str, str]:
     return dict(getattr(error, "headers", None) or {})
+
+
+# Open the store, bind the port, serve until interrupted.
+
+
+DATABASE = "tallystick.sqlite"
+LOCK = "tallystick.lock"
+"""A file that the running service holds, so that no second one starts on the same folder."""
+
+
+def address_of(folder: Path, db: str | None) -> str:
+    """Return where the store is: the database that is named, or one file in the folder."""
+    return db if db is not None else str(folder / DATABASE)
+
+
+def start_service(config: Config, address: str, *, durability: str = "full") -> Service:
+    """Open the store and make the service."""
+    try:
+        from tallystick.serve.auth import connection_of  # noqa: F401
+        from tallystick.serve.store import open_store
+        from tallystick.serve.watch_runs import take_file
+    except ImportError as error:
+        raise MissingExtra(error.name or "starlette", "serve") from error
+    lock = contextlib.ExitStack()
+    if "://" not in address:
+        lock.enter_context(alone(Path(address).parent))
+    try:
+        store = open_store(address, durability=durability)
+    except BaseException:
+        lock.close()
+        raise
+    try:
+        service = make_service(store, config=config)
+    except BaseException:
+        store.close()
+        lock.close()
+        raise
+    service.on_close(lock.close)
+    try:
+        take_file(service)
+    except BaseException:
+        service.close()
+        raise
+    return service
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a folder: a second service on the same file would not see what the first one writes."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = (folder / LOCK).open("a", encoding="ascii")
+    except OSError as error:
+        raise FileError(
+            f"{folder} cannot be used ({error.strerror}): give a folder that can be written"
+        ) from error
+    with held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(
+                f"another service runs on {folder}: stop it, give another --folder, or use --db"
+                " postgresql://… for several processes"
+            ) from error
+        yield
+
+
+def first_key(transaction: Transaction) -> str | None:
+    """Make an admin key where none can be used, and return it; None where there is one."""
+    usable = "role = 'admin' and revoked is null and (expires is null or expires > ?)"
+    if transaction.one(f"select 1 from key where {usable} limit 1", (time.time(),)):
+        return None
+    return make_key(transaction, role="admin", name="first")
+
+
+@contextlib.contextmanager
+def bound(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen on an address before anything is said about it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+        except OSError as error:
+            raise InputError(
+                f"{host}:{port} cannot be used ({error.strerror}): is the service running"
+                " already? Otherwise give another --port, or 0 for any"
+            ) from error
+        yield listening
+
+
+def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
+    """Serve until interrupted; every record that was accepted is on the disk."""
+    import uvicorn
+
+    from tallystick.serve.auth import connection_of
+    from tallystick.serve.pages import start_link
+
+    config = service.config
+    logging.getLogger("tallystick.serve").setLevel(logging.INFO)
+    # A batch makes thousands of objects, none of them in a cycle: looking for cycles after every
+    # 700 took a quarter of the time of a record. What is loaded by now is never looked at again.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        with bound(config.host, config.port) as listening:
+            made = None if is_loopback(config.host) else service.writer.do(first_key)
+            if made is not None:
+                say(f"Admin key, shown once: {made}")
+            host = f"[{config.host}]" if ":" in config.host else config.host
+            say(f"Tallystick serves http://{host}:{listening.getsockname()[1]}")
+            if config.folder is not None:
+                say(f"Everything is kept in {config.folder}. Press Ctrl-C to stop.")
+            if not is_loopback(config.host):
+                say("! This is plain HTTP: put a proxy with TLS before it, or keys can be read.")
+                link = start_link(service)
+                say(f"Open the pages once, within 15 minutes, by {link} behind this address.")
+            # No proxy header is believed: it would make any caller a local one.
+            uvicorn.Server(
+                uvicorn.Config(
+                    make_app(service),
+                    http=connection_of(service),
+                    log_level="warning",
+                    access_log=False,
+                    proxy_headers=False,
+                    server_header=False,
+                    timeout_graceful_shutdown=10,
+                    backlog=1024,
+                )
+            ).run(sockets=[listening])
+    except BaseException:
+        service.close()
+        raise
+
+
+# ``openapi.json``, made from the table of routes and the msgspec types in it.
+
+
+_TEXT = {"type": "string"}
+_PATH: dict[str, Any] = {
+    "stream": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+    "verb": {"type": "string", "enum": ["judge", "score", "compare", "bound"]},
+}
+"""What the parameters of paths may be."""
+
+_REF = "#/components/schemas/{name}"
+
+
+def description(service: Service) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 description of the routes of a service, pages left out."""
+    table = [one for one in service.memory.get("routes", ()) if not one.page]
+    types = [ProblemBody]
+    for route in table:
+        parts = (route.body, route.answer, route.record)
+        types += [one for one in parts if _is_type(one) and one not in types]
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
+    of = dict(zip(map(id, types), schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for route in table:
+        path = re.sub(r"{(\w+):\w+}", r"{\1}", route.path)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route, of)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Tallystick", "version": tallystick.__version__},
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _is_type(one: Any) -> bool:
+    return one is not None and not isinstance(one, str) and one not in (bytes, dict)
+
+
+def _operation(route: Route, of: dict[int, Any]) -> dict[str, Any]:
+    """Describe one route."""
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": _PATH.get(name, _TEXT)}
+        for name in re.findall(r"{(\w+)", route.path)
+    ]
+    for one in route.query:
+        kind: dict[str, Any] = {"type": one.kind}
+        parameters.append(
+            {
+                "name": one.name,
+                "in": "query",
+                "description": one.help,
+                "schema": {"type": "array", "items": kind} if one.repeats else kind,
+            }
+        )
+    content = {"application/json": {"schema": of.get(id(route.answer), {})}}
+    if isinstance(route.answer, str):
+        content = {route.answer: {}}
+    problem = {
+        "description": "The request was refused; the body says why and what to do.",
+        "content": {"application/problem+json": {"schema": of[id(ProblemBody)]}},
+    }
+    good: dict[str, Any] = {"description": route.summary, "content": content}
+    if route.status == 204:
+        del good["content"]
+    found: dict[str, Any] = {
+        "summary": route.summary,
+        "parameters": parameters,
+        "responses": {str(route.status): good, "4XX": problem, "503": problem},
+    }
+    if route.role != "none":
+        found["security"] = [{"key": []}]
+        found["description"] = f"Needs a key with the role {route.role} (admin may do everything)."
+    if route.body is bytes:
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/x-ndjson": {}, "application/json": {}},
+        }
+        if route.record is not None:
+            line = of[id(route.record)]
+            found["requestBody"] = {
+                "required": True,
+                "description": "One JSON object per line, or a list of them.",
+                "content": {
+                    "application/x-ndjson": {"schema": line},
+                    "application/json": {"schema": {"type": "array", "items": line}},
+                },
+            }
+    elif route.body is not None and route.body is not dict:
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": of[id(route.body)]}},
+        }
+    return found
+
+
+# Keys: make one (it is shown once), list them, revoke one.
+
+
+class KeyOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked for: a role, a name, and the streams it is for (none: all)."""
+
+    role: str
+    name: str
+    streams: list[str] = []
+    days: float | None = None
+
+
+class KeyShown(msgspec.Struct):
+    """A new key. It cannot be shown again."""
+
+    key: str
+
+
+class KeyBody(msgspec.Struct):
+    """A key as it is listed, without its secret."""
+
+    id: str
+    role: str
+    name: str
+    streams: list[str]
+    created: float
+    last_used: float | None
+    expires: float | None
+    revoked: float | None
+
+
+class KeyList(msgspec.Struct):
+    """All keys."""
+
+    keys: list[KeyBody]
+
+
+async def post_key(incoming: Incoming) -> KeyShown:
+    """Make a key."""
+    order: KeyOrder = incoming.body
+    now = incoming.service.clock()
+    if order.days is not None and not order.days > 0:
+        fix = Fix(column="days", value=f"{order.days:g}", way_out="more than 0, or null for ever")
+        raise HttpProblem(422, "the key would have expired already", [fix])
+    expires = None if order.days is None else now + order.days * 86_400.0
+
+    def work(transaction: Transaction) -> str:
+        return make_key(
+            transaction,
+            role=order.role,
+            name=order.name[:200],
+            streams=tuple(order.streams),
+            expires=expires,
+            now=now,
+        )
+
+    return KeyShown(await incoming.service.commit(work))
+
+
+def listed(reader: Reader, service: Service) -> list[KeyBody]:
+    """Return every key without its secret."""
+    rows = reader.all(
+        "select id, role, name, streams, created, last_used, expires, revoked from key"
+        " order by created"
+    )
+    return [
+        KeyBody(
+            id=row[0],
+            role=row[1],
+            name=row[2],
+            streams=json.loads(row[3]),
+            created=row[4],
+            last_used=service.door.used(row[0]) or row[5],
+            expires=row[6],
+            revoked=row[7],
+        )
+        for row in rows
+    ]
+
+
+async def get_keys(incoming: Incoming) -> KeyList:
+    """List keys."""
+    service = incoming.service
+    return KeyList(await service.reading(lambda reader: listed(reader, service)))
+
+
+async def delete_key(incoming: Incoming) -> dict[str, str]:
+    """Revoke a key: it is refused from now on."""
+    ident, now = incoming.path["key"], incoming.service.clock()
+
+    def work(transaction: Transaction) -> None:
+        if not transaction.run("update key set revoked = ? where id = ?", (now, ident)):
+            raise HttpProblem(404, f"there is no key {ident!r}")
+        transaction.run("delete from session where key = ?", (ident,))
+
+    await incoming.service.commit(work)
+    incoming.service.door.forget()
+    return {"revoked": ident}
+
+
+KEYS_ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/keys",
+        role="admin",
+        work=post_key,
+        summary="Make a key; it is shown once.",
+        body=KeyOrder,
+        answer=KeyShown,
+        status=201,
+    ),
+    Route(
+        method="GET",
+        path="/v1/keys",
+        role="admin",
+        work=get_keys,
+        summary="List keys, without their secrets.",
+        answer=KeyList,
+    ),
+    Route(
+        method="DELETE",
+        path="/v1/keys/{key}",
+        role="admin",
+        work=delete_key,
+        summary="Revoke a key.",
+        answer=dict[str, str],
+    ),
+)
+"""Routes of this file."""
+
+# Whether the service is alive and ready, and what it offers.
+
+
+class Health(msgspec.Struct):
+    """What /healthz and /readyz say."""
+
+    status: str
+    version: str
+
+
+async def healthz(incoming: Incoming) -> Health:
+    """Say that the process answers."""
+    return Health("ok", tallystick.__version__)
+
+
+async def readyz(incoming: Incoming) -> Health:
+    """Say that records can be taken: the writer lives, and the database is read and written."""
+    service = incoming.service
+    if not service.writer.is_alive():
+        raise HttpProblem(503, "the writer has not committed for 5 seconds", Retry_After="5")
+    with Boundary() as edge:
+        await service.reading(lambda reader: reader.one("select max(version) from schema_version"))
+        if service.writer.refused:  # nobody may post until we are ready, so we must try ourselves
+            await service.writer.try_again()
+    if edge.error is not None:  # whatever the database says, it is not ready
+        raise HttpProblem(503, f"the database cannot be used: {edge.error}", Retry_After="5")
+    return Health("ready", tallystick.__version__)
+
+
+async def openapi(incoming: Incoming) -> Response:
+    """Return the description of every route."""
+    return json_response(
+        incoming.service.memory.setdefault("openapi", description(incoming.service))
+    )
+
+
+def _twice(path: str, **given: object) -> tuple[Route, Route]:
+    """Serve an address at the root, where probes look, and under /v1."""
+    return tuple(  # type: ignore[return-value]  # there are two of them
+        Route(method="GET", path=before + path, role="none", **given)  # type: ignore[arg-type]
+        for before in ("", "/v1")
+    )
+
+
+HEALTH_ROUTES: tuple[Route, ...] = (
+    *_twice("/healthz", work=healthz, summary="Is the process alive?", answer=Health),
+    *_twice("/readyz", work=readyz, summary="Can records be taken?", answer=Health),
+    *_twice(
+        "/openapi.json",
+        work=openapi,
+        summary="What this service offers.",
+        answer="application/json",
+    ),
+)

@@ -1,50 +1,150 @@
-"""Who asks: keys, sessions of the pages, and the rule of the loopback.
+"""One connection: how long a request may take to arrive, and whose process is at the other end.
 
-A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256 is kept, so no secret of
-the server can be lost.
-
-A request without a key is trusted only while there has never been an admin key and the service
-listens on loopback. It must come from this machine, ask for this machine by name, and show no sign
-of a proxy. A foreign site that rebinds its name fails the test of the name, and a page of a foreign
-site that posts here fails the test of its origin.
+uvicorn waits for ever for the rest of a request, and an application sees a request only once its
+headers are complete. So the time is kept here, where the bytes come in.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import ipaddress
 import json
+import math
+import re
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from tallystick.serve.problem import Fix, HttpProblem
+import msgspec
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
 from tallystick.serve.store import Reader, Transaction
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from tallystick.serve.service import Service
+    from tallystick.serve.jobs import Service
 
-__all__ = [
-    "COOKIE",
-    "LOCAL",
-    "NOBODY",
-    "ROLES",
-    "Doorkeeper",
-    "Principal",
-    "allow",
-    "check_origin",
-    "is_loopback",
-    "make_key",
-    "make_session",
-]
+_RATE = 16 * 1024
+"""Bytes of a body that buy one more second: 8 MB over a slow line take longer than the limit."""
+
+_PROCESS = Path("/proc/self")
+_SOCKETS = (_PROCESS / "net/tcp", _PROCESS / "net/tcp6")
+
+
+def connection_of(service: Service) -> type[asyncio.Protocol]:
+    """Return the protocol of the connections of a service."""
+
+    class Connection(_Connection):
+        _service = service
+
+    return Connection
+
+
+class _Connection(HttpToolsProtocol):
+    """uvicorn's protocol with a deadline for each request."""
+
+    _service: Service
+    _deadline: asyncio.TimerHandle | None = None
+    _came = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._begin()
+        # A proxy that adds no header still is a process of another user, as a rule. Without an
+        # address nobody counts as this machine.
+        if self._service.door.keyless and self.client is not None and is_loopback(self.client[0]):
+            here = transport.get_extra_info("sockname")[1]
+            if not _is_our_user(there=self.client[1], here=here):
+                self.client = None
+
+    def data_received(self, data: bytes) -> None:
+        self._begin()  # empty lines before a request begin none, and must not keep it open
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        self._end()
+        self._begin()
+        super().on_message_begin()
+
+    def on_body(self, body: bytes) -> None:
+        self._came += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._end()
+        super().on_message_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end()
+        super().connection_lost(exc)
+
+    def _begin(self) -> None:
+        """Start the clock of a request, if it does not run yet."""
+        if self._deadline is None:
+            self._came = 0
+            self._wait(self._service.config.request_seconds)
+
+    def _wait(self, seconds: float) -> None:
+        self._deadline = self.loop.call_later(seconds, self._cut_off)
+
+    def _end(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _cut_off(self) -> None:
+        """Close a connection whose request did not arrive in time."""
+        cycle = self.cycle
+        answered = cycle is None or cycle.response_complete
+        waits_for_us = self.flow.read_paused or not (answered or cycle.more_body)
+        bought = 0.0 if answered else self._came / _RATE
+        if waits_for_us or bought >= 1.0:
+            self._came = 0
+            self._wait(max(1.0, bought))
+        else:
+            self._deadline = None
+            self.transport.close()
+
+
+def _is_our_user(*, there: int, here: int) -> bool:
+    """Say whether the other end of a connection on loopback belongs to the user of this process.
+
+    Linux lists the owner of each socket. Where there is no such list, nobody can tell.
+    """
+    ports = f":{there:04X}", f":{here:04X}"
+    lists = [one.read_text(encoding="ascii") for one in _SOCKETS if one.exists()]
+    owners = [
+        # A socket that was closed meanwhile (its state is not 01) has no owner that can be trusted.
+        int(fields[7]) if fields[3] == "01" else -1
+        for fields in (line.split() for text in lists for line in text.splitlines()[1:])
+        if fields[1].endswith(ports[0]) and fields[2].endswith(ports[1])
+    ]
+    return not lists or (bool(owners) and set(owners) == {_PROCESS.stat().st_uid})
+
+
+# Who asks: keys, sessions of the pages, and the rule of the loopback.
+#
+# A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256 is kept, so no
+# secret of
+# the server can be lost.
+#
+# A request without a key is trusted only while there has never been an admin key and the service
+# listens on loopback. It must come from this machine, ask for this machine by name, and show no
+# sign
+# of a proxy. A foreign site that rebinds its name fails the test of the name, and a page of a
+# foreign
+# site that posts here fails the test of its origin.
+
 
 ROLES = ("read", "write", "label", "admin")
 """What a key may do; admin may do everything."""
@@ -329,3 +429,203 @@ def _digest(secret: str) -> bytes:
 
 def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+
+
+# Errors of the service: ``application/problem+json`` with the way out (RFC 9457).
+
+
+_TITLES = {
+    400: "The request cannot be read",
+    401: "A key is needed",
+    403: "This key may not do that",
+    404: "There is no such thing",
+    405: "This address does not take that method",
+    409: "This contradicts what is kept",
+    413: "The request is too large",
+    415: "This kind of body is not read",
+    422: "The request cannot be used",
+    429: "Too many requests",
+    500: "An error of ours",
+    503: "Not now; try again",
+}
+
+MOST_FIXES = 20
+"""Errors that are listed; a batch of ten thousand bad lines need not be answered in full."""
+
+
+class Fix(msgspec.Struct, omit_defaults=True):
+    """One thing that is wrong, where, and what to do about it."""
+
+    way_out: str
+    line: int | None = None
+    column: str | None = None
+    value: str | None = None
+
+
+class ProblemBody(msgspec.Struct):
+    """The body of every error."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[Fix] = []
+
+
+class HttpProblem(Exception):
+    """Raise it anywhere below a route: it becomes the answer.
+
+    Parameters
+    ----------
+    status
+        The HTTP status.
+    detail
+        What was wrong with this request, in one sentence.
+    errors
+        What to change, place by place.
+    headers
+        Headers of the answer, such as ``Retry-After``.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        errors: tuple[Fix, ...] | list[Fix] = (),
+        **headers: str,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.errors = list(errors)[:MOST_FIXES]
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def body(self) -> ProblemBody:
+        """Return what is sent.
+
+        >>> HttpProblem(404, "there is no stream 'qa'").body().title
+        'There is no such thing'
+        """
+        return ProblemBody(
+            type=f"urn:tallystick:problem:{self.status}",
+            title=_TITLES.get(self.status, "Error"),
+            status=self.status,
+            detail=self.detail,
+            errors=self.errors,
+        )
+
+
+# Which rows a question is about: a window of time or of rows, and slices.
+
+
+_LENGTH = re.compile(r"(\d{1,5})([hd])")
+_LAST = re.compile(r"last:(\d{1,9})")
+_WAYS = "write 24h, 7d, last:5000, or 2026-07-01T00:00Z..2026-07-02T00:00Z (whole hours)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Rows of a stream.
+
+    Parameters
+    ----------
+    low, high
+        Buckets (hours since 1970), both included; None for no end.
+    last
+        The last rows only.
+    slices
+        (column, value) that a row must have; of several values of one column any will do.
+    labels
+        Which labels count: ``drawn``, ``even`` or ``all`` (see `tallystick.serve.queue`);
+        '' for what suits the verb.
+    """
+
+    low: int | None = None
+    high: int | None = None
+    last: int | None = None
+    slices: tuple[tuple[str, str], ...] = ()
+    labels: str = ""
+
+    def condition(self, alias: str = "") -> tuple[str, list[Any]]:
+        """Return what follows ``where stream = ?``, for tables with a bucket."""
+        dot = f"{alias}." if alias else ""
+        sql: str = ""
+        values: list[Any] = []
+        if self.low is not None:
+            sql, values = sql + f" and {dot}bucket >= ?", [*values, self.low]
+        if self.high is not None:
+            sql, values = sql + f" and {dot}bucket <= ?", [*values, self.high]
+        return sql, values
+
+    def covers(self, bucket: int) -> bool:
+        """Say whether an hour is inside."""
+        low, high = self.low, self.high
+        return (low is None or bucket >= low) and (high is None or bucket <= high)
+
+    def holds(self, body: dict[str, str]) -> bool:
+        """Say whether a row of these slices is meant."""
+        wanted: dict[str, set[str]] = {}
+        for name, value in self.slices:
+            wanted.setdefault(name, set()).add(value)
+        return all(body.get(name) in values for name, values in wanted.items())
+
+
+def span_of(window: str, slices: Sequence[str], *, now: float, labels: str = "") -> Span:
+    """Read ``window=``, ``slice=`` and ``labels=``.
+
+    >>> span_of("2h", ["lang:en"], now=36_000.0)
+    Span(low=9, high=None, last=None, slices=(('lang', 'en'),), labels='')
+    """
+    if labels not in ("", "drawn", "even", "all"):
+        raise HttpProblem(
+            422, f"labels={labels[:40]!r} cannot be read", [Fix(way_out="use drawn, even or all")]
+        )
+    wanted = []
+    for text in slices:
+        name, colon, value = text.partition(":")
+        if not (colon and name and value):
+            raise HttpProblem(
+                422, f"slice={text[:80]!r} cannot be read", [Fix(way_out="write slice=lang:en")]
+            )
+        wanted.append((name, value))
+    held: dict[str, int] = {}
+    if length := _LENGTH.fullmatch(window):
+        hours = int(length[1]) * (24 if length[2] == "d" else 1)
+        if not hours:
+            raise _wrong(window)
+        # The last n hours, the one that runs included: a window is a union of buckets.
+        held["low"] = math.floor(now / 3600) - hours + 1
+    elif last := _LAST.fullmatch(window):
+        if not int(last[1]):
+            raise _wrong(window)
+        held["last"] = int(last[1])
+    elif ".." in window:
+        low, _, high = window.partition("..")
+        if low:
+            held["low"] = _hour(low, window)
+        if high:
+            held["high"] = _hour(high, window) - 1
+        if low and high and held["high"] < held["low"]:
+            raise HttpProblem(
+                422,
+                f"window={window[:80]!r} ends before it begins",
+                [Fix(column="window", way_out=f"write {high}..{low}")],
+            )
+    elif window:
+        raise _wrong(window)
+    return Span(slices=tuple(sorted(wanted)), labels=labels, **held)
+
+
+def _hour(text: str, window: str) -> int:
+    try:
+        when = datetime.fromisoformat(text.strip().replace(" ", "+"))
+        seconds = (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise _wrong(window) from error
+    if seconds % 3600:
+        raise _wrong(window)
+    return int(seconds // 3600)
+
+
+def _wrong(window: str) -> HttpProblem:
+    return HttpProblem(422, f"window={window[:80]!r} cannot be read", [Fix(way_out=_WAYS)])

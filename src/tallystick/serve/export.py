@@ -5,25 +5,26 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from tallystick.serve.problem import Fix, HttpProblem
+from tallystick.serve.alerts import AlertNote, raise_alert
+from tallystick.serve.auth import Fix, HttpProblem, Span
+from tallystick.serve.jobs import Held, Job, Service
 from tallystick.serve.results import SPAN, asked_stream, question_in
 from tallystick.serve.routes import Incoming, Parameter, Route
 from tallystick.serve.rows import Cells, book_of, raw_rows, row_cells
-from tallystick.serve.service import Service
-from tallystick.serve.settings import find_stream
-from tallystick.serve.span import Span
-from tallystick.serve.store import Reader
-from tallystick.serve.worker import order_of
-
-__all__ = ["ROUTES", "harmless_cell"]
+from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.worker import Worker, WorkerOrder, order_of
+from tallystick.serve.writer import StreamRecord, find_stream
 
 _MEDIA = {
     "ndjson": "application/x-ndjson",
@@ -165,7 +166,7 @@ def _wished(accept: str) -> str:
     return "ndjson"
 
 
-ROUTES = (
+EXPORT_ROUTES = (
     Route(
         method="GET",
         path="/v1/streams/{stream}/rows",
@@ -185,3 +186,214 @@ ROUTES = (
     ),
 )
 """Routes of this file."""
+
+# Drop what is older than a stream keeps: whole buckets, and the batches of that time.
+
+
+KEY_SECONDS = 7 * 86_400.0
+"""Idempotency keys live at least this long, however short the retention is."""
+
+
+def drop_old(service: Service, held: Held) -> None:
+    """Drop the old buckets of every stream with a retention."""
+    now = service.clock()
+    for (name,) in service.read(lambda reader: reader.all("select name from stream")):
+        stream = service.read(partial(find_stream, name=name))
+        days = stream.settings.retention_days
+        if days is None:
+            continue
+        first = math.floor((now - days * 86_400.0) / 3600)
+        old = service.read(
+            lambda reader, stream=stream, first=first: reader.all(  # type: ignore[misc]
+                "select distinct bucket from rows where stream = ? and bucket < ? order by bucket",
+                (stream.id, first),
+            )
+        )
+        for (bucket,) in old:  # one transaction per bucket: nobody waits for a long one
+
+            def work(
+                transaction: Transaction, stream: StreamRecord = stream, bucket: int = bucket
+            ) -> None:
+                held.check(transaction)
+                drop_bucket(transaction, stream, bucket)
+
+            service.writer.do(work)
+        service.writer.do(
+            lambda transaction, stream=stream, first=first: _drop_batches(  # type: ignore[misc]
+                transaction, stream, first, now
+            )
+        )
+        held.renew()
+
+
+def drop_bucket(transaction: Transaction, stream: StreamRecord, bucket: int) -> None:
+    """Drop the rows of one hour with everything that hangs on them."""
+    where = (stream.id, bucket)
+    mine = "(select id from rows where stream = ? and bucket = ?)"
+    for table in ("payload", "draw", "label"):
+        transaction.run(f"delete from {table} where row_id in {mine}", where)
+    last = transaction.one("select max(id) from rows where stream = ? and bucket = ?", where)
+    n = transaction.run("delete from rows where stream = ? and bucket = ?", where)
+    transaction.run("delete from tally where stream = ? and bucket = ?", where)
+    transaction.run(
+        "update stream set rows = rows - ?, version = version + 1 where id = ?", (n, stream.id)
+    )
+    if last is not None and last[0] is not None:
+        _remember(transaction, "rows_deleted", int(last[0]))
+    # From here on the raw rows exist; `check` and the page of the stream need to know.
+    _remember(transaction, f"kept_from:{stream.id}", bucket + 1)
+
+
+def _remember(transaction: Transaction, name: str, value: int) -> None:
+    """Keep the greatest value of a fact."""
+    before = transaction.one("select value from fact where name = ?", (name,))
+    if before is None or int(before[0]) < value:
+        transaction.run(
+            "insert into fact (name, value) values (?, ?)"
+            " on conflict (name) do update set value = excluded.value",
+            (name, str(value)),
+        )
+
+
+def _drop_batches(transaction: Transaction, stream: StreamRecord, first: int, now: float) -> None:
+    """Drop the bodies of old batches, and their keys once nobody can send them again."""
+    before = first * 3600.0
+    transaction.run(
+        "update batch set body = null where stream = ? and at < ? and body is not null",
+        (stream.id, before),
+    )
+    transaction.run(
+        "delete from batch where stream = ? and at < ? and at < ?",
+        (stream.id, before, now - KEY_SECONDS),
+    )
+
+
+def keep_house(service: Service, held: Held) -> None:
+    """Sweep empty counts, move the log, and note when keys were used."""
+
+    def work(transaction: Transaction) -> None:
+        transaction.run("delete from tally where n = 0")
+        transaction.run("delete from session where expires < ?", (service.clock(),))
+
+    service.writer.do(work)
+    note_used(service)
+    service.memory["log_bytes"] = service.store.checkpoint()
+
+
+def note_used(service: Service) -> None:
+    """Write down when keys were last used."""
+    used = service.door.take_used()
+    if used:
+        service.writer.do(
+            lambda transaction: transaction.many(
+                "update key set last_used = ? where id = ?",
+                [(when, ident) for ident, when in used.items()],
+            )
+        )
+
+
+RETENTION_JOBS = (
+    Job("retention", drop_old, every=3600.0, lease=600.0),
+    Job("house", keep_house, every=300.0),
+)
+"""Jobs of this file."""
+
+# The check that nobody has to remember: once a day, with an alarm when the books do not agree.
+#
+# Every night the counts of every stream are held against its rows, and a tenth of the streams is
+# replayed from its batches, so that each stream is proved every ten days. It runs in a process of
+# its
+# own: questions and posts do not wait for it.
+
+
+_DAY = 86_400.0
+_PATIENCE = 3_600.0
+"""Seconds that a check may take; the lease of the job is longer."""
+
+_SHARE = 10
+"""One stream in this many is replayed per night."""
+
+_FACT = "checked"
+
+
+def worked(store: Store, given: dict[str, Any]) -> bytes:
+    """Check every stream, in the process of a worker; *given* has the number of the day."""
+    from tallystick.serve.client import check_stream
+
+    with store.read() as reader:
+        streams = reader.all("select id, name from stream order by id")
+    found = [
+        {"id": ident, **asdict(check_stream(store, name, replay=_is_due(ident, given["day"])))}
+        for ident, name in streams
+    ]
+    return json.dumps(found).encode()
+
+
+def _is_due(stream: int, day: int) -> bool:
+    """Say whether a stream is replayed on a day.
+
+    >>> [day for day in range(20_000, 20_020) if _is_due(7, day)]
+    [20007, 20017]
+    """
+    return (stream - day) % _SHARE == 0
+
+
+def nightly(service: Service, held: Held) -> None:
+    """Check everything, keep when that was, and raise an alarm for what does not agree."""
+    worker = Worker(service.store.address())
+    day = int(service.clock() // _DAY)
+    order = WorkerOrder(kind="tallystick.serve.export:worked", args={"day": day})
+    try:
+        streams = json.loads(worker.ask(order, patience=_PATIENCE).body)
+        notes = [_wrong(one) for one in streams if one["problems"]]
+    except HttpProblem as error:
+        streams, notes = [], [_not_made(error.detail)]
+    finally:
+        worker.close()
+
+    now = service.clock()
+    replayed = [one["stream"] for one in streams if one["replayed"]]
+    fact = {"at": now, "ok": not notes, "streams": len(streams), "replayed": replayed}
+
+    def work(transaction: Transaction) -> None:
+        held.check(transaction)
+        transaction.run(
+            "insert into fact (name, value) values (?, ?)"
+            " on conflict (name) do update set value = excluded.value",
+            (_FACT, json.dumps(fact)),
+        )
+        for note in notes:
+            raise_alert(transaction, note, now=now)
+
+    service.writer.do(work)
+
+
+def _wrong(one: dict[str, Any]) -> AlertNote:
+    return AlertNote(
+        name="check",
+        what=f"{one['stream']}: the nightly check found {len(one['problems'])} problems",
+        proves="counts, rows and batches of this stream do not agree: " + one["problems"][0],
+        does_not_prove="which of them is wrong, or since when. Results rest on the counts: run"
+        " tallystick serve check, and compare with the last copy",
+        stream=one["id"],
+        detail={"problems": one["problems"]},
+    )
+
+
+def _not_made(why: str) -> AlertNote:
+    return AlertNote(
+        name="check",
+        what="the nightly check could not be made",
+        proves=f"the check ended without an answer: {why}",
+        does_not_prove="that anything is wrong with the counts: run tallystick serve check",
+    )
+
+
+def last_check(reader: Reader) -> dict[str, Any] | None:
+    """Return when the last check was and what it found; None before the first night."""
+    row = reader.one("select value from fact where name = ?", (_FACT,))
+    return None if row is None else json.loads(row[0])
+
+
+NIGHTLY_JOBS = (Job("check", nightly, every=_DAY, lease=_PATIENCE + 300.0),)
+"""Jobs of this file."""

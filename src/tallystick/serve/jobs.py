@@ -6,21 +6,29 @@ Whoever stops longer than the lease loses it: `Held.check` then refuses its writ
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tallystick.serve.boundary import Boundary
-from tallystick.serve.store import Transaction
+from starlette.responses import Response
+
+from tallystick.serve.auth import Doorkeeper
+from tallystick.serve.routes import Incoming, Route, plain_problem_page
+from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.worker import WorkerLanes
+from tallystick.serve.writer import Boundary, Together, Writer
 
 if TYPE_CHECKING:
-    from tallystick.serve.service import Service
+    from pathlib import Path
 
-__all__ = ["Held", "Job", "JobLoop", "LostLease", "schedule"]
+    from tallystick.serve.auth import HttpProblem
 
 _LOG = logging.getLogger("tallystick.serve")
 
@@ -245,3 +253,277 @@ class JobLoop:
                 " lease_by = null, lease_until = null where id = ?",
                 (now + every if every is not None else due, now, held.id),
             )
+
+
+# Figures for Prometheus: how much came, how long it took, what was noticed and spent.
+#
+# Names of streams, judges and watches are labels; items and votes never are: their number grows,
+# and
+# they are nobody's business.
+
+
+TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Sample = tuple[dict[str, str], float]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def _block(name: str, kind: str, help_: str, samples: Iterable[Sample]) -> str:
+    lines = [f"# HELP {name} {help_}", f"# TYPE {name} {kind}"]
+    for labels, value in samples:
+        inside = ",".join(f'{key}="{_escaped(held)}"' for key, held in labels.items())
+        lines.append(f"{name}{{{inside}}} {value:.10g}" if inside else f"{name} {value:.10g}")
+    return "\n".join(lines) + "\n"
+
+
+def figures(reader: Reader) -> str:
+    """Return what the database knows, in the text format of Prometheus."""
+    records = reader.all(
+        "select s.name, coalesce(sum(b.n), 0) from stream s left join batch b on b.stream = s.id"
+        " group by s.name order by s.name"
+    )
+    rows = reader.all("select name, rows from stream order by name")
+    alarms = reader.all(
+        "select coalesce(s.name, ''), a.name, count(*) from alert a"
+        " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2"
+    )
+    spent = reader.all("select name, spent from watch order by name")
+    waiting = reader.one("select count(*) from delivery where next is not null")
+    return "".join(
+        (
+            _block(
+                "tallystick_records_total",
+                "counter",
+                "Records that were accepted.",
+                [({"stream": name}, n) for name, n in records],
+            ),
+            _block(
+                "tallystick_rows",
+                "gauge",
+                "Rows that a stream has.",
+                [({"stream": name}, n) for name, n in rows],
+            ),
+            _block(
+                "tallystick_alarms_total",
+                "counter",
+                "Alarms.",
+                [({"stream": stream, "name": name}, n) for stream, name, n in alarms],
+            ),
+            _block(
+                "tallystick_judge_accuracy_ratio",
+                "gauge",
+                "Accuracy of each judge in the last closed window: the ends of its range.",
+                _accuracies(reader),
+            ),
+            _block(
+                "tallystick_watch_spent_total",
+                "counter",
+                "Money that a watch spent this month.",
+                [({"watch": name}, amount) for name, amount in spent],
+            ),
+            _block(
+                "tallystick_deliveries_waiting",
+                "gauge",
+                "Alarms that hooks have not received yet.",
+                [({}, waiting[0] if waiting is not None else 0)],
+            ),
+        )
+    )
+
+
+def _accuracies(reader: Reader) -> list[Sample]:
+    found = reader.all(
+        "select s.name, w.result from windows w join stream s on s.id = w.stream"
+        " where w.result is not null and w.idx = (select max(v.idx) from windows v"
+        " where v.stream = w.stream and v.result is not null) order by s.name"
+    )
+    samples: list[Sample] = []
+    for stream, text in found:
+        for judge in json.loads(text).get("judges") or ():
+            ends = judge.get("interval") or judge.get("range")
+            if not ends or None in ends:
+                continue
+            for end, value in zip(("low", "high"), ends, strict=True):
+                labels = {"stream": stream, "judge": str(judge["name"]), "end": end}
+                samples.append((labels, value))
+    return samples
+
+
+def _of_the_writer(incoming: Incoming) -> str:
+    held = incoming.service.writer.figures
+    blocks = [
+        _block(
+            "tallystick_queue_bytes",
+            "gauge",
+            "Bytes that wait for the writer.",
+            [({}, held.waiting_bytes)],
+        )
+    ]
+    lines = ["# HELP tallystick_commit_seconds How long commits take."]
+    lines.append("# TYPE tallystick_commit_seconds histogram")
+    lines += [
+        f'tallystick_commit_seconds_bucket{{le="{top:g}"}} {n}'
+        for top, n in sorted(held.buckets.items())
+    ]
+    lines.append(f'tallystick_commit_seconds_bucket{{le="+Inf"}} {held.commits}')
+    lines.append(f"tallystick_commit_seconds_sum {held.seconds:.6f}")
+    lines.append(f"tallystick_commit_seconds_count {held.commits}")
+    return "".join(blocks) + "\n".join(lines) + "\n"
+
+
+async def get_metrics(incoming: Incoming) -> Response:
+    """Return all figures."""
+    text = await incoming.service.reading(figures)
+    return Response(text + _of_the_writer(incoming), media_type=TYPE)
+
+
+METRICS_ROUTES = tuple(
+    Route(
+        method="GET",
+        path=f"{before}/metrics",
+        role="read",
+        work=get_metrics,
+        summary="Figures for Prometheus.",
+        answer="text/plain",
+    )
+    for before in ("", "/v1")
+)
+"""Routes of this file."""
+
+# The service: what every route and every job may reach.
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What the operator decides.
+
+    Parameters
+    ----------
+    host, port
+        Where the service listens.
+    folder
+        Where files lie: the database, spools, the operator's file of watches. None in tests.
+    rate, burst
+        Requests per second and key, and how many may come at once.
+    allow_hosts
+        Internal hosts that hooks and watches may call.
+    request_seconds
+        Seconds within which a request must arrive; a long body gets more.
+    job_pause
+        Seconds between looks at the table of jobs; 0 for no loop, as in tests.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    folder: Path | None = None
+    rate: float = 5_000.0
+    burst: float = 20_000.0
+    allow_hosts: tuple[str, ...] = ()
+    request_seconds: float = 20.0
+    job_pause: float = 1.0
+
+
+class Service:
+    """Store, writer, jobs, clock, and who may come in.
+
+    Parameters
+    ----------
+    store
+        An open store; the service closes it.
+    config
+        What the operator decides.
+    jobs
+        Kinds of jobs.
+    clock
+        Seconds since 1970; tests give their own.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        config: Config | None = None,
+        jobs: tuple[Job, ...] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = store
+        self.config = config or Config()
+        self.clock = clock
+        self.door = Doorkeeper(self)
+        self.memory: dict[str, Any] = {}
+        """What a file keeps between requests (counters, caches), by the name of the file."""
+        self._rollbacks: list[Callable[[], None]] = []
+        self.writer = Writer(store, on_rollback=self.forget)
+        self.jobs = JobLoop(self, jobs, pause=self.config.job_pause)
+        self.problem_page: Callable[[HttpProblem], Response] = plain_problem_page
+        self._readers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="tallystick-read")
+        self._waiters = ThreadPoolExecutor(max_workers=16, thread_name_prefix="tallystick-wait")
+        self.worker = WorkerLanes(store.address())
+        self._closers: list[Callable[[], None]] = []
+        self._closed = False
+
+    async def reading(self, work: Callable[[Reader], _T]) -> _T:
+        """Run a short read in a thread, on a connection of its own."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self.read, work)
+
+    def read(self, work: Callable[[Reader], _T]) -> _T:
+        """Run a short read here: for jobs and tests."""
+        with self.store.read() as reader:
+            return work(reader)
+
+    async def thread(self, work: Callable[[], _T]) -> _T:
+        """Run what takes some milliseconds in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+
+    async def waiting(self, work: Callable[[], _T]) -> _T:
+        """Run what waits for the worker or for another host, in a thread of its own kind."""
+        # Ten slow questions must not hold up a read that takes a millisecond.
+        return await asyncio.get_running_loop().run_in_executor(self._waiters, work)
+
+    async def commit(
+        self,
+        work: Callable[[Transaction], _T],
+        *,
+        size: int = 1024,
+        together: Together | None = None,
+    ) -> _T:
+        """Write: *work* runs in the writer's transaction; the answer comes after the commit."""
+        return await self.writer.commit(work, size=size, together=together)
+
+    def on_rollback(self, forget: Callable[[], None]) -> None:
+        """Call *forget* whenever something was undone: what it remembers may never have been."""
+        self._rollbacks.append(forget)
+
+    def on_close(self, close: Callable[[], None]) -> None:
+        """Call *close* when the service ends."""
+        self._closers.append(close)
+
+    def forget(self) -> None:
+        """Drop what is remembered of the database: something was undone or deleted."""
+        for forget in self._rollbacks:
+            forget()
+
+    def start(self) -> None:
+        """Begin the jobs."""
+        if self.config.job_pause:
+            self.jobs.start()
+
+    def close(self) -> None:
+        """Write what waits, stop everything, close the store. Closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self.jobs.stop()
+        for close in self._closers:
+            close()
+        self.worker.close()
+        self.writer.stop()
+        self._waiters.shutdown(wait=True, cancel_futures=True)
+        self._readers.shutdown(wait=True, cancel_futures=True)
+        self.store.close()

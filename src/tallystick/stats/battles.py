@@ -20,15 +20,10 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng
 from tallystick.errors import InputError
-from tallystick.stats.clusters import (
-    SignFlip,
-    SignFlipPairs,
-    fewest_clusters,
-    sign_flip,
-    sign_flip_columns,
-)
-from tallystick.stats.ranges import open_unit, whole
-from tallystick.stats.sign_count import sign_p_value
+from tallystick.stats.cluster_pairs import SignFlipPairs, sign_flip_columns
+from tallystick.stats.clusters import SignFlip, fewest_clusters, sign_flip
+from tallystick.stats.exact_tails import open_unit, whole
+from tallystick.stats.signs import sign_p_value
 
 __all__ = [
     "Battles",

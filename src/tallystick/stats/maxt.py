@@ -23,10 +23,18 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
-from tallystick.stats.binomial import Floats
-from tallystick.stats.ranges import at_least, open_unit, whole
+from tallystick.stats.exact_tails import Floats as BinomialFloats
+from tallystick.stats.exact_tails import at_least, closed_unit, open_unit, whole
 
-__all__ = ["PairTests", "pairwise_max_t", "sup_t_critical"]
+__all__ = [
+    "PairTests",
+    "benjamini_hochberg",
+    "bonferroni",
+    "hochberg",
+    "holm",
+    "pairwise_max_t",
+    "sup_t_critical",
+]
 
 CELLS = 4_000_000
 """Pairs times draws that are in memory at once: 16 MB."""
@@ -59,12 +67,12 @@ class PairTests:
 
     first: npt.NDArray[np.intp]
     second: npt.NDArray[np.intp]
-    difference: Floats
-    statistic: Floats
-    p_value: Floats
-    adjusted_p: Floats
-    low: Floats
-    high: Floats
+    difference: BinomialFloats
+    statistic: BinomialFloats
+    p_value: BinomialFloats
+    adjusted_p: BinomialFloats
+    low: BinomialFloats
+    high: BinomialFloats
     critical: float
 
 
@@ -199,13 +207,13 @@ def sup_t_critical(
 
 
 def _step_down(
-    covariance: Floats,
+    covariance: BinomialFloats,
     first: npt.NDArray[np.intp],
     second: npt.NDArray[np.intp],
-    bar: Floats,
+    bar: BinomialFloats,
     draws: int,
     generator: np.random.Generator,
-) -> tuple[npt.NDArray[np.int64], Floats]:
+) -> tuple[npt.NDArray[np.int64], BinomialFloats]:
     """Count the draws whose running maximum reaches each bar (pairs sorted upwards), and keep each
     draw's maximum.
     """
@@ -235,13 +243,13 @@ def _step_down(
 
 
 def _of_differences(
-    matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]
-) -> Floats:
+    matrix: BinomialFloats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]
+) -> BinomialFloats:
     diagonal = np.diag(matrix)
     return np.maximum(0.0, diagonal[first] + diagonal[second] - 2 * matrix[first, second])
 
 
-def _root(covariance: Floats) -> Floats:
+def _root(covariance: BinomialFloats) -> BinomialFloats:
     """Return R with R Rᵀ = C; by eigenvectors or by Cholesky with pivots, since equal models make C
     singular.
     """
@@ -257,13 +265,102 @@ def _root(covariance: Floats) -> Floats:
     return root
 
 
-def _inverse_root(variance: Floats) -> Floats:
+def _inverse_root(variance: BinomialFloats) -> BinomialFloats:
     """Return 1/σ, and 0 where there is no variance but rounding."""
     real = variance > 1e-12 * max(float(np.max(variance, initial=0.0)), 1e-300)
     return np.where(real, 1 / np.sqrt(np.where(real, variance, 1.0)), 0.0)
 
 
-def _upper_quantile(largest: Floats, alpha: float) -> float:
+def _upper_quantile(largest: BinomialFloats, alpha: float) -> float:
     """Return the order statistic that a fresh maximum exceeds with probability at most alpha."""
     rank = min(largest.size, int(np.ceil((1 - alpha) * (largest.size + 1))))
     return float(np.partition(largest, rank - 1)[rank - 1])
+
+
+# Many tests at once: p-values adjusted so that one line can be drawn through all of them.
+#
+# Reject what has an adjusted value of at most α. *Family-wise*: the probability of any false
+# rejection is at most α. *False discovery rate*: the expected share of false ones among the
+# rejected
+# is.
+#
+# ==========================  ==================  =====================================
+# function                    controls            needs
+# ==========================  ==================  =====================================
+# :func:`bonferroni`          family-wise         nothing
+# :func:`holm`                family-wise         nothing; never worse than Bonferroni
+# :func:`hochberg`            family-wise         independence or positive dependence
+# :func:`benjamini_hochberg`  false discovery     independence or positive dependence
+# ==========================  ==================  =====================================
+#
+# Bonferroni's is the union bound of [DD]_, section 3.5. For all pairs of a leaderboard
+# :func:`~tallystick.stats.maxt.pairwise_max_t` is sharper than all of these, because it knows how
+# the
+# pairs depend.
+#
+# Errata to the text: ``docs/theory/differences.md#errata``.
+
+
+Floats = npt.NDArray[np.float64]
+
+
+def bonferroni(p: npt.ArrayLike) -> Floats:
+    r"""Multiply each p-value by their number: :math:`\min(1, m\,p_i)`.
+
+    >>> bonferroni([0.01, 0.02, 0.03, 0.4]).tolist()
+    [0.04, 0.08, 0.12, 1.0]
+    """
+    values = _p_values(p)
+    return np.asarray(np.minimum(1.0, values * values.size))
+
+
+def holm(p: npt.ArrayLike) -> Floats:
+    r"""Step down: the i-th smallest is multiplied by the number still standing, and none falls
+    below an earlier one.
+
+    .. math:: \tilde p_{(i)} = \max_{j \le i} \min\bigl(1, (m - j + 1)\, p_{(j)}\bigr)
+
+    >>> holm([0.01, 0.02, 0.03, 0.4]).tolist()
+    [0.04, 0.06, 0.06, 0.4]
+    """
+    values = _p_values(p)
+    order = np.argsort(values, axis=None, kind="stable")
+    standing = np.arange(values.size, 0, -1)
+    return _put_back(np.maximum.accumulate(standing * values.ravel()[order]), order, values.shape)
+
+
+def hochberg(p: npt.ArrayLike) -> Floats:
+    r"""Step up with Holm's factors: :math:`\tilde p_{(i)} = \min_{j \ge i} (m - j + 1)\, p_{(j)}`.
+
+    >>> hochberg([0.01, 0.02, 0.03, 0.04]).tolist()
+    [0.04, 0.04, 0.04, 0.04]
+    """
+    values = _p_values(p)
+    return _step_up(values, np.arange(values.size, 0, -1))
+
+
+def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
+    r"""Control the false discovery rate: :math:`\tilde p_{(i)} = \min_{j \ge i} m\, p_{(j)}/j`.
+
+    >>> benjamini_hochberg([0.01, 0.02, 0.04, 0.4]).round(6).tolist()
+    [0.04, 0.04, 0.053333, 0.4]
+    """
+    values = _p_values(p)
+    return _step_up(values, values.size / np.arange(1, values.size + 1))
+
+
+def _step_up(values: Floats, factors: npt.NDArray[np.int_] | Floats) -> Floats:
+    order = np.argsort(values, axis=None, kind="stable")
+    scaled = factors * values.ravel()[order]
+    return _put_back(np.minimum.accumulate(scaled[::-1])[::-1], order, values.shape)
+
+
+def _put_back(ordered: Floats, order: npt.NDArray[np.intp], shape: tuple[int, ...]) -> Floats:
+    out = np.empty(ordered.size)
+    out[order] = np.minimum(1.0, ordered)
+    return out.reshape(shape)
+
+
+def _p_values(p: npt.ArrayLike) -> Floats:
+    closed_unit(p=p)
+    return np.asarray(p, dtype=float)

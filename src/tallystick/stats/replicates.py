@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.adverse.numbers import adverse_means
-from tallystick.stats.adverse.spread import Spread
-from tallystick.stats.intervals.bounds import Bounds
-from tallystick.stats.ranges import open_unit, whole
+from tallystick.stats.adverse_ends import Spread
+from tallystick.stats.adverse_numbers import adverse_means
+from tallystick.stats.exact_tails import open_unit, whole
+from tallystick.stats.intervals import Bounds
 
 __all__ = [
     "PassKind",

@@ -13,25 +13,52 @@ looks. Everything is kept in logarithms: :math:`2^{5000}` is no float.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, lgamma, log
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.binomial import Floats, binomial_window
-from tallystick.stats.ranges import open_unit, positive, whole
-from tallystick.stats.smallest import smallest
+from tallystick.stats.exact_tails import Floats as BinomialFloats
+from tallystick.stats.exact_tails import (
+    binomial_up_to,
+    binomial_window,
+    closed_unit,
+    open_unit,
+    positive,
+    smallest,
+    whole,
+)
 
-__all__ = ["SignTest", "StoppingLaw", "sequential_items", "sign_log_e", "sign_stopping"]
+__all__ = [
+    "Ranks",
+    "SignCount",
+    "SignTest",
+    "StoppingLaw",
+    "next_uncertainty",
+    "paired_scores",
+    "ranks",
+    "sequential_items",
+    "sign_count",
+    "sign_log_e",
+    "sign_p_value",
+    "sign_stopping",
+    "spread",
+    "step_down_order",
+    "uncertainty",
+    "uncertainty_score",
+]
 
 LONGEST = 300_000
 """Signs beyond which the exact law is refused: it costs the square root of this for every sign."""
 
 
-def sign_log_e(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
+def sign_log_e(first: npt.ArrayLike, second: npt.ArrayLike) -> BinomialFloats:
     """Return log E of (E1) for counts of signs; every shape that broadcasts.
 
     >>> round(float(sign_log_e(12, 1)), 3)
@@ -98,7 +125,7 @@ class StoppingLaw:
     discordant sign.
     """
 
-    stopped: Floats
+    stopped: BinomialFloats
 
     @property
     def mean(self) -> float:
@@ -193,3 +220,349 @@ def sequential_items(
 def _log_e(b: int, c: int) -> float:
     """(E1) for one pair of counts, without the weight of an array."""
     return lgamma(b + 1) + lgamma(c + 1) - lgamma(b + c + 2) + (b + c) * log(2)
+
+
+# Which of two scores is larger, item by item: counts and the exact sign test.
+
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignCount:
+    """On how many items the first score is larger, smaller or the same.
+
+    Parameters
+    ----------
+    larger, smaller, same
+        Items of each kind.
+    p_value
+        Exact two-sided sign test over the items that differ; 1 if none does.
+    """
+
+    larger: int
+    smaller: int
+    same: int
+    p_value: float
+
+
+def sign_count(first: npt.ArrayLike, second: npt.ArrayLike) -> SignCount:
+    r"""Count on how many items the first score is larger, with the exact sign test.
+
+    With b larger, c smaller and m = b + c,
+    :math:`p = \min\{1, 2 P(\mathrm{Bin}(m, ½) \le \min(b, c))\}`.
+
+    Examples
+    --------
+    >>> found = sign_count([5, 0, 2, 7, 3, 9, 4], [1, 0, 1, 3, 2, 4, 1])
+    >>> found.larger, found.smaller, found.same, found.p_value
+    (6, 0, 1, 0.03125)
+    """
+    x, y = paired_scores(first, second)
+    larger, smaller = int((x > y).sum()), int((x < y).sum())
+    p_value = sign_p_value(larger, smaller)
+    return SignCount(
+        larger=larger, smaller=smaller, same=x.size - larger - smaller, p_value=p_value
+    )
+
+
+def sign_p_value(larger: int, smaller: int) -> float:
+    """Return the exact two-sided sign test of *larger* against *smaller*.
+
+    Examples
+    --------
+    >>> sign_p_value(0, 0), round(sign_p_value(30, 20), 4)
+    (1.0, 0.2026)
+    """
+    whole(0, larger=larger, smaller=smaller)
+    tail = float(binomial_up_to(min(larger, smaller), larger + smaller, 0.5))
+    return min(1.0, 2 * tail)
+
+
+def paired_scores(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Return both scores as arrays; raise InputError unless they belong to the same items.
+
+    Examples
+    --------
+    >>> paired_scores([1, 2], [0, 3])[1].tolist()
+    [0.0, 3.0]
+    """
+    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
+        raise InputError(
+            f"first and second must be scores on the same items, at least two, "
+            f"got shapes {x.shape} and {y.shape}"
+        )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise InputError("first and second must be finite: leave out items without a score")
+    return x, y
+
+
+# Which order of several systems is shown: tests of every direction, stepped down.
+#
+# Each ordered pair has a hypothesis, "a is not better than b". A claim is a rejection, and it is
+# wrong if a is worse than b or as good. Holm's rule on the pairs counts each pair once, so it
+# does
+# not protect the *direction* of a later claim. Here directions are counted, and logic says how
+# many
+# of them can still be true.
+
+
+def step_down_order(p_values: npt.ArrayLike) -> Floats:
+    r"""Adjust the p-values of all directions so that no wrong order is claimed at level α.
+
+    Of k systems there are :math:`k(k-1)` directions. A pair that is tied makes both of its
+    hypotheses true, any other pair one. After claims whose transitive closure orders c pairs at
+    least :math:`s = \max(c, k - 1)` pairs are strictly ordered (one system apart from k - 1 that
+    are tied is the least), so at most :math:`k(k-1) - s` hypotheses are true:
+
+    .. math:: \tilde p = \max_{\text{earlier and this}}
+              \min\bigl(1, \; (k(k-1) - s)\, p\bigr), \qquad s = 0 \text{ before the first claim}
+              \tag{M5}
+
+    taken in the order of the p-values. No wrong order is claimed with probability at least
+    :math:`1 - \alpha`, whatever the dependence. Let n hypotheses be true. With that probability no
+    p-value of theirs is at most :math:`\alpha/n`. The first wrong claim would follow right ones
+    only, so it would be compared with :math:`\alpha` over a number of at least n, and it is not
+    made. For two systems this is Bonferroni for two directions.
+
+    Parameters
+    ----------
+    p_values
+        k x k: how well "a is not better than b" fits. The diagonal is not looked at.
+
+    Examples
+    --------
+    >>> step_down_order([[1, 0.001, 0.004], [1, 1, 0.011], [1, 1, 1]]).round(3).tolist()
+    [[1.0, 0.006, 0.016], [1.0, 1.0, 0.044], [1.0, 1.0, 1.0]]
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 2 or p.shape[0] != p.shape[1]:
+        raise InputError(f"p_values must be systems x systems, got shape {p.shape}")
+    k = len(p)
+    for value in (p.min(initial=1.0), p.max(initial=0.0)):
+        closed_unit(p_values=float(value))
+    adjusted, above = np.ones((k, k)), np.zeros((k, k), np.bool_)
+    apart = [(a, b) for a in range(k) for b in range(k) if a != b]
+    reached = 0.0
+    for a, b in sorted(apart, key=lambda pair: p[pair]):
+        least = max(int(above.sum()), k - 1) if above.any() else 0
+        reached = max(reached, min(1.0, (len(apart) - least) * float(p[a, b])))  # (M5)
+        adjusted[a, b] = reached
+        if above[b, a]:  # the other direction was claimed: from here on nothing is shown
+            return adjusted
+        # Whoever is at least a is above whoever is at most b.
+        over, under = above[:, a].copy(), above[b].copy()
+        over[a] = under[b] = True
+        above |= np.outer(over, under)
+    return adjusted
+
+
+# From pairs that are separated to ranks, contenders and tiers.
+#
+# "Not separated" is not transitive (A ~ B, B ~ C, and A beats C), so there are no groups of
+# equals.
+# If the family-wise error of the pairs is controlled, one statement holds for all competitors at
+# once: the true rank of j lies in
+#
+# .. math:: [1 + \#\text{better}, \; k - \#\text{worse}],   \tag{R1}
+#
+# counting only competitors that are separated from j.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranks:
+    """What is known of the order of k competitors, all at once.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the rank interval of each competitor (R1).
+    contenders
+        Competitors whose rank interval contains 1: each may be the best.
+    tiers
+        Competitors from best to worst, cut only where *every* one above beats *every* one below.
+        Competitors in one tier are not fully separated. That does not make them equal.
+    """
+
+    low: npt.NDArray[np.int64]
+    high: npt.NDArray[np.int64]
+    contenders: tuple[int, ...]
+    tiers: tuple[tuple[int, ...], ...]
+
+    def named(self, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Return contenders and tiers by name."""
+        contenders = tuple(names[j] for j in self.contenders)
+        return contenders, tuple(tuple(names[j] for j in tier) for tier in self.tiers)
+
+
+def ranks(
+    first: npt.NDArray[np.intp],
+    second: npt.NDArray[np.intp],
+    sign: npt.ArrayLike,
+    order: npt.ArrayLike,
+) -> Ranks:
+    """Return rank intervals, contenders and tiers.
+
+    Parameters
+    ----------
+    first, second
+        The two competitors of each pair; every pair occurs once.
+    sign
+        1 where the first is shown to be better, -1 where the second is, 0 where the two are not
+        separated.
+    order
+        The competitors from best to worst as observed.
+
+    Examples
+    --------
+    >>> pairs = np.triu_indices(3, 1)
+    >>> known = ranks(*pairs, [0, 1, 1], [0, 1, 2])
+    >>> known.low.tolist(), known.high.tolist(), known.contenders, known.tiers
+    ([1, 1, 3], [2, 2, 3], (0, 1), ((0, 1), (2,)))
+    >>> known.named(["a", "b", "c"])
+    (('a', 'b'), (('a', 'b'), ('c',)))
+    """
+    line = np.asarray(order, dtype=np.intp)
+    k = line.size
+    beats = np.zeros((k, k), bool)
+    lead = np.asarray(sign)
+    beats[first[lead > 0], second[lead > 0]] = True
+    beats[second[lead < 0], first[lead < 0]] = True
+    low, high = 1 + beats.sum(axis=0), k - beats.sum(axis=1)  # (R1)
+
+    # For each competitor, in observed order: the last one below that it fails to beat. A cut is
+    # allowed where no failure of anyone above reaches below it.
+    failed = np.triu(~beats[np.ix_(line, line)], 1)
+    last = np.where(failed.any(axis=1), k - 1 - np.argmax(failed[:, ::-1], axis=1), 0)
+    reach = np.maximum.accumulate(last)
+    cuts = [cut for cut in range(1, k + 1) if cut == k or reach[cut - 1] < cut]
+
+    tiers = [
+        tuple(int(j) for j in line[start:cut]) for start, cut in zip([0, *cuts], cuts, strict=False)
+    ]
+    contenders = tuple(int(j) for j in line if low[j] == 1)
+    return Ranks(low.astype(np.int64), high.astype(np.int64), contenders, tuple(tiers))
+
+
+# How uncertain is a categorical answer? The score 1 - Σp², and its unbiased estimates.
+
+
+FloatArray = NDArray[np.float64]
+
+
+def uncertainty_score(p: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
+    r"""Return how uncertain a categorical variable with probabilities *p* (last axis) is.
+
+    .. math:: \sigma^2 = \sum_j w_j^2 p_j (1 - p_j) \quad (= 1 - \sum_j p_j^2 \text{ without weights})   \tag{U1}
+
+    This is the trace of the covariance of :math:`w_j 1[y = j]`, so N draws cost σ²/N in squared
+    Frobenius error.
+    [CZZ22]_ (api-shifts), Definition 1; *weights* are a row of the W of its section 3.2.
+
+    Parameters
+    ----------
+    p
+        Probabilities, summing to 1 along the last axis.
+    weights
+        Weight of an error in each entry, broadcast against *p*; None means 1.
+
+    Examples
+    --------
+    >>> uncertainty_score([0.5, 0.5])
+    array(0.5)
+    >>> uncertainty_score([1 / 3, 1 / 3, 1 / 3])   # the paper's third example prints 1/3 by mistake
+    array(0.66666667)
+    """
+    prob = np.asarray(p, dtype=np.float64)
+    if np.any(prob < 0) or not np.allclose(prob.sum(axis=-1), 1):
+        raise InputError("p must hold probabilities that sum to 1 along the last axis")
+    return np.asarray(np.sum(_squared(weights) * prob * (1 - prob), axis=-1))
+
+
+def uncertainty(counts: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
+    r"""Return the unbiased estimate of the uncertainty score from counts (last axis) of n ≥ 2
+    independent answers.
+
+    .. math:: \hat\sigma^2 = \sum_j w_j^2 \frac{H_j (n - H_j)}{n (n - 1)}
+              \quad \Bigl(= 1 - \sum_j \frac{H_j (H_j - 1)}{n (n - 1)} \Bigr)   \tag{U2}
+
+    [CZZ22]_, equation (3.1), which counts the pairs of answers that agree. Where n < 2 it is NaN:
+    unknown, not zero.
+
+    Parameters
+    ----------
+    counts
+        How often each answer was seen.
+    weights
+        As in :func:`uncertainty_score`.
+
+    Examples
+    --------
+    >>> uncertainty([3, 1])
+    array(0.5)
+    >>> uncertainty([[2, 2], [1, 0]])
+    array([0.66666667,        nan])
+    """
+    H = np.asarray(counts, dtype=np.float64)
+    if np.any(H < 0):
+        raise InputError("counts must not be negative")
+    n = H.sum(axis=-1)
+    pairs = np.sum(_squared(weights) * H * (n[..., None] - H), axis=-1)
+    return np.asarray(np.where(n < 2, np.nan, pairs / np.where(n < 2, 1, n * (n - 1))))
+
+
+def next_uncertainty(sigma2: float, n: int, seen: int) -> float:
+    r"""Return the estimate after one more answer, from the estimate before it: O(1).
+
+    .. math:: \hat\sigma^2_{n+1} = \hat\sigma^2_n + \frac{2}{n+1} \Bigl( 1 - \frac{H_j}{n} - \hat\sigma^2_n \Bigr)
+              \tag{U3}
+
+    with :math:`H_j` = *seen*, how often the new answer j was seen among the first *n* ≥ 1. This is
+    the recursion of proof B.3 of [CZZ22]_; line 7 of its Algorithm 1 is misprinted and collapses to
+    0 (ERRATA, api-shifts). Start with ``sigma2 = 0`` at n = 1.
+
+    Examples
+    --------
+    >>> next_uncertainty(next_uncertainty(0.0, 1, 1), 2, 0) == uncertainty([2, 1])
+    np.True_
+    """
+    if n < 1 or not 0 <= seen <= n:
+        raise InputError(
+            f"the recursion starts from n >= 1 answers of which 0..n agree, got n={n!r},"
+            f" seen={seen!r}"
+        )
+    return sigma2 + 2 / (n + 1) * (1 - seen / n - sigma2)
+
+
+def spread(n: Any, square: Any, length: Any) -> Any:
+    r"""Return the unbiased trace of the covariance of n vectors from three running sums; 0 where n
+    < 2.
+
+    .. math:: \hat\sigma^2 = \frac{n \sum_i \lVert x_i \rVert^2 - \lVert \sum_i x_i \rVert^2}{n (n - 1)}   \tag{U4}
+
+    For one-hot vectors this is (U2); a running sum changes in O(1) a vector. Works element by
+    element on numbers and on arrays alike, without branches, because a sampler calls it once an
+    answer.
+
+    Parameters
+    ----------
+    n
+        How many vectors.
+    square
+        Sum of their squared lengths.
+    length
+        Squared length of their sum.
+
+    Examples
+    --------
+    >>> spread(4, 4, 3 * 3 + 1 * 1)   # counts 3 and 1
+    0.5
+    """
+    # By Cauchy-Schwarz the numerator is >= 0; abs only removes a rounding below it. n < 2 gives
+    # 0/1.
+    return abs(n * square - length) / (n * (n - 1) + (n < 2))  # (U4)
+
+
+def _squared(weights: ArrayLike | None) -> FloatArray:
+    return np.square(np.asarray(1.0 if weights is None else weights, dtype=np.float64))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.bound.demo import spam
-from tallystick.bound.label_models.dawid_skene import unmirrored
-from tallystick.bound.label_models.family import distance, family_of
-from tallystick.bound.weak_votes import weak_table
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_model_checks import distance, family_of
+from tallystick.verbs.bound.label_models import unmirrored
+from tallystick.verbs.bound.question import spam
+from tallystick.verbs.bound.weak_votes import weak_table
 
 WEAK = ["links", "words", "sender", "caps"]
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tallystick.bound.label_models.near_duplicates import merged_votes, near_duplicates
+from tallystick.verbs.bound.label_model_checks import merged_votes, near_duplicates
 
 
 def columns(n=400, seed=0):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.bound.label_models import one_coin
-from tallystick.bound.weak_votes import weak_table
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_models import one_coin
+from tallystick.verbs.bound.weak_votes import weak_table
 
 
 def votes(n, classes, accuracy, seed, silent=0.0):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.bound.label_models import surprise
+from tallystick.verbs.bound.label_model_checks import surprise
 
 
 def exact(p):

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.bound.label_models import consensus_of, weighted_majority
-from tallystick.bound.label_models.weighted_majority import vote_weights
-from tallystick.bound.weak_votes import weak_table
-from tallystick.tally import Tally
+from tallystick.table import Tally
+from tallystick.verbs.bound.label_models import consensus_of, vote_weights, weighted_majority
+from tallystick.verbs.bound.weak_votes import weak_table
 
 
 def table_of(patterns, counts, classes):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.compare import coin_figure, trade_off_figure
 from tallystick.report import Plot
+from tallystick.verbs.compare import coin_figure, trade_off_figure
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "pictures"
 DRAWN = {

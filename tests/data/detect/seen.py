@@ -6,8 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tallystick.data import Detection, Layout, Roles, detect
-from tallystick.io import Table, scan
+from tallystick.table import Detection, Layout, Roles, Table, detect, scan
 
 
 class Seen:

@@ -5,9 +5,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.audit import audit
 from tallystick.errors import InputError
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.verbs.audit import audit
 from tests.data.detect.seen import seen
 
 N = 400

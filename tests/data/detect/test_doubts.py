@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallystick.data.detect.doubts import doubt_votes
-from tallystick.data.detect.profile import look
-from tallystick.data.detect.reading import Notebook, OpenQuestion
-from tallystick.data.detect.sample import draw
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.table.detect_doubts import Notebook, OpenQuestion, doubt_votes, look
+from tallystick.table.detect_sample import draw
 
 N = 120
 TRUTH = np.random.default_rng(99).random(N) < 0.5

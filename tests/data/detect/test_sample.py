@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.data.detect import sample
-from tallystick.data.detect.beyond_chance import beyond_chance, kappas, plurality
-from tallystick.data.detect.profile import look
-from tallystick.io import scan
+from tallystick.table import detect_sample as sample
+from tallystick.table import scan
+from tallystick.table.detect_doubts import look
+from tallystick.table.detect_sample import beyond_chance, kappas, plurality
 from tests.data.detect.seen import seen
 
 

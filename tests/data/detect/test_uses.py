@@ -6,18 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.data.detect.profile import Profile, look
-from tallystick.data.detect.reading import Notebook
-from tallystick.data.detect.sample import draw
-from tallystick.data.detect.uses import (
+from tallystick.table import scan
+from tallystick.table.detect import (
+    Voters,
     find_confidences,
     find_prediction,
     find_validators,
     find_versions,
 )
-from tallystick.data.detect.voters import Voters
-from tallystick.data.roles import Roles
-from tallystick.io import scan
+from tallystick.table.detect_doubts import Notebook, Profile, look
+from tallystick.table.detect_sample import draw
+from tallystick.table.roles import Roles
 
 
 def profiles(**columns: list[Any]) -> dict[str, Profile]:

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.dynamic.design import path
-from tallystick.dynamic.papers.certificates import Certificate
-from tallystick.dynamic.population import Population
+from tallystick.verbs.dynamic.design import path
+from tallystick.verbs.dynamic.papers import Certificate
+from tallystick.verbs.dynamic.population import Population
 
 ERRORS = np.array(
     [

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Population, hierarchical, path
-from tallystick.dynamic.learners import RandomErrors
-from tallystick.dynamic.papers.consistency import check
-from tallystick.dynamic.rollouts import roll_design
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Population, hierarchical, path
+from tallystick.verbs.dynamic.papers import check
+from tallystick.verbs.dynamic.rollouts import RandomErrors, roll_design
 
 
 def test_the_left_side_of_equation_19_is_computed_term_by_term():

@@ -3,11 +3,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tallystick.dynamic import hierarchical
-from tallystick.dynamic.design import Design
-from tallystick.dynamic.papers.consistency import check
-from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import hierarchical
+from tallystick.verbs.dynamic.design import Design
+from tallystick.verbs.dynamic.papers import check, hierarchical_certificate, path_certificate
 
 
 def random_table(rng, rounds):

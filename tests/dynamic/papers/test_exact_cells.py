@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.exact_adversaries import random_hierarchy, random_path
 
-from tallystick.dynamic.bounds import hdh_distance
-from tallystick.dynamic.design import hierarchical, path
-from tallystick.dynamic.papers.consistency import check
-from tallystick.dynamic.papers.exact_cells import ExactCells
-from tallystick.dynamic.population import Population
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.design import hierarchical, path
+from tallystick.verbs.dynamic.papers import check
+from tallystick.verbs.dynamic.population import Population
+from tallystick.verbs.dynamic.sharp import ExactCells
+from tallystick.verbs.dynamic.theory import hdh_distance
 
 
 def population(cells, models):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Population
-from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.papers.gradient import exponential_updates, hinge_updates
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic import Population
+from tallystick.verbs.dynamic.papers import exponential_updates, hinge_updates
+from tallystick.verbs.dynamic.rollouts import Perfect, RandomErrors
 
 
 def test_exponential_updates_reach_zero_risk_at_the_baseline_s_round():

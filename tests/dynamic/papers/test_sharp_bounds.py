@@ -4,9 +4,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tallystick.dynamic.bounds import path_bound
-from tallystick.dynamic.noise import noise_bound
-from tallystick.dynamic.papers.sharp_bounds import (
+from tallystick.errors import InputError
+from tallystick.verbs.dynamic.rollouts import noise_bound
+from tallystick.verbs.dynamic.sharp import (
     any_rounds_bound,
     most_overlap,
     noise_closed_floor,
@@ -15,7 +15,7 @@ from tallystick.dynamic.papers.sharp_bounds import (
     sharp_hierarchical_bound,
     three_round_lemma,
 )
-from tallystick.errors import InputError
+from tallystick.verbs.dynamic.theory import path_bound
 
 
 @pytest.mark.parametrize(

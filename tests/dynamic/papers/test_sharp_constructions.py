@@ -2,9 +2,8 @@ from fractions import Fraction
 
 import pytest
 
-from tallystick.dynamic.papers.sharp_bounds import sharp_hierarchical_bound
-from tallystick.dynamic.papers.sharp_constructions import sharp_construction
 from tallystick.errors import InputError
+from tallystick.verbs.dynamic.sharp import sharp_construction, sharp_hierarchical_bound
 
 PRINTED = {
     "flat": {2: "35.1", 3: "58.2", 4: "73.7", 6: "82.8", 8: "83.88"},

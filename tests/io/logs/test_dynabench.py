@@ -2,8 +2,8 @@
 
 import json
 
-from tallystick.dynamic import evaluate
-from tallystick.io import scan
+from tallystick.table import scan
+from tallystick.verbs.dynamic import evaluate
 
 
 def attempt(k, *, wrong, votes=(), **more):

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from tallystick import compare
-from tallystick.data import Door, read
 from tallystick.errors import FileError, InputError
-from tallystick.io import scan
-from tallystick.io.formats import detect
-from tallystick.io.sources import File
+from tallystick.table import Door, read, scan
+from tallystick.table.formats import detect
+from tallystick.table.sources import File
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DOOR = Door(want="models", repeats=True, runs=True)
@@ -117,7 +116,7 @@ def test_a_harness_log_whose_first_line_is_longer_than_64_kb_is_recognised(tmp_p
 
 @pytest.mark.parametrize(("word", "value"), [("yes", 1.0), ("No", 0.0), ("P", 0.5), ("0.25", 0.25)])
 def test_inspect_scores_may_be_words_or_letters(word, value):
-    from tallystick.io.logs.inspect_log import _of_text
+    from tallystick.table.logs_harness import _of_text
 
     assert _of_text(word) == value
     assert _of_text("maybe") is None

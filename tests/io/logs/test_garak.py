@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tallystick.dynamic import evaluate
 from tallystick.errors import FileError
+from tallystick.verbs.dynamic import evaluate
 
 
 def report(tmp_path, entries, name="garak.report.jsonl"):

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.io import scan
-from tallystick.io.formats import detect
-from tallystick.io.logs import sniff_text
-from tallystick.io.sources import resolve
+from tallystick.table import scan
+from tallystick.table.formats import detect, sniff_text
+from tallystick.table.sources import resolve
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ALPHA, ALPHA_GENERATED = sorted((FIXTURES / "lm_eval" / "alpha").iterdir())

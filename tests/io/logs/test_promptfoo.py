@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.io import scan
-from tallystick.io.logs.promptfoo import read_promptfoo
-from tallystick.io.sources import resolve
+from tallystick.table import scan
+from tallystick.table.logs_promptfoo import read_promptfoo
+from tallystick.table.sources import resolve
 
 HERE = Path(__file__).parent / "fixtures" / "promptfoo"
 TWO, OLDER, REPEATED = HERE / "two-prompts.json", HERE / "version-2.json", HERE / "repeated.jsonl"

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tallystick.sampling.labels import Draw, DrawJournal, drawing_probabilities, share_spread
+from tallystick.sampling.label_accuracies import Draw, DrawJournal, drawing_probabilities
+from tallystick.sampling.label_strata import share_spread
 
 Scripted = Callable[..., tuple[DrawJournal, np.ndarray]]
 

@@ -5,8 +5,8 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.sampling.labels import LabelStrata, judge_accuracies, vote_strata
-from tallystick.sampling.labels.planned_share import planned_shares
+from tallystick.sampling.label_shares import judge_accuracies, planned_shares
+from tallystick.sampling.label_strata import LabelStrata, vote_strata
 
 
 @pytest.fixture

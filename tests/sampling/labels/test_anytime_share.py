@@ -9,19 +9,16 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import (
-    DrawJournal,
-    LabelStrata,
-    anytime_path,
-    anytime_share,
-    draw_batch,
-    drawing_probabilities,
+from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
+from tallystick.sampling.label_means import (
+    Steps,
+    capital,
+    mirrored,
+    moments_before,
     rectified_steps,
-    share_spread,
-    share_verdict,
 )
-from tallystick.sampling.labels.bets import capital, mirrored, moments_before
-from tallystick.sampling.labels.rectified import Steps
+from tallystick.sampling.label_shares import anytime_path, anytime_share, share_verdict
+from tallystick.sampling.label_strata import LabelStrata, draw_batch, share_spread
 
 FREEZE = [0, *range(20, 200, 10)]
 

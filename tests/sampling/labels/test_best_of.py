@@ -5,16 +5,17 @@ import pytest
 
 from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.labels import (
+from tallystick.sampling.label_best import (
     JudgedContest,
+    _gaps,
+    _log_growth,
     advance,
     best_of,
     contest_of,
     contested_draws,
     start,
 )
-from tallystick.sampling.labels import best_of as whole
-from tallystick.sampling.labels.best_of import _gaps, _log_growth
+from tallystick.sampling.label_best import best_of as whole
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import certified_mean
-from tallystick.sampling.labels.certified_mean import _rectified
+from tallystick.sampling.label_means import _rectified, certified_mean
 
 
 def test_the_forty_items_of_the_page():

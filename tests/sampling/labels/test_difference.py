@@ -5,17 +5,15 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import (
-    DrawJournal,
+from tallystick.sampling.label_accuracies import DrawJournal
+from tallystick.sampling.label_differences import (
     classifier_difference,
     disagreement_strata,
-    draw_batch,
     gap_spread,
     gap_strata,
     judged_difference,
-    uniform_spread,
-    verdict_forecast,
 )
+from tallystick.sampling.label_strata import draw_batch, uniform_spread, verdict_forecast
 
 TENS = list(range(0, 100, 10))
 GUESS = [0.9, 0.6, 0.4, 0.1]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.labels import (
-    DrawJournal,
+from tallystick.sampling.label_accuracies import DrawJournal
+from tallystick.sampling.label_strata import (
     LabelStrata,
     class_spread,
     draw_batch,

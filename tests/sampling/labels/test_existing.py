@@ -5,21 +5,19 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.sampling.labels import (
+from tallystick.sampling.label_accuracies import DrawJournal
+from tallystick.sampling.label_means import (
     Apart,
-    DrawJournal,
-    LabelStrata,
-    anytime_share,
     as_draws,
     both_ways,
     count_apart,
     crossed,
-    draw_batch,
     for_drawing,
     rectified_steps,
     refused_claim,
-    share_spread,
 )
+from tallystick.sampling.label_shares import anytime_share
+from tallystick.sampling.label_strata import LabelStrata, draw_batch, share_spread
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.labels import DrawJournal, drawing_probabilities, readable
+from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities, readable
 
 
 @pytest.fixture

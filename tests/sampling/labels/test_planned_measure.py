@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.sampling.labels.answers import Read
-from tallystick.sampling.labels.existing import Apart
-from tallystick.sampling.labels.planned_measure import apart_of, planned_measure
-from tallystick.sampling.labels.planned_share import planned_share
-from tallystick.sampling.labels.strata import LabelStrata
-from tallystick.sampling.labels.task import LabelTask, Measure, class_measure
+from tallystick.sampling.label_means import Apart
+from tallystick.sampling.label_shares import apart_of, planned_measure, planned_share
+from tallystick.sampling.label_strata import LabelStrata
+from tallystick.sampling.label_task import LabelTask, Measure, Read, class_measure
 
 NOTHING = Apart(known=0, total=0.0, sampled=100)
 

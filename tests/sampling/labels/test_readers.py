@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import read_twice, reader_error, resolve, too_noisy
+from tallystick.sampling.label_accuracies import read_twice, reader_error, resolve, too_noisy
 
 
 @pytest.mark.parametrize("error", [0.0, 0.05, 0.2, 0.5])

@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import (
-    DrawJournal,
-    drawing_probabilities,
-    rectified_steps,
-    share_spread,
-)
+from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
+from tallystick.sampling.label_means import rectified_steps
+from tallystick.sampling.label_strata import share_spread
 
 
 def test_each_value_has_the_mean_of_all_items_as_its_expectation(scripted):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.score.test_labelling import outputs, run
 
-from tallystick.label import begin
-from tallystick.sampling.labels.session_order import session_order
+from tallystick.sampling.label_differences import session_order
+from tallystick.verbs.label import begin
 
 ROLES = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
 

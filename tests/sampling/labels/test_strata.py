@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import (
+from tallystick.sampling.label_strata import (
     LabelStrata,
     class_strata,
     rank_slices,

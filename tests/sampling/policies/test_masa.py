@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError
 from tallystick.sampling import Budget, Masa, Plan, Sampler, Strata, replay
-from tallystick.stats.ustat import uncertainty
+from tallystick.stats.signs import uncertainty
 
 
 def algorithm_1(p: np.ndarray, n: np.ndarray, H: np.ndarray, weights: np.ndarray, a: float) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tallystick.serve.check import check_stream
-from tallystick.serve.ingest.interned import Interned
-from tallystick.serve.service import Service
+from tallystick.serve.client import check_stream
+from tallystick.serve.ingest import Interned
+from tallystick.serve.jobs import Service
 from tests.serve.web import Web
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallystick.serve.ingest.places import RowPlaces
+from tallystick.serve.ingest import RowPlaces
 
 
 def test_places_are_those_that_earlier_versions_gave() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from tallystick.serve.check import check_stream
-from tallystick.serve.ingest import Accepted, Source, parse
-from tallystick.serve.problem import HttpProblem
-from tallystick.serve.records import Post, keep_posts
-from tallystick.serve.service import Service
+from tallystick.serve.auth import HttpProblem
+from tallystick.serve.client import check_stream
+from tallystick.serve.ingest import parse
+from tallystick.serve.ingest_write import Accepted, Post, Source, keep_posts
+from tallystick.serve.jobs import Service
 from tallystick.serve.store import Transaction
 from tests.serve.web import Web
 

@@ -8,7 +8,7 @@ import threading
 import httpx
 import pytest
 
-from tallystick.data.session import open_session
+from tallystick.table.session import open_session
 from tests.serve.test_label_page import _form, served, table
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")

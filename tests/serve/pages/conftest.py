@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.queue.people import InProcess
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tallystick.serve.pages.facts import alarm_lines
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
+from tallystick.serve.pages.home import alarm_lines
 from tests.serve.pages.form import submit
 from tests.serve.queue.people import fill
 from tests.serve.web import Web

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick.report import theme
-from tallystick.serve.pages import assets
-from tallystick.serve.pages.assets import ASSETS, asset
+from tallystick.report import svg as theme
+from tallystick.serve.pages import site as assets
+from tallystick.serve.pages.site import ASSETS, asset
 
 
 def test_pages_of_the_service_have_the_look_of_reports() -> None:

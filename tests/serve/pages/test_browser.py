@@ -17,7 +17,7 @@ import pytest
 import uvicorn
 
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.service import Config
+from tallystick.serve.jobs import Config
 from tallystick.serve.store import open_store
 from tests.report.browser import ABSENT, CHROMIUM, Browser, Visit
 from tests.serve.pages.looks import CONTRAST, FOCUS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tallystick.serve.pages.door import START_SECONDS, start_link
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
+from tallystick.serve.pages.site import START_SECONDS, start_link
 from tests.serve.pages.form import TOKEN, submit
 from tests.serve.queue.people import fill, key_of
 from tests.serve.web import Clock, Web

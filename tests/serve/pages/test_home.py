@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from tallystick.serve.pages.facts import WindowPoint
-from tallystick.serve.pages.home import spark_points
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
+from tallystick.serve.pages.home import WindowPoint, spark_points
 from tests.serve.queue.people import STREAM, fill
 from tests.serve.web import Web
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.pages.form import submit
 from tests.serve.queue.people import JUDGES, STREAM, draw, fill, key_of
 from tests.serve.web import Web

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tallystick.serve.queue.agreement import people_of
-from tallystick.serve.service import Service
-from tallystick.serve.settings import find_stream
+from tallystick.serve.jobs import Service
+from tallystick.serve.queue_turns import people_of
+from tallystick.serve.writer import find_stream
 from tests.serve.queue.people import STREAM, draw, fill, key_of, say, turn
 from tests.serve.web import Web
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.serve.pages.facts import WindowPoint
+from tallystick.serve.jobs import Service
+from tallystick.serve.pages.home import WindowPoint
+from tallystick.serve.pages.site import ForestEntry
 from tallystick.serve.pages.stream import axis_of, panels_of
-from tallystick.serve.pages.view import ForestEntry
-from tallystick.serve.service import Service
 from tests.serve.pages.form import submit
 from tests.serve.queue.people import STREAM, draw, fill, say, turn
 from tests.serve.web import Web

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tallystick.serve.store import Transaction
 from tests.serve.pages.form import submit
 from tests.serve.web import Web

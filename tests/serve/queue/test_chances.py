@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.serve.queue.chances import Chances, chances
-from tallystick.serve.service import Service
-from tallystick.serve.settings import find_stream
+from tallystick.serve.jobs import Service
+from tallystick.serve.queue import Chances, chances
+from tallystick.serve.writer import find_stream
 from tests.serve.equal import differences
 from tests.serve.queue.people import STREAM, draw, fill, say, turn
 from tests.serve.web import Clock, Web
@@ -135,7 +135,7 @@ def test_an_even_sample_is_kept_for_verbs_without_probabilities(
     draw(web, budget=80, overlap=0)
     label(web, truth, 80)
     found = known(service)
-    from tallystick.serve.span import Span
+    from tallystick.serve.auth import Span
 
     kept = found.counted("even", Span())
     assert set(kept) <= set(found.drawn)

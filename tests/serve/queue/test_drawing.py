@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.serve.queue.drawing import FramePlan, mixed, plan_frame
-from tallystick.serve.queue.population import DrawPopulation, Words
+from tallystick.serve.queue import DrawPopulation, FramePlan, Words, mixed, plan_frame
 
 
 def rows_of(n: int, *, seed: int = 1, patterns: int = 4) -> DrawPopulation:

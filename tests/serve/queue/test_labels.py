@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tallystick.serve.queue.labels import person_of
-from tallystick.serve.queue.turns import LEASE, UNDO, Turn
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
+from tallystick.serve.queue_turns import LEASE, UNDO, Turn, person_of
 from tests.serve.queue.people import JUDGES, STREAM, draw, fill, key_of, say, turn
 from tests.serve.web import Clock, Web
 

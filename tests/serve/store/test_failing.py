@@ -17,8 +17,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tallystick.serve.check import check_stream
-from tallystick.serve.store import migrate, open_store
+from tallystick.serve.client import check_stream
+from tallystick.serve.store import open_store
+from tallystick.serve.store import protocol as migrate
 from tests.serve.postgres import fresh_database, postgres_process
 from tests.serve.web import running
 
@@ -135,7 +136,8 @@ def test_a_full_disk_refuses_whole_batches_and_goes_on_when_there_is_room(tmp_pa
 _KILLED = """
 import os, sys
 from pathlib import Path
-from tallystick.serve.store import migrate, open_store
+from tallystick.serve.store import protocol as migrate
+from tallystick.serve.store import open_store
 migrate._FILES = Path(sys.argv[1])
 steps = migrate.Migration.statements
 

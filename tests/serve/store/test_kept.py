@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from tallystick.cli.app import app
 from tallystick.errors import FileError, FormatError
-from tallystick.serve.run import alone
+from tallystick.serve.app import alone
 from tallystick.serve.store import open_store
-from tallystick.serve.store.kept import open_kept
+from tallystick.serve.store.protocol import open_kept
 
 
 @pytest.fixture

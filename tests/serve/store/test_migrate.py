@@ -16,10 +16,11 @@ from tallystick.errors import FileError
 from tallystick.results import to_json
 from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.check import check_stream
-from tallystick.serve.service import Config
-from tallystick.serve.span import Span
-from tallystick.serve.store import migrate, open_store
+from tallystick.serve.auth import Span
+from tallystick.serve.client import check_stream
+from tallystick.serve.jobs import Config
+from tallystick.serve.store import open_store
+from tallystick.serve.store import protocol as migrate
 from tallystick.serve.store.sqlite import SqliteStore
 from tests.serve.web import Clock, Loop, Web
 
@@ -90,7 +91,8 @@ def test_both_engines_have_the_same_steps_and_tables() -> None:
 _KILLED = """
 import os, sys
 from pathlib import Path
-from tallystick.serve.store import migrate, open_store
+from tallystick.serve.store import protocol as migrate
+from tallystick.serve.store import open_store
 steps = migrate.Migration.statements
 
 def dying(self):

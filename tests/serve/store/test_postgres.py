@@ -15,10 +15,10 @@ from tallystick.errors import FileError, FormatError
 from tallystick.results import to_json
 from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.check import check_stream
-from tallystick.serve.ingest.places import RowPlaces
-from tallystick.serve.service import Config, Service
-from tallystick.serve.span import span_of
+from tallystick.serve.auth import span_of
+from tallystick.serve.client import check_stream
+from tallystick.serve.ingest import RowPlaces
+from tallystick.serve.jobs import Config, Service
 from tallystick.serve.store import Transaction, open_store
 from tallystick.serve.store.postgres import PostgresStore
 from tests.serve.equal import QUERIES, post

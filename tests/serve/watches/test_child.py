@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tallystick.serve.watches.child import carry_out
+from tallystick.serve.watches import carry_out
 
 TABLE = {
     "id": [str(i) for i in range(60)],
@@ -66,7 +66,7 @@ def test_answers_that_can_no_longer_be_read_are_a_change() -> None:
 
 def test_the_process_answers_one_line_of_json(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tallystick.serve.watches.child"],
+        [sys.executable, "-m", "tallystick.serve.watches"],
         input=json.dumps(order("baseline", tmp_path / "j")) + "\n" + " " * 10,
         capture_output=True,
         text=True,
@@ -83,7 +83,7 @@ def test_an_order_that_cannot_be_carried_out_is_an_answer_not_a_crash(tmp_path: 
     bad = order("check", tmp_path / "j")
     bad["options"]["api"] = "openai:m"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tallystick.serve.watches.child"],
+        [sys.executable, "-m", "tallystick.serve.watches"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -105,7 +105,7 @@ def test_the_process_ends_when_the_service_dies(tmp_path: Path) -> None:
     slow["options"]["api"] = "command:sleep 60"
     slow["guard"] = False
     process = subprocess.Popen(
-        [sys.executable, "-m", "tallystick.serve.watches.child"],
+        [sys.executable, "-m", "tallystick.serve.watches"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.serve.service import Service
-from tallystick.serve.watches.file import FILE, read_watches, take_file
+from tallystick.serve.jobs import Service
+from tallystick.serve.watch_runs import FILE, read_watches, take_file
 from tests.serve.watches.test_order import order
 from tests.serve.web import Web
 

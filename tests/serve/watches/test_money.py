@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.serve.service import Service
-from tallystick.serve.watches.money import purse_of, reserve, settle
-from tallystick.serve.watches.routes import keep_watch
+from tallystick.serve.jobs import Service
+from tallystick.serve.watch_runs import keep_watch
+from tallystick.serve.watches import purse_of, reserve, settle
 from tests.serve.watches.test_order import order
 
 NOW = 1_800_000_000.0
@@ -40,7 +40,7 @@ def test_a_new_month_begins_with_nothing_spent(service: Service) -> None:
 @given(shares=st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_spent_and_reserved_never_exceed_the_cap(shares: list[float]) -> None:
     spent = reserved = 0.0
-    from tallystick.serve.watches.money import Purse
+    from tallystick.serve.watches import Purse
 
     for share in shares:
         amount = Purse(2.0, 5.0, spent, reserved).free

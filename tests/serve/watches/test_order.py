@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tallystick.serve.problem import HttpProblem
-from tallystick.serve.watches.order import WatchOrder, check_order, client_options, table_of
+from tallystick.serve.auth import HttpProblem
+from tallystick.serve.watches import WatchOrder, check_order, client_options, table_of
 
 ITEMS: list[dict[str, Any]] = [{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]
 

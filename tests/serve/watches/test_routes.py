@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tallystick.serve.service import Service
+from tallystick.serve.jobs import Service
 from tests.serve.watches.test_order import order
 from tests.serve.web import Web
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tallystick.clients.journal import journal_spent
-from tallystick.serve.service import Service
-from tallystick.serve.watches import runs
-from tallystick.serve.watches.child import carry_out
-from tallystick.serve.watches.runs import journal_path
+from tallystick.serve import watch_runs as runs
+from tallystick.serve.jobs import Service
+from tallystick.serve.watch_runs import journal_path
+from tallystick.serve.watches import carry_out
 from tests.serve.watches.fake_api import FakeApi
 from tests.serve.web import Clock, Web
 

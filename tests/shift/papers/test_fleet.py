@@ -4,7 +4,7 @@ import pytest
 from tallystick import plot
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
-from tallystick.shift import Answers, assess, fleet
+from tallystick.verbs.shift import Answers, assess, fleet
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from scipy.stats import binom
 
 from tallystick.errors import InputError
 from tallystick.sampling import Budget, Masa, Plan, Strata, replay
-from tallystick.shift import optimal_allocation, optimal_loss
-from tallystick.shift.papers import loss_bound, theorem_bound, theorem_conditions
+from tallystick.verbs.shift import optimal_allocation, optimal_loss
+from tallystick.verbs.shift.papers import loss_bound, theorem_bound, theorem_conditions
 
 
 def test_the_conditions_of_the_theorem_are_reported():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import Spread, adjust
+from tallystick.stats.adverse_binary import adjust
+from tallystick.stats.adverse_ends import Spread
 
 
 def one(labels, consensus, every, bounds=(0, 1), weights=None):

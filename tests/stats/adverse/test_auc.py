@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.adverse import adverse_auc, auc_pilot
+from tallystick.stats.adverse_ratios import adverse_auc, auc_pilot
 
 DIGITS = 5.01e-5
 NEGATIVES = [0.6, 0.5, 0.4, 0.2, 0.1, 0.05]

@@ -13,14 +13,14 @@ from scipy.special import gammaln
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.adverse import (
+from tallystick.stats.adverse_binary import (
     adverse_share,
     adverse_share_weighted,
     adverse_shares,
+    effective_labels,
+    pseudo_label,
     raw_share_ends,
 )
-from tallystick.stats.adverse.binary import pseudo_label
-from tallystick.stats.adverse.stratum import effective_labels
 
 DIGITS = 5.01e-5
 

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import certified_difference, certified_mean, certified_share
-from tallystick.stats.adverse.certified import _control
-from tallystick.stats.intervals import (
-    betting,
-    clopper_pearson,
-    hypergeometric,
-    hypergeometric_strata,
+from tallystick.stats.adverse_forecast import (
+    _control,
+    certified_difference,
+    certified_mean,
+    certified_share,
 )
+from tallystick.stats.anytime import betting
+from tallystick.stats.intervals import clopper_pearson
+from tallystick.stats.urns import hypergeometric, hypergeometric_strata
 
 DIGITS = 5.01e-5
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.results import Unknown
-from tallystick.stats.adverse import AdverseEstimates
-from tallystick.stats.adverse.estimate import labels_worth
+from tallystick.stats.adverse_binary import AdverseEstimates, labels_worth
 
 
 def made(estimate):

@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.stats.adverse import (
+from tallystick.stats.adverse_binary import adverse_share
+from tallystick.stats.adverse_forecast import (
     Outlook,
-    adverse_share,
-    compare_systems,
+    label_range,
     labels_to_settle,
     mean_outlook,
+    settle_at,
     share_outlook,
 )
-from tallystick.stats.adverse.forecast import label_range, settle_at
+from tallystick.stats.adverse_systems import compare_systems
 
 DIGITS = 5.01e-5
 PILOTS = [

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import label_weights, weighted_strata
+from tallystick.stats.adverse_ends import label_weights, weighted_strata
 
 
 def test_up_to_four_to_one_the_size_is_kish_s():

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
-from tallystick.stats.adverse import (
-    adverse_mean,
-    adverse_share,
-    adverse_share_weighted,
-    certified_mean,
+from tallystick.stats.adverse_binary import adverse_share, adverse_share_weighted
+from tallystick.stats.adverse_forecast import certified_mean, certified_share
+from tallystick.stats.adverse_numbers import adverse_mean
+from tallystick.stats.adverse_ratios import (
     certified_mean_levels,
-    certified_share,
     certified_share_levels,
     exact_levels,
     mean_levels,

@@ -10,15 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import (
-    Spread,
-    adjust,
+from tallystick.stats.adverse_binary import adjust, adverse_share, raw_share_ends
+from tallystick.stats.adverse_ends import Spread
+from tallystick.stats.adverse_numbers import (
     adverse_difference,
     adverse_mean,
     adverse_means,
-    adverse_share,
     raw_mean_ends,
-    raw_share_ends,
 )
 
 DIGITS = 5.01e-5

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import (
-    CommonItems,
-    adverse_share,
-    adverse_shares,
-    difference_of_estimates,
-    mover_reach,
-)
+from tallystick.stats.adverse_binary import adverse_share, adverse_shares
+from tallystick.stats.adverse_systems import CommonItems, difference_of_estimates, mover_reach
 
 DIGITS = 5.01e-5
 A = adverse_share([28, 80], [10, 20], [3, 19])

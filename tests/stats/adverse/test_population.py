@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse.population import check_population, widen_for_new
+from tallystick.stats.adverse_binary import check_population, widen_for_new
 
 
 def test_other_words_are_refused():

@@ -5,12 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import (
-    f1_outlook,
-    precision_outlook,
-    recall_outlook,
-    share_outlook,
-)
+from tallystick.stats.adverse_forecast import share_outlook
+from tallystick.stats.adverse_ratios import f1_outlook, precision_outlook, recall_outlook
 
 DIGITS = 5.01e-5
 PILOT = [200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.adverse import (
+from tallystick.stats.adverse_ratios import (
     adverse_accuracy,
     adverse_f1,
     adverse_precision,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import Spread
+from tallystick.stats.adverse_ends import Spread
 
 
 def test_the_variance_is_divided_by_n():

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import certified_strata, graded_strata, stratum_counts, vote_strata
+from tallystick.stats.adverse_binary import (
+    certified_strata,
+    graded_strata,
+    stratum_counts,
+    vote_strata,
+)
 
 
 def test_one_half_is_not_a_pass():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import Spread, adverse_difference, adverse_stratified_mean
-from tallystick.stats.adverse.binary import raw_share_ends
-from tallystick.stats.adverse.stratified import _raw_ends
+from tallystick.stats.adverse_binary import raw_share_ends
+from tallystick.stats.adverse_ends import Spread
+from tallystick.stats.adverse_numbers import _raw_ends, adverse_difference, adverse_stratified_mean
 
 
 def test_passes_and_fails_give_the_ends_of_the_binary_formula():

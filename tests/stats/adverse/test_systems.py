@@ -7,12 +7,8 @@ import pytest
 from scipy.stats import norm, t
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import (
-    adverse_mean,
-    compare_systems,
-    mean_over_systems,
-    pair_statistics,
-)
+from tallystick.stats.adverse_numbers import adverse_mean
+from tallystick.stats.adverse_systems import compare_systems, mean_over_systems, pair_statistics
 
 DIGITS = 5.01e-5
 ROWS = np.array(

@@ -11,14 +11,15 @@ from scipy.stats import t
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.agreement import (
+    as_ratings,
     cohen_kappa,
+    extra_items,
     fleiss_kappa,
     gwet_ac1,
     jackknife_hull,
-    krippendorff_alpha,
+    two_commonest,
 )
-from tallystick.stats.agreement.jackknife import extra_items, two_commonest
-from tallystick.stats.agreement.ratings import as_ratings
+from tallystick.stats.agreement_ordinal import krippendorff_alpha
 
 EVERY = {
     "fleiss": fleiss_kappa,

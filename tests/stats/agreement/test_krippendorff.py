@@ -9,7 +9,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.agreement import krippendorff_alpha
+from tallystick.stats.agreement_ordinal import krippendorff_alpha
 
 
 def by_definition(codes, labels, metric, values):

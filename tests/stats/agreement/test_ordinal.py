@@ -6,7 +6,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.agreement import mean_bias, within_one
+from tallystick.stats.agreement_ordinal import mean_bias, within_one
 from tallystick.stats.intervals import clopper_pearson
 
 GRADES = [[3, 2], [4, 4], [0, 2], [1, 1], [2, 3], [4, -1]]

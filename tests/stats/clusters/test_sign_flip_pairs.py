@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.clusters import sign_flip, sign_flip_columns, sign_flip_pairs
+from tallystick.stats.cluster_pairs import sign_flip_columns, sign_flip_pairs
+from tallystick.stats.clusters import sign_flip
 
 THREE = np.array([
     (0.9, 0.7, 0.5), (0.8, 0.75, 0.6), (0.95, 0.6, 0.65), (0.7, 0.65, 0.3),

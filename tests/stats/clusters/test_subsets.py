@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.clusters import fewest_clusters, subsets_of
-from tallystick.stats.clusters.subsets import require_enough
+from tallystick.stats.clusters import fewest_clusters, require_enough, subsets_of
 
 
 def test_up_to_twelve_clusters_every_subset_occurs_once():

@@ -5,8 +5,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.stats.intervals import Intervals
-from tallystick.stats.intervals.array import as_counts, pack
+from tallystick.stats.intervals import Intervals, as_counts, pack
 
 
 def some() -> Intervals:

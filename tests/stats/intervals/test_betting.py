@@ -5,7 +5,7 @@ import pytest
 
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
-from tallystick.stats.intervals import betting, betting_sequence
+from tallystick.stats.anytime import betting, betting_sequence
 
 STEP = 2.0**-24  # the ends are found by 24 halvings of [0, 1]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.intervals.bounds import as_unit, check_bounds, from_unit
+from tallystick.stats.intervals import as_unit, check_bounds, from_unit
 
 
 def test_values_go_to_the_unit_scale_and_back():

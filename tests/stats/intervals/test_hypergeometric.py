@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from tallystick.errors import InputError
-from tallystick.stats.intervals import (
-    Intervals,
-    _urn,
-    clopper_pearson,
+from tallystick.stats import urns as _urn
+from tallystick.stats.intervals import Intervals, clopper_pearson
+from tallystick.stats.urns import (
+    fewest_in_strata,
+    fewest_in_urn,
     hypergeometric,
     hypergeometric_strata,
     hypergeometric_subgroup,
+    least_shares,
 )
-from tallystick.stats.intervals._urn import fewest_in_strata, fewest_in_urn, least_shares
 
 
 @pytest.mark.parametrize(

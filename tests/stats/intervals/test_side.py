@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.intervals.side import split_alpha
+from tallystick.stats.intervals import split_alpha
 
 
 def test_all_of_alpha_is_spent_and_no_more():

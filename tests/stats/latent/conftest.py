@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.stats.latent import LatentModel, log_likelihood
+from tallystick.stats.latent_model import LatentModel, log_likelihood
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.latent import bootstrap, fit, information, simulate
-from tallystick.stats.latent.simulate import Replica
+from tallystick.stats.latent_fit import Replica, bootstrap, fit, information, simulate
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.latent import (
-    LatentModel,
-    calibrate,
-    cross_fitted,
-    expected_calibration_error,
-    fit_unreadable,
-    simulate,
-    support,
-)
+from tallystick.stats.latent_calibrate import calibrate, cross_fitted, expected_calibration_error
+from tallystick.stats.latent_checks import fit_unreadable, support
+from tallystick.stats.latent_fit import simulate
+from tallystick.stats.latent_model import LatentModel
 
 
 def labelled(panel, given, text):

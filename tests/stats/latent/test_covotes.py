@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.latent import LatentModel, covote_misfit, fit, simulate
-from tallystick.stats.latent.covotes import covote_rms
+from tallystick.stats.latent_covotes import covote_misfit, covote_rms
+from tallystick.stats.latent_fit import fit, simulate
+from tallystick.stats.latent_model import LatentModel
 
 MODEL = LatentModel([0.5, 0.5], [[[0.8, 0.2], [0.25, 0.75]]] * 5)
 

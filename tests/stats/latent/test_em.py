@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.latent import LatentOptions
-from tallystick.stats.latent.em import Problem, climb
-from tallystick.stats.latent.start import random_start
-from tallystick.stats.latent.votes import as_votes
+from tallystick.stats.latent_fit import random_start
+from tallystick.stats.latent_model import LatentOptions, Problem, as_votes, climb
 
 CODES = np.array([[0, 0, 1], [1, 1, 1], [0, 1, -1], [1, 0, 0]])
 COUNTS = np.array([4.0, 3.0, 2.0, 1.0])

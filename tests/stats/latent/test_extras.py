@@ -7,7 +7,8 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent import fit_unreadable, with_extras
+from tallystick.stats.latent_checks import fit_unreadable
+from tallystick.stats.latent_covotes import with_extras
 
 
 def ends(found):

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, LatentOptions, fit, posterior, simulate
+from tallystick.stats.latent_fit import fit, simulate
+from tallystick.stats.latent_model import LatentModel, LatentOptions, posterior
 
 
 def random_votes(seed: int, n_classes: int = 2, n_judges: int = 5, n: int = 60, gaps: float = 0.2):

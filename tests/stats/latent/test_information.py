@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import (
+from tallystick.stats.latent_fit import fit, information, simulate
+from tallystick.stats.latent_model import (
     LatentModel,
     LatentOptions,
-    fit,
-    information,
     log_likelihood,
+    pack,
     posterior,
-    simulate,
+    unpack,
 )
-from tallystick.stats.latent.model import pack, unpack
 
-latent_information = import_module("tallystick.stats.latent.information")
+latent_information = import_module("tallystick.stats.latent_fit")
 
 
 def moved(info, eta):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, agreement_z, fit, misfit, simulate
-from tallystick.stats.latent.misfit import degrees_of_freedom
+from tallystick.stats.latent_checks import agreement_z, degrees_of_freedom, misfit
+from tallystick.stats.latent_fit import fit, simulate
+from tallystick.stats.latent_model import LatentModel
 
 
 def test_exact_frequencies_have_no_misfit(binary, frequencies) -> None:

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import (
+from tallystick.stats.latent_fit import simulate
+from tallystick.stats.latent_model import (
     LatentModel,
     expected_agreement,
     log_likelihood,
+    pack,
     posterior,
-    simulate,
+    unpack,
 )
-from tallystick.stats.latent.model import pack, unpack
 
 
 def test_pattern_probabilities_sum_to_one(ternary, frequencies) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.stats.latent import majority_of_others
-from tallystick.stats.latent.votes import as_votes
+from tallystick.stats.latent_checks import majority_of_others
+from tallystick.stats.latent_model import as_votes
 
 
 def test_printed_values(four, gaps):

@@ -9,7 +9,9 @@ import gzip
 import numpy as np
 import pytest
 
-from tallystick.stats.latent import LatentOptions, fit, misfit
+from tallystick.stats.latent_checks import misfit
+from tallystick.stats.latent_fit import fit
+from tallystick.stats.latent_model import LatentOptions
 
 # crowd-kit 1.4.2, DawidSkene(200, tol=-inf) on bluebirds.csv.gz: its stopping rule disabled, since
 # it ends after two steps there. Balance of label 1; chance to be right on label 0 and on label 1,

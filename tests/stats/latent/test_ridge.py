@@ -5,12 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from tallystick.stats.latent.em import Problem
-from tallystick.stats.latent.model import pack
-from tallystick.stats.latent.options import LatentOptions
-from tallystick.stats.latent.ridge import cross_ridge
-from tallystick.stats.latent.unreadable import fit_plain
-from tallystick.stats.latent.votes import Votes, as_votes
+from tallystick.stats.latent_checks import fit_plain
+from tallystick.stats.latent_model import LatentOptions, Problem, Votes, as_votes, cross_ridge, pack
 
 
 def coins(judges: int, seed: int, labels: int = 2, items: int = 4000) -> Votes:
@@ -30,7 +26,7 @@ def test_coin_flips_converge_in_a_few_hundred_steps(judges, seed, labels):
 def test_the_answer_is_the_one_that_em_alone_reaches(monkeypatch):
     votes = coins(5, 2)
     quick = fit_plain(votes, 2)
-    monkeypatch.setattr(sys.modules["tallystick.stats.latent.em"], "_PATIENCE", 10**6)
+    monkeypatch.setattr(sys.modules["tallystick.stats.latent_model"], "_PATIENCE", 10**6)
     slow = fit_plain(votes, 2)
     assert slow.converged
     assert slow.iterations > 10 * quick.iterations

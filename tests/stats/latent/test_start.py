@@ -2,15 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.stats.latent import LatentOptions
-from tallystick.stats.latent.em import Problem
-from tallystick.stats.latent.start import (
-    best_order,
-    majority_share,
-    majority_start,
-    random_start,
-)
-from tallystick.stats.latent.votes import as_votes
+from tallystick.stats.latent_fit import best_order, majority_share, majority_start, random_start
+from tallystick.stats.latent_model import LatentOptions, Problem, as_votes
 
 
 def test_shares_count_votes_named_like_a_class_and_fall_back_on_the_overall_ones() -> None:

@@ -10,15 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import (
-    LatentModel,
-    fit,
-    log_likelihood,
-    solve_points,
-    solve_trios,
-    trio_moments,
-    triplet,
-)
+from tallystick.stats.latent_fit import fit
+from tallystick.stats.latent_model import LatentModel, log_likelihood
+from tallystick.stats.latent_triplet import solve_points, solve_trios, trio_moments, triplet
 
 GRID = np.array(list(itertools.product([0, 1], repeat=3)))
 rate = st.floats(0.55, 0.95)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, fit_unreadable, simulate
+from tallystick.stats.latent_checks import fit_unreadable
+from tallystick.stats.latent_fit import simulate
+from tallystick.stats.latent_model import LatentModel
 
 
 def test_four_judges_of_the_methods_page(four):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.latent import votes as module
-from tallystick.stats.latent.votes import OneHot, as_votes
+from tallystick.stats import latent_model as module
+from tallystick.stats.latent_model import OneHot, as_votes
 
 
 @pytest.mark.parametrize(

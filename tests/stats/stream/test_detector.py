@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-import tallystick.stats.stream.detector as module
 from tallystick.errors import InputError
+from tallystick.stats import stream as module
 from tallystick.stats.stream import Detector, hashed_uniform, rank_bet, slowdown
 
 FALLS = np.array([1 / 3, 1 / 3, 1 / 6, 1 / 6])

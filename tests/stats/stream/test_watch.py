@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.stream import Naming, Notice, StreamAlarm, Watch, WatchOptions
+from tallystick.stats.stream import Notice, WatchOptions
+from tallystick.stats.stream_watch import Naming, StreamAlarm, Watch
 
 ACCURACY = (0.9, 0.85, 0.8, 0.85)
 LABELS = ["fail", "pass"]

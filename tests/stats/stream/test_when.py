@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.stream import change_point
+from tallystick.stats.stream_watch import change_point
 
 
 def test_printed_changes():

@@ -9,7 +9,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.stream import explain
+from tallystick.stats.stream_watch import explain
 
 CODES = np.array(list(itertools.product([0, 1], repeat=3)))
 BEFORE = [610, 50, 60, 30, 40, 45, 55, 610]

@@ -5,8 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from tallystick.stats.transport import programme
-from tallystick.stats.transport.certificate import Certified
+from tallystick.stats.transport import Certified, programme
 
 
 def certified(side: str, value: list[float], primal: list[float]) -> Certified:

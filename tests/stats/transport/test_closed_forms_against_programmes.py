@@ -15,9 +15,9 @@ from tallystick.stats.transport import (
     pair_cost,
     pair_difference,
     programme,
-    robust_end,
     two_labels,
 )
+from tallystick.stats.transport_smoothed import robust_end
 
 LABELS = range(2, 11)
 EACH = 56

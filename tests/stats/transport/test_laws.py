@@ -17,11 +17,11 @@ from tallystick.stats.transport import (
     outer_bound,
     pair_cost,
     pair_difference,
-    robust_end,
     row_values,
     two_label_coupling,
     two_labels,
 )
+from tallystick.stats.transport_smoothed import robust_end
 
 ROUNDING = 1e-12
 SOME = settings(max_examples=40)

@@ -9,9 +9,9 @@ from tallystick.stats.transport import (
     joint_event,
     pair_difference,
     programme,
-    robust_end,
     two_labels,
 )
+from tallystick.stats.transport_smoothed import robust_end
 
 HALF = [[0.5, 0.5]]
 

@@ -10,15 +10,17 @@ from tallystick.errors import InputError
 from tallystick.stats.transport import (
     End,
     agreement,
-    breakdown,
-    budget_breakdown,
-    budget_end,
     pair_cost,
     pair_difference,
     programme,
+    two_labels,
+)
+from tallystick.stats.transport_smoothed import (
+    breakdown,
+    budget_breakdown,
+    budget_end,
     robust_end,
     shifted_labels,
-    two_labels,
 )
 
 RNG = np.random.default_rng(11)

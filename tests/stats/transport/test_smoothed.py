@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import ConvergenceError, InputError
-from tallystick.stats.transport import Side, agreement, programme, smoothed
+from tallystick.stats.transport import Side, agreement, programme
+from tallystick.stats.transport_smoothed import smoothed
 
 SIDES: tuple[Side, ...] = ("lower", "upper")
 
@@ -95,7 +96,7 @@ def test_lbfgs_takes_over_where_newton_does_not_arrive(monkeypatch: pytest.Monke
     rng = np.random.default_rng(4)
     g, p = rng.random((80, 3)), rng.dirichlet(np.ones(3), 1)
     expected = smoothed(p, g, side="upper").value
-    module = sys.modules["tallystick.stats.transport.smoothed"]
+    module = sys.modules["tallystick.stats.transport_smoothed"]
     monkeypatch.setattr(module, "newton", lambda atoms, a, epsilon, residual: a)
     rescued = smoothed(p, g, side="upper", tolerance=0.05)
     assert rescued.value == pytest.approx(expected, abs=0.05)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.transport import entropy_width, programme
+from tallystick.stats.transport import programme
+from tallystick.stats.transport_smoothed import entropy_width
 
 
 def test_no_cost_of_the_spread_has_wider_bounds() -> None:

@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.tally.engines.duck import count_relation, fetch_columns
-from tallystick.tally.engines.memory import Counted
-from tallystick.tally.recipe import Recipe
-from tallystick.values.label import MOST_LABELS
+from tallystick.table.cells import MOST_LABELS
+from tallystick.table.engines import Counted, count_relation, fetch_columns
+from tallystick.table.moments import Recipe
 
 
 def relation(**columns: Any) -> duckdb.DuckDBPyRelation:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from tallystick.tally.engines.duck import count_relation
-from tallystick.tally.item_sketch import MOST, ItemSketch, row_key, votes_hash
-from tallystick.tally.recipe import Recipe
+from tallystick.table.cells import MOST, ItemSketch, row_key, votes_hash
+from tallystick.table.engines import count_relation
+from tallystick.table.moments import Recipe
 
 
 def expected(rows: list[tuple[int, str | None]]) -> ItemSketch:

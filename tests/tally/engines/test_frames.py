@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.tally.engines.frames import checked_names, columns_in, count_eager, count_lazy
-from tallystick.tally.engines.memory import Counted
-from tallystick.tally.recipe import Recipe
-from tallystick.values.label import MOST_LABELS
+from tallystick.table.cells import MOST_LABELS
+from tallystick.table.engine_frames import checked_names, columns_in, count_eager, count_lazy
+from tallystick.table.engines import Counted
+from tallystick.table.moments import Recipe
 
 
 def patterns(counted: Counted) -> dict[tuple[Any, ...], float]:

@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.tally.engines.lazy_scores import sums_of_lazy
-from tallystick.tally.recipe import Recipe
-from tallystick.tally.sums import Sums
+from tallystick.table.engine_frames import sums_of_lazy
+from tallystick.table.moments import Recipe, Sums
 
 
 def added(columns: dict[str, Any], *, by: str | None = None, **options: Any) -> Sums:

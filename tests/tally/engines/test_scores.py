@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.tally.engines import scores
-from tallystick.tally.engines.scores import add_up
-from tallystick.tally.recipe import Recipe
+from tallystick.table import engine_frames as scores
+from tallystick.table.engine_frames import add_up
+from tallystick.table.moments import Recipe
 
 COLUMNS = {
     "a": [0.5, 1.5, float("nan"), 2.0],

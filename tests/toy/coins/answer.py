@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.data import Capability, Data, Demo, Door, answered
 from tallystick.stats.intervals import clopper_pearson
+from tallystick.table import Capability, Data, Demo, Door, answered
 from tests.toy.coins.question import CoinQuestion
 from tests.toy.coins.result import CoinResult
 from tests.toy.coins.verdict import verdict

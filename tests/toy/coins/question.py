@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tallystick.data import Question, option
+from tallystick.table import Question, option
 
 __all__ = ["CoinQuestion"]
 

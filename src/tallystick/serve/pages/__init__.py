@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tallystick.serve.pages.door import start_link
-from tallystick.serve.pages.site import problem_page, render
+from tallystick.serve.pages.site import problem_page, render, start_link
 
 __all__ = ["problem_page", "render", "start_link"]

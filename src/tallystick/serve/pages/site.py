@@ -3,24 +3,61 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import secrets
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from tallystick.report.svg import page_style
 from tallystick.results import count, percent
-from tallystick.serve.auth import COOKIE, LOCAL, SESSION_SECONDS, Principal, make_session
-from tallystick.serve.pages.assets import ASSETS, asset
-from tallystick.serve.problem import HttpProblem
-from tallystick.serve.routes import Incoming, Route
-from tallystick.serve.store import Reader
+from tallystick.serve.auth import (
+    COOKIE,
+    LOCAL,
+    SESSION_SECONDS,
+    HttpProblem,
+    Principal,
+    Span,
+    make_session,
+)
+from tallystick.serve.jobs import Service
+from tallystick.serve.results import computed
+from tallystick.serve.routes import Incoming, Parameter, Route
+from tallystick.serve.store import Reader, Store
+from tallystick.serve.writer import StreamRecord
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["ROUTES", "call", "go", "may", "problem_page", "render", "set_cookie", "templates"]
+# What pages load besides themselves: one stylesheet, one script, one icon, all from here.
+
+
+_HERE = Path(__file__).parent
+
+ASSETS = (
+    ("style.css", "text/css"),
+    ("script.js", "text/javascript"),
+    ("icon.svg", "image/svg+xml"),
+)
+"""Everything that a page loads, and its media type."""
+
+
+def asset(name: str) -> bytes:
+    """Return a file of `ASSETS`.
+
+    The look of a page is owned by report/; the file here adds what only the service has.
+
+    >>> b"--blue" in asset("style.css"), asset("icon.svg")[:4]
+    (True, b'<svg')
+    """
+    content = (_HERE / name).read_text(encoding="utf-8")
+    return (page_style(content) if name == "style.css" else content).encode()
+
 
 HERE = Path(__file__).parent
 
@@ -232,10 +269,280 @@ def _asset(name: str, kind: str) -> Any:
     return send
 
 
-ROUTES = tuple(
+PAGE_SITE_ROUTES = tuple(
     Route(
         method="GET", path=f"/{name}", role="none", work=_asset(name, kind), summary=name, page=True
     )
     for name, kind in ASSETS
 )
 """Routes of this file."""
+
+# Who comes in: a key typed once, a start link for one use, and the way out.
+
+
+START_SECONDS = 900.0
+"""A start link that nobody used is worth nothing after this time."""
+
+
+def start_link(service: Service, *, role: str = "admin", name: str = "operator") -> str:
+    """Return the path of a link that opens a session once: for the terminal of who starts it."""
+    token = secrets.token_urlsafe(32)
+    held: dict[bytes, tuple[Principal, float]] = service.memory.setdefault("start", {})
+    until = service.clock() + START_SECONDS
+    held[_digest(token)] = (Principal(id="start", role=role, name=name), until)
+    return f"/start?token={token}"
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+async def get_start(incoming: Incoming) -> Response:
+    """Open a session by a link that works once."""
+    held: dict[bytes, Any] = incoming.service.memory.setdefault("start", {})
+    found = held.pop(_digest(incoming.query("token")), None)
+    if found is None or found[1] < incoming.service.clock():
+        raise HttpProblem(403, "this link was used already, or its time is over: log in with a key")
+    return await _opened(incoming, found[0])
+
+
+async def _opened(incoming: Incoming, who: Principal) -> Response:
+    service = incoming.service
+    cookie, _ = await service.commit(lambda tx: make_session(tx, who, now=service.clock()))
+    response = go("/")
+    set_cookie(incoming, response, cookie)
+    return response
+
+
+async def get_login(incoming: Incoming) -> Response:
+    """Ask for a key."""
+    return _form("")
+
+
+def _form(problem: str, status: int = 200) -> Response:
+    text = templates().get_template("login.html").render(problem=problem)
+    return Response(text, status_code=status, media_type="text/html")
+
+
+async def post_login(incoming: Incoming) -> Response:
+    """Open a session for the owner of a key."""
+    key = incoming.form.get("key", "").strip()
+    scope = {
+        "type": "http",
+        "headers": [(b"authorization", f"Bearer {key}".encode("latin-1", "replace"))],
+    }
+    try:
+        who = await incoming.service.door.who(Request(scope))
+    except HttpProblem:
+        return _form("This key is unknown, expired or revoked.", 401)
+    return await _opened(incoming, who)
+
+
+async def post_logout(incoming: Incoming) -> Response:
+    """End the session."""
+    cookie = incoming.request.cookies.get(COOKIE, "")
+    await incoming.service.commit(
+        lambda tx: tx.run("delete from session where id = ?", (_digest(cookie),))
+    )
+    incoming.service.door.forget()
+    response = go("/login")
+    response.delete_cookie(COOKIE, path="/")
+    return response
+
+
+def _route(method: str, path: str, role: str, work: Any, **more: Any) -> Route:
+    text = (work.__doc__ or "").strip()
+    return Route(method=method, path=path, role=role, work=work, summary=text, page=True, **more)
+
+
+PAGE_DOOR_ROUTES = (
+    _route("GET", "/login", "none", get_login),
+    _route("POST", "/login", "none", post_login, body=dict),
+    _route("POST", "/logout", "any", post_logout, body=dict),
+    _route("GET", "/start", "none", get_start, query=(Parameter("token", "For one use."),)),
+)
+"""Routes of this file."""
+
+# What the page of a stream shows of a result: made in the worker, from the result's own fields.
+
+
+_GROUPS = {
+    "judge": ("judges", "accuracy"),
+    "score": ("systems", "score"),
+    "compare": ("models", "score"),
+}
+"""Where the rows of a result are, and what their number is called."""
+
+_WORDS = {
+    "judge": ("Judges now", "judge", "accuracy"),
+    "score": ("Systems now", "system", "score"),
+    "compare": ("Models now", "model", "score"),
+    "bound": ("Bounds now", "metric", "bounds"),
+}
+"""Heading, what a row is, and what its number is."""
+
+
+class ForestEntry(msgspec.Struct):
+    """One row of the forest: a name, a number and its interval, in percent."""
+
+    name: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+class StreamView(msgspec.Struct):
+    """What is shown of a result.
+
+    Parameters
+    ----------
+    answer, contrast, open, next
+        Its sentences: the answer, what it stands against, what is not settled, what to do.
+    entries
+        The forest.
+    heading, row, column
+        Its heading, what a row is, what the number is called.
+    ends
+        What the two ends of an entry are.
+    slices
+        The same for every part of the data, the worst first: name and entries.
+    pictures
+        Titles of the figures that the route of charts draws.
+    """
+
+    verb: str
+    decision: str
+    answer: str
+    contrast: str
+    open: str
+    next: str
+    needed: int | None
+    n_items: int
+    n_labels: int | None
+    entries: list[ForestEntry]
+    heading: str
+    row: str
+    column: str
+    assumptions: list[str]
+    warnings: list[str]
+    pictures: list[str]
+    command: str
+    as_of: int
+    ends: str = "95 % interval"
+    slices: list[tuple[str, list[ForestEntry], str]] = []
+
+
+def verb_of(reader: Reader, stream: StreamRecord) -> str:
+    """Return the question that a stream's page asks: by its roles and by what its rows are."""
+    if stream.settings.roles.get("prediction"):
+        return "bound"
+    systems = reader.one(
+        "select 1 from slice where stream = ? and body like ? limit 1", (stream.id, '%"system":%')
+    )
+    return "score" if systems is not None else "judge"
+
+
+def ask_view(
+    service: Service, stream: StreamRecord, verb: str, *, by: str = "", labels: str = ""
+) -> StreamView:
+    """Ask the worker, or the memory if the stream has not changed. Call it in a thread."""
+    args = {"name": stream.name, "question": verb, "by": by, "labels": labels}
+    kind = "tallystick.serve.pages.site:view"
+    found, _ = computed(service, kind, stream, verb, {}, Span(), **args)
+    return msgspec.json.decode(found.body, type=StreamView)
+
+
+def view(store: Store, args: dict[str, Any]) -> bytes:
+    """Ask a question about a stream and return what its page shows: what the worker does."""
+    from tallystick.serve.answer import answer_stream  # the server itself never computes
+
+    verb = args["question"]
+    given = {"by": [args["by"]]} if args["by"] else {}
+    span = Span(labels=args["labels"])
+    found = answer_stream(store, args["name"], verb, given, span)
+    heading, row, column = _WORDS[verb]
+    shown = StreamView(
+        verb=verb,
+        decision="unknowable",
+        answer=f"Nothing can be said yet: {found.why}.",
+        contrast="",
+        open="",
+        next="",
+        needed=None,
+        n_items=0,
+        n_labels=None,
+        entries=[],
+        heading=heading,
+        row=row,
+        column=column,
+        assumptions=[],
+        warnings=[],
+        pictures=[],
+        command=found.command,
+        as_of=found.as_of,
+    )
+    if found.result is not None:
+        _fill(shown, found.result)
+        shown.assumptions += [doubt.assumption for doubt in found.doubts]
+        # What the labels leave open comes first: it may concern every figure.
+        shown.warnings = [doubt.warning for doubt in found.doubts] + shown.warnings
+        if shown.decision == "decided" and any(doubt.grave for doubt in found.doubts):
+            shown.decision = "undecided"
+    return msgspec.json.encode(shown)
+
+
+def _fill(shown: StreamView, result: Any) -> None:
+    body = json.loads(json.dumps(result.to_dict(), default=str))
+    opening = getattr(result, "opening", None)  # the sentences one by one, where a result has them
+    shown.answer = getattr(opening, "answer", None) or result.verdict
+    for name in ("contrast", "open", "next"):
+        setattr(shown, name, getattr(opening, name, None) or "")
+    needed = body.get("needed")
+    if isinstance(needed, dict) and isinstance(needed.get("count"), int):
+        shown.needed = needed["count"]
+    shown.decision = result.decision
+    shown.n_items = result.n_items
+    labels = body.get("n_labels")
+    shown.n_labels = labels if isinstance(labels, int) else None
+    shown.entries = _entries(shown.verb, body)
+    if shown.verb in _GROUPS and not any(
+        one.get("interval") for one in body.get(_GROUPS[shown.verb][0]) or ()
+    ):
+        shown.ends = "likely range"  # by votes alone there is no interval
+    shown.assumptions = list(result.assumptions)
+    shown.warnings = list(result.warnings)
+    shown.pictures = [one.title for one in result.figures()]
+    shown.slices = _slices(shown.verb, body)
+
+
+def _entries(verb: str, body: dict[str, Any]) -> list[ForestEntry]:
+    if verb == "bound":
+        return [
+            ForestEntry(
+                str(one.get("metric", "")), None, *_percent(one.get("lower"), one.get("upper"))
+            )
+            for one in body.get("bounds") or ()
+        ]
+    group, number = _GROUPS[verb]
+    found = []
+    for one in body.get(group) or ():
+        ends = one.get("interval") or one.get("range") or (None, None)
+        (estimate,) = _percent(one.get(number))
+        found.append(ForestEntry(str(one["name"]), estimate, *_percent(*ends)))
+    return sorted(found, key=lambda e: -(e.estimate if e.estimate is not None else e.low or 0.0))
+
+
+def _percent(*values: Any) -> list[float | None]:
+    return [100.0 * one if isinstance(one, int | float) else None for one in values]
+
+
+def _slices(verb: str, body: dict[str, Any]) -> list[tuple[str, list[ForestEntry], str]]:
+    """Return the slices, the one with the lowest number first; one without says why."""
+    found = []
+    for one in body.get("slices") or ():
+        name = "(blank)" if one.get("slice") is None else str(one["slice"])
+        why = "" if one.get("verdict") else str((one.get("unknown") or {}).get("verdict", ""))
+        found.append((name, _entries(verb, one), why))
+    return sorted(
+        found, key=lambda s: min((e.estimate for e in s[1] if e.estimate is not None), default=101)
+    )

@@ -8,25 +8,22 @@ from typing import Any
 from starlette.responses import Response
 
 from tallystick.results import about, count
-from tallystick.serve.pages.facts import (
+from tallystick.serve.auth import HttpProblem
+from tallystick.serve.pages.home import (
+    PART,
     StreamFacts,
     WindowPoint,
     alarm_lines,
+    base_of,
     stream_facts,
     window_points,
 )
-from tallystick.serve.pages.home import PART, base_of
-from tallystick.serve.pages.site import call, go, render
-from tallystick.serve.pages.view import ForestEntry, StreamView, ask_view, verb_of
-from tallystick.serve.problem import HttpProblem
-from tallystick.serve.queue.chances import chances
-from tallystick.serve.queue.labels import person_of
-from tallystick.serve.queue.turns import progress
+from tallystick.serve.pages.site import ForestEntry, StreamView, ask_view, call, go, render, verb_of
+from tallystick.serve.queue import chances
+from tallystick.serve.queue_turns import person_of, progress
 from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.settings import StreamRecord, find_stream
 from tallystick.serve.store import Reader
-
-__all__ = ["ROUTES", "axis_of", "panels_of"]
+from tallystick.serve.writer import StreamRecord, find_stream
 
 _TOP, _BOTTOM = 6.0, 144.0
 """Where a panel's plot begins and ends, in points."""
@@ -287,7 +284,7 @@ async def post_draw(incoming: Incoming) -> Response:
 
 _LABELS = Parameter("labels", "all: count every label.")
 
-ROUTES = (
+PAGE_STREAM_ROUTES = (
     Route(
         method="GET",
         path="/streams/{stream}",

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick.serve.store.protocol import (
-    KeptBatch,
-    NewRow,
-    Reader,
-    RowState,
-    Store,
-    Transaction,
-)
+from tallystick.serve.store.protocol import KeptBatch, NewRow, Reader, RowState, Store, Transaction
 
 __all__ = ["KeptBatch", "NewRow", "Reader", "RowState", "Store", "Transaction", "open_store"]
 

@@ -14,14 +14,19 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, MissingExtra
-from tallystick.serve.store.arrays import bytes_array, number_array, text_array
-from tallystick.serve.store.migrate import pending
-from tallystick.serve.store.protocol import KeptBatch, NewBatch, NewRow, RowState
+from tallystick.serve.store.protocol import (
+    KeptBatch,
+    NewBatch,
+    NewRow,
+    RowState,
+    bytes_array,
+    number_array,
+    pending,
+    text_array,
+)
 
 if TYPE_CHECKING:
     import psycopg
-
-__all__ = ["PostgresReader", "PostgresStore", "PostgresTransaction"]
 
 _MIGRATION_LOCK = 7_364_120
 """The advisory lock under which one process migrates while the others wait."""

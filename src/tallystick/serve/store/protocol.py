@@ -6,11 +6,14 @@ Only what must be fast, and differs between the engines, is a method of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ["KeptBatch", "NewBatch", "NewRow", "Reader", "RowState", "Store", "Transaction"]
+from tallystick.errors import FileError, FormatError
 
 RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None", Any]
 """(item, system, id, bucket, slice, pattern, grades, at) of a row as it is kept.
@@ -137,3 +140,170 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close every connection."""
+
+
+# Arrays as PostgreSQL reads them: psycopg looks at every element, which costs more.
+
+
+def number_array(column: Collection[float]) -> str:
+    """Write numbers.
+
+    >>> number_array([1, 2]), number_array([])
+    ('{1,2}', '{}')
+    """
+    return "{" + ",".join(map(repr, column)) + "}"
+
+
+def text_array(column: Sequence[str | None]) -> str:
+    r"""Write texts, each in quotes; None is null.
+
+    >>> print(text_array(["a", 'b"', "c\\", None]))
+    {"a","b\"","c\\",NULL}
+    """
+    return "{" + ",".join(map(_quoted, column)) + "}"
+
+
+def _quoted(text: str | None) -> str:
+    if text is None:
+        return "NULL"
+    if '"' in text or "\\" in text:
+        text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def bytes_array(column: Sequence[bytes | None]) -> str:
+    r"""Write bytes as hexadecimal digits; None is null.
+
+    >>> print(bytes_array([b"ab", None]))
+    {"\\x6162",NULL}
+    """
+    return "{" + ",".join([_hexed(one) for one in column]) + "}"
+
+
+def _hexed(one: bytes | None) -> str:
+    return "NULL" if one is None else f'"\\\\x{one.hex()}"'
+
+
+# Open a store that is there, and make or change nothing: for a check of a copy.
+
+
+def open_kept(address: str | Path) -> Store:
+    """Open an existing store without bringing its schema up to date.
+
+    Parameters
+    ----------
+    address
+        The path of a SQLite file, or ``postgresql://…``.
+
+    Raises
+    ------
+    FileError
+        There is no database, or it is damaged.
+    FormatError
+        Another version of the program wrote it.
+    """
+    from tallystick.serve.store import open_store
+
+    if not str(address).startswith(("postgresql://", "postgres://")):
+        _check_file(Path(address))
+    store = open_store(address, migrate=False)
+    try:
+        with store.read() as reader:
+            found = reader.one("select coalesce(max(version), 0) from schema_version")
+    except store.errors as error:
+        store.close()
+        raise FileError(f"{_shown(address)} holds no Tallystick database ({error})") from error
+    engine = "sqlite" if isinstance(address, Path) or "://" not in address else "postgres"
+    version = int(found[0]) if found is not None else 0
+    try:
+        if pending(engine, version):
+            newest = migrations(engine)[-1].version
+            raise FormatError(
+                f"{_shown(address)} has schema {version}, and this program needs {newest}: start"
+                " the service on it once, which brings it up to date, or check it with the"
+                " program that wrote it"
+            )
+    except FormatError:
+        store.close()
+        raise
+    return store
+
+
+def _shown(address: str | Path) -> str:
+    """Return an address without its password."""
+    text = str(address)
+    head, at, host = text.rpartition("@")
+    return f"{head.partition('://')[0]}://…@{host}" if at and "://" in head else text
+
+
+def _check_file(path: Path) -> None:
+    """Refuse a file that is not there, or that is no whole database."""
+    if not path.is_file():
+        others = sorted(one.name for one in path.parent.glob("*.sqlite"))
+        way = f"name the folder that holds {path.name} (--folder)"
+        if others:
+            way = f"the folder holds {', '.join(others[:3])}: a copy must be called {path.name}"
+        raise FileError(f"there is no database {path}: {way}")
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            found = [text for (text,) in connection.execute("pragma quick_check(3)")]
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        raise FileError(f"{path} cannot be read ({error}): check who may read it") from error
+    except sqlite3.DatabaseError as error:
+        found = [str(error)]
+    if found != ["ok"]:
+        raise FileError(
+            f"{path} is damaged ({found[0]}): it is no whole copy. Make it again with"
+            " 'vacuum into', or go back to an older one"
+        )
+
+
+# Bring a database to this program's schema: numbered SQL files, each in one transaction.
+
+
+_FILES = Path(__file__).parent / "migrations"
+
+
+class Migration:
+    """One numbered step of the schema."""
+
+    def __init__(self, path: Path) -> None:
+        number, _, rest = path.name.partition("_")
+        self.version = int(number)
+        self.name = rest.partition(".")[0]
+        self.sql = path.read_text(encoding="utf-8")
+
+    def statements(self) -> list[str]:
+        """Return the statements one by one."""
+        return statements(self.sql)
+
+
+def statements(sql: str) -> list[str]:
+    r"""Split a script; comments are dropped, and no statement of ours has a semicolon inside.
+
+    >>> statements("-- why\ncreate table a (b); create table c (d);")
+    ['create table a (b)', 'create table c (d)']
+    """
+    bare = re.sub(r"--[^\n]*", "", sql)
+    return [part.strip() for part in bare.split(";") if part.strip()]
+
+
+def migrations(engine: str) -> list[Migration]:
+    """Return the steps for an engine (``sqlite`` or ``postgres``), in order."""
+    found = [Migration(path) for path in sorted(_FILES.glob(f"*.{engine}.sql"))]
+    return sorted(found, key=lambda one: one.version)
+
+
+def pending(engine: str, version: int) -> list[Migration]:
+    """Return the steps that a database of *version* still needs; a newer one is refused."""
+    steps = migrations(engine)
+    newest = steps[-1].version
+    if version > newest:
+        raise FormatError(
+            f"the database has schema {version}, and this program knows {newest}: it was written by"
+            " a newer Tallystick. Upgrade the program, or restore the copy made before the upgrade"
+        )
+    return [one for one in steps if one.version > version]

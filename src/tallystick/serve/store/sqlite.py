@@ -14,10 +14,7 @@ from typing import Any
 import msgspec
 
 from tallystick.errors import FileError
-from tallystick.serve.store.migrate import pending
-from tallystick.serve.store.protocol import KeptBatch, NewBatch, NewRow, RowState
-
-__all__ = ["SqliteReader", "SqliteStore", "SqliteTransaction"]
+from tallystick.serve.store.protocol import KeptBatch, NewBatch, NewRow, RowState, pending
 
 _FEW = 40
 """Below this many names a look-up per name is faster than one join."""

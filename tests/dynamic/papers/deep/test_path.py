@@ -5,9 +5,16 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
-from tallystick.dynamic.papers.deep import RunControl, StackedCNN, TrainingRecipe, path_rollouts  # noqa: E402  after the skip
-from tallystick.dynamic.papers.deep.path import mixture, predict, train  # noqa: E402
 from tallystick.errors import FormatError  # noqa: E402
+from tallystick.verbs.dynamic.deep import (  # noqa: E402  after the skip  # noqa: E402
+    RunControl,
+    StackedCNN,
+    TrainingRecipe,
+    mixture,
+    path_rollouts,
+    predict,
+    train,
+)
 
 RECIPE = TrainingRecipe(epochs=2, batch=16)
 

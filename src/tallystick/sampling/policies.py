@@ -1,0 +1,493 @@
+"""What a policy is: a frozen choice of options that, for a plan, gives a rule scoring strata."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.stats.signs import spread
+
+if TYPE_CHECKING:
+    from tallystick.sampling.strata import Effects, Plan
+
+
+class Rule(ABC):
+    """A policy at work: the stratum with the highest score is asked next, the first of equals.
+
+    A score depends on the sums of its own stratum, and on what :meth:`refresh` last read from the
+    whole book.
+
+    Attributes
+    ----------
+    adaptive
+        Whether answers matter. If not, the book is never told any.
+    refresh_every
+        After how many answers to refresh; 0 means never.
+    blind_until
+        Per stratum: questions below this number were chosen without regard to answers.
+    """
+
+    adaptive: ClassVar[bool] = False
+    refresh_every: int = 0
+    blind_until: NDArray[np.float64]
+
+    def __init__(self, plan: Plan) -> None:
+        self.blind_until = plan.floors if self.adaptive else np.full(len(plan.strata), np.inf)
+
+    @abstractmethod
+    def score(self, book: Book, at: Any, k: Any) -> Any:
+        """Return the score of stratum *k*, whose sums stand at position *at*: a number, or an array
+        of them.
+
+        Without branches, so that one formula serves both: ``n + (n < 1)`` keeps a division from 0.
+        """
+
+    def refresh(self, book: Book) -> None:
+        """Read what scores need of the whole book; most rules need nothing."""
+        return
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy(ABC):
+    """The options of a policy.
+
+    Parameters
+    ----------
+    minimum
+        Each stratum gets this many questions (or all it has) before anything else.
+    """
+
+    minimum: int = 2
+
+    def __post_init__(self) -> None:
+        if self.minimum < 0:
+            raise InputError(f"minimum must not be negative, got {self.minimum!r}")
+
+    def opening(self, calls: int) -> int:
+        """Return how many of the first questions go to items in uniformly random order, whatever
+        their stratum.
+        """
+        return 0
+
+    def shuffled(self, plan: Plan) -> NDArray[np.intp] | None:
+        """Return how many blind questions of each stratum come first, in uniformly random order.
+
+        None where a policy has no such phase, or chooses the order itself.
+        """
+        return None
+
+    @abstractmethod
+    def rule(self, plan: Plan) -> Rule:
+        """Return the rule for *plan*."""
+
+
+# Every item is as likely as every other; strata play no part.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniform(Policy):
+    """Ask items in uniformly random order: the plainest baseline, and what a sequential gate needs.
+
+    Parameters
+    ----------
+    minimum
+        Ignored strata have no minimum.
+
+    Examples
+    --------
+    >>> Uniform().opening(200)
+    200
+    """
+
+    minimum: int = 0
+
+    def opening(self, calls: int) -> int:
+        """All questions."""
+        return calls
+
+    def rule(self, plan: Plan) -> Rule:
+        """Never consulted while items are asked in random order."""
+        return ProportionalRule(plan)
+
+
+# Each stratum as often as every other.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equal(Policy):
+    """Ask every stratum equally often: right when each stratum is reported by itself, wasteful for
+    the whole.
+    """
+
+    def rule(self, plan: Plan) -> Rule:
+        """Return the rule: whichever was asked least."""
+        return _EqualRule(plan)
+
+
+class _EqualRule(Rule):
+    def score(self, book: Book, at: Any, k: Any) -> Any:
+        """Return -n."""
+        return -book.asked[at]
+
+
+# Each stratum by its size.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proportional(Policy):
+    r"""Ask :math:`n_k \approx N p_k`, at every moment of the run.
+
+    .. math:: \arg\max_k \; p_k / (n_k + \tfrac12)   \tag{A1}
+
+    (Webster's rule, which rounds to the nearest). Most of what stratification gains is gained here:
+    MASA beats it by 1.02-1.5 times only (ERRATA, api-shifts). It never looks at an answer.
+    """
+
+    def rule(self, plan: Plan) -> Rule:
+        """Return (A1)."""
+        return ProportionalRule(plan)
+
+
+class ProportionalRule(Rule):
+    """(A1)."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.shares = plan.strata.shares
+
+    def score(self, book: Book, at: Any, k: Any) -> Any:
+        """Return p / (n + ½)."""
+        return self.shares[k] / (book.asked[at] + 0.5)  # (A1)
+
+
+# The best fixed allocation, for those who know the spread of every stratum.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neyman(Policy):
+    r"""Ask :math:`n_k \propto p_k \sigma_k / \sqrt{c_k}` with spreads σ and mean prices c that are
+    known beforehand.
+
+    .. math:: \arg\max_k \; \frac{p_k^2 \sigma_k^2}{c_k\, n_k (n_k + 1)}   \tag{A2}
+
+    is the drop in Σ p²σ²/n that one more question buys, a unit of money; taking the largest drop
+    each time gives the best whole-number allocation. Without prices this is Lemma 1 of [CZZ22]_
+    (api-shifts).
+
+    Parameters
+    ----------
+    sigmas
+        The spread of every stratum.
+    """
+
+    sigmas: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "sigmas", tuple(float(sigma) for sigma in self.sigmas))
+        if not all(0 <= sigma < float("inf") for sigma in self.sigmas):
+            raise InputError(f"sigmas must be finite and not negative, got {self.sigmas!r}")
+
+    def rule(self, plan: Plan) -> Rule:
+        """Return (A2)."""
+        if len(self.sigmas) != len(plan.strata):
+            raise InputError(
+                f"sigmas must hold one number per stratum ({len(plan.strata)}), got"
+                f" {len(self.sigmas)}"
+            )
+        return _NeymanRule(plan, np.square(plan.worth * np.array(self.sigmas)))
+
+
+class _NeymanRule(Rule):
+    def __init__(self, plan: Plan, gain: Any) -> None:
+        super().__init__(plan)
+        self.gain = gain
+
+    def score(self, book: Book, at: Any, k: Any) -> Any:
+        """Return (A2); a stratum not asked yet (minimum 0) counts as asked once."""
+        n = book.asked[at]
+        n = n + (n < 1)
+        return self.gain[k] / (n * (n + 1))  # (A2)
+
+
+# MASA's upper-confidence rule.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Masa(Policy):
+    r"""Ask where the share times an upper bound of the spread, over the questions so far, is
+    largest.
+
+    .. math:: \arg\max_k \; \frac{p_k}{\sqrt{c_k}\, n_k} \Bigl( \hat\sigma_k + w_k \sqrt[4]{a / n_k} \Bigr)  \tag{A3}
+
+    after two questions everywhere. [CZZ22]_ (api-shifts), Algorithm 1, line 3, corrected by ERRATA:
+    σ̂² is the unbiased U-statistic of (3.1) rather than line 7, and exploration has the fourth root
+    of the theory rather than line 3's square root. Weights W enter σ̂ entry by entry and
+    exploration by the largest weight :math:`w_k` of the stratum (the paper says only that line 3 is
+    multiplied by them). Prices :math:`c_k` are ours. With fewer than two answers in a stratum
+    (failed calls) its spread counts as the largest possible, :math:`w_k`.
+
+    Parameters
+    ----------
+    exploration
+        The paper's a > 0. Nothing between 0.01 and 20 differs measurably; 0 is a disaster (7-170
+        times worse).
+
+    Examples
+    --------
+    >>> Masa(exploration=0.0)
+    Traceback (most recent call last):
+    tallystick.errors.InputError: exploration must be positive, got 0.0: without it strata that look clean are abandoned
+    """
+
+    exploration: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.exploration < float("inf"):
+            raise InputError(
+                f"exploration must be positive, got {self.exploration!r}: "
+                "without it strata that look clean are abandoned"
+            )
+
+    def rule(self, plan: Plan) -> Rule:
+        """Return (A3)."""
+        return _MasaRule(plan, self.exploration)
+
+
+class _MasaRule(Rule):
+    adaptive = True
+
+    def __init__(self, plan: Plan, exploration: float) -> None:
+        super().__init__(plan)
+        self.table = np.stack([plan.worth, plan.vectors.reach])
+        self.exploration = exploration
+
+    def score(self, book: Book, at: Any, k: Any) -> Any:
+        """Return (A3). Roots are taken twice, not to the power ¼: square roots round alike
+        everywhere.
+        """
+        n, m, _, square, length = column(book.sums, at)
+        worth, reach = column(self.table, k)
+        sqrt: Any = math.sqrt if isinstance(at, int) else np.sqrt
+        n = n + (n < 1)
+        variance = spread(m, square, length) + reach * reach * (m < 2)
+        return worth / n * (sqrt(variance) + reach * sqrt(sqrt(self.exploration / n)))  # (A3)
+
+
+# The default: seven tenths of the budget blind, the rest where answers still change.
+
+
+FIRST = 1e200
+"""Puts phase 1 above every score of phase 2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flips(Policy):
+    r"""Ask proportionally and blindly until :math:`n_k = b N p_k`; then where one more answer
+    lowers the error most.
+
+    .. math::
+
+       \arg\max_k \; p_k \sqrt{\frac{v_k}{c_k\, n_k (n_k + 1)}}, \qquad
+       v_k = \frac{Q_k + q_g}{m_k + 1/\bar f_g} - \frac{\lVert D_k \rVert^2}{(m_k + 1/\bar f_g)^2}   \tag{A4}
+
+    with m answers, Q = Σ‖x‖², D = Σx and x = e(new) - e(old). The flip rate is shrunk to that of
+    the family g, :math:`\bar f_g = (\sum F + \tfrac12)/(\sum m + 1)`, and :math:`q_g` is what one
+    flip adds to Q there (exactly 2 for unweighted one-hot outcomes, so that the first term is 2 (F
+    + 1)/(m + 1/f̄)). v goes to 0 where everything flips alike, and where nothing flips. Rates
+    divide by answers, allocation counts questions, those in flight included.
+
+    docs/theory/shift.md, *Better: the old answers by item*, with b = .7: with less the
+    strata that look clean are starved and the flip rate is biased low. Phase 1 stays apart
+    (:attr:`Rule.blind_until`), because adaptive allocation biases sums of flips and intervals have
+    to undo that. Its questions go in uniformly random order: some of them are asked twice to
+    measure noise, and in proportional order large strata would come first.
+
+    Parameters
+    ----------
+    blind
+        The share b of the budget that is spent proportionally, blind to answers.
+    refresh
+        Family rates are read again after this many answers.
+    first
+        The first questions go in uniformly random order over all items (a gate needs that); they
+        count as blind.
+    reserve
+        Questions of the budget that phase 1 must leave, if the minimum of each stratum allows it:
+        they may be needed for repeats.
+    """
+
+    blind: float = 0.7
+    refresh: int = 16
+    first: int = 0
+    reserve: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.blind <= 1:
+            raise InputError(f"blind must be in [0, 1], got {self.blind!r}")
+        if self.refresh < 1 or self.first < 0 or self.reserve < 0:
+            raise InputError(
+                "refresh must be at least 1, first and reserve at least 0, got"
+                f" {self.refresh!r}, {self.first!r} and {self.reserve!r}"
+            )
+
+    def opening(self, calls: int) -> int:
+        """Return *first*."""
+        return min(self.first, calls)
+
+    def shuffled(self, plan: Plan) -> NDArray[np.intp] | None:
+        """Return the questions of phase 1; None where the first ones are random already."""
+        if self.opening(plan.calls):
+            return None
+        return self.blind_questions(plan).astype(np.intp)
+
+    def blind_questions(self, plan: Plan) -> NDArray[np.float64]:
+        """Return how many questions of each stratum are blind: b N p, at least the minimum.
+
+        With many small strata the minimum alone may fill the budget: then b falls until phase 1
+        leaves the reserve, so that no stratum goes without an answer.
+        """
+        room = max(float(plan.floors.sum()), plan.calls - float(self.reserve))
+
+        def at(share: float) -> NDArray[np.float64]:
+            # Rounded down: rounding up lets small strata eat phase 2 (2 % more error at 500
+            # calls). 1e-9 is for 30 - ulp.
+            proportional = np.floor(share * plan.calls * plan.strata.shares + 1e-9)
+            return np.minimum(np.maximum(plan.floors, proportional), plan.limits)
+
+        if at(self.blind).sum() <= room:
+            return at(self.blind)
+        low, high = 0.0, self.blind
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if at(middle).sum() <= room else (low, middle)
+        return at(low)
+
+    def rule(self, plan: Plan) -> Rule:
+        """Return (A4)."""
+        return _FlipsRule(plan, self)
+
+
+class _FlipsRule(Rule):
+    adaptive = True
+
+    def __init__(self, plan: Plan, options: Flips) -> None:
+        super().__init__(plan)
+        self.refresh_every = options.refresh
+        shares = plan.strata.shares
+        self.blind_until = options.blind_questions(plan)
+        self.table = np.stack([self.blind_until, FIRST * shares, np.square(plan.worth)])
+        self.family = np.unique(plan.strata.families, return_inverse=True)[1]
+        self.group = self.family
+        # What a flip is expected to add to Q before any was seen: e(new) and e(old), each of mean
+        # squared weight.
+        self.usual = float(plan.vectors.squared.mean()) * (1 if plan.baseline is None else 2)
+
+    def refresh(self, book: Book) -> None:
+        """Read the flip rate of every family (of every run)."""
+        # many runs side by side: families of different runs are different
+        if len(self.group) != len(book.asked):
+            runs = np.arange(len(book.asked) // len(self.family))[:, None]
+            self.group = (runs * (self.family.max() + 1) + self.family).ravel()
+        # bincount adds in order, so a run is the same to the last bit alone and beside others.
+        answers, flips, square = (
+            np.bincount(self.group, sums) for sums in (book.answered, book.flips, book.square)
+        )
+        slack = (answers + 1) / (flips + 0.5)  # 1 / f̄
+        size = (square + 0.5 * self.usual) / (flips + 0.5)
+        self.rates = np.stack([slack[self.group], size[self.group]])
+
+    def score(self, book: Book, at: Any, k: Any) -> Any:
+        """Return the square of (A4), or, in phase 1, the proportional rule lifted above it."""
+        n, m, _, square, length = column(book.sums, at)
+        until, first, gain = column(self.table, k)
+        slack, size = column(self.rates, at)
+        m = m + slack
+        v = (square + size) / m - length / (m * m)
+        used = n + (n < 1)
+        # (A4)
+        return (n < until) * first / (n + 0.5) + (n >= until) * gain * v / (used * (used + 1))
+
+
+# The running sums that policies decide by: one set a stratum, for one run or for many side by
+# side.
+
+
+def column(table: Any, at: Any) -> Any:
+    """Return the entries of each row at *at*: plain floats for one position, arrays for an array of
+    positions.
+
+    Plain floats are several times faster than NumPy's for the dozen operations of a rule, and round
+    alike.
+    """
+    return table[:, at].tolist() if isinstance(at, int) else table[:, at]
+
+
+def _take(array: Any, *at: Any) -> Any:
+    return array[at]
+
+
+class Book:
+    """Per stratum: questions asked, answers, how many of them changed anything, and two sums of
+    their vectors x.
+
+    All arrays are flat. Stratum k of run r stands at position r · S + k, so the same line of code
+    serves a single run (an int) and a thousand runs side by side (an array of positions, one a
+    run): there is one rule, written once.
+
+    Attributes
+    ----------
+    sums
+        The five rows below, so that one read fetches a stratum.
+    asked, answered
+        Questions put (those in flight included) and answers received (failed ones excluded).
+    flips
+        Answers with x ≠ 0.
+    square, length
+        Σ‖x‖² and ‖Σx‖².
+    """
+
+    def __init__(self, effects: Effects, n_strata: int, runs: int = 1) -> None:
+        self.effects = effects
+        self.sums = np.zeros((5, runs * n_strata))
+        self.asked, self.answered, self.flips, self.square, self.length = self.sums
+        self._total = np.zeros(runs * n_strata * effects.dimensions)
+
+    def tell(self, at: Any, k: Any, new: Any, old: Any) -> None:
+        """Add one answer (a run): outcome *new* where it had been *old*, in stratum *k* at position
+        *at*.
+        """
+        self.answered[at] += 1
+        if isinstance(at, int):
+            if new != old:
+                self._add(at, k, new, old)
+            return
+        moved = new != old
+        self._add(at[moved], k[moved], new[moved], old[moved])
+
+    def _add(self, at: Any, k: Any, new: Any, old: Any) -> None:
+        effects, total = self.effects, self._total
+        take: Any = np.ndarray.item if isinstance(at, int) else _take
+        gain, loss = take(effects.weight, k, new), take(effects.weight, k, old)
+        square, length = 0.0 * gain, 0.0 * gain
+        for index, value in zip(effects.index, effects.value, strict=True):
+            i, a = take(index, new), take(value, new) * gain
+            j, b = take(index, old), take(value, old) * loss
+            square = square + (a * a + b * b - 2 * a * b * (i == j))
+            # ‖s + a e_i‖² = ‖s‖² + a (2 s_i + a): the length of the sum is kept in O(1), too.
+            i, j = at * effects.dimensions + i, at * effects.dimensions + j
+            length = length + a * (2 * take(total, i) + a)
+            total[i] += a
+            length = length + b * (b - 2 * take(total, j))
+            total[j] -= b
+        self.square[at] += square
+        self.length[at] += length
+        self.flips[at] += square > 0

@@ -1,0 +1,681 @@
+"""From a body to records: NDJSON or one JSON array, checked before anything is written."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from tallystick.serve.auth import Fix, HttpProblem
+from tallystick.serve.routes import is_doubtful, known_label, misread, name_problem
+from tallystick.serve.store import Transaction
+from tallystick.serve.writer import StreamRecord
+from tallystick.table.words import is_gap, is_no_answer
+
+MOST_BODY = 8 * 1024 * 1024
+MOST_RECORDS = 10_000
+_MOST_LINE = 64 * 1024
+_MOST_SHOW = 256 * 1024
+_MOST_NAME = 256
+
+
+class LabelRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What a person says is true; null with ``replace`` takes it back."""
+
+    value: str | int | bool | None
+    by: Annotated[str, Meta(description="Who says it; the name of the key if left out.")] = ""
+
+
+class VoteRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """What is known of one item (of one system): any part of it, in any order."""
+
+    item: Annotated[str | int, Meta(description="The name of the item, at most 256 bytes.")]
+    system: Annotated[str, Meta(description="Which system made the output that is judged.")] = ""
+    at: Annotated[
+        str | float | None,
+        Meta(
+            description="When it happened: 2026-07-31T12:00:00Z, or seconds since 1970. The first"
+            " time of a row stands; when it came in, if left out."
+        ),
+    ] = None
+    votes: Annotated[
+        dict[str, str | int | bool | None] | None,
+        Meta(description="Judge to its vote, a word. null is no vote, or takes it back (replace)."),
+    ] = None
+    grades: Annotated[dict[str, float | None] | None, Meta(description="Column to a number.")] = (
+        None
+    )
+    label: Annotated[
+        LabelRecord | None, Meta(description="The true answer as a person sees it.")
+    ] = None
+    slice: Annotated[
+        dict[str, str | int | bool] | None,
+        Meta(description="What results are split by, such as the language."),
+    ] = None
+    show: Annotated[
+        str | dict[str, str] | None,
+        Meta(description="What a labeller sees: a text, or titles with their texts."),
+    ] = None
+    replace: Annotated[
+        bool, Meta(description="Whether other values that are kept may be changed.")
+    ] = False
+
+
+_EXAMPLES = {
+    "item": '"ticket-17"',
+    "system": '"bot-7"',
+    "at": '"2026-07-31T12:00:00Z"',
+    "votes": '{"gpt": "pass"}',
+    "grades": '{"helpfulness": 0.8}',
+    "label": '{"value": "pass", "by": "ann"}',
+    "slice": '{"lang": "en"}',
+    "show": '{"Question": "…", "Answer": "…"}',
+    "replace": "true",
+}
+_ALSO = {
+    **dict.fromkeys(("truth", "gold", "human", "labels", "target"), "label"),
+    **dict.fromkeys(("id", "item_id", "key", "name"), "item"),
+    **dict.fromkeys(("vote", "judges", "judge", "verdict"), "votes"),
+    **dict.fromkeys(("grade", "score", "scores", "metrics"), "grades"),
+    **dict.fromkeys(("time", "timestamp", "date", "ts", "created_at"), "at"),
+    **dict.fromkeys(("model", "version", "app"), "system"),
+    **dict.fromkeys(("tags", "slices", "group", "segment", "metadata"), "slice"),
+    **dict.fromkeys(("text", "payload", "input", "output", "content"), "show"),
+}
+
+_ONE = msgspec.json.Decoder(VoteRecord)
+_ARRAY = msgspec.json.Decoder(list[VoteRecord])
+
+
+def parse(body: bytes, *, now: float) -> list[VoteRecord]:
+    r"""Return the records of a body; every refusal names the line and the way out.
+
+    >>> [one.item for one in parse(b'{"item": "a"}\n{"item": "b"}', now=0.0)]
+    ['a', 'b']
+    """
+    body = body.removeprefix(codecs.BOM_UTF8)  # as programs on Windows begin a file
+    if b"\\u0000" in body:
+        # PostgreSQL keeps no such text, and both stores must keep the same.
+        raise HttpProblem(422, "the body has a NUL character (\\u0000): leave it out")
+    records = _array(body) if body.lstrip()[:1] == b"[" else _lines(body)
+    if not records:
+        raise HttpProblem(
+            422, "the body has no record", [Fix(way_out='send {"item": …, "votes": {…}} lines')]
+        )
+    if len(records) > MOST_RECORDS:
+        raise HttpProblem(
+            413, f"{len(records):,} records in one request: send at most {MOST_RECORDS:,}"
+        )
+    wrong: list[Fix] = []
+    latest = now + 86_400.0
+    for line, record in enumerate(records, start=1):
+        item = record.item
+        if item.__class__ is not str:
+            item = record.item = str(item)
+        if (
+            not 0 < len(item) <= 64  # longer ones, and the rare parts, are looked at one by one
+            or not item.isascii()
+            or record.system
+            or record.at is not None
+            or record.show is not None
+            or record.label is not None
+        ):
+            wrong += _wrong(record, line, latest)
+    if wrong:
+        raise HttpProblem(422, f"{len(wrong)} things cannot be used; nothing was kept", wrong)
+    return records
+
+
+def _lines(body: bytes) -> list[VoteRecord]:
+    """Read NDJSON: all lines at once, and one by one only where that fails, to name the line."""
+    if len(body) > _MOST_LINE:
+        _check_lines(body)
+    try:
+        return _ONE.decode_lines(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    wrong: list[Fix] = []
+    status = 422
+    for number, line in enumerate(body.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            _ONE.decode(line)
+        except msgspec.ValidationError as error:
+            wrong.append(_fix(str(error), number))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            status = 400
+            wrong.append(Fix(line=number, way_out=f"this line is not JSON: {error}"))
+    detail = f"{len(wrong)} lines cannot be read; nothing was kept"
+    raise HttpProblem(status, detail, wrong or [Fix(way_out="the body is not NDJSON")])
+
+
+def _check_lines(body: bytes) -> None:
+    """Refuse a line that is too long, unless it carries what a labeller sees."""
+    for number, line in enumerate(body.split(b"\n"), start=1):
+        most = _MOST_LINE + (_MOST_SHOW * 2 if b'"show"' in line else 0)
+        if len(line) > most:
+            raise HttpProblem(
+                413,
+                f"line {number} has {len(line):,} bytes",
+                [Fix(line=number, way_out=f"a line may have {_MOST_LINE:,} bytes without show")],
+            )
+
+
+def _array(body: bytes) -> list[VoteRecord]:
+    try:
+        return _ARRAY.decode(body)
+    except msgspec.ValidationError as error:
+        message = str(error)
+        place = message.rpartition("`$[")[2].partition("]")[0]
+        line = int(place) + 1 if place.isdecimal() else None
+        raise HttpProblem(422, "a record cannot be read", [_fix(message, line)]) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise HttpProblem(400, f"the body is not JSON: {error}") from error
+
+
+def _fix(message: str, line: int | None) -> Fix:
+    place, way = misread(message, list(_EXAMPLES), examples=_EXAMPLES, also=_ALSO)
+    if place is not None and place.startswith("votes") and "got `float`" in message:
+        way = "votes are words: send numbers as grades, or as text"
+    return Fix(line=line, column=place, way_out=way)
+
+
+def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:
+    """Return what is wrong with the parts of a record that few records have."""
+    wrong: list[Fix] = []
+    item, system = str(record.item), record.system
+    for name, text in (("item", item), ("system", system)):
+        if len(text.encode()) > _MOST_NAME:
+            wrong.append(
+                Fix(line=line, column=name, value=text[:64], way_out="use at most 256 bytes")
+            )
+    if not item.strip():
+        wrong.append(Fix(line=line, column="item", way_out="name the item: it is blank"))
+    if record.at is not None:
+        try:
+            when = _seconds(record.at)
+        except ValueError:
+            when = None
+        if when is None or not -1e11 < when < 1e12:
+            way = "write seconds since 1970, or 2026-07-31T12:00:00Z"
+            wrong.append(Fix(line=line, column="at", value=str(record.at)[:64], way_out=way))
+        elif when > latest:
+            way = "this is more than a day ahead: check the sender's clock"
+            wrong.append(Fix(line=line, column="at", value=str(record.at)[:64], way_out=way))
+    if record.show is not None and len(msgspec.json.encode(record.show)) > _MOST_SHOW:
+        wrong.append(Fix(line=line, column="show", way_out=f"use at most {_MOST_SHOW:,} bytes"))
+    if record.label is not None:
+        if len(record.label.by.encode()) > _MOST_NAME:
+            wrong.append(Fix(line=line, column="label.by", way_out="use at most 256 bytes"))
+        if record.label.value is None and not record.replace:
+            way = "null takes a label back: say so with 'replace': true"
+            wrong.append(Fix(line=line, column="label", way_out=way))
+    return wrong
+
+
+def _seconds(at: str | float) -> float:
+    if isinstance(at, int | float):
+        return float(at)
+    when = datetime.fromisoformat(at)
+    return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+
+
+def hour_of(at: Any, now: float) -> int:
+    """Return the bucket of a row: hours since 1970 of its *at*, or of its arrival.
+
+    >>> hour_of("1970-01-01T02:30:00Z", 0.0), hour_of(None, 3600.0)
+    (2, 1)
+    """
+    return int((now if at is None else _seconds(at)) // 3600)
+
+
+# Bodies as they came, packed: the raw log of a stream.
+
+
+_SMALL = 400
+"""Bytes below which a body is kept as it is: packing it would cost more than the request."""
+
+
+def packed_body(body: bytes) -> bytes:
+    """Pack a body; a short one stays as it is, and the first byte tells (zlib begins with x)."""
+    return body if len(body) < _SMALL else zlib.compress(body, 1)
+
+
+def unpacked_body(kept: bytes) -> bytes:
+    """Unpack a body.
+
+    >>> unpacked_body(packed_body(b'{"item": 1}' * 100)) == b'{"item": 1}' * 100
+    True
+    """
+    return zlib.decompress(kept) if kept[:1] == b"\x78" else kept
+
+
+# What the writer remembers of a stream: columns, labels, patterns and slices by number.
+#
+# Everything here is in the database too; the memory is bounded, and dropped whenever something is
+# undone, because a number that was rolled back was never given.
+
+
+TRUTH = "label"
+"""The column of the truth."""
+
+NO_VOTE = 0
+"""The code of a vote that says nothing: databases number labels from 1."""
+
+MOST_COLUMNS = 256
+MOST_LABELS = 64
+_MOST_TEXT = 256
+_MOST_KEPT = 100_000
+
+
+class Refused(Exception):
+    """A record cannot be kept: what is wrong, and with which status it is answered."""
+
+    def __init__(self, status: int, fix: Fix) -> None:
+        super().__init__(fix.way_out)
+        self.status = status
+        self.fix = fix
+
+
+def pack_codes(codes: Sequence[int]) -> bytes:
+    """Write label codes as four bytes each."""
+    return struct.pack(f"<{len(codes)}I", *codes)
+
+
+def unpack_codes(packed: bytes) -> tuple[int, ...]:
+    """Read label codes.
+
+    >>> unpack_codes(pack_codes((3, 70_000)))
+    (3, 70000)
+    """
+    return struct.unpack(f"<{len(packed) // 4}I", packed)
+
+
+def word_of(value: str | int | bool) -> str:
+    """Return a vote as the word that a table would hold.
+
+    >>> word_of(True), word_of(1), word_of(" pass ")
+    ('true', '1', 'pass')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _refuse_unlisted(name: str, word: str, declared: Sequence[str]) -> None:
+    """Refuse a word that is not among the declared labels, and one that may or may not be one."""
+    if declared:
+        near = difflib.get_close_matches(word, declared, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        way = f"{hint}this stream takes {', '.join(declared[:12])}"
+        raise Refused(422, Fix(column=name, value=word, way_out=way))
+    # Other words for no answer are kept, and every result reads them as the command line does.
+    if word.casefold() == "none":
+        way = (
+            "this can be a label or mean no answer: leave the vote out, or list all labels in the"
+            f' settings of the stream: {{"labels": [{json.dumps(word)}, …]}}'
+        )
+        raise Refused(422, Fix(column=name, value=word, way_out=way))
+
+
+class Interned:
+    """The numbers of one stream."""
+
+    def __init__(self, stream: int, salt: bytes) -> None:
+        self.stream = stream
+        self.places = RowPlaces(salt)
+        self.columns: dict[str, tuple[int, str]] = {}
+        self.codes: dict[tuple[str, Any], int] = {}
+        self.column_of: dict[int, int] = {}
+        self._labels: dict[int, dict[str, int]] = {}
+        self._spelled: dict[int, str] = {}
+        self._patterns: dict[bytes, int] = {}
+        self._packed: dict[int, bytes] = {}
+        # Both are asked once per record: the methods of the dictionaries themselves are quicker.
+        self.pattern: Callable[[bytes], int] = self._patterns.__getitem__
+        """Return the number of a pattern that `learn` or `packed` has learnt."""
+        self.codes_of: Callable[[int], bytes] = self._packed.__getitem__
+        """Return the codes of a pattern that `packed` has learnt."""
+        self._slices: dict[str, int] = {}
+        self._systems: dict[str, int] = {}
+        self._bodies: dict[int, dict[str, str]] = {}
+        self.steps: dict[tuple[Any, ...], bytes] = {}
+        """(pattern, column, value) to the pattern with that vote: most votes repeat."""
+        self.slice_steps: dict[tuple[Any, ...], int] = {}
+        self._loaded = False
+
+    def load(self, transaction: Transaction) -> None:
+        """Read the columns and labels, once."""
+        if self._loaded:
+            return
+        for ident, name, kind in transaction.all(
+            "select id, name, kind from stream_column where stream = ? order by id", (self.stream,)
+        ):
+            self.columns[name] = (ident, kind)
+        for code, column, label in transaction.all(
+            "select c.id, c.stream_column, c.label from label_code c join stream_column s"
+            " on s.id = c.stream_column where s.stream = ?",
+            (self.stream,),
+        ):
+            self._learn_label(column, label, code)
+        self._loaded = True
+
+    # -- columns and labels
+
+    def column(self, transaction: Transaction, stream: StreamRecord, name: str, kind: str) -> int:
+        """Return the number of a column, making it where the stream allows new ones."""
+        known = self.columns.get(name)
+        if known is None:
+            known = self._new_column(transaction, stream, name, kind)
+        if known[1] != kind:
+            way = f"column {name!r} holds {known[1]}s in this stream: use another name"
+            raise Refused(422, Fix(column=name, way_out=way))
+        return known[0]
+
+    def _new_column(
+        self, transaction: Transaction, stream: StreamRecord, name: str, kind: str
+    ) -> tuple[int, str]:
+        if kind != "label":
+            why = name_problem(name, self.columns)
+            if why is not None:
+                raise Refused(422, Fix(column=name[:64], way_out=why))
+            if not stream.settings.is_open:
+                near = difflib.get_close_matches(name, list(self.columns), n=1)
+                hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
+                way = f"{hint}declare it under columns, or set open to true"
+                raise Refused(422, Fix(column=name, value=name, way_out=way))
+            if len(self.columns) >= MOST_COLUMNS:
+                raise Refused(422, Fix(column=name, way_out=f"at most {MOST_COLUMNS} columns"))
+        ident = self._number(
+            transaction,
+            "insert into stream_column (stream, name, kind) values (?, ?, ?)"
+            " on conflict (stream, name) do nothing returning id",
+            (self.stream, name, kind),
+            ("select id from stream_column where stream = ? and name = ?", (self.stream, name)),
+        )
+        self.columns[name] = (ident, kind)
+        return ident, kind
+
+    def code(
+        self, transaction: Transaction, stream: StreamRecord, name: str, value: Any, kind: str
+    ) -> int:
+        """Return the number of a label in a column; `NO_VOTE` for what stands for an empty cell."""
+        column = self.column(transaction, stream, name, kind)
+        word = word_of(value)
+        labels = self._labels.setdefault(column, {})
+        code = labels.get(word)
+        if code is None:
+            code = self._new_label(transaction, stream, name, word)
+        # True and 1 are one key to Python, so the kind of the value stands beside it.
+        self.codes[(name, (value.__class__, value))] = code
+        if len(self.codes) > _MOST_KEPT:
+            self.codes.clear()
+        return code
+
+    def label(self, transaction: Transaction, stream: StreamRecord, value: Any) -> str:
+        """Return a true label as the stream spells it; refuse what is none."""
+        code = self.code(transaction, stream, TRUTH, value, "label")
+        if code == NO_VOTE:
+            way = "this means that there is no label: leave it out"
+            raise Refused(422, Fix(column=TRUTH, value=word_of(value), way_out=way))
+        return self._word(transaction, code)
+
+    def _new_label(
+        self, transaction: Transaction, stream: StreamRecord, name: str, word: str
+    ) -> int:
+        """Give a word that the column does not have its number, or that of the label it spells."""
+        column = self.columns[name][0]
+        labels, declared = self._labels[column], stream.settings.labels
+        # Another process may have brought it, or another spelling of it.
+        for code, label in transaction.all(
+            "select id, label from label_code where stream_column = ? order by id", (column,)
+        ):
+            self._learn_label(column, label, code)
+        if not word:
+            raise Refused(422, Fix(column=name, way_out="a blank is not a vote: leave it out"))
+        if len(word.encode()) > _MOST_TEXT:
+            way = "a label has at most 256 bytes: texts are not votes"
+            raise Refused(422, Fix(column=name, value=word[:64], way_out=way))
+
+        # A column spells each label in one way: the first that came, or the declared one.
+        twin = known_label(word, labels) or known_label(word, declared)
+        if twin is not None and twin != word:
+            if is_doubtful(word, twin):
+                way = (
+                    f"this reads as the label {twin!r}, which the column has: send {twin!r}, or a"
+                    f" word that cannot be read as it, such as {'v' + word!r}"
+                )
+                raise Refused(422, Fix(column=name, value=word, way_out=way))
+            word = twin
+        if word in labels:
+            return labels[word]
+        if word not in declared:
+            if is_gap(word) or (declared and is_no_answer(word)):
+                return NO_VOTE
+            _refuse_unlisted(name, word, declared)
+        if len(labels) >= MOST_LABELS:
+            way = f"a column has at most {MOST_LABELS} labels: send numbers as grades"
+            raise Refused(422, Fix(column=name, value=word, way_out=way))
+
+        code = self._number(
+            transaction,
+            "insert into label_code (stream_column, label) values (?, ?)"
+            " on conflict (stream_column, label) do nothing returning id",
+            (column, word),
+            ("select id from label_code where stream_column = ? and label = ?", (column, word)),
+        )
+        self._learn_label(column, word, code)
+        return code
+
+    def _learn_label(self, column: int, label: str, code: int) -> None:
+        self._labels.setdefault(column, {})[label] = code
+        self._spelled[code] = label
+        self.column_of[code] = column
+
+    @staticmethod
+    def _number(transaction: Transaction, insert: str, values: Any, again: tuple[str, Any]) -> int:
+        """Insert and return the id; another process may have been first."""
+        found = transaction.one(insert, values) or transaction.one(*again)
+        if found is None:
+            raise RuntimeError("a number was neither given nor found")
+        return int(found[0])
+
+    # -- patterns
+
+    def step(
+        self,
+        transaction: Transaction,
+        stream: StreamRecord,
+        pattern: bytes,
+        name: str,
+        value: Any,
+        replace: bool,
+        kind: str = "vote",
+    ) -> bytes:
+        """Return *pattern* with a vote set: a register, and another value needs leave."""
+        key = (name, (value.__class__, value))
+        code = self.codes.get(key)
+        if code is None:
+            code = self.code(transaction, stream, name, value, kind)
+        if code == NO_VOTE:
+            return self.without(transaction, pattern, name) if replace else pattern
+        column = self.column_of.get(code)
+        if column is None:
+            column = self.column_of[code] = self.columns[name][0]
+        codes = list(unpack_codes(pattern))
+        for place, held in enumerate(codes):
+            if self._column(transaction, held) == column:
+                if held == code:
+                    return pattern
+                if not replace:
+                    way = (
+                        f"the row has {self._word(transaction, held)!r} here: send 'replace': true"
+                        " to change it"
+                    )
+                    raise Refused(409, Fix(column=name, value=word_of(value), way_out=way))
+                codes[place] = code
+                return pack_codes(sorted(codes))
+        return pack_codes(sorted([*codes, code]))
+
+    def without(self, transaction: Transaction, pattern: bytes, name: str) -> bytes:
+        """Return *pattern* without the vote of a column."""
+        known = self.columns.get(name)
+        if known is None:
+            return pattern
+        kept = [one for one in unpack_codes(pattern) if self._column(transaction, one) != known[0]]
+        return pack_codes(kept)
+
+    def _column(self, transaction: Transaction, code: int) -> int:
+        column = self.column_of.get(code)
+        if column is None:  # another process gave this number
+            found = transaction.one("select stream_column from label_code where id = ?", (code,))
+            column = self.column_of[code] = int(found[0]) if found is not None else -1
+        return column
+
+    def _word(self, transaction: Transaction, code: int) -> str:
+        label = self._spelled.get(code)
+        if label is None:  # another process gave this number
+            found = transaction.one("select label from label_code where id = ?", (code,))
+            label = self._spelled[code] = str(found[0]) if found is not None else ""
+        return label
+
+    def packed(self, transaction: Transaction, patterns: Iterable[int]) -> None:
+        """Learn the codes of patterns that rows have, for `codes_of`."""
+        absent = [one for one in set(patterns) if one not in self._packed]
+        for start in range(0, len(absent), 500):
+            part = absent[start : start + 500]
+            marks = ", ".join("?" * len(part))
+            for ident, codes in transaction.all(
+                f"select id, codes from pattern where id in ({marks})", part
+            ):
+                self._keep(ident, bytes(codes))
+
+    def learn(self, transaction: Transaction, patterns: Iterable[bytes]) -> None:
+        """Give patterns their numbers, for `pattern`."""
+        absent = [one for one in set(patterns) if one not in self._patterns]
+        if not absent:
+            return
+        # Another process may have been first, so the numbers are read and not returned.
+        transaction.many(
+            "insert into pattern (stream, codes) values (?, ?) on conflict (stream, codes)"
+            " do nothing",
+            [(self.stream, one) for one in sorted(absent)],
+        )
+        for start in range(0, len(absent), 500):
+            part = absent[start : start + 500]
+            marks = ", ".join("?" * len(part))
+            for ident, codes in transaction.all(
+                f"select id, codes from pattern where stream = ? and codes in ({marks})",
+                [self.stream, *part],
+            ):
+                self._keep(ident, bytes(codes))
+
+    def _keep(self, ident: int, codes: bytes) -> None:
+        self._patterns[codes] = ident
+        self._packed[ident] = codes
+
+    def shrink(self) -> None:
+        """Forget patterns when there are many: the memory is bounded, the database has them all."""
+        if len(self._patterns) > _MOST_KEPT:
+            self._patterns.clear()
+            self._packed.clear()
+        if len(self.places) > _MOST_KEPT // 2:
+            self.places.clear()
+        if len(self.steps) > _MOST_KEPT:
+            self.steps.clear()
+        if len(self._slices) > _MOST_KEPT or len(self.slice_steps) > _MOST_KEPT:
+            self._slices.clear()
+            self._systems.clear()
+            self._bodies.clear()
+            self.slice_steps.clear()
+
+    # -- slices
+
+    def slice_of_system(self, transaction: Transaction, system: str) -> int:
+        """Return the number of the slice that a new row of a system is in."""
+        found = self._systems.get(system)
+        if found is None:
+            found = self.slice(transaction, {"system": system} if system else {})
+            self._systems[system] = found
+        return found
+
+    def slice(self, transaction: Transaction, body: Mapping[str, str]) -> int:
+        """Return the number of a slice."""
+        text = json.dumps(dict(sorted(body.items())), ensure_ascii=False, separators=(",", ":"))
+        ident = self._slices.get(text)
+        if ident is None:
+            ident = self._number(
+                transaction,
+                "insert into slice (stream, body) values (?, ?)"
+                " on conflict (stream, body) do nothing returning id",
+                (self.stream, text),
+                ("select id from slice where stream = ? and body = ?", (self.stream, text)),
+            )
+            self._slices[text] = ident
+            self._bodies[ident] = dict(body)
+        return ident
+
+    def slice_step(
+        self,
+        transaction: Transaction,
+        stream: StreamRecord,
+        slice_: int,
+        given: Mapping[str, Any],
+        replace: bool,
+    ) -> int:
+        """Return the slice of a row after a record named some of its columns."""
+        body = self._bodies.get(slice_)
+        if body is None:
+            found = transaction.one("select body from slice where id = ?", (slice_,))
+            body = self._bodies[slice_] = json.loads(found[0]) if found is not None else {}
+        after = dict(body)
+        for name, value in given.items():
+            self.column(transaction, stream, name, "slice")
+            word = word_of(value)
+            if not word or len(word.encode()) > _MOST_TEXT:
+                way = "a slice has 1 to 256 bytes: leave it out where there is none"
+                raise Refused(422, Fix(column=name, value=word[:64], way_out=way))
+            if after.get(name, word) != word and not replace:
+                way = f"the row is in slice {after[name]!r}: send 'replace': true to change it"
+                raise Refused(409, Fix(column=name, value=word, way_out=way))
+            after[name] = word
+        return self.slice(transaction, after)
+
+
+# The place of a row in any random draw: a keyed hash of its name, which nobody can foretell.
+
+
+class RowPlaces(dict[tuple[str, str], int]):
+    """The places of the rows of a stream by (item, system), worked out when they are first asked.
+
+    Parameters
+    ----------
+    salt
+        The key of the stream.
+
+    Examples
+    --------
+    >>> places = RowPlaces(b"salt")
+    >>> places["a", ""] == RowPlaces(b"salt")["a", ""] != RowPlaces(b"pepper")["a", ""]
+    True
+    """
+
+    def __init__(self, salt: bytes) -> None:
+        self._keyed = hashlib.blake2b(digest_size=8, key=salt)
+
+    def __missing__(self, name: tuple[str, str]) -> int:
+        """Work out a place: a number of 63 bits."""
+        hashed = self._keyed.copy()  # the key is mixed in once for all names
+        hashed.update("\0".join(name).encode())
+        found = self[name] = int.from_bytes(hashed.digest(), "big") >> 1
+        return found

@@ -1,0 +1,239 @@
+"""The application behind the labelling page.
+
+Each reader has a link with a secret of its own. An answer is a form that is posted, saved to the
+disk, and then redirected, so reloading never answers twice. The page loads nothing from elsewhere:
+its Content-Security-Policy allows its own style and script only, and foreign text is always text.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from tallystick.errors import InputError, TallystickError
+from tallystick.table.session import Answer, Ask
+from tallystick.verbs.label import Work
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_PAGES = Path(__file__).parent / "pages"
+"""Template, style and script are those of the service: there is one labelling page."""
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self';"
+    " base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_MOST_BYTES = 64 * 1024
+"""An answer is a few words; a longer form is refused."""
+
+_ABSENT = (
+    "the labelling page needs starlette and uvicorn: pip install 'tallystick[serve]'. Without them,"
+    " label here with --terminal, or in a table with --next 20 --out batch.csv and --add batch.csv"
+)
+
+
+def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
+    """Return the application.
+
+    Parameters
+    ----------
+    work
+        The session, open for writing.
+    tokens
+        The secret in each reader's link, token to reader.
+    """
+    from jinja2 import Environment, FileSystemLoader
+    from starlette.applications import Starlette
+    from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+    from starlette.routing import Route
+
+    from tallystick.serve.pages.site import ASSETS, asset
+
+    loader = FileSystemLoader(_PAGES / "templates")
+    pages = Environment(loader=loader, autoescape=True, trim_blocks=True)
+    template = pages.get_template("label.html")
+
+    def page(
+        reader: str, *, estimate: bool = False, problem: str = "", status: int = 200
+    ) -> Response:
+        try:
+            shown = _shown(work, reader, estimate=estimate, problem=problem)
+        except TallystickError as error:  # the next batch could not be written
+            return PlainTextResponse(f"Nothing can be drawn: {error}", 503, headers=_HEADERS)
+        return HTMLResponse(template.render(shown), status_code=status, headers=_HEADERS)
+
+    async def show(request: Request) -> Response:
+        reader = tokens.get(request.path_params["token"])
+        if reader is None or not _is_local(request):
+            return PlainTextResponse("There is no such page.", 404, headers=_HEADERS)
+        if request.method != "POST":
+            return page(reader, estimate="estimate" in request.query_params)
+        origin = request.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+            return PlainTextResponse(
+                "Answers are taken from this page only.", 403, headers=_HEADERS
+            )
+        body = await request.body()
+        if len(body) > _MOST_BYTES:
+            return PlainTextResponse("The answer is too long.", 413, headers=_HEADERS)
+        form = {
+            name: given[-1] for name, given in parse_qs(body.decode("utf-8", "replace")).items()
+        }
+        try:
+            _take(work, reader, form)
+        except TallystickError as error:
+            return page(reader, problem=f"Not saved: {error}", status=409)
+        return RedirectResponse(request.url.path, 303, headers=_HEADERS)
+
+    def sent(name: str, kind: str) -> Any:
+        content = asset(name)
+
+        async def send(request: Request) -> Response:
+            return Response(content, media_type=kind, headers=_HEADERS)
+
+        return send
+
+    return Starlette(
+        routes=[
+            Route("/r/{token}", show, methods=["GET", "POST"]),
+            *(Route(f"/{name}", sent(name, kind)) for name, kind in ASSETS),
+        ]
+    )
+
+
+def _is_local(request: Request) -> bool:
+    """Say whether the browser asked for this machine by its own name: no other site may."""
+    host = (request.headers.get("host") or "").rpartition(":")[0]
+    return host in ("127.0.0.1", "localhost", "[::1]")
+
+
+def _shown(work: Work, reader: str, *, estimate: bool, problem: str) -> dict[str, Any]:
+    """Return what the page shows to a reader now."""
+    ask, closing = _current(work, reader)
+    session = work.session
+    waiting = len(session.open_asks(reader))
+    done = sum(one.reader == reader for one in session.answers.values())
+    cells = zip(session.head.show, work.shown([ask])[0], strict=True) if ask is not None else ()
+    said = ""
+    if estimate:
+        said = work.result(final=False).verdict
+    return {
+        "asking": ask is not None,
+        "ask": ask.number if ask is not None else -1,
+        "closing": closing,
+        "number": done + 1,
+        "done": done,
+        "total": done + waiting,
+        "reader": reader,
+        "question": session.head.ask,
+        "instructions": session.head.instructions,
+        "cells": list(cells),
+        "classes": [str(one) for one in work.task.classes],
+        "scale": work.task.scale,
+        "last": _words(session.last_answer(reader)),
+        "estimate": said,
+        "offer_estimate": True,
+        "problem": problem,
+        "buys": "",
+        "home": "",
+        "hidden": {},
+        "blindness": work.blindness,
+    }
+
+
+def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
+    """Return the item that comes next for a reader, drawing a batch if the first has none left."""
+    waiting = work.session.open_asks(reader)
+    if not waiting and reader == work.session.head.readers[0]:
+        if work.standing().stop is not None:
+            return None, work.result(final=False).verdict
+        waiting = list(work.next())
+    if waiting:
+        return waiting[0], ""
+    return None, "There is nothing for you to read now."
+
+
+def _take(work: Work, reader: str, form: Mapping[str, str]) -> None:
+    """Take one form: an answer, a skip, or an undo."""
+    choice = form.get("answer", "")
+    if choice == "undo":
+        work.undo(reader)
+        return
+    ask = int(form["ask"]) if form.get("ask", "").removeprefix("-").isdecimal() else -1
+    if not any(one.number == ask for one in work.session.open_asks(reader)):
+        return  # sent twice, or from a page that was left open: it is answered already
+    label: Any = None
+    if choice == "grade":
+        label = work.label_of(form.get("grade", ""))
+    elif choice.isdecimal() and int(choice) < len(work.task.classes):
+        label = work.task.classes[int(choice)]
+    elif choice != "skip":
+        raise InputError("choose one of the answers, or skip")
+    try:
+        seconds = float(form.get("seconds", ""))
+    except ValueError:
+        seconds = -1.0
+    timed = seconds if 0 <= seconds < 86_400 else None
+    work.answer(ask, label, reader=reader, note=form.get("note", "").strip(), seconds=timed)
+
+
+def _words(answer: Answer | None) -> str:
+    if answer is None:
+        return ""
+    return "skip" if answer.skipped else str(answer.label)
+
+
+def serve_labels(
+    work: Work, *, port: int = 0, open_browser: bool = True, say: Callable[[str], None]
+) -> None:
+    """Serve the page on this machine until it is interrupted.
+
+    Parameters
+    ----------
+    work
+        The session, open for writing.
+    port
+        0 takes a free one.
+    open_browser
+        Whether to open the first reader's link.
+    say
+        Writes a line for the person who started it.
+    """
+    try:
+        import uvicorn
+        from starlette.applications import Starlette  # noqa: F401  # found before a port is taken
+    except ImportError as error:
+        raise InputError(_ABSENT) from error
+    tokens = {secrets.token_urlsafe(12): reader for reader in work.session.head.readers}
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise InputError(
+                f"port {port} cannot be used ({error.strerror}): leave out --port"
+            ) from error
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        for token, reader in tokens.items():
+            only = " (disagreements only)" if reader == "3" else ""
+            say(f"reader {reader}{only}: {address}/r/{token}")
+        say("Press Ctrl-C to stop; every answer is saved.")
+        if open_browser:
+            webbrowser.open(f"{address}/r/{next(iter(tokens))}")
+        config = uvicorn.Config(
+            label_app(work, tokens), log_level="error", access_log=False, lifespan="off"
+        )
+        uvicorn.Server(config).run(sockets=[listening])

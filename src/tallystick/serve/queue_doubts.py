@@ -1,0 +1,353 @@
+"""What the way in which labels were chosen leaves open, said with every result of a stream.
+
+The command line sees rows and cannot know who chose them. The service knows: which labels it drew
+itself, which rows came after the draw, which draws people skipped or disagree on, and which labels
+somebody gave to rows of their own choice. Each of these is an assumption, and is named as one.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from tallystick.results import count
+from tallystick.serve.auth import Span, span_of
+from tallystick.serve.ingest import TRUTH
+from tallystick.serve.jobs import Service
+from tallystick.serve.queue import Chances, FramePlan, plan_frame, population
+from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.worker import WorkerOrder
+from tallystick.serve.writer import StreamRecord, find_stream
+
+GRAVE = 0.05
+"""Share of rows, or of draws, from which a doubt leaves the decision open."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawDoubt:
+    """Something that labels cannot tell, and what a result takes for granted because of it.
+
+    A *grave* one leaves open what the figures seem to decide.
+    """
+
+    warning: str
+    assumption: str
+    grave: bool
+
+
+def label_doubts(
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+) -> list[DrawDoubt]:
+    """Return what a result about *span* takes for granted.
+
+    Parameters
+    ----------
+    reader, stream
+        Where the rows are.
+    known
+        How the labelled rows were chosen; without draws where every label counts as it came.
+    span, slices
+        The rows that are asked about, and the numbers of the slices that belong to it.
+    """
+    if not known.has_draws(span):
+        return _as_they_came(reader, stream, span)
+    found = [_beyond(reader, stream, known, span, slices), _unlabelled(reader, stream, span)]
+    return [one for one in found if one is not None]
+
+
+def _beyond(
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+) -> DrawDoubt | None:
+    """Return the doubt about rows that no draw could take: those that came later, above all."""
+    later = _later(reader, stream, known, span, slices)
+    if not later:
+        return None
+    rows = "row was" if later == 1 else "rows were"
+    return DrawDoubt(
+        warning=(
+            f"{count(later)} {rows} in no draw, because they came after the last one or lie outside"
+            " its window. These figures take them to be like the rows that labels were drawn from."
+            " Draw again to know"
+        ),
+        assumption="rows that were in no draw are like those that labels were drawn from",
+        grave=later > GRAVE * stream.rows,
+    )
+
+
+def _later(
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+) -> int:
+    """Return how many rows of a span were in no draw."""
+    whole = [frame.as_of for frame in known.frames if frame.span == Span()]
+    if whole:
+        # Batches know how many rows they brought: the rows need not be read.
+        [(after,)] = reader.all(
+            "select coalesce(sum(new), 0) from batch where stream = ? and seq > ?",
+            (stream.id, max(whole)),
+        )
+        if not after or span in (Span(), Span(labels=span.labels)):
+            return int(after)
+    where, values = span.condition()
+    marks = ", ".join(map(str, slices)) or "-1"
+    reach = []
+    for frame in known.frames:
+        inside, more = frame.span.condition()
+        reach.append(f"(seq_first <= ?{inside})")
+        values += [frame.as_of, *more]
+    missed = f"not ({' or '.join(reach)})"
+    sql = f"select count(*) from rows where stream = ?{where} and slice in ({marks}) and {missed}"
+    if span.last is not None:
+        sql = (
+            "select count(*) from (select seq_first, bucket from rows where stream = ?"
+            f" and slice in ({marks}) order by id desc limit ?) t where {missed}"
+        )
+        values = [span.last, *values]
+    [(later,)] = reader.all(sql, (stream.id, *values))
+    return int(later)
+
+
+def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> DrawDoubt | None:
+    """Return the doubt about drawn rows that people have read and that have no label."""
+    where, values = span.condition("r")
+    states = dict(
+        reader.all(
+            "select d.state, count(*) from draw d join frame f on f.id = d.frame"
+            f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
+            f" where f.stream = ?{where} group by d.state",
+            (stream.id, *values),
+        )
+    )
+    apart, skipped = states.get("disagreed", 0), states.get("skipped", 0)
+    read = apart + skipped + states.get("answered", 0)
+    if not apart + skipped:
+        return None
+    why = [
+        *([f"people disagree on {count(apart)}"] if apart else []),
+        *(
+            [f"{count(skipped)} were skipped" if skipped > 1 else "1 was skipped"]
+            if skipped
+            else []
+        ),
+    ]
+    way_out = " A third person can decide (open the label page)." if apart else ""
+    return DrawDoubt(
+        warning=(
+            f"{count(apart + skipped)} of {count(read)} drawn rows that were read have no label:"
+            f" {' and '.join(why)}. They are left out, and these are often the hard ones.{way_out}"
+        ).removesuffix("."),
+        assumption="drawn rows without a label are like those with one",
+        grave=apart + skipped > GRAVE * read,
+    )
+
+
+def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[DrawDoubt]:
+    """Return the doubts about labels that nobody drew."""
+    where, values = span.condition("r")
+    [(chosen,)] = reader.all(
+        "select count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
+        f" and {reader.row_is('=', 'l.row_id')}"
+        " where l.stream = ? and l.current = 1 and l.value is not null"
+        f" and l.origin = 'volunteered'{where}",
+        (stream.id, *values),
+    )
+    if not chosen:
+        return []
+    noun = "label was" if chosen == 1 else "labels were"
+    return [
+        DrawDoubt(
+            warning=(
+                f"{count(chosen)} {noun} given to rows that somebody chose. They count as if the"
+                " rows had been drawn at random. Let the service draw rows to know"
+            ),
+            assumption="rows that people chose to label are like the others",
+            grave=True,
+        )
+    ]
+
+
+# Frames: a draw is ordered, made in the worker, and kept with everything that made it.
+
+
+BUDGET = 40
+"""Rows of a draw if nobody says how many: about half an hour of reading."""
+
+
+class FrameOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked for.
+
+    Parameters
+    ----------
+    budget
+        How many rows to draw.
+    window
+        Which rows: ``24h``, ``7d`` or ``FROM..TO``; all if empty.
+    overlap
+        The share that two people read; by default that of the stream.
+    name
+        What people call it.
+    """
+
+    budget: int = BUDGET
+    window: str = ""
+    overlap: float | None = None
+    name: str = ""
+
+
+class FrameStratum(msgspec.Struct):
+    """How many rows of a stratum there were, how many were drawn, and with which probability."""
+
+    size: int
+    drawn: int
+    probability: float
+
+
+class FrameBody(msgspec.Struct):
+    """A draw as the admin sees it."""
+
+    id: int
+    name: str
+    state: str
+    as_of: int
+    seed: int
+    budget: int
+    strata: list[FrameStratum]
+    created: float
+    answered: int = 0
+    open: int = 0
+    disagreed: int = 0
+    skipped: int = 0
+
+
+async def make_frame(service: Service, name: str, order: FrameOrder) -> FrameBody:
+    """Draw rows and keep them, ready to be labelled."""
+    stream = await service.reading(lambda reader: find_stream(reader, name))
+    span = span_of(order.window, [], now=service.clock())
+    overlap = stream.settings.overlap if order.overlap is None else order.overlap
+    args = {
+        "stream": name,
+        "budget": order.budget,
+        "overlap": min(max(overlap, 0.0), 1.0),
+        "low": span.low,
+        "high": span.high,
+        "seed": secrets.randbits(62),
+    }
+    # The scan and its mathematics belong into the worker, so that the server stays quick and small.
+    ask = WorkerOrder(kind="tallystick.serve.queue_doubts:planned", args=args)
+    found = await service.waiting(lambda: service.worker.ask(ask, patience=120.0))
+    plan = msgspec.json.decode(found.body, type=FramePlan)
+    return await service.commit(
+        lambda transaction: _kept(transaction, stream, order, plan, overlap, service.clock())
+    )
+
+
+def planned(store: Store, args: dict[str, Any]) -> bytes:
+    """Draw rows: what the worker does."""
+    with store.read() as reader:
+        stream = find_stream(reader, args["stream"])
+        labels = _label_counts(reader, stream)
+    found = population(store, stream, low=args["low"], high=args["high"])
+    plan = plan_frame(
+        found,
+        budget=args["budget"],
+        overlap=args["overlap"],
+        labels=labels,
+        seed=args["seed"],
+    )
+    return msgspec.json.encode(plan)
+
+
+def _label_counts(reader: Reader, stream: StreamRecord) -> dict[int, int]:
+    """Return how many rows of each pattern with a truth there are."""
+    truth = reader.one(
+        "select id from stream_column where stream = ? and name = ?", (stream.id, TRUTH)
+    )
+    if truth is None:
+        return {}
+    return {
+        pattern: int(n)
+        for pattern, n in reader.all(
+            "select pattern, sum(n) from tally where stream = ? group by pattern", (stream.id,)
+        )
+        if n > 0
+    }
+
+
+def _kept(
+    transaction: Transaction,
+    stream: StreamRecord,
+    order: FrameOrder,
+    plan: FramePlan,
+    overlap: float,
+    now: float,
+) -> FrameBody:
+    strata = [
+        {
+            "system": one.system,
+            "patterns": list(one.patterns),
+            "N": one.size,
+            "n": one.drawn,
+            "rate": one.rate,
+        }
+        for one in plan.strata
+    ]
+    frame = transaction.insert(
+        "insert into frame (stream, name, question, span, as_of, seed, budget, overlap, strata,"
+        " state, created) values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?) returning id",
+        (
+            stream.id,
+            order.name[:200],
+            json.dumps({"verb": "score"}),
+            order.window or None,
+            plan.as_of,
+            plan.seed,
+            order.budget,
+            overlap,
+            json.dumps(strata),
+            now,
+        ),
+    )
+    transaction.many(
+        "insert into draw (frame, row_id, stratum, probability, place, readers, state)"
+        " values (?, ?, ?, ?, ?, ?, 'open')",
+        [
+            (frame, one.row, one.stratum, one.probability, place, one.readers)
+            for place, one in enumerate(plan.rows)
+        ],
+    )
+    # Results depend on which rows were drawn: the version makes them be asked again.
+    transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+    return next(one for one in frames_of(transaction, stream) if one.id == frame)
+
+
+def frames_of(reader: Reader, stream: StreamRecord) -> list[FrameBody]:
+    """Return the draws of a stream, the newest first."""
+    states: dict[int, dict[str, int]] = {}
+    for frame, state, n in reader.all(
+        "select d.frame, d.state, count(*) from draw d join frame f on f.id = d.frame"
+        " where f.stream = ? group by d.frame, d.state",
+        (stream.id,),
+    ):
+        states.setdefault(frame, {})[state] = n
+    return [
+        FrameBody(
+            id=ident,
+            name=name,
+            state=state,
+            as_of=as_of,
+            seed=seed,
+            budget=budget,
+            strata=[FrameStratum(one["N"], one["n"], one["rate"]) for one in json.loads(strata)],
+            created=created,
+            **states.get(ident, {}),
+        )
+        for ident, name, state, as_of, seed, budget, strata, created in reader.all(
+            "select id, name, state, as_of, seed, budget, strata, created from frame"
+            " where stream = ? order by id desc limit 200",
+            (stream.id,),
+        )
+    ]

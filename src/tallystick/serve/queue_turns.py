@@ -1,0 +1,668 @@
+"""One person's turn: take an item, answer it, skip it, or take the last answer back.
+
+What is shown is blind: `Turn` has exactly these fields, none of which depends on a vote, a label, a
+stratum or another reader. A draw is leased to one person at a time, so two people never read the
+same one at once; after a lease has ended, the draw goes to whoever asks next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+from starlette.responses import Response
+
+from tallystick.serve.auth import Fix, HttpProblem, Principal
+from tallystick.serve.ingest import LabelRecord, RowPlaces, VoteRecord, unpacked_body, word_of
+from tallystick.serve.ingest_write import Source, apply, truth_of
+from tallystick.serve.jobs import Service
+from tallystick.serve.queue_doubts import FrameBody, FrameOrder, frames_of, make_frame
+from tallystick.serve.routes import Incoming, Route
+from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.writer import StreamRecord, find_stream
+from tallystick.verbs.label.work import called_after
+
+LEASE = 600.0
+"""Seconds for which an item is one person's."""
+
+UNDO = 300.0
+"""Seconds for which an answer can be taken back."""
+
+_ASK = re.compile(r"(\d{1,18})\.(\d{1,18})")
+
+_MINE = (
+    "exists (select 1 from label l where l.row_id = d.row_id and l.annotator = ? and l.current = 1"
+    " and (l.value is not null or l.reason is not null))"
+)
+"""Whether a person has read the row of a draw: answered or skipped, and not taken back."""
+
+
+class Turn(msgspec.Struct):
+    """One item to label, and nothing that could sway the person.
+
+    Parameters
+    ----------
+    ask
+        The number of this question; it comes back with the answer.
+    item
+        What the sender calls it.
+    show
+        What to read, name to text; empty if the sender gave nothing.
+    labels
+        The answers that can be given.
+    done, left
+        How many this person has answered in open draws, and how many wait for them.
+    """
+
+    ask: str
+    item: str
+    show: dict[str, str]
+    labels: list[str]
+    done: int
+    left: int
+
+
+class TurnProgress(msgspec.Struct):
+    """How far one person is in the open draws of a stream."""
+
+    done: int
+    left: int
+    last: str = ""
+    """What an undo would take back; empty if nothing."""
+
+
+def label_choices(reader: Reader, stream: StreamRecord) -> list[str]:
+    """Return the answers that a person can give: those of the settings, or all that votes use."""
+    if stream.settings.labels:
+        return list(stream.settings.labels)
+    found = reader.all(
+        "select distinct c.label from label_code c join stream_column s on s.id = c.stream_column"
+        " where s.stream = ? and s.kind in ('vote', 'label') order by c.label limit 64",
+        (stream.id,),
+    )
+    return [word for (word,) in found]
+
+
+def progress(reader: Reader, stream: StreamRecord, person: str, *, now: float) -> TurnProgress:
+    """Return how far a person is."""
+    counts = reader.one(
+        f"select sum(case when {_MINE} then 1 else 0 end),"
+        f" sum(case when d.state in ('open', 'disagreed') and not {_MINE} then 1 else 0 end)"
+        " from draw d join frame f on f.id = d.frame where f.stream = ? and f.state = 'open'",
+        (person, person, stream.id),
+    )
+    last = _last(reader, stream, person, now)
+    done, left = counts if counts is not None else (0, 0)
+    said = "" if last is None else last[2] if last[2] is not None else "skip"
+    return TurnProgress(done=int(done or 0), left=int(left or 0), last=said)
+
+
+def next_turn(
+    transaction: Transaction, stream: StreamRecord, person: str, *, now: float
+) -> Turn | None:
+    """Lease the next item to a person; None if nothing waits for them.
+
+    Asking again gives the same item until it is answered, so a page may be loaded twice.
+    """
+    waiting = (
+        "from draw d join frame f on f.id = d.frame where f.stream = ? and f.state = 'open'"
+        f" and d.state in ('open', 'disagreed') and not {_MINE}"
+    )
+    own = transaction.one(
+        f"select d.frame, d.row_id {waiting} and d.lease_by = ? and d.lease_until > ?"
+        " order by d.frame, d.place limit 1",
+        (stream.id, person, person, now),
+    )
+    found = own or transaction.one(
+        f"select d.frame, d.row_id {waiting}"
+        " and (d.lease_by is null or d.lease_by = ? or d.lease_until <= ?)"
+        " order by d.frame, d.place limit 1",
+        (stream.id, person, person, now),
+    )
+    if found is None:
+        return None
+    frame, row = found
+    transaction.run(
+        "update draw set lease_by = ?, lease_until = ? where frame = ? and row_id = ?",
+        (person, now + LEASE, frame, row),
+    )
+    named = _named(transaction, stream, row)
+    if named is None:  # retention has dropped the row: nobody can read it any more
+        transaction.run(
+            "update draw set state = 'skipped' where frame = ? and row_id = ?", (frame, row)
+        )
+        return next_turn(transaction, stream, person, now=now)
+    at = progress(transaction, stream, person, now=now)
+    return Turn(
+        ask=f"{frame}.{row}",
+        item=named[0],
+        show=_shown(transaction, stream, row, named[1]),
+        labels=label_choices(transaction, stream),
+        done=at.done,
+        left=at.left,
+    )
+
+
+def _shown(reader: Reader, stream: StreamRecord, row: int, system: str) -> dict[str, str]:
+    """Return what the sender gives to read, but for what judges say and the name of the system."""
+    kept = reader.one("select body from payload where row_id = ?", (row,))
+    if kept is None:
+        return {}
+    body: Any = msgspec.json.decode(unpacked_body(bytes(kept[0])))
+    if isinstance(body, str):
+        return {"": body}
+    judges = [
+        name
+        for (name,) in reader.all(
+            "select name from stream_column where stream = ? and kind in ('vote', 'grade')",
+            (stream.id,),
+        )
+    ]
+    return {
+        str(title): str(text)
+        for title, text in body.items()
+        if str(text) != (system or None) and not called_after(str(title), judges)
+    }
+
+
+def answer_turn(
+    service: Service,
+    transaction: Transaction,
+    stream: StreamRecord,
+    person: str,
+    ask: str,
+    value: str | int | bool,
+    *,
+    seconds: float | None = None,
+    note: str = "",
+) -> None:
+    """Keep a label: row, counts and version change in the same transaction."""
+    frame, row = _asked(transaction, stream, person, ask)
+    word = word_of(value)
+    choices = label_choices(transaction, stream)
+    if word not in choices:
+        raise HttpProblem(
+            422,
+            f"{word[:80]!r} is not one of the answers here",
+            [Fix(column="value", value=word[:80], way_out=f"use {', '.join(choices)[:300]}")],
+        )
+    item, system = _names(transaction, stream, row)
+    record = VoteRecord(
+        item=item, system=system, label=LabelRecord(value=word, by=person), replace=True
+    )
+    timed = seconds if seconds is not None and 0 <= seconds < 86_400 else None
+    source = Source(by=person, origin="draw", frame=frame, seconds=timed)
+    apply(service, transaction, stream, [record], source)
+    if note:
+        transaction.run(
+            "update label set note = ? where row_id = ? and annotator = ? and current = 1",
+            (note[:4_000], row, person),
+        )
+    settle(transaction, frame, row)
+
+
+def skip_turn(
+    service: Service,
+    transaction: Transaction,
+    stream: StreamRecord,
+    person: str,
+    ask: str,
+    reason: str,
+) -> None:
+    """Keep that a person could not answer, and why. A skipped row is never drawn again."""
+    frame, row = _asked(transaction, stream, person, ask)
+    transaction.run(
+        "update label set current = 0 where row_id = ? and annotator = ? and current = 1"
+        " and value is null",
+        (row, person),
+    )
+    transaction.run(
+        "insert into label (row_id, stream, annotator, value, reason, at, origin, frame, current)"
+        " values (?, ?, ?, null, ?, ?, 'draw', ?, 1)",
+        (row, stream.id, person, reason.strip()[:4_000] or "no reason", service.clock(), frame),
+    )
+    settle(transaction, frame, row)
+    transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+
+
+def undo_turn(
+    service: Service, transaction: Transaction, stream: StreamRecord, person: str
+) -> None:
+    """Take a person's last answer back, within five minutes; the item is theirs again."""
+    now = service.clock()
+    last = _last(transaction, stream, person, now)
+    if last is None:
+        raise HttpProblem(
+            409,
+            "there is no answer of the last five minutes to take back",
+            [Fix(way_out="send a label with 'replace': true to correct an older one")],
+        )
+    ident, row, value, frame = last
+    if value is None:
+        transaction.run("update label set current = 0 where id = ?", (ident,))
+        transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+    else:
+        item, system = _names(transaction, stream, row)
+        record = VoteRecord(
+            item=item, system=system, label=LabelRecord(value=None, by=person), replace=True
+        )
+        apply(service, transaction, stream, [record], Source(by=person, origin="draw", frame=frame))
+    settle(transaction, frame, row)
+    transaction.run(
+        "update draw set lease_by = ?, lease_until = ? where frame = ? and row_id = ?",
+        (person, now + LEASE, frame, row),
+    )
+    # Whatever else was leased waits behind the item that came back.
+    transaction.run(
+        "update draw set lease_by = null, lease_until = null where lease_by = ? and row_id <> ?",
+        (person, row),
+    )
+
+
+def settle(transaction: Transaction, frame: int, row: int) -> None:
+    """Say what a draw is now: open, answered, disagreed (a third decides) or skipped."""
+    draw = transaction.one("select readers from draw where frame = ? and row_id = ?", (frame, row))
+    if draw is None:
+        return
+    said = [
+        value
+        for value, reason in transaction.all(
+            "select value, reason from label where row_id = ? and current = 1", (row,)
+        )
+        if value is not None or reason is not None
+    ]
+    words = [value for value in said if value is not None]
+    state = "open"
+    if len(said) >= draw[0]:
+        state = "answered" if truth_of(words) else "disagreed" if words else "skipped"
+    transaction.run(
+        "update draw set state = ?, lease_by = null, lease_until = null"
+        " where frame = ? and row_id = ?",
+        (state, frame, row),
+    )
+
+
+def _asked(
+    transaction: Transaction, stream: StreamRecord, person: str, ask: str
+) -> tuple[int, int]:
+    """Return frame and row of a question; one that is not this person's is refused."""
+    parts = _ASK.fullmatch(ask)
+    found = None
+    if parts is not None:
+        found = transaction.one(
+            f"select d.state, d.lease_by, {_MINE} from draw d join frame f on f.id = d.frame"
+            " where d.frame = ? and d.row_id = ? and f.stream = ?",
+            (person, int(parts[1]), int(parts[2]), stream.id),
+        )
+    if parts is None or found is None:
+        raise HttpProblem(404, f"there is no question {ask[:60]!r}: GET next gives one")
+    state, lease_by, mine = found
+    if mine:
+        raise HttpProblem(
+            409,
+            "you have answered this already",
+            [Fix(way_out='take it back with {"undo": true}, or GET next')],
+        )
+    if state not in ("open", "disagreed") or lease_by not in (None, person):
+        raise HttpProblem(
+            409,
+            "somebody else has this item now: the time to answer it was over",
+            [Fix(way_out="GET next gives another")],
+        )
+    return int(parts[1]), int(parts[2])
+
+
+def _names(reader: Reader, stream: StreamRecord, row: int) -> tuple[str, str]:
+    """Return item and system of a row that must be there."""
+    found = _named(reader, stream, row)
+    if found is None:
+        raise HttpProblem(409, "this row is gone: retention has dropped it")
+    return found
+
+
+def _named(reader: Reader, stream: StreamRecord, row: int) -> tuple[str, str] | None:
+    found = reader.one(
+        f"select r.item, r.system from rows r where r.stream = ? and {reader.row_is('=', row)}",
+        (stream.id,),
+    )
+    return None if found is None else (found[0], found[1])
+
+
+def _last(
+    reader: Reader, stream: StreamRecord, person: str, now: float
+) -> tuple[int, int, str | None, int] | None:
+    """Return (label, row, value, frame) of a person's last answer that can be taken back."""
+    found = reader.one(
+        "select id, row_id, value, frame from label where stream = ? and annotator = ?"
+        " and current = 1 and frame is not null and at >= ?"
+        " and (value is not null or reason is not null) order by at desc, id desc limit 1",
+        (stream.id, person, now - UNDO),
+    )
+    return None if found is None else (found[0], found[1], found[2], found[3])
+
+
+# Routes of the queue: order a draw, take the next item, send an answer.
+
+
+class FrameList(msgspec.Struct):
+    """The draws of a stream."""
+
+    frames: list[FrameBody]
+
+
+class LabelAnswer(msgspec.Struct, forbid_unknown_fields=True):
+    """One answer: a value, a skip with its reason, an undo, or a label for an item of your choice.
+
+    Parameters
+    ----------
+    ask
+        The question that is answered, from ``next``.
+    value
+        The label.
+    skip
+        Why it cannot be answered, in place of a value.
+    undo
+        Take the last answer back.
+    item, system
+        In place of *ask*: a label that nobody drew. It is kept as volunteered.
+    seconds, note
+        How long it took, and what colleagues should know.
+    """
+
+    ask: str = ""
+    value: str | int | bool | None = None
+    skip: str | None = None
+    undo: bool = False
+    item: str = ""
+    system: str = ""
+    seconds: float | None = None
+    note: str = ""
+
+
+class LabelKept(msgspec.Struct):
+    """The answer is on the disk."""
+
+    kept: str
+
+
+def person_of(who: Principal) -> str:
+    """Return the annotator behind a key: people of one name are one person."""
+    return who.name or who.id
+
+
+async def post_frame(incoming: Incoming) -> FrameBody:
+    """Draw rows to label, with known probabilities."""
+    return await make_frame(incoming.service, incoming.path["stream"], incoming.body)
+
+
+async def get_frames(incoming: Incoming) -> FrameList:
+    """List the draws of a stream."""
+
+    def work(reader: Reader) -> list[FrameBody]:
+        return frames_of(reader, find_stream(reader, incoming.path["stream"]))
+
+    return FrameList(await incoming.service.reading(work))
+
+
+async def get_next(incoming: Incoming) -> Response | Turn:
+    """Give the next item to whoever asks: never a vote, a label or a stratum."""
+    service, name = incoming.service, incoming.path["stream"]
+    person = person_of(incoming.who)
+
+    def work(transaction: Transaction) -> Turn | None:
+        stream = find_stream(transaction, name)
+        return next_turn(transaction, stream, person, now=service.clock())
+
+    return await service.commit(work) or Response(status_code=204)
+
+
+async def post_label(incoming: Incoming) -> LabelKept:
+    """Keep an answer."""
+    given: LabelAnswer = incoming.body
+    name = incoming.path["stream"]
+    return await take_answer(incoming.service, name, person_of(incoming.who), given)
+
+
+async def take_answer(service: Service, name: str, person: str, given: LabelAnswer) -> LabelKept:
+    """Keep an answer of a person: for the route and for the page."""
+
+    def work(transaction: Transaction) -> str:
+        stream = find_stream(transaction, name)
+        if given.undo:
+            undo_turn(service, transaction, stream, person)
+            return "undone"
+        if given.ask and given.skip is not None:
+            skip_turn(service, transaction, stream, person, given.ask, given.skip)
+            return "skipped"
+        if given.value is None:
+            raise HttpProblem(
+                422,
+                "there is no answer in this body",
+                [Fix(column="value", way_out="send a value, a skip with its reason, or undo")],
+            )
+        if given.ask:
+            answer_turn(
+                service,
+                transaction,
+                stream,
+                person,
+                given.ask,
+                given.value,
+                seconds=given.seconds,
+                note=given.note,
+            )
+            return "label"
+        if not given.item:
+            raise HttpProblem(
+                422,
+                "the label names no item",
+                [Fix(column="ask", way_out="send the ask of GET next, or an item")],
+            )
+        row = (given.item, given.system)
+        _, known = transaction.find(stream.id, [], [row], RowPlaces(stream.salt))
+        if not known:
+            raise HttpProblem(404, f"there is no row {given.item[:80]!r} {given.system[:80]!r}")
+        record = VoteRecord(
+            item=given.item,
+            system=given.system,
+            label=LabelRecord(value=given.value, by=person),
+            replace=True,
+        )
+        source = Source(by=person, origin="volunteered", seconds=given.seconds)
+        apply(service, transaction, stream, [record], source)
+        return "volunteered"
+
+    return LabelKept(await service.commit(work))
+
+
+LABELS_ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/streams/{stream}/frames",
+        role="admin",
+        work=post_frame,
+        summary="Draw rows to label, each with a known probability.",
+        body=FrameOrder,
+        answer=FrameBody,
+        status=201,
+    ),
+    Route(
+        method="GET",
+        path="/v1/streams/{stream}/frames",
+        role="read",
+        work=get_frames,
+        summary="The draws of a stream, and how far they are labelled.",
+        answer=FrameList,
+    ),
+    Route(
+        method="GET",
+        path="/v1/streams/{stream}/next",
+        role="label",
+        work=get_next,
+        summary="The next item to label, shown blind; 204 if nothing waits.",
+        answer=Turn,
+    ),
+    Route(
+        method="POST",
+        path="/v1/streams/{stream}/labels",
+        role="label",
+        work=post_label,
+        summary="A label, a skip with its reason, or an undo within five minutes.",
+        body=LabelAnswer,
+        answer=LabelKept,
+    ),
+)
+"""Routes of this file."""
+
+# What a stream's labels say of the people who gave them: agreement, pace, disagreements.
+
+
+Ends: TypeAlias = tuple[float, float]
+"""The two ends of a 95 % interval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """One person: how many labels and skips, and the seconds a label takes (median)."""
+
+    name: str
+    labels: int
+    skips: int
+    seconds: float | None
+    last: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenDisagreement:
+    """A row on which people disagree: who says what."""
+
+    item: str
+    system: str
+    said: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """The people of a stream.
+
+    Parameters
+    ----------
+    people
+        One entry per person, who labelled most first.
+    twice, agreed
+        Rows with labels of two people or more, and on how many of them the first two agree.
+    share
+        The exact interval of the share of agreement; None if nothing was read twice.
+    kappa, kappa_interval
+        Agreement beyond chance; None if it cannot be told.
+    open
+        Rows on which people disagree and nobody has decided.
+    """
+
+    people: tuple[Person, ...]
+    twice: int
+    agreed: int
+    share: Ends | None
+    kappa: float | None
+    kappa_interval: Ends | None
+    open: tuple[OpenDisagreement, ...]
+
+
+def people(store: Store, args: dict[str, Any]) -> bytes:
+    """Return the people of a stream as JSON: what the worker does."""
+    with store.read() as reader:
+        return msgspec.json.encode(people_of(reader, find_stream(reader, args["name"])))
+
+
+def people_of(reader: Reader, stream: StreamRecord, *, most: int = 50) -> People:
+    """Return what the labels of a stream say of the people who gave them."""
+    rows = reader.all(
+        "select row_id, annotator, value, seconds, at, origin from label where stream = ?"
+        " and current = 1 and (value is not null or reason is not null) order by id",
+        (stream.id,),
+    )
+    by_person: dict[str, list[tuple[str | None, float | None, float]]] = defaultdict(list)
+    by_row: dict[int, list[str]] = defaultdict(list)
+    for row, person, value, seconds, at, _ in rows:
+        by_person[person].append((value, seconds, at))
+        if value is not None:
+            by_row[row].append(value)
+    pairs = [(said[0], said[1]) for said in by_row.values() if len(said) > 1]
+    agreed = sum(a == b for a, b in pairs)
+    kappa, reach = _kappa(pairs)
+    return People(
+        people=tuple(
+            sorted(
+                (_person(name, said) for name, said in by_person.items()),
+                key=lambda one: (-one.labels, one.name),
+            )
+        ),
+        twice=len(pairs),
+        agreed=agreed,
+        share=_share(agreed, len(pairs)),
+        kappa=kappa,
+        kappa_interval=reach,
+        open=_open(reader, stream, most),
+    )
+
+
+def _person(name: str, said: list[tuple[str | None, float | None, float]]) -> Person:
+    from statistics import median
+
+    timed = [seconds for _, seconds, _ in said if seconds is not None]
+    labels = sum(value is not None for value, _, _ in said)
+    return Person(
+        name=name,
+        labels=labels,
+        skips=len(said) - labels,
+        seconds=median(timed) if timed else None,
+        last=max(at for _, _, at in said),
+    )
+
+
+def _share(agreed: int, twice: int) -> Ends | None:
+    from tallystick.stats.intervals import clopper_pearson
+
+    if not twice:
+        return None
+    ends = clopper_pearson(agreed, twice)
+    return ends.low, ends.high
+
+
+def _kappa(pairs: list[tuple[str, str]]) -> tuple[float | None, Ends | None]:
+    """Return Cohen's kappa of first and second readings with its interval."""
+    from tallystick.results import Interval
+    from tallystick.stats.agreement import cohen_kappa
+
+    if len(pairs) < 2:
+        return None, None
+    words = sorted({word for pair in pairs for word in pair})
+    found = cohen_kappa([[words.index(a), words.index(b)] for a, b in pairs])
+    # Where everybody says the same, no agreement beyond chance can be told.
+    if not isinstance(found.estimate, float) or not isinstance(found.interval, Interval):
+        return None, None
+    return found.estimate, (found.interval.low, found.interval.high)
+
+
+def _open(reader: Reader, stream: StreamRecord, most: int) -> tuple[OpenDisagreement, ...]:
+    found = reader.all(
+        "select d.row_id, r.item, r.system from draw d join frame f on f.id = d.frame"
+        f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
+        " where f.stream = ? and d.state = 'disagreed'"
+        " order by d.frame, d.place limit ?",
+        (stream.id, most),
+    )
+    open_ = []
+    for row, item, system in found:
+        said = reader.all(
+            "select annotator, value from label where row_id = ? and current = 1"
+            " and value is not null order by id",
+            (row,),
+        )
+        open_.append(
+            OpenDisagreement(item=item, system=system, said=tuple((a, v) for a, v in said))
+        )
+    return tuple(open_)

@@ -1,0 +1,524 @@
+"""The mean of numbers, sharpened by judges: the regression-adjusted adverse empirical likelihood.
+
+Labels y lie on a known range, the consensus c of the judges is known for all N items, and m of
+them were labelled. The same formula serves scores on [0, 1] and differences of two systems on
+[-1, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.results import Interval
+from tallystick.stats.adverse_binary import (
+    Adjusted,
+    AdverseEstimate,
+    AdverseEstimates,
+    Ends,
+    Population,
+    adjust,
+    check_population,
+    check_within,
+    effective_labels,
+    fill_unlabelled,
+    normal_bar,
+    widen_for_new,
+)
+from tallystick.stats.adverse_ends import Spread, label_weights, least_means, least_stratified_mean
+from tallystick.stats.exact_tails import open_unit
+from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts
+
+__all__ = [
+    "Cells",
+    "Measure",
+    "StratifiedMean",
+    "adverse_difference",
+    "adverse_mean",
+    "adverse_means",
+    "adverse_stratified_mean",
+    "four_cells",
+    "raw_mean_ends",
+]
+
+SCORES: Bounds = (0.0, 1.0)
+DIFFERENCES: Bounds = (-1.0, 1.0)
+PSEUDO = {SCORES: 0.35, DIFFERENCES: 0.25}
+"""The fraction of one more label, at the worst value, that each end sees."""
+METHOD = "adverse empirical likelihood"
+
+
+def adverse_mean(
+    labels: Vector,
+    consensus: Vector,
+    every: Spread | Vector,
+    *,
+    population: Population = "these",
+    inclusion: Vector | None = None,
+    alpha: float = 0.05,
+) -> AdverseEstimate:
+    r"""Estimate a mean score on [0, 1] from few labels and the judges' consensus on every item.
+
+    The labels are adjusted for the consensus, u of (AL5). Each of m labels has weight
+
+    .. math:: w = \frac{N - 1}{N - m} \Big/ \Bigl(1 + \frac{m (\bar c - \bar c_m)^2}{S_{cc} + 32 v}
+              \Bigr), \qquad a = .35, \quad n = mw + a,
+
+    and the lower end sees the fraction a of one more label at :math:`u_{lo}`. With
+    :math:`d_i = u_i - u_{lo}`,
+
+    .. math:: q_i = \frac{1}{1 + \gamma d_i}, \quad s = w \sum_i q_i + a, \quad
+              2 \Bigl(n \ln \frac sn - w \sum_i \ln q_i\Bigr) = z_{1-\alpha/2}^2, \quad
+              L = u_{lo} + \frac ws \sum_i q_i d_i.   \tag{AL6}
+
+    The upper end is mirrored. For *these* items both ends are then widened by
+
+    .. math:: \min\Bigl(1, \frac{m}{N - m}\Bigr) \frac{\text{range}}{N},   \tag{AL7}
+
+    because one gross item among the last unlabelled ones is farther away than (AL6) reaches, and
+    clipped to what logic allows. For *new* items w = 1, nothing is widened by (AL7), (AL3) is added
+    with :math:`B = b^2 v`, and the ends are clipped to the range. The estimate is the mean of u.
+    Approximate, whatever the judges' errors, if the labelled items were drawn at random.
+
+    Parameters
+    ----------
+    labels, consensus
+        y and c on the labelled items, y in [0, 1].
+    every
+        The consensus on all N items, labelled or not, or its :class:`Spread`.
+    population
+        ``these`` items, or ``new`` items like them.
+    inclusion
+        Known probabilities with which the labelled items were chosen, one per label. Labels are
+        then weighted by (AL4). None: all alike.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    >>> every = np.arange(40) / 39
+    >>> chosen = [35, 30, 16, 37, 12, 24, 33, 21]
+    >>> found = adverse_mean([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every)
+    >>> print(found)
+    0.6953 [0.450, 0.853] (95 %, approximate)
+    """
+    return _one(labels, consensus, every, SCORES, population, inclusion, alpha)
+
+
+def adverse_difference(
+    labels: Vector,
+    consensus: Vector,
+    every: Spread | Vector,
+    *,
+    population: Population = "these",
+    inclusion: Vector | None = None,
+    alpha: float = 0.05,
+) -> AdverseEstimate:
+    r"""Estimate how much better system A is than B, from items on which people labelled both.
+
+    As :func:`adverse_mean`, with differences :math:`D = y_A - y_B` on [-1, 1] as labels,
+    :math:`d = c_A - c_B` as consensus, and a = 1/4.
+
+    Parameters
+    ----------
+    labels, consensus
+        D and d on the labelled items.
+    every, population, inclusion, alpha
+        As in :func:`adverse_mean`, *every* holding d.
+
+    Examples
+    --------
+    Twenty labelled pairs without a single difference, of 200 on which the judges see none either:
+
+    >>> print(adverse_difference(np.zeros(20), np.zeros(20), np.zeros(200)))
+    0.0000 [-0.118, 0.118] (95 %, approximate)
+    """
+    return _one(labels, consensus, every, DIFFERENCES, population, inclusion, alpha)
+
+
+def adverse_means(
+    labels: Vector,
+    consensus: Vector,
+    every: Spread | Vector,
+    *,
+    bounds: Bounds = SCORES,
+    population: Population = "these",
+    weights: Vector | None = None,
+    alpha: float = 0.05,
+) -> AdverseEstimates:
+    """Estimate many means at once: one draw of labels per row, from items with one consensus.
+
+    Parameters
+    ----------
+    labels, consensus
+        Rows of y and c.
+    every
+        The consensus on all items, the same for every row.
+    bounds
+        (0, 1) for scores as in :func:`adverse_mean`, (-1, 1) for :func:`adverse_difference`.
+    population, alpha
+        As in :func:`adverse_mean`.
+    weights
+        Rows of weights, each adding up to its effective number of labels (:func:`label_weights`).
+
+    Examples
+    --------
+    >>> rows = adverse_means([[1, 1, 0.5], [0, 0.5, 0.5]], np.zeros((2, 3)), Spread.constant(30))
+    >>> rows.interval.low.round(3).tolist()
+    [0.322, 0.071]
+    """
+    open_unit(alpha=alpha)
+    check_population(population)
+    spread = every if isinstance(every, Spread) else Spread.of(every)
+    y, c = _rows(labels, consensus, spread.n)
+    w = np.ones_like(y) if weights is None else np.asarray(weights, dtype=np.float64)
+    if w.shape != y.shape or not (w > 0).all():
+        raise InputError(f"weights must be positive, one per label {y.shape}, got shape {w.shape}")
+    if bounds not in PSEUDO:
+        raise InputError(f"bounds must be (0, 1) or (-1, 1), got {bounds!r}: rescale the labels")
+
+    # The labels alone are the same formula with a consensus that says nothing.
+    sides = [
+        mean_ends(
+            y, w, adjust(y, c, part, bounds=bounds, weights=w), part, bounds, population, alpha
+        )
+        for part in (spread, Spread.constant(spread.n))
+    ]
+    (estimate, ends), (_, alone) = sides
+    labels_per_row = np.full(len(y), y.shape[1], dtype=np.int64)
+    return AdverseEstimates.of(
+        estimate, ends, alone, n_labels=labels_per_row, alpha=alpha, method=METHOD
+    )
+
+
+def raw_mean_ends(
+    adjusted: Adjusted, weights: Floats, *, pseudo: float = 0.35, alpha: float | Floats = 0.05
+) -> Ends:
+    """Return both ends (AL6) as they come, neither widened nor clipped: the kernel for simulation.
+
+    Parameters
+    ----------
+    adjusted
+        Adjusted labels, from :func:`adjust`.
+    weights
+        Rows x labels: the weight w of each label.
+    pseudo
+        The fraction a.
+    alpha
+        One minus the level, one for all rows or one per row.
+    """
+    bar = normal_bar(alpha, len(weights))
+    below, above = adjusted.values - adjusted.low[:, None], adjusted.high[:, None] - adjusted.values
+    low = adjusted.low + least_means(below, weights, pseudo, bar)
+    return low, adjusted.high - least_means(above, weights, pseudo, bar)
+
+
+def mean_ends(
+    y: Floats,
+    weights: Floats,
+    adjusted: Adjusted,
+    every: Spread,
+    bounds: Bounds,
+    population: Population,
+    alpha: float | Floats,
+) -> tuple[Floats, Ends]:
+    """Return the estimate and the finished ends of every row, each at its own level if need be."""
+    n, m, effective = every.n, y.shape[1], weights.sum(axis=1)
+    estimate = (weights * adjusted.values).sum(axis=1) / effective
+    total, width = y.sum(axis=1), bounds[1] - bounds[0]
+    if population == "these" and m == n:  # every item is labelled: the answer is the mean
+        return total / n, (total / n, total / n)
+
+    if population == "new":
+        raw = raw_mean_ends(adjusted, weights, pseudo=PSEUDO[bounds], alpha=alpha)
+        chance = adjusted.slope**2 * every.variance / n
+        ends = widen_for_new(estimate, raw, chance, alpha=alpha, bounds=bounds)
+        return np.clip(estimate, *bounds), ends
+
+    scale = (n - 1) / (n - effective) * adjusted.leverage
+    low, high = raw_mean_ends(
+        adjusted, weights * scale[:, None], pseudo=PSEUDO[bounds], alpha=alpha
+    )
+    gross = min(1.0, m / (n - m)) * width / n  # (AL7)
+    least, most = ((total + (n - m) * bound) / n for bound in bounds)
+    return np.clip(estimate, least, most), (
+        np.clip(low - gross, least, most),
+        np.clip(high + gross, least, most),
+    )
+
+
+def one_row(
+    labels: Vector, consensus: Vector, every: Spread | Vector, inclusion: Vector | None
+) -> tuple[Floats, Floats, Adjusted, Spread]:
+    """Return labels and weights of one mean score as a row, adjusted, and the spread they need."""
+    y, c, w = _single(labels, consensus, inclusion)
+    spread = every if isinstance(every, Spread) else Spread.of(every)
+    y, c = _rows(y, c, spread.n)
+    w = np.ones_like(y) if w is None else w
+    return y, w, adjust(y, c, spread, bounds=SCORES, weights=w), spread
+
+
+def _one(
+    labels: Vector,
+    consensus: Vector,
+    every: Spread | Vector,
+    bounds: Bounds,
+    population: Population,
+    inclusion: Vector | None,
+    alpha: float,
+) -> AdverseEstimate:
+    y, c, weights = _single(labels, consensus, inclusion)
+    return adverse_means(
+        y, c, every, bounds=bounds, population=population, weights=weights, alpha=alpha
+    )[0]
+
+
+def _single(
+    labels: Vector, consensus: Vector, inclusion: Vector | None
+) -> tuple[Floats, Floats, Floats | None]:
+    """Return labels, consensus and weights of one problem, each as one row."""
+    y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
+    if y.ndim != 1 or y.shape != c.shape or not y.size:
+        raise InputError(
+            "labels and consensus must be two sequences of one length, with at least one label, "
+            f"got shapes {y.shape} and {c.shape}"
+        )
+    if inclusion is None:
+        return y[None], c[None], None
+    weights = label_weights(inclusion)[0]
+    if weights.shape != y.shape:
+        raise InputError(f"inclusion must have one entry per label, got {weights.size} of {y.size}")
+    return y[None], c[None], weights[None]
+
+
+def _rows(labels: Vector, consensus: Vector, n: int) -> tuple[Floats, Floats]:
+    y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
+    if y.ndim != 2 or y.shape != c.shape or not y.size:
+        raise InputError(
+            "labels and consensus must be rows of one shape, with at least one label each, "
+            f"got shapes {y.shape} and {c.shape}"
+        )
+    if y.shape[1] > n:
+        raise InputError(f"labels: {y.shape[1]} labels cannot come from {n} items")
+    finite: NDArray[np.bool_] = np.isfinite(c)
+    if not finite.all():
+        raise InputError(f"consensus must be finite, got {c[~finite].flat[0]}")
+    return y, c
+
+
+# The mean of bounded numbers from labels drawn by strata: their own likelihood (AL19).
+#
+# The binary formula (AL1, AL2) asks how often a label is 1. Grades and differences of two systems
+# take more values than two, and most differences are 0. Writing D as (D + 1)/2 and treating it as
+# a
+# share would let every 0 count as a coin toss: with 50 labelled items the interval of a
+# difference
+# was ± .32 where ± .13 is enough. Here the values themselves carry the likelihood.
+
+
+STRATIFIED_METHOD = "stratified adverse empirical likelihood"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StratifiedMean:
+    """A mean over the items of all strata, and its interval."""
+
+    estimate: float
+    interval: Interval
+
+
+def adverse_stratified_mean(
+    labels: Vector,
+    stratum: npt.ArrayLike,
+    sizes: Vector,
+    *,
+    bounds: Bounds = (0.0, 1.0),
+    alpha: float = 0.05,
+) -> StratifiedMean:
+    r"""Estimate the mean of these items from labels that were drawn at random inside each stratum.
+
+    Stratum h holds :math:`N_h` items, :math:`W_h = N_h/N`, and :math:`k_h` labels :math:`y_{hi}` of
+    weight :math:`w_h = (N_h - 1)/(N_h - k_h)`. The lower end sees the fraction
+    :math:`a_h = a \sqrt{W_h}` of one more label at the least value :math:`y_{lo}` in each stratum
+    (a = .35 for scores, 1/4 for differences). With :math:`d_{hi} = y_{hi} - y_{lo}` and
+    :math:`n_h = k_h w_h + a_h`,
+
+    .. math:: p_{hi} = \frac{w_h}{\nu_h + \mu W_h d_{hi}}, \qquad
+              \frac{a_h}{\nu_h} + \sum_i p_{hi} = 1, \qquad
+              2 \sum_h \Bigl(a_h \ln \frac{\nu_h}{n_h} +
+              w_h \sum_i \ln \frac{\nu_h + \mu W_h d_{hi}}{n_h}\Bigr) = z_{1-\alpha/2}^2, \qquad
+              L = y_{lo} + \sum_h W_h \sum_i p_{hi} d_{hi}.   \tag{AL19}
+
+    For labels 0 and 1 this is (AL2), and for one stratum it is (AL6) without judges. The upper end
+    is mirrored. Both are then widened by (AL7), with the largest :math:`k_h/(N_h - k_h)` of a
+    stratum that is not fully labelled, and clipped to what logic allows. The estimate is
+    :math:`\sum_h W_h \bar y_h`; a stratum without labels takes the mean of the others. Approximate:
+    its coverage after adaptive draws is measured (``docs/benchmarks/score-session.md``).
+
+    Parameters
+    ----------
+    labels, stratum
+        The value of every label, and the position of its stratum in *sizes*.
+    sizes
+        :math:`N_h` per stratum; an empty stratum is skipped.
+    bounds
+        (0, 1) for scores, (-1, 1) for differences.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    Fifty items were labelled for two systems; the first was better on eight and worse on two.
+
+    >>> gaps = [1] * 7 + [0] * 18 + [1] + [0] * 22 + [-1] * 2
+    >>> found = adverse_stratified_mean(gaps, [0] * 25 + [1] * 25, [200, 300], bounds=(-1, 1))
+    >>> print(round(found.estimate, 3), found.interval)
+    0.088 [-0.030, 0.205] (95 %, approximate)
+    """
+    open_unit(alpha=alpha)
+    limits = (float(bounds[0]), float(bounds[1]))
+    if limits not in PSEUDO:
+        raise InputError(f"bounds must be (0, 1) or (-1, 1), got {bounds!r}: rescale the labels")
+    y, h, n = _checked(labels, stratum, sizes)
+    check_within(y, limits)
+    k = np.bincount(h, minlength=n.size).astype(np.float64)
+    items, m, total = float(n.sum()), y.size, float(y.sum())
+
+    mean = np.divide(
+        np.bincount(h, weights=y, minlength=n.size), k, out=np.zeros(n.size), where=k > 0
+    )
+    filled = fill_unlabelled(n[None], mean[None], k[None])[0]
+    least, most = ((total + (items - m) * bound) / items for bound in limits)
+    estimate = float(np.clip((n * filled).sum() / items, least, most))
+
+    star = effective_labels(n, k, k == n, "these")
+    each = np.divide(star, k, out=np.zeros(n.size), where=k > 0)
+    low, high = _raw_ends(y, h, n / items, each, limits, alpha)
+    left = (k > 0) & (k < n)
+    nearly = float(np.min([1.0, np.max(k[left] / (n - k)[left], initial=0.0)]))
+    gross = nearly * (limits[1] - limits[0]) / items  # (AL7)
+    low, high = (float(np.clip(end, least, most)) for end in (low - gross, high + gross))
+    return StratifiedMean(
+        estimate=min(max(estimate, low), high),
+        interval=Interval(low, high, 1 - alpha, "approximate", None, STRATIFIED_METHOD),
+    )
+
+
+def _raw_ends(
+    y: Floats,
+    stratum: npt.NDArray[np.int64],
+    share: Floats,
+    each: Floats,
+    bounds: Bounds,
+    alpha: float,
+) -> tuple[float, float]:
+    """Return both ends (AL19) as they come, neither widened nor clipped."""
+    from scipy.special import ndtri
+
+    bar = float(ndtri(1 - alpha / 2)) ** 2
+    order = np.argsort(stratum, kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(stratum, minlength=share.size))))
+    pseudo = PSEUDO[bounds]
+    below, above = y[order] - bounds[0], bounds[1] - y[order]
+    low = least_stratified_mean(below, start.astype(np.int64), share, each, pseudo, bar)
+    high = least_stratified_mean(above, start.astype(np.int64), share, each, pseudo, bar)
+    return bounds[0] + low, bounds[1] - high
+
+
+def _checked(
+    labels: Vector, stratum: npt.ArrayLike, sizes: Vector
+) -> tuple[Floats, npt.NDArray[np.int64], Floats]:
+    y, n = (np.asarray(part, dtype=np.float64) for part in (labels, sizes))
+    h = np.asarray(stratum, dtype=np.int64)
+    if y.ndim != 1 or y.shape != h.shape or not y.size:
+        raise InputError(
+            "labels and stratum must be two sequences of one length, with at least one label, "
+            f"got shapes {y.shape} and {h.shape}"
+        )
+    if n.ndim != 1 or h.min() < 0 or h.max() >= n.size:
+        raise InputError(f"stratum must be positions in the {n.size} sizes, got {h.max()}")
+    if (np.bincount(h, minlength=n.size) > n).any():
+        raise InputError("sizes: a stratum has more labels than items")
+    return y, h, n
+
+
+# The four cells behind recall and F1: (h = c?) x (consensus = c?).
+
+
+Measure: TypeAlias = Literal["recall", "f1"]
+
+PREDICTED = np.array([True, True, False, False])
+"""Which of the four cells have h = c."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cells:
+    r"""Counts per cell, and the ratio :math:`\sum W A p / (\sum W p + C)` that is asked for.
+
+    Parameters
+    ----------
+    sizes, labelled, hits
+        Rows, labels and labels of class c per cell.
+    factor
+        A: 1 (recall) or 2 (F1) where h = c, otherwise 0.
+    constant
+        C: 0 (recall), or the share of rows with h = c (F1).
+    """
+
+    sizes: Floats
+    labelled: Floats
+    hits: Floats
+    factor: Floats
+    constant: float
+
+    @property
+    def predicted(self) -> NDArray[np.bool_]:
+        """Which cells have h = c."""
+        return np.asarray(self.factor > 0)
+
+    @property
+    def weights(self) -> Floats:
+        """Share of all rows per cell."""
+        return np.asarray(self.sizes / self.sizes.sum())
+
+    def merged(self) -> Cells:
+        """Forget the consensus: one cell with h = c and one without."""
+        on, off = self.predicted, ~self.predicted
+        parts = (
+            np.array([part[on].sum(), part[off].sum()])
+            for part in (self.sizes, self.labelled, self.hits)
+        )
+        sizes, labelled, hits = parts
+        factor = np.array([self.factor.max(initial=0.0), 0.0])
+        return Cells(
+            sizes=sizes, labelled=labelled, hits=hits, factor=factor, constant=self.constant
+        )
+
+    def estimate(self) -> tuple[float | None, float]:
+        """Return θ̂ and its denominator D; None if no label is of the class and D is 0."""
+        share = np.divide(
+            self.hits, self.labelled, out=np.zeros_like(self.hits), where=self.labelled > 0
+        )
+        filled = fill_unlabelled(self.sizes[None], share[None], self.labelled[None])[0]
+        scale = float(np.nansum(self.weights * filled) + self.constant)
+        if self.labelled.sum() == 0 or scale <= 0:
+            return None, scale
+        return float((self.weights * self.factor * filled).sum() / scale), scale
+
+
+def four_cells(sizes: Vector, labelled: Vector, hits: Vector, measure: Measure) -> Cells:
+    """Check the counts of the four cells and say which ratio is meant."""
+    x, k = as_counts(hits, labelled, names=("hits", "labelled"))
+    k, n = as_counts(k, sizes, names=("labelled", "sizes"))
+    if n.shape != (4,) or x.shape != (4,) or n.sum() < 1:
+        raise InputError(f"sizes must hold four cells with at least 1 row, got {n.tolist()}")
+    share = float(n[PREDICTED].sum() / n.sum())
+    factor, constant = (2.0, share) if measure == "f1" else (1.0, 0.0)
+    return Cells(
+        sizes=n, labelled=k, hits=x, factor=np.where(PREDICTED, factor, 0.0), constant=constant
+    )

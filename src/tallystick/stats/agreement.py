@@ -1,0 +1,613 @@
+"""How far raters agree beyond chance: raw agreement, Cohen, Fleiss, Gwet, with jackknife
+intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.errors import InputError
+from tallystick.results import Interval, Unknown
+from tallystick.stats.intervals import clopper_pearson
+
+__all__ = [
+    "NO_PAIR",
+    "Agreement",
+    "FloatArray",
+    "IntArray",
+    "KappaWeights",
+    "Ratings",
+    "Statistic",
+    "agreement_and_shares",
+    "as_ratings",
+    "cohen_kappa",
+    "extra_items",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "jackknife_hull",
+    "of_table",
+    "pair_shares",
+    "raw_agreement",
+    "second_commonest",
+    "two_commonest",
+]
+
+# What an agreement statistic returns.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """One agreement statistic, for these items and for new ones.
+
+    Parameters
+    ----------
+    name
+        What was computed, for instance ``fleiss-kappa`` or ``krippendorff-alpha (ordinal)``.
+    estimate
+        The exact number for the given items, or why there is none.
+    interval
+        A range for the same number on new items of the same kind, or why there is none.
+    n_items
+        Items with at least two ratings: only they say anything about agreement.
+    n_raters
+        Raters.
+    second_commonest
+        Ratings of the second commonest label. Below about 5 items a chance-corrected statistic is
+        hardly determined: show raw agreement and AC1 beside it.
+    """
+
+    name: str
+    estimate: float | Unknown
+    interval: Interval | Unknown
+    n_items: int
+    n_raters: int
+    second_commonest: int
+
+
+# Ratings as arrays: the checked input of every agreement statistic.
+
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ratings:
+    """Rating patterns with the number of items that show each, checked.
+
+    Parameters
+    ----------
+    codes
+        Patterns x raters: the code of the label, -1 where the rater gave none.
+    counts
+        How many items show each pattern (whole numbers).
+    n_labels
+        Size of the label set, at least 2.
+    """
+
+    codes: IntArray
+    counts: FloatArray
+    n_labels: int
+
+    @property
+    def n_raters(self) -> int:
+        """Number of raters."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """Patterns x labels: how many raters gave each label."""
+        n_patterns, n_labels = self.codes.shape[0], self.n_labels
+        pattern, rater = np.nonzero(self.codes >= 0)
+        cells = pattern * n_labels + self.codes[pattern, rater]
+        flat = np.bincount(cells, minlength=n_patterns * n_labels)
+        return flat.reshape(n_patterns, n_labels).astype(np.float64)
+
+    def rated(self, at_least: int) -> Ratings:
+        """Return the patterns with at least this many ratings."""
+        keep = (self.codes >= 0).sum(axis=1) >= at_least
+        return Ratings(codes=self.codes[keep], counts=self.counts[keep], n_labels=self.n_labels)
+
+
+def as_ratings(
+    codes: npt.ArrayLike, counts: npt.ArrayLike | None = None, *, n_labels: int | None = None
+) -> Ratings:
+    """Check arrays and return them as Ratings.
+
+    Parameters
+    ----------
+    codes
+        Items or patterns x raters of label codes; -1 is a missing rating.
+    counts
+        Items that show each pattern; by default every row is one item.
+    n_labels
+        Size of the label set; by default the largest code plus 1, and at least 2.
+
+    Examples
+    --------
+    >>> as_ratings([[0, 1], [1, -1]]).table
+    array([[1., 1.],
+           [0., 1.]])
+    >>> as_ratings([[0, 2]], n_labels=2)
+    Traceback (most recent call last):
+    tallystick.errors.InputError: codes must be in -1..1, got 2: pass a larger n_labels
+    """
+    table = np.asarray(codes)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise InputError(
+            f"codes must be items x raters with at least two raters, got shape {table.shape}"
+        )
+    if table.dtype.kind not in "iu":
+        raise InputError(f"codes must be integers, got {table.dtype}: number the labels from 0")
+    table = table.astype(np.int64)
+
+    weights = np.ones(table.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
+    if weights.shape != table.shape[:1]:
+        raise InputError(
+            f"counts must have one entry per row of codes ({table.shape[0]}), "
+            f"got shape {weights.shape}"
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights % 1 == 0).all()):
+        raise InputError("counts must be whole numbers of items, none of them negative")
+
+    # The jackknife adds one item with the second commonest label, so there must be one.
+    largest = int(table.max(initial=-1))
+    size = max(2, largest + 1) if n_labels is None else n_labels
+    if size < 2:
+        raise InputError(f"n_labels must be at least 2, got {n_labels!r}")
+    if table.min(initial=0) < -1 or largest >= size:
+        wrong = table.min(initial=0) if table.min(initial=0) < -1 else largest
+        raise InputError(f"codes must be in -1..{size - 1}, got {wrong}: pass a larger n_labels")
+
+    # Rows without an item or without a rating say nothing and only cost time.
+    used = (weights > 0) & (table >= 0).any(axis=1)
+    return Ratings(codes=table[used], counts=weights[used], n_labels=size)
+
+
+# Raw agreement: how often raters give the same label, with no correction for chance.
+
+
+NO_PAIR = "no item has ratings by two raters"
+
+
+def raw_agreement(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike | None = None,
+    *,
+    n_labels: int | None = None,
+    level: float = 0.95,
+) -> Agreement:
+    r"""Return how often two raters of an item give the same label.
+
+    With :math:`r_{ik}` ratings of label k among the :math:`r_i` of item i,
+
+    .. math:: p_a = \text{mean over items with } r_i \ge 2 \text{ of }
+              \frac{\sum_k r_{ik}(r_{ik} - 1)}{r_i (r_i - 1)}   \tag{G2}
+
+    For two raters it is a share of items, and the interval is exact (Clopper-Pearson); for more
+    raters it is the jackknife hull (G1).
+
+    Parameters
+    ----------
+    codes, counts, n_labels
+        As in :func:`~tallystick.stats.agreement.as_ratings`.
+    level
+        Coverage of the interval for new items.
+
+    Examples
+    --------
+    >>> raw_agreement([[0, 0], [1, 1], [0, 1], [1, -1]]).estimate
+    0.6666666666666666
+    """
+    ratings = as_ratings(codes, counts, n_labels=n_labels).rated(2)
+    n_items = int(ratings.counts.sum())
+    estimate: float | Unknown = Unknown(NO_PAIR)
+    interval: Interval | Unknown = Unknown(NO_PAIR)
+    if n_items:
+        estimate = float(_raw(ratings.table, ratings.counts, np.zeros((1, ratings.n_labels)))[0])
+        interval = _interval(ratings, estimate, n_items, level)
+    return Agreement(
+        name="raw agreement",
+        estimate=estimate,
+        interval=interval,
+        n_items=n_items,
+        n_raters=ratings.n_raters,
+        second_commonest=second_commonest(ratings),
+    )
+
+
+def _interval(ratings: Ratings, estimate: float, n_items: int, level: float) -> Interval:
+    if (ratings.table.sum(axis=1) == 2).all():
+        return clopper_pearson(round(estimate * n_items), n_items, alpha=1 - level)
+    hull = jackknife_hull(ratings.table, ratings.counts, extra_items(ratings), _raw, level=level)
+    return Interval(max(hull.low, 0.0), hull.high, level=level, method=hull.method)
+
+
+def pair_shares(table: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return, per row, the share of agreeing pairs of raters (0 without a pair) and 1 if any pair.
+
+    >>> pair_shares(np.array([[2.0, 1.0], [1.0, 0.0]]))
+    (array([0.33333333, 0.        ]), array([1., 0.]))
+    """
+    size = table.sum(axis=1)
+    has_pair = size >= 2
+    pairs = np.where(has_pair, size * (size - 1), 1.0)
+    agreeing = np.einsum("ik,ik->i", table, table) - size
+    return np.where(has_pair, agreeing / pairs, 0.0), has_pair.astype(np.float64)
+
+
+def second_commonest(ratings: Ratings) -> int:
+    """Return how many ratings the second commonest label has."""
+    totals = ratings.counts @ ratings.table
+    return int(totals[two_commonest(totals)[1]])
+
+
+def _raw(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
+    share, has_pair = pair_shares(table)
+    minus_share, minus_pair = pair_shares(minus)
+    return np.asarray((counts @ share - minus_share) / (counts @ has_pair - minus_pair))  # (G2)
+
+
+# Cohen's kappa, plain and weighted: agreement of two raters beyond chance.
+
+
+KappaWeights: TypeAlias = Literal["nominal", "linear", "quadratic"]
+
+
+def cohen_kappa(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike | None = None,
+    *,
+    n_labels: int | None = None,
+    weights: KappaWeights = "nominal",
+    level: float = 0.95,
+) -> Agreement:
+    r"""Return how far two raters agree beyond chance, if chance knows each rater's label shares.
+
+    With :math:`o_{ab}` the share of items on which the first rater gives a and the second b, and
+    :math:`d_{ab}` the cost of that (1 off the diagonal, :math:`|a-b|` or :math:`(a-b)^2`),
+
+    .. math:: \kappa = 1 - \frac{\sum_{ab} d_{ab}\, o_{ab}}
+                                {\sum_{ab} d_{ab}\, o_{a\cdot}\, o_{\cdot b}}   \tag{G5}
+
+    J. Cohen, *Weighted kappa*, Psychological Bulletin 70 (1968). Only items that both raters rated
+    count.
+
+    Parameters
+    ----------
+    codes
+        Items or patterns x two raters; -1 is a missing rating.
+    counts, n_labels
+        As in :func:`~tallystick.stats.agreement.as_ratings`.
+    weights
+        ``nominal`` for labels without order; ``linear`` or ``quadratic`` for grades in the order
+        of their codes.
+    level
+        Coverage of the interval (G1) for new items.
+
+    Examples
+    --------
+    >>> found = cohen_kappa([[0, 0]] * 6 + [[1, 1]] * 6)
+    >>> found.estimate
+    1.0
+    >>> print(found.interval)
+    [0.512, 1.000] (95 %, approximate)
+    """
+    every = as_ratings(codes, counts, n_labels=n_labels)
+    if every.n_raters != 2:
+        raise InputError(
+            f"codes must have two columns, one per rater, got {every.n_raters}: "
+            "pass two of them, or use fleiss_kappa"
+        )
+    ratings = every.rated(2)
+    size = ratings.n_labels
+    cost = _cost(size, weights)
+    name = "cohen-kappa" if weights == "nominal" else f"cohen-kappa ({weights})"
+    n_items = int(ratings.counts.sum())
+    if not n_items:
+        none = Unknown(NO_PAIR)
+        return Agreement(
+            name=name, estimate=none, interval=none, n_items=0, n_raters=2, second_commonest=0
+        )
+
+    # Items are cells (a, b) of the joint table, numbered from 1 so that a row of zeros is no item.
+    cells, where = np.unique(ratings.codes @ [size, 1], return_inverse=True)
+    tally = np.bincount(where.ravel(), weights=ratings.counts).astype(np.float64)
+    pairs = np.column_stack(np.divmod(cells, size)).astype(np.float64) + 1
+    first, second = two_commonest(ratings.counts @ ratings.table)
+    forms = ((first, second), (second, second), (second, first))  # (a), (b), (c)
+    extras = [np.array(form, dtype=np.float64) + 1 for form in forms]
+
+    statistic = partial(_cohen, cost=cost)
+    value = float(statistic(pairs, tally, np.zeros((1, 2)))[0])
+    certain = Unknown("both raters always gave the same one label, so agreement is certain")
+    return Agreement(
+        name=name,
+        estimate=certain if np.isnan(value) else value,
+        interval=jackknife_hull(pairs, tally, extras, statistic, level=level),
+        n_items=n_items,
+        n_raters=2,
+        second_commonest=second_commonest(ratings),
+    )
+
+
+def _cost(size: int, weights: str) -> FloatArray:
+    step = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
+    if weights == "nominal":
+        return np.minimum(step, 1.0)
+    if weights == "linear":
+        return step
+    if weights == "quadratic":
+        return step**2
+    raise InputError(f"weights must be 'nominal', 'linear' or 'quadratic', got {weights!r}")
+
+
+def _cohen(
+    pairs: FloatArray, counts: FloatArray, minus: FloatArray, *, cost: FloatArray
+) -> FloatArray:
+    size = cost.shape[0]
+    a, b = pairs.astype(np.int64).T - 1
+    rows = np.bincount(a, weights=counts, minlength=size)
+    columns = np.bincount(b, weights=counts, minlength=size)
+    observed, by_first, by_second = float(counts @ cost[a, b]), cost @ columns, rows @ cost
+
+    # Less one item (x, y): each sum changes by one entry, so that no table is built anew.
+    taken = minus[:, 0] > 0
+    x, y = np.where(taken[:, None], minus.astype(np.int64) - 1, 0).T
+    own = taken * cost[x, y]
+    expected = rows @ by_first - taken * (by_first[x] + by_second[y]) + own
+    n = counts.sum() - taken
+
+    defined = expected > 1e-9  # whole counts times costs: nothing lies between 0 and 1
+    ratio = n * (observed - own) / np.where(defined, expected, 1.0)
+    return np.where(defined, 1 - ratio, np.nan)  # (G5)
+
+
+# Fleiss' kappa: agreement of several raters beyond chance, chance from all raters together.
+
+
+def fleiss_kappa(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike | None = None,
+    *,
+    n_labels: int | None = None,
+    level: float = 0.95,
+) -> Agreement:
+    r"""Return how far several raters agree beyond chance, if chance knows only the label shares.
+
+    With :math:`p_a` of (G2) and :math:`\pi_k` the mean over items of the share of label k,
+
+    .. math:: \kappa = \frac{p_a - p_e}{1 - p_e}, \qquad p_e = \sum_k \pi_k^2   \tag{G3}
+
+    With complete ratings this is Fleiss' formula. With missing ratings every item counts alike,
+    as in K. L. Gwet, *Handbook of Inter-Rater Reliability*: an item with one rating adds to
+    :math:`\pi`, not to :math:`p_a`.
+
+    Parameters
+    ----------
+    codes, counts, n_labels
+        As in :func:`~tallystick.stats.agreement.as_ratings`.
+    level
+        Coverage of the interval (G1) for new items.
+
+    Examples
+    --------
+    >>> found = fleiss_kappa([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0]])
+    >>> round(found.estimate, 4)
+    0.7321
+    >>> fleiss_kappa([[0, 0], [0, 0]]).estimate
+    Unknown(reason='only one label was given, so agreement by chance is certain')
+    """
+    ratings = as_ratings(codes, counts, n_labels=n_labels)
+    return of_table("fleiss-kappa", ratings, _fleiss, level)
+
+
+def of_table(name: str, ratings: Ratings, statistic: Statistic, level: float) -> Agreement:
+    """Return a statistic of the label counts, with its interval and its reason where undefined."""
+    n_items = int(ratings.rated(2).counts.sum())
+    whole = {"n_items": n_items, "n_raters": ratings.n_raters}
+    rare = second_commonest(ratings)
+    if not n_items:
+        none = Unknown(NO_PAIR)
+        return Agreement(name=name, estimate=none, interval=none, second_commonest=rare, **whole)
+
+    table, weights = ratings.table, ratings.counts
+    value = float(statistic(table, weights, np.zeros((1, ratings.n_labels)))[0])
+    certain = Unknown("only one label was given, so agreement by chance is certain")
+    return Agreement(
+        name=name,
+        estimate=certain if np.isnan(value) else value,
+        interval=jackknife_hull(table, weights, extra_items(ratings), statistic, level=level),
+        second_commonest=rare,
+        **whole,
+    )
+
+
+def agreement_and_shares(
+    table: FloatArray, counts: FloatArray, minus: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return (G2) and the label shares (rows x labels) on all items less each row of *minus*."""
+    share, has_pair = pair_shares(table)
+    minus_share, minus_pair = pair_shares(minus)
+    agreement = (counts @ share - minus_share) / (counts @ has_pair - minus_pair)
+
+    labels = (counts @ _label_shares(table) - _label_shares(minus)) / (
+        counts.sum() - (minus.sum(axis=1) > 0)
+    )[:, None]
+    return agreement, labels
+
+
+def _label_shares(table: FloatArray) -> FloatArray:
+    size = table.sum(axis=1, keepdims=True)
+    return np.asarray(table / np.where(size > 0, size, 1.0))
+
+
+def _fleiss(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
+    agreement, labels = agreement_and_shares(table, counts, minus)
+    chance = np.einsum("ik,ik->i", labels, labels)
+    room = 1 - chance
+    defined = room > 1e-12  # chance agreement of 1 leaves no room to agree beyond it
+    return np.where(defined, (agreement - chance) / np.where(defined, room, 1.0), np.nan)  # (G3)
+
+
+# Gwet's AC1: agreement beyond chance that stays steady when one label is rare.
+
+
+def gwet_ac1(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike | None = None,
+    *,
+    n_labels: int | None = None,
+    level: float = 0.95,
+) -> Agreement:
+    r"""Return how far raters agree beyond chance, where chance is the share of hard items.
+
+    With :math:`p_a` of (G2), the label shares :math:`\pi_k` of (G3) and K labels,
+
+    .. math:: AC_1 = \frac{p_a - p_e}{1 - p_e}, \qquad
+              p_e = \frac{1}{K - 1} \sum_k \pi_k (1 - \pi_k)   \tag{G4}
+
+    K. L. Gwet, *Computing inter-rater reliability and its variance in the presence of high
+    agreement*, British Journal of Mathematical and Statistical Psychology 61 (2008). K is the
+    size of the label set, labels that nobody gave included. Chance is never above one half, so
+    AC1 is always defined.
+
+    Parameters
+    ----------
+    codes, counts, n_labels
+        As in :func:`~tallystick.stats.agreement.as_ratings`.
+    level
+        Coverage of the interval (G1) for new items.
+
+    Examples
+    --------
+    Ten items, always the same label: kappa is undefined, AC1 is not.
+
+    >>> found = gwet_ac1([[0, 0]] * 10)
+    >>> found.estimate
+    1.0
+    >>> print(found.interval)
+    [0.677, 1.000] (95 %, approximate)
+    """
+    ratings = as_ratings(codes, counts, n_labels=n_labels)
+    return of_table("gwet-ac1", ratings, _ac1, level)
+
+
+def _ac1(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
+    agreement, labels = agreement_and_shares(table, counts, minus)
+    chance = (labels * (1 - labels)).sum(axis=1) / (labels.shape[1] - 1)
+    return np.asarray((agreement - chance) / (1 - chance))  # (G4)
+
+
+# The interval of every agreement statistic: jackknife-t with one more item, three times.
+#
+# The plain jackknife collapses when all raters agree or a label was never seen. So one item is
+# added
+# before the jackknife, in three forms:
+#
+# (a) the raters alternate between the commonest and the second commonest label,
+# (b) all raters give the second commonest label,
+# (c) as (a), with the two labels exchanged.
+#
+# With :math:`N = n + 1` items, :math:`\hat\theta` the statistic on all of them and
+# :math:`\hat\theta_{-i}` without item i,
+#
+# .. math:: \hat\theta \pm t_{N-1}\, s, \qquad
+#           s^2 = \frac{N-1}{N} \sum_i \bigl(\hat\theta_{-i} - \bar\theta\bigr)^2   \tag{G1}
+#
+# The interval is the hull of the three, cut to [-1, 1]. Where chance agreement is 1, the
+# statistic
+# is taken as 1 inside the jackknife. Measured coverage at 95 %, mean and worst of 25 populations:
+# .991 and .961 with 10 items, .974 and .954 with 50, .964 and .944 with 200.
+
+
+Statistic: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""``statistic(items, counts, minus)``: one value per row of *minus*, on all items less that row.
+
+A row of zeros removes nothing. NaN where the statistic is not defined.
+"""
+
+
+def jackknife_hull(
+    items: FloatArray,
+    counts: FloatArray,
+    extras: Sequence[FloatArray],
+    statistic: Statistic,
+    *,
+    level: float = 0.95,
+) -> Interval:
+    """Return the hull of (G1) over the *extras*, each added to the items on its own.
+
+    Items of one row have the same leave-one-out value, so the cost is that of the rows given, not
+    of the items they stand for.
+
+    Examples
+    --------
+    The share of agreement, 20 of 20, with one more item that agrees or does not. A row holds
+    (1, agrees):
+
+    >>> def share(items, counts, minus):
+    ...     left = counts @ items - minus
+    ...     return left[:, 1] / left[:, 0]
+    >>> items, extras = np.array([[1.0, 1.0]]), [np.array([1.0, 0.0]), np.array([1.0, 1.0])]
+    >>> print(jackknife_hull(items, np.array([20.0]), extras, share))
+    [0.853, 1.000] (95 %, approximate)
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level must be in (0, 1), got {level!r}")
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(counts.sum(), (1 + level) / 2))  # N - 1 = n degrees of freedom
+    lows, highs = [], []
+    for extra in extras:
+        rows = np.vstack((items, extra))
+        weights = np.append(counts, 1.0)
+        n = weights.sum()
+
+        # Undefined means that chance agreement is 1; every rater then agrees with every other.
+        minus = np.vstack((np.zeros(rows.shape[1]), rows))
+        values = np.nan_to_num(statistic(rows, weights, minus), nan=1.0)
+        centre, without = float(values[0]), values[1:]
+
+        mean = float(weights @ without) / n
+        error = np.sqrt((n - 1) / n * float(weights @ (without - mean) ** 2))  # (G1)
+        lows.append(centre - quantile * error)
+        highs.append(centre + quantile * error)
+    low, high = np.clip((min(lows), max(highs)), -1.0, 1.0)
+    return Interval(float(low), float(high), level=level, method="jackknife-t hull")
+
+
+def two_commonest(totals: FloatArray) -> tuple[int, int]:
+    """Return the commonest and the second commonest label; ties go to the first label.
+
+    >>> two_commonest(np.array([0.0, 5.0, 0.0]))
+    (1, 0)
+    """
+    order = np.argsort(-totals, kind="stable")
+    return int(order[0]), int(order[1])
+
+
+def extra_items(ratings: Ratings) -> list[FloatArray]:
+    """Return the items (a), (b) and (c) as counts over labels.
+
+    They carry as many ratings as an average item: with complete ratings one per rater. In a
+    sparse table an item rated by every rater would outweigh all real ones.
+    """
+    table, counts = ratings.table, ratings.counts
+    first, second = two_commonest(counts @ table)
+    size = table.sum(axis=1)
+    several = size >= 2
+    m = int(np.rint((counts * size)[several].sum() / counts[several].sum()))
+    more, fewer = (m + 1) // 2, m // 2
+
+    extras = [np.zeros(ratings.n_labels) for _ in range(3)]
+    extras[0][[first, second]] = more, fewer  # (a)
+    extras[1][second] = m  # (b)
+    extras[2][[second, first]] = more, fewer  # (c)
+    return extras

@@ -1,0 +1,286 @@
+"""Betting intervals for the mean of bounded values: exact at a fixed size, or valid whenever one
+stops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.stats.bets import Wagers, stakes_before
+from tallystick.stats.intervals import (
+    Bounds,
+    Floats,
+    Intervals,
+    Side,
+    Vector,
+    as_unit,
+    from_unit,
+    split_alpha,
+)
+
+__all__ = ["betting", "betting_sequence", "lower_ends", "lower_path"]
+
+
+def betting(
+    values: Vector,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+    bounds: Bounds = (0.0, 1.0),
+    population: int | None = None,
+    anytime: bool = False,
+) -> Intervals:
+    r"""Bound the mean of bounded values, for certain, as narrowly as their own variance allows.
+
+    A gambler who holds that the mean is larger than m pays fair prices at m; if m is right, the
+    capital
+
+    .. math:: K_t(m) = \prod_{i \le t} \bigl(1 + \lambda_i (x_i - m)\bigr), \qquad
+              0 \le \lambda_i \le c/m, \quad c = \tfrac12   \tag{I10}
+
+    is a non-negative martingale, which ever exceeds :math:`2/\alpha` with probability at most
+    :math:`\alpha/2`. The means that it refutes lie below the interval; a second gambler, on smaller
+    values, refutes those above. Bets use earlier values only,
+
+    .. math:: \lambda_i = \sqrt{\frac{2 \ln(2/\alpha)}{\hat\sigma^2_{i-1}\, T_i}}, \qquad T_i = n
+              \text{ or, anytime, } i \ln(1 + i),   \tag{I11}
+
+    :math:`\hat\sigma^2_i = (\tfrac14 + \sum_{j \le i} (x_j - \hat\mu_j)^2)/(i + 1)`,
+    :math:`\hat\mu_i = (\tfrac12 + \sum_{j \le i} x_j)/(i + 1)`, cut at :math:`c/m`. Capital falls
+    as m grows, also at the cut, so each end is found by bisection, with no grid of means. Without
+    replacement from N items, the price of draw i is :math:`m_i = (N m - \sum_{j<i} x_j)/(N - i +
+    1)`.
+
+    This is the hedged capital process of I. Waudby-Smith and A. Ramdas, *Estimating means of
+    bounded random variables by betting* (arXiv 2010.09686), as their package confseq runs it; that
+    it is valid is shown in ``docs/theory/intervals.md``.
+
+    Parameters
+    ----------
+    values
+        One sequence, or one a row; there is one interval a row. **Their order matters**: it must be
+        the order of drawing, or one that does not depend on the values (shuffle with a seed).
+    alpha, side, bounds
+        As in :func:`hoeffding`.
+    population
+        The size N of the finite population from which the values were drawn without replacement;
+        then the mean is that of the N. None: independent draws.
+    anytime
+        False: exact if the number of values was fixed beforehand. True: valid at any stopping time,
+        and wider.
+
+    Notes
+    -----
+    Both gamblers together can refute every mean: by chance, as part of the misses that alpha
+    allows, or because the values drift along their order and have no one mean. The interval then is
+    all that logic allows: it says nothing.
+
+    Examples
+    --------
+    >>> from tallystick._rng import as_rng
+    >>> scores = as_rng(1).beta(8, 2, size=500)
+    >>> print(betting(scores)[0])
+    [0.789, 0.817] (95 %, exact)
+    >>> print(betting(scores, anytime=True)[0])
+    [0.789, 0.822] (95 %, anytime)
+    >>> print(betting(scores, population=600)[0])
+    [0.798, 0.812] (95 %, exact)
+    """
+    x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
+    rows = np.atleast_2d(x)
+    urn = population or 0
+    least, most = _logic(rows.sum(axis=1), rows.shape[1], urn)
+    low = lower_ends(rows, 1 / at_low, urn, anytime) if at_low else least
+    high = 1 - lower_ends(1 - rows, 1 / at_high, urn, anytime) if at_high else most
+    low, high = _settle(low, high, least, most, bounds)
+    return Intervals(
+        low, high, level=1 - alpha, guarantee="anytime" if anytime else "exact", method="betting"
+    )
+
+
+def betting_sequence(
+    values: Vector,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+    bounds: Bounds = (0.0, 1.0),
+    population: int | None = None,
+) -> Intervals:
+    """Bound the mean of bounded values after every single value, for one who may stop at any of
+    them.
+
+    The anytime form of :func:`betting`, all along one sequence: entry t uses the first t + 1
+    values, each lies within the one before, and all of them hold together with probability 1 -
+    alpha. The work grows with the square of the length (seconds for 10,000 values); for a look now
+    and then call :func:`betting` with ``anytime=True``.
+
+    Parameters
+    ----------
+    values
+        One sequence, in the order of drawing.
+    alpha, side, bounds, population
+        As in :func:`betting`.
+
+    Examples
+    --------
+    >>> from tallystick._rng import as_rng
+    >>> flips = as_rng(2).random(200) < 0.9
+    >>> path = betting_sequence(flips)
+    >>> [str(path[t - 1]) for t in (10, 50, 200)]
+    ['[0.528, 1.000] (95 %, anytime)', '[0.818, 1.000] (95 %, anytime)', '[0.850, 0.964] (95 %, anytime)']
+    """
+    x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
+    if x.ndim != 1:
+        raise InputError(
+            f"values must be one sequence, got an array of shape {x.shape}: call it once per row"
+        )
+    urn = population or 0
+    least, most = _logic(np.cumsum(x), np.arange(1, len(x) + 1), urn)
+    low = lower_path(x, 1 / at_low, urn) if at_low else least
+    high = 1 - lower_path(1 - x, 1 / at_high, urn) if at_high else most
+    low, high = _settle(low, high, least, most, bounds)
+    return Intervals(low, high, level=1 - alpha, guarantee="anytime", method="betting")
+
+
+def _check(
+    values: Vector, bounds: Bounds, population: int | None, alpha: float, side: Side
+) -> tuple[Floats, tuple[float, float]]:
+    x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
+    if x.ndim not in (1, 2) or x.shape[-1] == 0:
+        raise InputError(
+            f"values must be one sequence or one per row, not empty, got shape {x.shape}"
+        )
+    if population is not None and population < x.shape[-1]:
+        raise InputError(
+            f"population must be at least the {x.shape[-1]} values drawn from it, got {population}"
+        )
+    return x, split_alpha(alpha, side)
+
+
+def _logic(total: Floats, n: int | NDArray[np.int64], urn: int) -> tuple[Floats, Floats]:
+    """Return the least and the greatest mean that n seen values leave possible; from an endless
+    supply, 0 and 1.
+    """
+    if not urn:
+        return np.zeros_like(total), np.ones_like(total)
+    least = total / urn
+    # equal but for rounding when all is seen
+    return least, np.maximum(least, 1 - (n - total) / urn)
+
+
+def _settle(
+    low: Floats, high: Floats, least: Floats, most: Floats, bounds: Bounds
+) -> tuple[Floats, Floats]:
+    """Bring both ends back to their bounds; where they crossed, leave what logic does."""
+    crossed = low > high + 1e-9  # when all of a population is seen, the ends meet but for rounding
+    low, high = (
+        np.where(crossed, least, np.minimum(low, high)),
+        np.where(crossed, most, np.maximum(low, high)),
+    )
+    return from_unit(low, bounds), from_unit(high, bounds)
+
+
+# Lower ends of :mod:`tallystick.stats.anytime`: the largest mean that a gambler on
+# larger values has refuted. Values lie in [0, 1].
+#
+# The upper end is the lower end of the reflected values 1 - x.
+
+
+TRUNCATION = 0.5
+"""No bet risks more than this share of the capital on one value."""
+HALVINGS = 24
+"""Steps of bisection: ends are good to 6e-8 of the range, and always err outwards."""
+CLOSE = 1e-9
+"""How far outwards an end of a path is moved, which is farther than it can be off."""
+STEPS = 100
+
+
+def lower_ends(rows: Floats, threshold: float, population: int, anytime: bool) -> Floats:
+    """Return the lower end of every row at its last value."""
+    wagers = _wagers(rows, threshold, population, anytime=anytime)
+    low, high = _capital_logic(rows.sum(axis=1), rows.shape[1], population)
+    return wagers.last_refuted(np.full(len(rows), threshold), low, high, HALVINGS)
+
+
+def lower_path(x: Floats, threshold: float, population: int) -> Floats:
+    """Return the lower end after each value; it never falls, and errs outwards by *CLOSE*."""
+    wagers = _wagers(x[None], threshold, population, anytime=True)
+    stakes, slope, offset = wagers.stakes[0], wagers.slope[0], wagers.offset[0]
+    least, most = _capital_logic(np.cumsum(x), np.arange(1, x.size + 1), population)
+    bar, ends, low = math.log(threshold), np.empty(x.size), 0.0
+
+    def money(mean: float, n: int) -> tuple[float, float]:
+        """Return ln K (I10) after n values, and how fast it falls as the mean grows."""
+        price = slope[:n] * mean - offset[:n]
+        over = stakes[:n] * price > TRUNCATION
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = 1.0 + np.where(over, TRUNCATION / price, stakes[:n]) * (x[:n] - price)
+            moves = np.where(over, TRUNCATION * x[:n] / price**2, stakes[:n])
+        return float(np.log(factor).sum()), float((slope[:n] * moves / factor).sum())
+
+    for i in range(x.size):
+        low = max(low, float(least[i]))
+        # What earlier capital has refuted stays so: the last one alone can move the end.
+        if low < most[i] and money(low, i + 1)[0] >= bar:
+            low = _moved(partial(money, n=i + 1), bar, low, float(most[i]))
+        ends[i] = low
+    return ends
+
+
+def _moved(
+    money: Callable[[float], tuple[float, float]], bar: float, low: float, high: float
+) -> float:
+    """Return where the capital falls below the bar, from below; infinite if not up to *high*.
+
+    It moves little from one value to the next, so a few of Newton's steps from *low* are enough.
+    """
+    if money(high)[0] >= bar:
+        return math.inf
+    left, right, mean = low, high, low
+    for _ in range(STEPS):
+        capital, falls = money(mean)
+        left, right = (mean, right) if capital >= bar else (left, mean)
+        step = mean + (capital - bar) / falls if falls > 0 else math.inf
+        step = step if left <= step <= right else 0.5 * (left + right)
+        if abs(step - mean) <= CLOSE / 10:
+            break
+        mean = step
+    return max(low, step - CLOSE)
+
+
+def _wagers(rows: Floats, threshold: float, population: int, *, anytime: bool) -> Wagers:
+    """Return the gamblers on larger values, with the fair price of each draw.
+
+    Without replacement it is the mean of what is still in the urn; from an endless supply
+    (population 0) it is the mean.
+    """
+    slope, offset = np.ones_like(rows), np.zeros_like(rows)
+    if population > 0:
+        left = population - np.arange(rows.shape[1])
+        slope = np.broadcast_to(population / left, rows.shape)
+        offset = (np.cumsum(rows, axis=1) - rows) / left
+    nothing = np.zeros_like(rows)
+    return Wagers(
+        x=rows,
+        stakes=stakes_before(rows, np.full(len(rows), math.log(threshold)), anytime=anytime),
+        slope=slope,
+        offset=offset,
+        reach=nothing,
+        floor=nothing,
+        cut=TRUNCATION,
+    )
+
+
+def _capital_logic(
+    total: Floats, n: int | NDArray[np.int64], population: int
+) -> tuple[Floats, Floats]:
+    """Return what logic allows: the values not seen lie in [0, 1]."""
+    if not population:
+        return np.zeros_like(total), np.ones_like(total)
+    return total / population, 1.0 - (n - total) / population

@@ -1,0 +1,785 @@
+"""Intervals for shares and means, one function each; each says what it guarantees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.results import Guarantee, Interval
+
+__all__ = [
+    "Bounds",
+    "Floats",
+    "Intervals",
+    "Numbers",
+    "Side",
+    "Vector",
+    "as_counts",
+    "as_moments",
+    "as_unit",
+    "check_bounds",
+    "clopper_pearson",
+    "empirical_bernstein",
+    "from_unit",
+    "hoeffding",
+    "jeffreys",
+    "mover_ratio",
+    "mover_sum",
+    "pack",
+    "pseudo_t",
+    "score_ends",
+    "split_alpha",
+    "wilson",
+]
+
+# Wilson's score interval: the good short answer for a share, and the brick of the stratified
+# ones.
+
+
+@overload
+def wilson(
+    successes: float,
+    trials: float,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    quantile: float | None = ...,
+) -> Interval: ...
+@overload
+def wilson(
+    successes: Vector,
+    trials: Numbers,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    quantile: Numbers | None = ...,
+) -> Intervals: ...
+def wilson(
+    successes: Numbers,
+    trials: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+    quantile: Numbers | None = None,
+) -> Interval | Intervals:
+    r"""Bound a share approximately, without collapsing at 0 or 1.
+
+    The shares p that a score test does not reject, :math:`|\hat p - p| \le q \sqrt{p (1 - p) / n}`.
+    With :math:`r = q^2/n`,
+
+    .. math:: p_{lo} = \frac{\hat p^2}{\hat p + r/2 + \sqrt{\hat p (1 - \hat p) r + r^2/4}}, \qquad
+              p_{hi}(\hat p) = 1 - p_{lo}(1 - \hat p).   \tag{I2}
+
+    Approximate: right on average, but a share close to 0 or 1 can be covered far less often: 0.85
+    at n = 20, p = 0.008, nominal 0.95. One-sided it is not even right on average in small samples:
+    as a lower bound for shares below a half it covers 0.941 at n = 20
+    (``docs/coverage/binomial-approximate.md``). For one bound use :func:`clopper_pearson`.
+
+    Parameters
+    ----------
+    successes, trials
+        ``0 <= successes <= trials``; real values are allowed, for effective sizes. No trials give
+        [0, 1].
+    alpha, side
+        As in :func:`clopper_pearson`.
+    quantile
+        The quantile q to use instead of the normal one, e.g. Student's; the level stated stays 1 -
+        alpha.
+
+    Examples
+    --------
+    >>> print(wilson(8, 10))
+    [0.490, 0.943] (95 %, approximate)
+    >>> wilson([0, 8], 10, quantile=2.262).high.round(3).tolist()
+    [0.338, 0.952]
+    """
+    from scipy.special import ndtri
+
+    x, n = as_counts(successes, trials, names=("successes", "trials"), integer=False)
+    share = np.divide(x, n, out=np.full_like(x, 0.5), where=n > 0)
+    at_low, at_high = split_alpha(alpha, side)
+    q = np.asarray(
+        ndtri(1 - max(at_low, at_high)) if quantile is None else quantile, dtype=np.float64
+    )
+    if not (q >= 0).all():
+        raise InputError(f"quantile must not be negative, got {q.min()}")
+    low, high = score_ends(share, n, q)
+    ends = low if at_low else np.zeros_like(low), high if at_high else np.ones_like(high)
+    return pack(*ends, alpha=alpha, guarantee="approximate", method="wilson")
+
+
+def score_ends(share: Floats, size: Floats, quantile: Floats) -> tuple[Floats, Floats]:
+    """Return both ends (I2) for shares seen in samples of any real *size*: 0 gives [0, 1], infinity
+    a point.
+
+    >>> score_ends(np.array([0.5, 0.5]), np.array([0.0, np.inf]), np.array(1.96))
+    (array([0. , 0.5]), array([1. , 0.5]))
+    """
+    squared = np.square(quantile)
+    r = np.divide(
+        squared, size, out=np.full(np.broadcast(share, size, squared).shape, np.inf), where=size > 0
+    )
+    return _lower_end(share, r), 1 - _lower_end(1 - share, r)
+
+
+def _lower_end(share: Floats, r: Floats) -> Floats:
+    # This form of (I2) subtracts nothing, so it is exactly 0 at share 0 and loses no digits beside
+    # it.
+    below = share + r / 2 + np.sqrt(share * (1 - share) * r + r**2 / 4)
+    return np.divide(share**2, below, out=np.zeros_like(below), where=below > 0)
+
+
+# The exact interval for a share: never below its level, whatever the share and the size.
+
+
+@overload
+def clopper_pearson(
+    successes: float, trials: float, *, alpha: float = ..., side: Side = ...
+) -> Interval: ...
+@overload
+def clopper_pearson(
+    successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...
+) -> Intervals: ...
+def clopper_pearson(
+    successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: Side = "two"
+) -> Interval | Intervals:
+    r"""Bound a share for certain, from the *successes* among *trials* independent draws.
+
+    The ends invert the two binomial tail tests,
+
+    .. math:: P(X \ge x \mid p_{lo}) = \alpha/2, \qquad P(X \le x \mid p_{hi}) = \alpha/2,   \tag{I1}
+
+    which are quantiles of :math:`\mathrm{Beta}(x, n - x + 1)` and :math:`\mathrm{Beta}(x + 1, n -
+    x)`. Exact: coverage is at least nominal at every share and size; the price is width.
+
+    Parameters
+    ----------
+    successes, trials
+        Whole numbers, ``0 <= successes <= trials``. No trials give [0, 1].
+    alpha
+        One minus the level.
+    side
+        ``two``, or ``lower`` / ``upper`` for one bound with all of *alpha*.
+
+    Examples
+    --------
+    >>> print(clopper_pearson(8, 10))
+    [0.444, 0.975] (95 %, exact)
+    >>> clopper_pearson([0, 5], 10, side="upper").high.round(4).tolist()
+    [0.2589, 0.7776]
+    """
+    from scipy.special import betainccinv, betaincinv
+
+    x, n = as_counts(successes, trials, names=("successes", "trials"))
+    at_low, at_high = split_alpha(alpha, side)
+    # (I1); the inner np.where only keeps the parameters of the beta law positive where its quantile
+    # is not used
+    low = np.where(x > 0, betaincinv(np.where(x > 0, x, 1), n - x + 1, at_low), 0.0)
+    high = np.where(x < n, betainccinv(x + 1, np.where(x < n, n - x, 1), at_high), 1.0)
+    return pack(low, high, alpha=alpha, guarantee="exact", method="clopper-pearson")
+
+
+# The equal-tailed interval of Jeffreys' prior: short, and right on average.
+
+
+@overload
+def jeffreys(
+    successes: float, trials: float, *, alpha: float = ..., side: Side = ...
+) -> Interval: ...
+@overload
+def jeffreys(
+    successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...
+) -> Intervals: ...
+def jeffreys(
+    successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: Side = "two"
+) -> Interval | Intervals:
+    r"""Bound a share approximately, by the equal tails of the posterior under Jeffreys' prior.
+
+    .. math:: [B_{\alpha/2}, B_{1 - \alpha/2}], \qquad B \sim \mathrm{Beta}(x + \tfrac12, n - x + \tfrac12)   \tag{I3}
+
+    with the lower end 0 at x = 0 and the upper end 1 at x = n. Approximate: its coverage swings
+    around nominal, with spikes down beside the ends of the scale
+    (``docs/coverage/binomial-approximate.md`` has the figures).
+
+    Parameters
+    ----------
+    successes, trials
+        ``0 <= successes <= trials``; real values are allowed, for effective sizes. No trials give
+        [0, 1].
+    alpha, side
+        As in :func:`clopper_pearson`.
+
+    Examples
+    --------
+    >>> print(jeffreys(8, 10))
+    [0.497, 0.956] (95 %, approximate)
+    """
+    from scipy.special import betainccinv, betaincinv
+
+    x, n = as_counts(successes, trials, names=("successes", "trials"), integer=False)
+    at_low, at_high = split_alpha(alpha, side)
+    low = np.where(x > 0, betaincinv(x + 0.5, n - x + 0.5, at_low), 0.0)  # (I3)
+    high = np.where(x < n, betainccinv(x + 0.5, n - x + 0.5, at_high), 1.0)
+    return pack(low, high, alpha=alpha, guarantee="approximate", method="jeffreys")
+
+
+# Hoeffding's interval for the mean of bounded values: needs the mean and the count only.
+
+
+@overload
+def hoeffding(
+    mean: float, n: float, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+) -> Interval: ...
+@overload
+def hoeffding(
+    mean: Vector, n: Numbers, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+) -> Intervals: ...
+def hoeffding(
+    mean: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+    bounds: Bounds = (0.0, 1.0),
+) -> Interval | Intervals:
+    r"""Bound a mean for certain, when the values lie in *bounds* and nothing else is known.
+
+    .. math:: \bar x \mp (b - a) \sqrt{\ln(1/\delta) / (2n)}   \tag{I5}
+
+    with :math:`\delta = \alpha/2` at each end, clipped to the bounds [DD]_, Theorem 2. Exact for
+    independent values, and for draws without replacement; wide, because it prepares for the largest
+    variance that the bounds allow.
+
+    Parameters
+    ----------
+    mean, n
+        The mean of n values, n at least 1.
+    alpha, side
+        As in :func:`clopper_pearson`.
+    bounds
+        Between what the values must lie, whatever was seen.
+
+    Examples
+    --------
+    >>> print(hoeffding(0.8, 100))
+    [0.664, 0.936] (95 %, exact)
+    """
+    at_ends = split_alpha(alpha, side)
+    centre, size = np.broadcast_arrays(
+        as_unit(mean, bounds, name="mean"), np.asarray(n, dtype=np.float64)
+    )
+    if not (size >= 1).all():
+        raise InputError(f"n must be at least 1, got {size.min()}")
+    # (I5)
+    down, up = (
+        np.sqrt(-np.log(at) / (2 * size)) if at else np.full_like(size, np.inf) for at in at_ends
+    )
+    low, high = (from_unit(np.clip(end, 0.0, 1.0), bounds) for end in (centre - down, centre + up))
+    return pack(low, high, alpha=alpha, guarantee="exact", method="hoeffding")
+
+
+# Student's interval with half a pseudo-item at each bound: short, and it never collapses.
+
+
+@overload
+def pseudo_t(
+    mean: float,
+    variance: float,
+    n: float,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
+) -> Interval: ...
+@overload
+def pseudo_t(
+    mean: Vector,
+    variance: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
+) -> Intervals: ...
+def pseudo_t(
+    mean: Numbers,
+    variance: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+    bounds: Bounds = (0.0, 1.0),
+) -> Interval | Intervals:
+    r"""Bound the mean of bounded values approximately, also when some values are rare and far away.
+
+    Half an item is added at each bound. On the scale from -1 to 1, with :math:`\nu = n + 1`,
+
+    .. math:: m = \frac{\sum x}{\nu}, \qquad v = \frac{\sum x^2 + 1 - \nu m^2}{\nu - 1}, \qquad
+              m \mp t_{n-1} \sqrt{v/\nu}.   \tag{I7}
+
+    Clipped to the bounds. Approximate; where few values differ from the rest, the plain t interval
+    can cover a third (``docs/coverage/pseudo-t.md``).
+
+    Parameters
+    ----------
+    mean, variance, n
+        Sample mean, sample variance with divisor n - 1, and count, n at least 2.
+    alpha, side, bounds
+        As in :func:`hoeffding`.
+
+    Examples
+    --------
+    Fifty paired differences of scores, all zero: the plain t interval would be the point 0.
+
+    >>> print(pseudo_t(0.0, 0.0, 50, bounds=(-1, 1)))
+    [-0.040, 0.040] (95 %, approximate)
+    """
+    from scipy.special import stdtrit
+
+    unit, spread, n_items = as_moments(mean, variance, n, bounds)
+    centre, nu = 2 * unit - 1, n_items + 1
+    squares = 4 * spread * (n_items - 1) + n_items * centre**2
+    m = n_items * centre / nu
+    v = (squares + 1 - nu * m**2) / (nu - 1)  # (I7)
+    at_low, at_high = split_alpha(alpha, side)
+    half = stdtrit(n_items - 1, 1 - max(at_low, at_high)) * np.sqrt(v / nu)
+    low = m - half if at_low else np.full_like(m, -1.0)
+    high = m + half if at_high else np.full_like(m, 1.0)
+    low, high = (from_unit((np.clip(end, -1.0, 1.0) + 1) / 2, bounds) for end in (low, high))
+    return pack(low, high, alpha=alpha, guarantee="approximate", method="pseudo-t")
+
+
+# MOVER: the interval of a sum or a ratio, recovered from the intervals of its independent
+# parts.
+
+
+def mover_sum(
+    estimates: Floats,
+    low: Floats,
+    high: Floats,
+    *,
+    weights: Floats,
+    covariance: Floats | float = 0.0,
+) -> tuple[Floats, Floats, Floats]:
+    r"""Bound :math:`\theta = \sum_h w_h \theta_h`, given an interval for each independent part.
+
+    How far a part reaches to one side stands for its standard error on that side,
+
+    .. math:: \theta_{lo} = \hat\theta - \sqrt{\textstyle\sum_h w_h^2 d_h^2 + c}, \qquad d_h =
+              \begin{cases}\hat\theta_h - l_h & w_h > 0\\ u_h - \hat\theta_h & w_h < 0\end{cases}   \tag{I8}
+
+    and the upper end likewise. A difference is a sum with weights 1 and -1.
+
+    Parameters
+    ----------
+    estimates, low, high
+        The parts and their intervals, parts along the last axis.
+    weights
+        One a part, of either sign.
+    covariance
+        The term c: twice the sum of the covariances of the weighted parts, times the squared
+        quantile; 0 for independent parts.
+
+    Returns
+    -------
+    estimate, low, high
+        Without the last axis. Nothing is clipped.
+
+    Examples
+    --------
+    >>> parts, low, high = np.array([0.5, 0.9]), np.array([0.4, 0.8]), np.array([0.6, 0.95])
+    >>> [float(end.round(3)) for end in mover_sum(parts, low, high, weights=np.array([0.5, 0.5]))]
+    [0.7, 0.629, 0.756]
+    """
+    estimate = (weights * estimates).sum(axis=-1)
+    below = weights * np.where(weights > 0, estimates - low, estimates - high)
+    above = weights * np.where(weights > 0, high - estimates, low - estimates)
+    # (I8); a covariance estimated apart from the ends can outweigh them, and then nothing is left
+    # to vary
+    down, up = (
+        np.sqrt(np.maximum((reach**2).sum(axis=-1) + covariance, 0.0)) for reach in (below, above)
+    )
+    return estimate, estimate - down, estimate + up
+
+
+def mover_ratio(
+    top: Floats,
+    bottom: Floats,
+    *,
+    top_reach: tuple[Floats, Floats],
+    bottom_reach: tuple[Floats, Floats],
+) -> tuple[Floats, Floats]:
+    r"""Bound the ratio of two independent non-negative numbers, given how far each reaches.
+
+    With A, C the two estimates and :math:`l_A, u_A, l_C, u_C` their *squared* reaches down and up,
+
+    .. math:: r_{lo} = \frac{A^2 - l_A}{AC + \sqrt{A^2C^2 - (A^2 - l_A)(C^2 - u_C)}}, \qquad
+              r_{hi} = \frac{AC + \sqrt{A^2C^2 - (A^2 - u_A)(C^2 - l_C)}}{C^2 - l_C}.   \tag{I9}
+
+    These are the r at which an end of (I8) for :math:`A - rC` is 0; the lower one is written so
+    that it subtracts no near-equal numbers.
+
+    Parameters
+    ----------
+    top, bottom
+        The estimates A and C, not negative.
+    top_reach, bottom_reach
+        The squared reaches (down, up) of each.
+
+    Returns
+    -------
+    low, high
+        Of the ratio; high is infinite where *bottom* may be 0.
+
+    Examples
+    --------
+    >>> reach = np.array(4.0), np.array(4.0)
+    >>> low, high = mover_ratio(np.array(20.0), np.array(10.0), top_reach=reach, bottom_reach=reach)
+    >>> float(low.round(4)), float(high.round(4))
+    (1.6194, 2.5473)
+    """
+    a2, c2, ac = top**2, bottom**2, top * bottom
+    la, ua = top_reach
+    lc, uc = bottom_reach
+    below = ac + np.sqrt(np.maximum(ac**2 - (a2 - la) * (c2 - uc), 0.0))
+    above = ac + np.sqrt(np.maximum(ac**2 - (a2 - ua) * (c2 - lc), 0.0))
+    # (I9)
+    low = np.divide(np.maximum(a2 - la, 0.0), below, out=np.zeros_like(below), where=below > 0)
+    surely_positive = c2 - lc > 1e-12 * c2  # equal but for rounding: the bottom may be 0
+    high = np.divide(above, c2 - lc, out=np.full_like(above, np.inf), where=surely_positive)
+    return low, high
+
+
+# Many intervals at once: the array form of :class:`tallystick.results.Interval`.
+#
+# One rule holds for the whole subpackage: scalars in, an ``Interval`` out; arrays in,
+# ``Intervals``
+# out, in the shape to which the arguments broadcast. What takes rows (of values, of strata) gives
+# one
+# interval a row; one sequence is one row.
+
+
+Floats: TypeAlias = NDArray[np.float64]
+Vector: TypeAlias = NDArray[np.number[Any] | np.bool_] | Sequence[float] | Sequence[Sequence[float]]
+"""An array of real numbers, or what NumPy makes one of."""
+Numbers: TypeAlias = float | Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Ranges for many unknown numbers, made in one way and with one promise.
+
+    Parameters
+    ----------
+    low, high
+        The ends, arrays of one shape, ``low <= high`` everywhere; they are copied and made
+        read-only.
+    level, guarantee, assumption, method
+        As in :class:`tallystick.results.Interval`, the same for all.
+
+    Examples
+    --------
+    >>> found = Intervals([0.1, 0.4], [0.3, 0.9], level=0.95, guarantee="exact", method="example")
+    >>> len(found), found.width.round(2).tolist()
+    (2, [0.2, 0.5])
+    >>> print(found[1])
+    [0.400, 0.900] (95 %, exact)
+    >>> found.covers([0.2, 0.2]).tolist()
+    [True, False]
+    """
+
+    low: Floats
+    high: Floats
+    level: float = 0.95
+    guarantee: Guarantee = "approximate"
+    assumption: str | None = None
+    method: str = ""
+
+    def __post_init__(self) -> None:
+        low, high = np.array(self.low, dtype=np.float64), np.array(self.high, dtype=np.float64)
+        if low.shape != high.shape or low.ndim == 0:
+            raise InputError(
+                f"low and high are arrays of one shape, got shapes {low.shape} and {high.shape}"
+            )
+        wrong = np.argwhere(~(low <= high))  # also catches NaN
+        if len(wrong):
+            at = tuple(int(i) for i in wrong[0])
+            raise InputError(f"an interval needs low <= high, got [{low[at]}, {high[at]}] at {at}")
+        self._one(0.0, 0.0)  # level, guarantee and assumption are held to Interval's own rules
+        for name, end in (("low", low), ("high", high)):
+            end.flags.writeable = False
+            object.__setattr__(self, name, end)
+
+    def _one(self, low: float, high: float) -> Interval:
+        return Interval(
+            low,
+            high,
+            level=self.level,
+            guarantee=self.guarantee,
+            assumption=self.assumption,
+            method=self.method,
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of both arrays of ends."""
+        return self.low.shape
+
+    @property
+    def width(self) -> Floats:
+        """Distance between the ends."""
+        return self.high - self.low
+
+    def covers(self, truth: Numbers) -> NDArray[np.bool_]:
+        """Say which intervals contain *truth*, a number or an array of this shape."""
+        value = np.asarray(truth, dtype=np.float64)
+        return (self.low <= value) & (value <= self.high)
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def __getitem__(self, index: int | tuple[int, ...]) -> Interval:
+        low = self.low[index]
+        if np.ndim(low):
+            raise InputError(
+                f"index {index!r} names several of {self.shape} intervals: give one number per axis"
+            )
+        return self._one(float(low), float(self.high[index]))
+
+    def __iter__(self) -> Iterator[Interval]:
+        return (
+            self._one(low, high) for low, high in zip(self.low.flat, self.high.flat, strict=True)
+        )
+
+
+def pack(
+    low: Floats,
+    high: Floats,
+    *,
+    alpha: float,
+    guarantee: Guarantee,
+    method: str,
+    assumption: str | None = None,
+) -> Interval | Intervals:
+    """Return an ``Interval`` for 0-dimensional ends, ``Intervals`` for all others: the rule of this
+    subpackage.
+    """
+    if np.ndim(low):
+        return Intervals(low, high, 1 - alpha, guarantee, assumption, method)
+    return Interval(float(low), float(high), 1 - alpha, guarantee, assumption, method)
+
+
+def as_counts(
+    part: Numbers, whole: Numbers, *, names: tuple[str, str], integer: bool = True
+) -> tuple[Floats, Floats]:
+    """Broadcast two counts against each other and refuse what cannot be *part* of *whole*.
+
+    >>> as_counts(3, 2, names=("successes", "trials"))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: successes must be between 0 and trials, got 3.0 of 2.0
+    """
+    x, n = np.broadcast_arrays(
+        np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    )
+    for name, values in zip(names, (x, n), strict=True):
+        if not np.isfinite(values).all():
+            raise InputError(f"{name} must be finite, got {values[~np.isfinite(values)].flat[0]}")
+        if integer and (values != np.floor(values)).any():
+            raise InputError(
+                f"{name} must be whole numbers, got {values[values != np.floor(values)].flat[0]}"
+            )
+    outside = (x < 0) | (x > n)
+    if outside.any():
+        raise InputError(
+            f"{names[0]} must be between 0 and {names[1]}, got {x[outside].flat[0]} of"
+            f" {n[outside].flat[0]}"
+        )
+    return x, n
+
+
+# Values between known bounds, brought to the scale from 0 to 1 and back.
+
+
+Bounds: TypeAlias = tuple[float, float]
+
+_ROUNDING = 1e-9
+"""How far outside its bounds, in units of their width, a mean may lie by rounding alone; it is then
+moved onto them."""
+
+
+def check_bounds(bounds: Bounds) -> Bounds:
+    """Return the bounds if they enclose anything.
+
+    >>> check_bounds((1, 1))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: bounds must be two finite numbers, the lower one first, got (1, 1)
+    """
+    low, high = bounds
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"bounds must be two finite numbers, the lower one first, got {bounds!r}")
+    return low, high
+
+
+def as_unit(values: Numbers, bounds: Bounds, *, name: str) -> Floats:
+    """Bring *values* from their bounds to [0, 1]; refuse what lies outside.
+
+    >>> as_unit([-1, 0, 1], (-1, 1), name="values")
+    array([0. , 0.5, 1. ])
+    """
+    low, high = check_bounds(bounds)
+    unit = (np.asarray(values, dtype=np.float64) - low) / (high - low)
+    outside = ~((unit >= -_ROUNDING) & (unit <= 1 + _ROUNDING))  # also catches NaN
+    if outside.any():
+        raise InputError(
+            f"{name} must lie in the bounds {bounds!r}, got {np.asarray(values)[outside].flat[0]}"
+        )
+    return np.clip(unit, 0.0, 1.0)
+
+
+def from_unit(values: Floats, bounds: Bounds) -> Floats:
+    """Bring values from [0, 1] back to their bounds, the two ends exactly.
+
+    >>> from_unit(np.array([0.0, 0.5, 1.0]), (-1, 1))
+    array([-1.,  0.,  1.])
+    """
+    low, high = bounds
+    return np.where(values == 1.0, high, low + (high - low) * values)
+
+
+# Where the allowed error goes: to both ends, or all of it to one.
+
+
+Side: TypeAlias = Literal["two", "lower", "upper"]
+"""``two``: both ends, half of alpha each. ``lower``: a lower bound only, with all of alpha.
+``upper``: likewise."""
+
+_SHARES = {"two": (0.5, 0.5), "lower": (1.0, 0.0), "upper": (0.0, 1.0)}
+
+
+def split_alpha(alpha: float, side: Side) -> tuple[float, float]:
+    """Return the error allowed at the lower and at the upper end; 0 means that this end says
+    nothing.
+
+    >>> split_alpha(0.05, "two"), split_alpha(0.05, "lower")
+    ((0.025, 0.025), (0.05, 0.0))
+    """
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    if side not in _SHARES:
+        raise InputError(f"side must be one of {tuple(_SHARES)}, got {side!r}")
+    low, high = _SHARES[side]
+    return alpha * low, alpha * high
+
+
+# The empirical Bernstein interval: Hoeffding's certainty, sharpened by the variance that was
+# seen.
+
+
+@overload
+def empirical_bernstein(
+    mean: float,
+    variance: float,
+    n: float,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
+) -> Interval: ...
+@overload
+def empirical_bernstein(
+    mean: Vector,
+    variance: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
+) -> Intervals: ...
+def empirical_bernstein(
+    mean: Numbers,
+    variance: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+    bounds: Bounds = (0.0, 1.0),
+) -> Interval | Intervals:
+    r"""Bound the mean of bounded values for certain, given the variance that was seen.
+
+    For values in [0, 1] with sample variance V (divisor n - 1), each with probability at most
+    :math:`\delta`,
+
+    .. math:: \pm(\mu - \bar x) > \sqrt{2 \sigma^2 L/n} + L/(3n), \qquad
+              \sigma > \sqrt V + \sqrt{2 L/(n - 1)}, \qquad L = \ln(1/\delta).
+
+    One end needs two of these three events not to happen, both ends need all three, so
+
+    .. math:: \bar x \mp \Bigl(\sqrt{2 V L/n} + \frac{7 L}{3 (n - 1)}\Bigr), \qquad
+              L = \ln(2/\alpha) \text{ one-sided}, \ \ln(3/\alpha) \text{ two-sided}.   \tag{I6}
+
+    The one-sided form is due to A. Maurer and M. Pontil, *Empirical Bernstein bounds and sample
+    variance penalization* (arXiv 0907.3740); using it twice would cost ln(4/alpha), since the
+    variance would be bounded twice. Exact for independent values. Worth it over :func:`hoeffding`
+    once n is in the hundreds and the variance is small; :func:`betting`, which needs the values
+    themselves, beats both.
+
+    Parameters
+    ----------
+    mean, variance, n
+        Sample mean, sample variance with divisor n - 1, and count, n at least 2.
+    alpha, side, bounds
+        As in :func:`hoeffding`.
+
+    Examples
+    --------
+    >>> print(empirical_bernstein(0.02, 0.0196, 2000))
+    [0.006, 0.034] (95 %, exact)
+    >>> from tallystick.stats.intervals import hoeffding
+    >>> print(hoeffding(0.02, 2000))
+    [0.000, 0.050] (95 %, exact)
+    """
+    centre, spread, size = as_moments(mean, variance, n, bounds)
+    at_low, at_high = split_alpha(alpha, side)
+    log = np.log((3 if side == "two" else 2) / alpha)
+    half = np.sqrt(2 * spread * log / size) + 7 * log / (3 * (size - 1))  # (I6)
+    low = centre - half if at_low else np.zeros_like(centre)
+    high = centre + half if at_high else np.ones_like(centre)
+    low, high = (from_unit(np.clip(end, 0.0, 1.0), bounds) for end in (low, high))
+    return pack(low, high, alpha=alpha, guarantee="exact", method="empirical-bernstein")
+
+
+def as_moments(
+    mean: Numbers, variance: Numbers, n: Numbers, bounds: Bounds
+) -> tuple[Floats, Floats, Floats]:
+    """Bring mean and variance to the scale from 0 to 1, and refuse what no n values in *bounds* can
+    have.
+
+    >>> as_moments(0.5, 0.6, 2, (0, 1))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: 2 values of mean 0.5 in (0, 1) have a variance of at most 0.5, got 0.6
+    """
+    low, high = check_bounds(bounds)
+    centre, spread, size = np.broadcast_arrays(
+        as_unit(mean, bounds, name="mean"),
+        np.asarray(variance, dtype=np.float64) / (high - low) ** 2,
+        np.asarray(n, dtype=np.float64),
+    )
+    if not (size >= 2).all():
+        raise InputError(f"n must be at least 2 for a variance, got {size.min()}")
+    most = centre * (1 - centre) * size / (size - 1)
+    # also catches NaN; 1e-9 is room for rounding
+    outside = ~((spread >= 0) & (spread <= most + 1e-9))
+    if outside.any():
+        at = tuple(int(i) for i in np.argwhere(outside)[0])
+        scale = (high - low) ** 2
+        raise InputError(
+            f"{size[at]:g} values of mean {low + (high - low) * centre[at]:g} in {bounds!r} have a"
+            f" variance of at most {scale * most[at]:g}, got {scale * spread[at]:g}"
+        )
+    return centre, spread, size

@@ -1,0 +1,790 @@
+r"""The latent-class model (Dawid-Skene): a class balance and one confusion matrix a judge.
+
+An item has a class :math:`y` with probability :math:`\pi_y`; given the class the judges vote
+independently,
+
+.. math:: P(x) = \sum_y \pi_y \prod_{j:\,x_j \ne -1} C_{j y x_j}   \tag{L1}
+
+and a missing vote says nothing about the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.errors import InputError, NotIdentifiable
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+__all__ = [
+    "Climb",
+    "Expectation",
+    "FloatArray",
+    "IntArray",
+    "LatentModel",
+    "LatentOptions",
+    "OneHot",
+    "Problem",
+    "Votes",
+    "as_votes",
+    "climb",
+    "cross_ridge",
+    "expected_agreement",
+    "log_likelihood",
+    "posterior",
+]
+
+TINY = 1e-300  # stands for 0 under a logarithm, so that 0 · log 0 = 0 in matrix products
+
+
+@dataclass(frozen=True, eq=False)
+class LatentModel:
+    """A class balance and the judges' confusion matrices.
+
+    Parameters
+    ----------
+    balance
+        Probability of each class.
+    confusion
+        Judges x classes x votes; each row sums to 1. Votes beyond a judge's own alphabet have
+        probability 0.
+    n_votes
+        The size of each judge's alphabet; by default the last axis of *confusion* for all.
+
+    Examples
+    --------
+    >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 3)
+    >>> model.accuracy
+    array([0.85, 0.85, 0.85])
+    """
+
+    balance: FloatArray
+    confusion: FloatArray
+    n_votes: IntArray
+
+    def __init__(
+        self, balance: npt.ArrayLike, confusion: npt.ArrayLike, n_votes: npt.ArrayLike | None = None
+    ) -> None:
+        pi = np.array(balance, dtype=np.float64)
+        table = np.array(confusion, dtype=np.float64)
+        if pi.ndim != 1 or table.ndim != 3 or table.shape[1] != pi.size:
+            raise InputError(
+                f"confusion must be judges x {pi.size} classes x votes, got shape {table.shape}"
+            )
+        sizes = np.array(
+            np.broadcast_to(
+                np.asarray(table.shape[2] if n_votes is None else n_votes), table.shape[:1]
+            )
+        )
+        for name, rows in (("balance", pi[None, :]), ("confusion", table)):
+            if not ((rows >= 0).all() and np.allclose(rows.sum(axis=-1), 1, atol=1e-9)):
+                raise InputError(f"{name} must hold probabilities that sum to 1")
+        if (table * (np.arange(table.shape[2]) >= sizes[:, None, None])).any():
+            raise InputError(
+                f"confusion gives probability to votes beyond n_votes = {sizes.tolist()}"
+            )
+        for name, value in (("balance", pi), ("confusion", table), ("n_votes", sizes)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_judges(self) -> int:
+        """Number of judges."""
+        return int(self.confusion.shape[0])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.balance.size
+
+    @property
+    def accuracy(self) -> FloatArray:
+        r"""Probability that each judge is right on a new item, :math:`\sum_y \pi_y C_{jyy}`."""
+        return np.asarray(
+            np.einsum("y,jyy->j", self.balance, self.confusion[:, :, : self.n_classes])
+        )
+
+    def permuted(self, order: npt.ArrayLike) -> LatentModel:
+        """Return the same model with class ``order[c]`` under the name c."""
+        places = np.asarray(order)
+        return LatentModel(self.balance[places], self.confusion[:, places], self.n_votes)
+
+
+def pack(model: LatentModel) -> FloatArray:
+    """Lay a model out as classes x (1 + all votes): the balance, then every judge's columns side by
+    side.
+    """
+    keep = np.arange(model.confusion.shape[2]) < model.n_votes[:, None]
+    return np.column_stack((model.balance, model.confusion.transpose(1, 0, 2)[:, keep]))
+
+
+def unpack(table: FloatArray, n_votes: IntArray) -> LatentModel:
+    """Undo `pack`."""
+    return LatentModel(table[:, 0], spread(table[:, 1:], n_votes), n_votes)
+
+
+def spread(columns: FloatArray, n_votes: IntArray) -> FloatArray:
+    """Lay classes x (all votes) out as judges x classes x votes, with 0 beyond a judge's
+    alphabet.
+    """
+    keep = np.arange(n_votes.max()) < n_votes[:, None]
+    cube = np.zeros((columns.shape[0], *keep.shape))
+    cube[:, keep] = columns
+    return cube.transpose(1, 0, 2)
+
+
+def class_scores(table: FloatArray, one_hot: OneHot) -> FloatArray:
+    r"""Return :math:`\log(\pi_y \prod_j C_{jyx_j})`, classes x patterns, with 1e-300 for
+    probability 0.
+    """
+    logs = np.log(np.maximum(table, TINY))
+    scores = one_hot.score(logs[:, 1:])
+    scores += logs[:, :1]
+    return scores
+
+
+def log_likelihood(model: LatentModel, codes: npt.ArrayLike) -> FloatArray:
+    """Return the log probability (L1) of each pattern; ``-inf`` where the model rules it out.
+
+    >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 3)
+    >>> np.exp(log_likelihood(model, [[0, 0, 1], [0, -1, -1]])).round(4)
+    array([0.0565, 0.55  ])
+    """
+    return _mixture(model, codes)[1]
+
+
+def posterior(model: LatentModel, codes: npt.ArrayLike) -> FloatArray:
+    r"""Return :math:`P(y \mid x)` for each pattern (patterns x classes), also for patterns never
+    seen in a fit.
+
+    >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 3)
+    >>> posterior(model, [[0, 0, 1], [-1, -1, -1]]).round(3)
+    array([[0.717, 0.283],
+           [0.5  , 0.5  ]])
+    """
+    joint, total = _mixture(model, codes)
+    ruled_out = np.isneginf(total)
+    if ruled_out.any():
+        raise NotIdentifiable(
+            f"pattern {int(ruled_out.argmax())} has probability 0 under the model, so no class is"
+            " likely: drop it, or fit with confusion_prior > 0"
+        )
+    return np.asarray(np.exp(joint - total).T)
+
+
+def _mixture(model: LatentModel, codes: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return log joint (classes x patterns, exact -inf) and log marginal."""
+    array = np.asarray(codes)
+    if array.ndim != 2 or array.shape[1] != model.n_judges:
+        raise InputError(
+            f"codes must have one column for each of {model.n_judges} judges, got shape"
+            f" {array.shape}"
+        )
+    one_hot = as_votes(
+        array, np.ones(array.shape[0]), n_classes=model.n_classes, n_votes=model.n_votes
+    ).one_hot
+    table = pack(model)
+    joint = class_scores(table, one_hot)
+    impossible = one_hot.score((table[:, 1:] == 0).astype(np.float64)) + (table[:, :1] == 0)
+    joint[impossible > 0] = -np.inf
+    return joint, np.logaddexp.reduce(joint, axis=0)
+
+
+def expected_agreement(model: LatentModel) -> FloatArray:
+    r"""Return the judges x judges probability of equal votes, :math:`\sum_y \pi_y \sum_v C_{jyv}
+    C_{kyv}`.
+
+    The diagonal is 1. Both judges are taken to vote.
+
+    >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 2)
+    >>> expected_agreement(model).round(2)
+    array([[1.  , 0.75],
+           [0.75, 1.  ]])
+    """
+    agreement: FloatArray = np.einsum(
+        "y,jyv,kyv->jk", model.balance, model.confusion, model.confusion, optimize=True
+    )
+    np.fill_diagonal(agreement, 1.0)
+    return agreement
+
+
+# What a fit of the latent-class model may be told besides the votes.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LatentOptions:
+    """How to fit the latent-class model; every default is maximum likelihood from the majority
+    start.
+
+    Parameters
+    ----------
+    balance
+        The class balance, where it is known; it is then not estimated.
+    confusion
+        Known confusion matrices (classes x votes) by judge; they are then not estimated.
+    balance_prior, confusion_prior
+        Dirichlet pseudo-counts added in the M step: one number for all, or an array over classes /
+        over judges x classes x votes. 0 is maximum likelihood.
+    n_starts
+        The first start is the majority vote, the others are random; the highest objective wins.
+    branch
+        ``better-than-chance`` names the classes so that the judges' diagonals are largest, wherever
+        the data cannot tell the namings apart; ``as-started`` keeps what each start led to.
+    tolerance
+        EM stops when a plain step moves no probability by more than this.
+    max_iterations
+        EM steps allowed for each start.
+    accelerate
+        Extrapolate with SQUAREM; the objective still never falls.
+    strict
+        Raise ConvergenceError when the best start did not converge; if False, say so in
+        ``LatentFit.converged``.
+    """
+
+    balance: npt.ArrayLike | None = None
+    confusion: Mapping[int, npt.ArrayLike] = field(default_factory=dict)
+    balance_prior: float | npt.ArrayLike = 0.0
+    confusion_prior: float | npt.ArrayLike = 0.0
+    n_starts: int = 1
+    branch: Literal["better-than-chance", "as-started"] = "better-than-chance"
+    tolerance: float = 1e-8
+    max_iterations: int = 10_000
+    accelerate: bool = True
+    strict: bool = True
+
+    def __post_init__(self) -> None:
+        if self.n_starts < 1:
+            raise InputError(f"n_starts must be at least 1, got {self.n_starts!r}")
+        if not self.tolerance > 0:
+            raise InputError(f"tolerance must be positive, got {self.tolerance!r}")
+        if self.max_iterations < 1:
+            raise InputError(f"max_iterations must be at least 1, got {self.max_iterations!r}")
+        if self.branch not in ("better-than-chance", "as-started"):
+            raise InputError(
+                f"branch must be 'better-than-chance' or 'as-started', got {self.branch!r}"
+            )
+        for name in ("balance_prior", "confusion_prior"):
+            if not (np.asarray(getattr(self, name), dtype=np.float64) >= 0).all():
+                raise InputError(
+                    f"{name} must hold pseudo-counts of at least 0, got {getattr(self, name)!r}"
+                )
+
+
+# Votes as arrays: the checked input of the latent-class model, and its one-hot operator.
+#
+# Every sum that the model needs is a product with the one-hot matrix :math:`X` (patterns x all
+# votes
+# of all judges). It is dense when most judges vote on most items and sparse when most votes are
+# missing; nothing else in this package knows which.
+
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+_SPARSE_FROM = 0.1
+"""Share of ones from which on downwards the matrix is kept sparse.
+
+At .1 (ten labels, 4,000 patterns) both storages take the same time on one core. Below it the sparse
+product is faster, and on a busy machine by a factor of 100: BLAS splits the dense one over threads
+that wait for one another.
+"""
+_DENSE_CELLS = 50_000_000  # a dense matrix above 400 MB is never built
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Weighted vote patterns, checked: ``codes[i, j]`` is judge j's vote in pattern i, -1 where it
+    gave none.
+
+    Parameters
+    ----------
+    codes
+        Patterns x judges.
+    counts
+        How many items show each pattern (any non-negative weight).
+    n_votes
+        The size of each judge's alphabet; it may exceed the number of classes (an abstention that
+        means something is a vote of its own).
+    truth
+        The true class of the items of each pattern where it is known, -1 elsewhere.
+    """
+
+    codes: IntArray
+    counts: FloatArray
+    n_votes: IntArray
+    truth: IntArray
+
+    @property
+    def n_judges(self) -> int:
+        """Number of judges."""
+        return int(self.codes.shape[1])
+
+    @property
+    def n_items(self) -> float:
+        """Sum of the counts."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def one_hot(self) -> OneHot:
+        """The one-hot operator of these patterns."""
+        return OneHot.of(self.codes, self.n_votes)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """The counts, with 0 where a pattern has neither vote nor truth: it says nothing and would
+        only slow EM.
+        """
+        says = (self.codes >= 0).any(axis=1) | (self.truth >= 0)
+        return np.where(says, self.counts, 0.0)
+
+    @cached_property
+    def varied(self) -> npt.NDArray[np.bool_]:
+        """Which judges gave at least two different votes."""
+        used = self.one_hot.add(self.counts[None, :])[0] > 0
+        return np.asarray(np.add.reduceat(used.astype(np.int64), self.one_hot.start) > 1)
+
+
+@dataclass(frozen=True, eq=False)
+class OneHot:
+    """The matrix :math:`X` with one column for each (judge, vote), in one of two storages.
+
+    Class-by-pattern arrays go in and out, since NumPy reduces fastest over a short first axis.
+    """
+
+    columns: npt.NDArray[np.float64] | sp.csr_array
+    rows: npt.NDArray[np.float64] | sp.csr_array
+    judge: IntArray
+    start: IntArray
+
+    @classmethod
+    def of(cls, codes: IntArray, n_votes: IntArray) -> OneHot:
+        """Return the operator of *codes*, sparse where most of the matrix would be zeros."""
+        start = np.concatenate(([0], np.cumsum(n_votes)[:-1]))
+        judge = np.repeat(np.arange(n_votes.size), n_votes)
+        width = int(n_votes.sum())
+        pattern, voter = np.nonzero(codes >= 0)
+        place = start[voter] + codes[pattern, voter]
+        cells = codes.shape[0] * width
+        if cells > _DENSE_CELLS or (cells > 10_000 and pattern.size <= _SPARSE_FROM * cells):
+            import scipy.sparse as sp
+
+            ones = np.ones(pattern.size)
+            matrix = sp.csr_array((ones, (pattern, place)), shape=(codes.shape[0], width))
+            return cls(sp.csr_array(matrix.T), matrix, judge, start)
+        dense = np.zeros((codes.shape[0], width))
+        dense[pattern, place] = 1.0
+        return cls(np.ascontiguousarray(dense.T), dense, judge, start)
+
+    def score(self, values: FloatArray) -> FloatArray:
+        """Return, per class and pattern, the sum of *values* (classes x columns) over the votes of
+        the pattern.
+        """
+        if isinstance(self.columns, np.ndarray):
+            return values @ self.columns
+        return np.ascontiguousarray((self.rows @ values.T).T)
+
+    def add(self, values: FloatArray) -> FloatArray:
+        """Return, per class and column, the sum of *values* (classes x patterns) over the patterns
+        with that vote.
+        """
+        if isinstance(self.rows, np.ndarray):
+            return values @ self.rows
+        return np.ascontiguousarray((self.columns @ values.T).T)
+
+    def total(self, values: FloatArray) -> FloatArray:
+        """Return the sums of *values* (classes x columns) over the votes of each judge, spread back
+        over them.
+        """
+        return np.add.reduceat(values, self.start, axis=1)[:, self.judge]
+
+
+def as_votes(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike,
+    *,
+    n_classes: int,
+    n_votes: int | npt.ArrayLike | None = None,
+    truth: npt.ArrayLike | None = None,
+) -> Votes:
+    """Check arrays and return them as Votes.
+
+    >>> as_votes([[0, 1], [1, -1]], [3, 2], n_classes=2).n_items
+    5.0
+    >>> as_votes([[0, 2]], [1], n_classes=2)
+    Traceback (most recent call last):
+    tallystick.errors.InputError: codes of judge 1 must be in -1..1, got 2: pass n_votes for a larger alphabet
+    """
+    if n_classes < 2:
+        raise InputError(f"n_classes must be at least 2, got {n_classes!r}")
+    table = _integers("codes", codes, ndim=2)
+    n_patterns, n_judges = table.shape
+    if not n_patterns or not n_judges:
+        raise InputError(f"codes needs at least one pattern and one judge, got shape {table.shape}")
+    weights = np.asarray(counts, dtype=np.float64)
+    if weights.shape != (n_patterns,):
+        raise InputError(
+            f"counts must have one entry per pattern ({n_patterns}), got shape {weights.shape}"
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise InputError("counts must be finite, non-negative and not all zero")
+    sizes = np.broadcast_to(
+        _integers("n_votes", n_classes if n_votes is None else n_votes), (n_judges,)
+    ).copy()
+    if (sizes < 2).any():
+        raise InputError(
+            f"n_votes must be at least 2, got {sizes.min()} for judge {int(sizes.argmin())}"
+        )
+    wrong = (table < -1) | (table >= sizes)
+    if wrong.any():
+        i, j = (int(k) for k in np.argwhere(wrong)[0])
+        raise InputError(
+            f"codes of judge {j} must be in -1..{sizes[j] - 1}, got {table[i, j]}: pass n_votes for"
+            " a larger alphabet"
+        )
+    known = np.full(n_patterns, -1) if truth is None else _integers("truth", truth, ndim=1)
+    if known.shape != (n_patterns,) or known.min() < -1 or known.max() >= n_classes:
+        raise InputError(f"truth must hold one code in -1..{n_classes - 1} per pattern")
+    return Votes(table, weights, sizes, known)
+
+
+def _integers(name: str, values: npt.ArrayLike, *, ndim: int | None = None) -> IntArray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name} must be integers, got {array.dtype}")
+    if ndim is not None and array.ndim != ndim:
+        raise InputError(f"{name} must have {ndim} dimensions, got {array.ndim}")
+    return array.astype(np.int64)
+
+
+# Expectation-maximisation on weighted patterns, accelerated and still monotone.
+#
+# The parameters are one array, classes x (1 + all votes): the class balance, then every judge's
+# confusion columns. With weights :math:`w_i` and responsibilities :math:`r_{iy} = P(y \mid x_i)`
+# one
+# step is
+#
+# .. math::
+#     \pi_y \propto b_y + \sum_i w_i r_{iy}, \qquad
+#     C_{jyv} \propto a_{jyv} + \sum_{i:\,x_{ij}=v} w_i r_{iy}   \tag{L2}
+#
+# with pseudo-counts :math:`b, a`. It never lowers the objective, log likelihood plus
+# :math:`\sum b \log \pi + \sum a \log C`.
+
+
+_PATIENCE = 100
+"""Steps that EM takes before it is taken to be on a ridge; most climbs are over by then."""
+
+_MOST_CROSSING = 2_000
+"""E steps that crossing a ridge may take."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """The E step at one point: responsibilities (classes x patterns), log likelihood, objective."""
+
+    responsibility: FloatArray
+    log_likelihood: float
+    objective: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """All that EM needs, prepared once for every start."""
+
+    one_hot: OneHot
+    weights: FloatArray
+    barred: FloatArray | None
+    prior: FloatArray
+    fixed: FloatArray
+
+    @classmethod
+    def of(cls, votes: Votes, n_classes: int, options: LatentOptions) -> Problem:
+        """Prepare *votes* under *options*; ``fixed`` is NaN where a parameter is free."""
+        barred = None
+        if (votes.truth >= 0).any():
+            other = np.arange(n_classes)[:, None] != votes.truth
+            barred = np.where((votes.truth >= 0) & other, -np.inf, 0.0)
+        return cls(
+            votes.one_hot,
+            votes.weights,
+            barred,
+            _prior(votes, n_classes, options),
+            _fixed(votes, n_classes, options),
+        )
+
+    @cached_property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Which parameters are not estimated."""
+        return np.isfinite(self.fixed)
+
+    def expect(self, table: FloatArray) -> Expectation:
+        """Return the E step at *table*."""
+        scores = class_scores(table, self.one_hot)
+        if self.barred is not None:
+            scores += self.barred
+        top = scores.max(axis=0)
+        scores -= top
+        np.exp(scores, out=scores)
+        total = scores.sum(axis=0)
+        scores /= total
+        top += np.log(total)
+        likelihood = float(self.weights @ top)
+        penalty = (
+            float((self.prior * np.log(np.maximum(table, TINY))).sum()) if self.prior.any() else 0.0
+        )
+        return Expectation(scores, likelihood, likelihood + penalty)
+
+    def counts(self, responsibility: FloatArray) -> FloatArray:
+        """Return expected counts in the layout of the parameters, without pseudo-counts."""
+        weighted = responsibility * self.weights
+        return np.concatenate(
+            (weighted.sum(axis=1, keepdims=True), self.one_hot.add(weighted)), axis=1
+        )
+
+    def maximise(self, responsibility: FloatArray) -> FloatArray:
+        """Return the M step (L2)."""
+        return self.normalise(self.counts(responsibility) + self.prior)
+
+    def normalise(self, table: FloatArray) -> FloatArray:
+        """Make every row of every part sum to 1; a row of zeros, on which nothing depends, becomes
+        uniform.
+        """
+        out = np.empty_like(table)
+        out[:, 0] = table[:, 0] / table[:, 0].sum()
+        total = self.one_hot.total(table[:, 1:])
+        if total.all():
+            np.divide(table[:, 1:], total, out=out[:, 1:])
+        else:
+            size = self.one_hot.total(np.ones_like(total))
+            out[:, 1:] = np.where(
+                total > 0, table[:, 1:] / np.where(total > 0, total, 1.0), 1.0 / size
+            )
+        if self.known.any():
+            out[self.known] = self.fixed[self.known]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """Where one start led."""
+
+    table: FloatArray
+    expectation: Expectation
+    iterations: int
+    converged: bool
+    history: tuple[float, ...]
+
+
+def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
+    r"""Run EM from *table* until a plain step moves no parameter by more than the tolerance.
+
+    Accelerated by SQUAREM with steplength :math:`\alpha = -\lVert r\rVert / \lVert v\rVert` of two
+    plain steps, r the first and v the change between them. The extrapolated point is taken only if
+    its objective is at least that of the first plain step, so the history never falls; otherwise
+    the second plain step is.
+
+    A climb that is not over after 100 steps (or as many as there are parameters) is on a ridge:
+    :func:`cross_ridge` goes along it, once, and EM goes on from where that ended.
+    """
+    whole = options.max_iterations
+    # The curvature is learnt in about as many steps as there are parameters: no use before that.
+    patience = max(_PATIENCE, table.size)
+    if not options.accelerate or whole <= patience:
+        return _by_steps(problem, table, options, whole)
+    first = _by_steps(problem, table, options, patience)
+    if first.converged:
+        return first
+
+    steps = first.iterations
+    far, seen = cross_ridge(
+        problem, first.table, tolerance=options.tolerance, most=min(whole - steps, _MOST_CROSSING)
+    )
+    steps += seen
+    better = problem.expect(far).objective >= first.expectation.objective
+    last = _by_steps(problem, far if better else first.table, options, max(whole - steps, 1))
+    return Climb(
+        last.table,
+        last.expectation,
+        steps + last.iterations,
+        last.converged,
+        first.history + last.history,
+    )
+
+
+def _by_steps(problem: Problem, table: FloatArray, options: LatentOptions, most: int) -> Climb:
+    """Run EM from *table* for at most *most* steps, with SQUAREM where asked for."""
+    here = problem.expect(table)
+    history = [here.objective]
+    steps = 0
+    while steps < most:
+        first = problem.maximise(here.responsibility)
+        steps += 1
+        if _distance(first, table) <= options.tolerance:
+            return Climb(table, here, steps, True, tuple(history))
+        there = problem.expect(first)
+        history.append(there.objective)
+        if not options.accelerate:
+            table, here = first, there
+            continue
+        second = problem.maximise(there.responsibility)
+        steps += 1
+        if _distance(second, first) <= options.tolerance:
+            return Climb(first, there, steps, True, tuple(history))
+        table = _extrapolate(problem, table, first, second)
+        here = problem.expect(table)
+        if here.objective < there.objective:
+            table, here = second, problem.expect(second)
+        history.append(here.objective)
+    return Climb(table, here, steps, False, tuple(history))
+
+
+def _extrapolate(
+    problem: Problem, zero: FloatArray, first: FloatArray, second: FloatArray
+) -> FloatArray:
+    r = first - zero
+    v = second - first - r
+    norm = float(np.sqrt((v * v).sum()))
+    if norm == 0:
+        return second
+    step = max(1.0, float(np.sqrt((r * r).sum())) / norm)
+    far = zero + 2 * step * r + step * step * v
+    # EM cannot leave an exact 0, so a jump may shrink a probability but not end it.
+    return problem.normalise(np.maximum(far, 0.1 * second))
+
+
+def _distance(a: FloatArray, b: FloatArray) -> float:
+    return float(np.abs(a - b).max())
+
+
+def _prior(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
+    shape = (votes.n_judges, n_classes, int(votes.n_votes.max()))
+    try:
+        balance = np.broadcast_to(np.asarray(options.balance_prior, dtype=np.float64), (n_classes,))
+        confusion = np.broadcast_to(np.asarray(options.confusion_prior, dtype=np.float64), shape)
+    except ValueError:
+        raise InputError(
+            f"priors must fit {n_classes} classes and judges x classes x votes = {shape}"
+        ) from None
+    keep = np.arange(shape[2]) < votes.n_votes[:, None]
+    return np.column_stack((balance, confusion.transpose(1, 0, 2)[:, keep]))
+
+
+def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
+    fixed = np.full((n_classes, 1 + int(votes.n_votes.sum())), np.nan)
+    if options.balance is not None:
+        balance = np.asarray(options.balance, dtype=np.float64)
+        if balance.shape != (n_classes,) or not (
+            (balance > 0).all() and np.isclose(balance.sum(), 1)
+        ):
+            raise InputError(
+                f"balance must hold {n_classes} positive probabilities that sum to 1, got"
+                f" {options.balance!r}"
+            )
+        fixed[:, 0] = balance
+    for j, matrix in options.confusion.items():
+        if not 0 <= j < votes.n_judges:
+            raise InputError(f"confusion names judge {j}, but there are {votes.n_judges} judges")
+        alone = LatentModel(
+            np.full(n_classes, 1 / n_classes), np.asarray(matrix)[None], votes.n_votes[j : j + 1]
+        )
+        first = 1 + votes.one_hot.start[j]
+        fixed[:, first : first + votes.n_votes[j]] = pack(alone)[:, 1:]
+    return fixed
+
+
+# Quasi-Newton steps for the ridges on which EM crawls.
+#
+# Where the votes say little (coins, near-copies), the objective is almost flat along some
+# direction
+# and EM, even accelerated, takes thousands of steps there. In softmax coordinates the gradient
+# costs
+# no more than one EM step: with expected counts and pseudo-counts :math:`N_{jyv}` and their row
+# sums
+# :math:`N_{jy\cdot}`,
+#
+# .. math:: \partial\,\text{objective} / \partial \eta_{jyv} = N_{jyv} - N_{jy\cdot}\,C_{jyv}
+# \tag{L7}
+#
+# and likewise for the class balance. L-BFGS remembers the curvature along the ridge and crosses
+# it in
+# some fifty steps. It never ends below its start. EM goes on from there and decides what has
+# converged.
+
+
+_MEMORY = 20
+"""Past steps from which the curvature is made."""
+
+_EXPONENTS = (-690.0, 300.0)
+"""Logs beyond these would be 0 or infinite once exponentiated."""
+
+
+def cross_ridge(
+    problem: Problem, table: FloatArray, *, tolerance: float, most: int
+) -> tuple[FloatArray, int]:
+    """Return a table with no lower objective than *table*, and how many E steps it took.
+
+    Parameters
+    ----------
+    problem
+        The votes, as EM sees them.
+    table
+        Classes x (1 + all votes): where to start.
+    tolerance
+        Of EM, in probabilities. The gradient per item must fall to a hundredth of it.
+    most
+        E steps allowed.
+
+    Examples
+    --------
+    Votes of three coins; EM alone takes hundreds of steps:
+
+    >>> import itertools
+    >>> from tallystick.stats.latent_model import LatentOptions
+    >>> from tallystick.stats.latent_fit import fit
+    >>> codes = list(itertools.product([0, 1], repeat=3))
+    >>> counts = [509, 493, 515, 499, 489, 497, 493, 505]
+    >>> fit(codes, counts, n_classes=2, options=LatentOptions(confusion_prior=1)).iterations < 250
+    True
+    """
+    from scipy.optimize import minimize
+
+    scale = max(float(problem.weights.sum()), 1.0)
+    seen = 0
+
+    def probabilities(eta: FloatArray) -> FloatArray:
+        return problem.normalise(np.exp(np.clip(eta.reshape(table.shape), *_EXPONENTS)))
+
+    def loss(eta: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal seen
+        seen += 1
+        here = probabilities(eta)
+        found = problem.expect(here)
+        counts = problem.counts(found.responsibility) + problem.prior
+        slope = np.empty_like(counts)
+        slope[:, 0] = counts[:, 0] - counts[:, 0].sum() * here[:, 0]  # (L7)
+        slope[:, 1:] = counts[:, 1:] - problem.one_hot.total(counts[:, 1:]) * here[:, 1:]
+        slope[problem.known] = 0.0
+        return -found.objective / scale, -slope.ravel() / scale
+
+    start = np.log(np.maximum(table, np.exp(_EXPONENTS[0])))
+    found = minimize(
+        loss,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={
+            "maxcor": _MEMORY,
+            "maxfun": most,
+            "maxiter": most,
+            "ftol": 0.0,
+            "gtol": 0.01 * tolerance,
+        },
+    )
+    return probabilities(found.x), seen

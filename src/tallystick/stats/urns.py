@@ -1,0 +1,544 @@
+"""Exact intervals for a finite population: how many of *these* items are right, from the labels of
+some.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.results import Interval
+from tallystick.stats.intervals import (
+    Floats,
+    Intervals,
+    Numbers,
+    Side,
+    Vector,
+    as_counts,
+    pack,
+    split_alpha,
+)
+
+__all__ = [
+    "fewest_in_strata",
+    "fewest_in_urn",
+    "hypergeometric",
+    "hypergeometric_strata",
+    "hypergeometric_subgroup",
+    "least_shares",
+    "smaller_tail",
+]
+
+
+@overload
+def hypergeometric(
+    successes: float, draws: float, population: float, *, alpha: float = ..., side: Side = ...
+) -> Interval: ...
+@overload
+def hypergeometric(
+    successes: Vector, draws: Numbers, population: Numbers, *, alpha: float = ..., side: Side = ...
+) -> Intervals: ...
+def hypergeometric(
+    successes: Numbers,
+    draws: Numbers,
+    population: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+) -> Interval | Intervals:
+    r"""Bound the share of right items among *these* N, for certain, from k of them drawn without
+    replacement.
+
+    With K right items of N, the right ones among k draws follow the hypergeometric law; the ends
+    are
+
+    .. math:: K_{lo} = \min\{K: P(X \ge x \mid K) > \alpha/2\}, \qquad
+              K_{hi} = \max\{K: P(X \le x \mid K) > \alpha/2\},   \tag{I4}
+
+    divided by N. Exact for every (N, K, k); all N labelled give a point.
+
+    Parameters
+    ----------
+    successes, draws, population
+        x of k draws from N items, whole numbers, ``0 <= x <= k <= N``, N at least 1.
+    alpha, side
+        As in :func:`clopper_pearson`. An end without error allowed to it is what logic leaves: x/N,
+        or (x + N - k)/N.
+
+    Returns
+    -------
+    Interval or Intervals
+        For the share K/N; times N it is the number of right items.
+
+    Examples
+    --------
+    >>> print(hypergeometric(45, 50, 60))
+    [0.850, 0.917] (95 %, exact)
+    >>> hypergeometric([8, 80], [10, 100], 200).low.round(3).tolist()
+    [0.455, 0.735]
+    """
+    at_low, at_high = split_alpha(alpha, side)
+    x, k = as_counts(successes, draws, names=("successes", "draws"))
+    k, n = as_counts(k, population, names=("draws", "population"))
+    x = np.broadcast_to(x, n.shape)
+    if (n < 1).any():
+        raise InputError(f"population must be at least 1, got {n.min()}")
+    right, drawn, size = (np.ravel(part).astype(np.int64) for part in (x, k, n))
+    fewest_right = fewest_in_urn(right, drawn, size, at_low).reshape(n.shape)
+    fewest_wrong = fewest_in_urn(drawn - right, drawn, size, at_high).reshape(n.shape)
+    return pack(
+        fewest_right / n,
+        (n - fewest_wrong) / n,
+        alpha=alpha,
+        guarantee="exact",
+        method="hypergeometric",
+    )
+
+
+def hypergeometric_strata(
+    successes: Vector, draws: Vector, sizes: Vector, *, alpha: float = 0.05, side: Side = "two"
+) -> Intervals:
+    r"""Bound the share of right items among *these*, for certain, from labels in two strata.
+
+    The number K of right items is tested with :math:`S = \sum_h N_h X_h/k_h`. How K divides into
+    strata is unknown, so the lower end is the least K with
+
+    .. math:: p(K) = \max_{(K_1, K - K_1) \in B} P(S \ge s \mid K_1, K - K_1) > (1 - \gamma) \alpha/2,   \tag{I12}
+
+    every :math:`K_1` tried; the upper end counts wrong items. The box B holds both counts with
+    error :math:`\gamma \alpha/2`, :math:`\gamma` = .05, so the two errors add up to
+    :math:`\alpha/2`; it keeps out divisions that the labels themselves refute, which else decide
+    the maximum. Exact, given how many labels fell into each stratum, also when that was by chance.
+    A stratum without labels adds nothing to S and may hold anything. Narrower than
+    :func:`hypergeometric` where the strata differ.
+
+    Parameters
+    ----------
+    successes, draws, sizes
+        :math:`x_h, k_h, N_h`, whole numbers, the two strata along the last axis; one pair is one
+        row.
+    alpha, side
+        As in :func:`hypergeometric`.
+
+    Returns
+    -------
+    Intervals
+        For the share of right items among all, one a row.
+
+    Examples
+    --------
+    >>> print(hypergeometric_strata([28, 2], [30, 20], [120, 80])[0])
+    [0.490, 0.705] (95 %, exact)
+    >>> print(hypergeometric(30, 50, 200))
+    [0.475, 0.715] (95 %, exact)
+    """
+    at_low, at_high = split_alpha(alpha, side)
+    x, k = as_counts(successes, draws, names=("successes", "draws"))
+    k, n = as_counts(k, sizes, names=("draws", "sizes"))
+    x = np.broadcast_to(x, n.shape)
+    if n.ndim == 0 or n.shape[-1] != 2:
+        raise InputError(f"sizes must have two strata along the last axis, got shape {n.shape}")
+    x, k, n = (np.atleast_2d(part) for part in (x, k, n))
+    whole = n.sum(axis=-1)
+    if (whole < 1).any():
+        raise InputError("sizes must add up to at least 1 item")
+    right, drawn, size = (np.reshape(part, (-1, 2)).astype(np.int64) for part in (x, k, n))
+    low = fewest_in_strata(right, drawn, size, at_low).reshape(whole.shape) / whole
+    high = (
+        whole - fewest_in_strata(drawn - right, drawn, size, at_high).reshape(whole.shape)
+    ) / whole
+    return Intervals(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-strata")
+
+
+@overload
+def hypergeometric_subgroup(
+    successes: float,
+    members: float,
+    draws: float,
+    population: float,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+) -> Interval: ...
+@overload
+def hypergeometric_subgroup(
+    successes: Vector,
+    members: Numbers,
+    draws: Numbers,
+    population: Numbers,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+) -> Intervals: ...
+def hypergeometric_subgroup(
+    successes: Numbers,
+    members: Numbers,
+    draws: Numbers,
+    population: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+) -> Interval | Intervals:
+    r"""Bound the share of right items in a subgroup of unknown size, for certain: among all of one
+    class, say.
+
+    Of k labelled items out of N, m belong to the subgroup and x of these are right. The size Q of
+    the subgroup has its own range :math:`R` at :math:`\alpha/10`; given Q, the m members are a
+    sample from it, so
+
+    .. math:: \bigcup_{Q \in R} \mathrm{hypergeometric}(x, m, Q)_{.9 \alpha}   \tag{I13}
+
+    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1].
+
+    Parameters
+    ----------
+    successes, members, draws, population
+        x, m, k, N; ``0 <= x <= m <= k <= N``.
+    alpha, side
+        As in :func:`hypergeometric`.
+
+    Examples
+    --------
+    >>> print(hypergeometric_subgroup(18, 20, 50, 300))
+    [0.691, 0.985] (95 %, exact)
+    >>> hypergeometric_subgroup([18, 0], [20, 0], 50, 300).high.round(3).tolist()
+    [0.985, 1.0]
+    """
+    at_low, at_high = split_alpha(0.9 * alpha, side)
+    x, m = as_counts(successes, members, names=("successes", "members"))
+    m, k = as_counts(m, draws, names=("members", "draws"))
+    k, n = as_counts(k, population, names=("draws", "population"))
+    shape = n.shape
+    right, inside, drawn, size = (
+        np.ravel(np.broadcast_to(part, shape)).astype(np.int64) for part in (x, m, k, n)
+    )
+    first = fewest_in_urn(inside, drawn, size, alpha / 20)
+    last = size - fewest_in_urn(drawn - inside, drawn, size, alpha / 20)
+    first, last = np.maximum(first, 1), np.maximum(last, 1)
+    good, of_good = least_shares(right, inside, first, last, at_low)
+    bad, of_bad = least_shares(inside - right, inside, first, last, at_high)
+    none = inside == 0
+    low, high = np.where(none, 0.0, good / of_good), np.where(none, 1.0, (of_bad - bad) / of_bad)
+    return pack(
+        low.reshape(shape),
+        high.reshape(shape),
+        alpha=alpha,
+        guarantee="exact",
+        method="hypergeometric-subgroup",
+    )
+
+
+# Exact finite-population intervals: tails of the hypergeometric law, inverted.
+#
+# Everything is written for the *fewest* right items that the sample allows; the most follow by
+# counting wrong items.
+
+
+Ints = NDArray[np.int64]
+
+BOX_SHARE = 0.05
+"""The part of the allowed error that goes to saying where the two strata can lie at all."""
+SLACK = 1.0 - 1e-7
+"""A count is excluded only if its tail is below this share of the allowed error: rounding must
+never exclude what it should not."""
+PARTS = 16
+"""Parts into which a range of counts is cut at once."""
+CELLS = 1 << 17
+"""Pairs of counts whose tails are all computed and kept; of larger ranges only a box is."""
+DENSE = 1 << 22
+"""Pairs of counts in a box up to which all of them are computed."""
+
+
+def laws(good: Ints, draws: int, population: Ints | int) -> Floats:
+    """Return P(X = j), j = 0..draws, one row per number of right items.
+
+    By the ratios of neighbours, added up in logarithms and scaled to sum to one, so that no digits
+    are lost to factorials.
+
+    >>> laws(np.array([2]), 2, 4).round(4).tolist()
+    [[0.1667, 0.6667, 0.1667]]
+    """
+    rest = (population - good)[:, None]
+    good = good[:, None]
+    j = np.arange(draws)
+    first, last = np.maximum(0, draws - rest), np.minimum(draws, good)
+    inside = (j >= first) & (j < last)
+    up = np.where(inside, (good - j) * (draws - j).astype(np.float64), 1.0)
+    down = np.where(inside, (j + 1.0) * (rest - draws + j + 1), 1.0)
+    log = np.zeros((len(good), draws + 1))
+    np.cumsum(np.log(up / down), axis=1, out=log[:, 1:])
+    k = np.arange(draws + 1)
+    log = np.where((k >= first) & (k <= last), log, -np.inf)
+    chance = np.exp(log - log.max(axis=1, keepdims=True))
+    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+
+def fewest_in_urn(x: Ints, draws: Ints, population: Ints, budget: float) -> Ints:
+    """Return for each row the least K with P(X >= x | K) above the budget."""
+    rows, where = np.unique(np.stack([x, draws, population], axis=1), axis=0, return_inverse=True)
+    found = np.array([_fewest(int(a), int(b), int(c), budget) for a, b, c in rows], np.int64)
+    return found[where.reshape(-1)]
+
+
+@lru_cache(maxsize=4096)
+def _fewest(x: int, draws: int, population: int, budget: float) -> int:
+    if budget <= 0.0 or x == 0:
+        return x
+    low, high = np.array([x - 1]), np.array([population - (draws - x)])
+    return int(_least_kept(x, draws, np.array([population]), budget, low, high)[0])
+
+
+def _least_kept(x: int, draws: int, population: Ints, budget: float, low: Ints, high: Ints) -> Ints:
+    """Return the least K between *low* and *high* with P(X >= x | K) above the budget, per
+    population; the tail grows with K.
+
+    *low* is known to be excluded, *high* not to be.
+    """
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    parts = PARTS if len(low) < PARTS else 2
+    while (high - low > 1).any():
+        # Points strictly between the ends, where there are any; the others repeat an end.
+        points = low[:, None] + (high - low)[:, None] * np.arange(1, parts) // parts
+        size = np.repeat(population, parts - 1)
+        tails = laws(points.ravel(), draws, size)[:, x:].sum(axis=1).reshape(points.shape)
+        out = (tails <= budget * SLACK) & (points > low[:, None])
+        count = out.sum(axis=1)
+        edges = np.concatenate([low[:, None], np.maximum(points, low[:, None]), high[:, None]], 1)
+        # Excluded points come first, so the last of them and its neighbour are the new bracket.
+        same = (points <= low[:, None]).sum(axis=1)
+        rows = np.arange(len(low))
+        low, high = edges[rows, same + count], edges[rows, same + count + 1]
+    return high
+
+
+def _at_least(chance: Floats) -> Floats:
+    """Return P(X >= j), j = 0..draws + 1, from rows of P(X = j)."""
+    above = np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]
+    return np.concatenate([above, np.zeros((len(above), 1))], axis=1)
+
+
+def _joint(first: Floats, above: Floats, draws: tuple[int, int], weights: _Weights) -> Floats:
+    """Return P(a X1 + b X2 >= seen) for rows of laws of X1 and rows of tails of X2."""
+    a, b, seen = weights
+    short = seen - a * np.arange(draws[0] + 1)
+    least = -(-short // b) if b else np.where(short > 0, draws[1] + 1, 0)
+    needed = np.where(short <= 0, 0, np.minimum(least, draws[1] + 1)).astype(np.int64)
+    return np.asarray(first @ above[:, needed].T)
+
+
+_Weights = tuple[int, int, int]
+
+
+def _weights(x: Ints, draws: Ints, size: Ints) -> _Weights:
+    """Return a, b and the value seen of a X1 + b X2, the statistic S of (I12) in whole numbers.
+
+    Equal statistics stay equal. A stratum without labels adds nothing.
+    """
+    a = int(size[0]) * max(int(draws[1]), 1) if draws[0] else 0
+    b = int(size[1]) * max(int(draws[0]), 1) if draws[1] else 0
+    return a, b, a * int(x[0]) + b * int(x[1])
+
+
+def fewest_in_strata(x: Ints, draws: Ints, size: Ints, budget: float) -> Ints:
+    """Return for each row the least K1 + K2 that the statistic of (I12) does not exclude."""
+    return np.array(
+        [_fewest_of_two(*row, budget) for row in zip(x, draws, size, strict=True)], np.int64
+    )
+
+
+def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
+    if budget <= 0.0:
+        return int(x[0] + x[1])
+    side = BOX_SHARE * budget / 4  # two strata, two ends each
+    allowed = (1 - BOX_SHARE) * budget * SLACK
+    free = size - draws + 1
+    if int(free[0]) * int(free[1]) <= CELLS:
+        tails, rises, falls = _everything(tuple(x.tolist() + draws.tolist() + size.tolist()))
+        # Both ends of the box from the tails of each stratum alone.
+        least = [int((tail <= side * SLACK).sum()) for tail in rises]
+        most = [int((tail > side * SLACK).sum()) for tail in falls]
+        box = tails[least[0] : most[0], least[1] : most[1]]
+        return int(x.sum()) + least[0] + least[1] + _least_sum(box, allowed)
+
+    least = [_fewest(int(x[h]), int(draws[h]), int(size[h]), side) for h in range(2)]
+    most = [
+        int(size[h]) - _fewest(int(draws[h] - x[h]), int(draws[h]), int(size[h]), side)
+        for h in range(2)
+    ]
+    weights = _weights(x, draws, size)
+    cells = (most[0] - least[0] + 1) * (most[1] - least[1] + 1)
+    if cells > DENSE:
+        return _search(draws, size, weights, (least, most), allowed)
+    first = laws(np.arange(least[0], most[0] + 1), int(draws[0]), int(size[0]))
+    above = _at_least(laws(np.arange(least[1], most[1] + 1), int(draws[1]), int(size[1])))
+    tails = _joint(first, above, (int(draws[0]), int(draws[1])), weights)
+    return least[0] + least[1] + _least_sum(tails, allowed)
+
+
+@lru_cache(maxsize=64)
+def _everything(counts: tuple[int, ...]) -> tuple[Floats, list[Floats], list[Floats]]:
+    """Return the tails at every pair of counts that logic allows, and those of each stratum alone.
+
+    They do not depend on the level, and a p-value asks for them at many levels.
+    """
+    x, draws, size = (np.array(part) for part in (counts[:2], counts[2:4], counts[4:]))
+    rows = [
+        laws(np.arange(x[h], size[h] - (draws[h] - x[h]) + 1), int(draws[h]), int(size[h]))
+        for h in range(2)
+    ]
+    above = _at_least(rows[1])
+    tails = _joint(rows[0], above, (int(draws[0]), int(draws[1])), _weights(x, draws, size))
+    # P(X >= x) grows with K and is 1 without right labels; P(X <= x) falls.
+    rises = [row[:, x[h] :].sum(axis=1) for h, row in enumerate(rows)]
+    falls = [row[:, : x[h] + 1].sum(axis=1) for h, row in enumerate(rows)]
+    return tails, rises, falls
+
+
+def _least_sum(tails: Floats, allowed: float) -> int:
+    """Return the least i + j with a tail above what is allowed; tails grow along both axes."""
+    second = (tails <= allowed).sum(axis=1)
+    kept = second < tails.shape[1]
+    if not kept.any():
+        return sum(tails.shape)  # nothing is left: as many as there are
+    return int((np.arange(len(tails)) + second)[kept].min())
+
+
+def _search(
+    draws: Ints,
+    size: Ints,
+    weights: _Weights,
+    box: tuple[list[int], list[int]],
+    allowed: float,
+) -> int:
+    """Return the least K1 + K2 of a large box.
+
+    The tail grows with K1 and with K2, so the least K2 falls as K1 grows: between a and b no sum is
+    below a + 1 plus the least K2 of b. Parts that cannot beat the best sum so far are left out;
+    every other K1 is tried.
+    """
+    (low1, low2), (high1, high2) = box
+    k1, k2 = int(draws[0]), int(draws[1])
+
+    def least_second(good: int, low: int, high: int) -> int:
+        """Return the least K2 from *low* to *high* that is not excluded, *high* + 1 if all are."""
+        first = laws(np.array([good]), k1, int(size[0]))
+        low, high = low - 1, high + 1
+        while high - low > 1:
+            points = np.unique(low + (high - low) * np.arange(1, PARTS) // PARTS)
+            points = points[points > low]
+            above = _at_least(laws(points, k2, int(size[1])))
+            out = int((_joint(first, above, (k1, k2), weights)[0] <= allowed).sum())
+            edges = [low, *points.tolist(), high]
+            low, high = edges[out], edges[out + 1]
+        return high
+
+    best = int(size.sum())
+    ends = [least_second(good, low2, high2) for good in (low1, high1)]
+    for good, second in zip((low1, high1), ends, strict=True):
+        best = min(best, good + second) if second <= high2 else best
+    stack = [(low1, high1, *ends)]
+    while stack:
+        left, right, at_left, at_right = stack.pop()
+        if right - left < 2 or left + 1 + at_right >= best:
+            continue
+        good = (left + right) // 2
+        second = least_second(good, at_right, min(at_left, high2))
+        best = min(best, good + second) if second <= high2 else best
+        stack += [(left, good, at_left, second), (good, right, second, at_right)]
+    return best
+
+
+def least_shares(x: Ints, draws: Ints, first: Ints, last: Ints, budget: float) -> Ints:
+    """Return K and Q of the least share K/Q per row, over populations Q from *first* to *last*.
+
+    K is the fewest that *budget* leaves in Q.
+    """
+    rows = zip(x.tolist(), draws.tolist(), first.tolist(), last.tolist(), strict=True)
+    return np.array([_least_share(*row, budget) for row in rows], np.int64).reshape(-1, 2).T
+
+
+@lru_cache(maxsize=4096)
+def _least_share(x: int, draws: int, first: int, last: int, budget: float) -> tuple[int, int]:
+    """Return K and Q of the least share.
+
+    K grows with Q, by at most 1 each step. Between Q1 and Q2 no share is below K1/(Q2 - 1), so
+    stretches that cannot beat the best share so far are left out; every other Q is tried.
+    """
+    if budget <= 0.0 or x == 0:
+        return x, last
+    sizes = np.unique(np.linspace(first, last, PARTS + 1).astype(np.int64))
+    low, high = np.full(sizes.size, x - 1), sizes - (draws - x)
+    kept = _least_kept(x, draws, sizes, budget, low, high)
+    while True:
+        at = int(np.argmin(kept / sizes))
+        best = kept[at] / sizes[at]
+        # Inside a stretch the share is at least that of its first K in its last population.
+        bound = (kept[:-1] / (sizes[1:] - 1))[sizes[1:] - sizes[:-1] > 1]
+        left = np.flatnonzero(sizes[1:] - sizes[:-1] > 1)[bound < best]
+        if not left.size:
+            return int(kept[at]), int(sizes[at])
+        some = left[np.argsort(kept[left] / sizes[left + 1])][:PARTS]
+        middle = (sizes[some] + sizes[some + 1]) // 2
+        # K grows by 0 or 1 with each population, and never beyond the next one that is known.
+        top = np.minimum(kept[some] + middle - sizes[some], kept[some + 1])
+        new = _least_kept(x, draws, middle, budget, kept[some] - 1, top)
+        order = np.argsort(np.concatenate([sizes, middle]))
+        sizes = np.concatenate([sizes, middle])[order]
+        kept = np.concatenate([kept, new])[order]
+
+
+# How unusual a draw from an urn is: the smaller tail of the hypergeometric law, term by term.
+
+
+_CHUNK = 4096
+_NEGLIGIBLE = 1e-17
+"""Terms below this share of the sum change nothing."""
+
+
+def smaller_tail(seen: int, population: int, good: int, draws: int) -> float:
+    r"""Return the smaller of :math:`P(X \le x)` and :math:`P(X \ge x)`.
+
+    X is the number of good items among *draws* from *population* items of which *good* are good.
+    The terms of the tail that points away from the mean fall from x on, so a few are enough,
+    however large the urn is.
+
+    Parameters
+    ----------
+    seen
+        x, the good items that were drawn.
+    population, good, draws
+        The urn and the size of the draw.
+
+    Examples
+    --------
+    >>> round(smaller_tail(1, 20, 10, 10), 6)
+    0.000547
+    """
+    first, last = max(0, draws - (population - good)), min(draws, good)
+    step = -1 if seen * population <= draws * good else 1
+    end = first if step < 0 else last
+    total = 0.0
+    for start in range(seen, end + step, step * _CHUNK):
+        stop = max(start - _CHUNK + 1, end) if step < 0 else min(start + _CHUNK - 1, end)
+        terms = _chances(np.arange(start, stop + step, step), population, good, draws)
+        total += float(terms.sum())
+        if terms[-1] <= _NEGLIGIBLE * total:
+            break
+    return min(1.0, total)
+
+
+def _chances(
+    x: npt.NDArray[np.int64], population: int, good: int, draws: int
+) -> npt.NDArray[np.float64]:
+    from scipy.special import gammaln
+
+    def choose(n: int, k: npt.NDArray[np.int64] | int) -> npt.NDArray[np.float64]:
+        return np.asarray(gammaln(n + 1) - gammaln(np.add(k, 1)) - gammaln(np.subtract(n + 1, k)))
+
+    inside = choose(good, x) + choose(population - good, np.subtract(draws, x))
+    return np.exp(inside - choose(population, draws))

@@ -1,0 +1,588 @@
+"""What a table shows that a reader must know before relying on an answer from it.
+
+Every capability answers through `tallystick.table.conclude`, so these checks are made once, for all
+of them: numbers that may mean no answer, true labels that are a copy of one column, parts of a data
+set that were pooled, labels on one block of rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tallystick.errors import InputError
+from tallystick.results import Interval, Result, percent
+from tallystick.table.cells import identifier
+from tallystick.table.data import Data
+from tallystick.table.defaults import CodeDoubt, doubted_codes
+from tallystick.table.detect_names import CRITERIA, ITEM_NAMES, is_identifier, is_item, plain
+from tallystick.table.label_doubts import (
+    LabelBlock,
+    LabelGroups,
+    LabelOrder,
+    LabelSlice,
+    label_block,
+    label_groups,
+    label_order,
+    label_slice,
+)
+from tallystick.table.one_spelling import answer_counts
+from tallystick.table.roles import Roles
+from tallystick.table.scan import scan
+from tallystick.table.tables import Table
+from tallystick.table.tally import Tally
+from tallystick.table.truth import CopiedTruth, copied_truth, reversed_votes, unrelated_truth
+from tallystick.table.words import as_word
+
+if TYPE_CHECKING:
+    from tallystick.table.capability import Question
+
+_R = TypeVar("_R", bound=Result)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """A warning that the table itself gives rise to.
+
+    Parameters
+    ----------
+    warning
+        What was seen and what to do about it.
+    assumption
+        What every interval rests on because of it; empty if intervals stay as they are.
+    """
+
+    warning: str
+    assumption: str = ""
+
+
+def find_cautions(
+    data: Data, *, sliced: bool, sampled: bool = True, clustered: bool = False
+) -> tuple[Caution, ...]:
+    """Return the cautions of *data*, from what the answer has counted where that is enough.
+
+    *sliced* says that the verb knows slices, *sampled* that a few labels speak for all rows in it,
+    *clustered* that it reads which rows belong together.
+    """
+    found = [Caution(warning=one) for one in data.warnings]
+    split = pooled_split(data)
+    if split is not None and sliced:
+        found.append(_split_caution(split))
+    again = repeated_question(data) if sampled else None
+    if again is not None:
+        found.append(_again_caution(again, clustered=clustered))
+    # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
+    if not sampled and data.roles.old is None:
+        return tuple(found)
+    block = label_block(data)
+    order = label_order(data) if block is None else None
+    if block is not None:
+        found.append(_block_caution(block))
+    elif order is not None:
+        found.append(_order_caution(order))
+    part = label_slice(data)
+    groups = label_groups(data) if part is None else None
+    if part is not None:
+        found.append(_part_caution(part))
+    elif groups is not None:
+        found.append(_groups_caution(groups))
+    return (*found, *_of_counts(data))
+
+
+def _of_counts(data: Data) -> list[Caution]:
+    """Return the cautions that show in how often answers meet true labels."""
+    counts = answer_counts(data)
+    if counts is None:
+        return []
+    found = []
+    # Readers of a labelling session did not see the votes.
+    copy = copied_truth(counts) if data.session is None else None
+    if copy is not None:
+        found.append(_copy_caution(copy))
+    turned = reversed_votes(counts)
+    if turned is not None:
+        found.append(_reversed_caution(*turned))
+    pairwise = len(data.roles.systems) == 2
+    stray = unrelated_truth(counts) if data.session is None and not pairwise else None
+    if stray is not None:
+        found.append(_stray_caution(stray))
+    return found
+
+
+def _stray_caution(truth: str) -> Caution:
+    return Caution(
+        warning=(
+            f"{truth!r} agrees with no column more than by chance, while the columns agree with one"
+            " another. Are its labels on the right rows? Check the names of the items, and whether"
+            " the labels were sorted apart from them"
+        ),
+        assumption=f"the labels of {truth!r} stand on the right rows",
+    )
+
+
+def _reversed_caution(truth: str, agreement: float) -> Caution:
+    return Caution(
+        warning=(
+            f"no column equals {truth!r} on more than {percent(agreement)} of the labelled rows,"
+            " with two labels. Are the labels of one side written the other way round (0 for pass"
+            " here, 1 for pass there)? Then turn one side round before you rely on any figure here"
+        ),
+        assumption=f"{truth!r} and the votes mean the same by the same label",
+    )
+
+
+def _copy_caution(copy: CopiedTruth) -> Caution:
+    return Caution(
+        warning=(
+            f"{copy.truth!r} equals {copy.column!r} on all {copy.rows:,} rows that have both, while"
+            f" {copy.other!r} equals it on {percent(copy.agreement)}. If {copy.truth!r} was copied"
+            f" from {copy.column!r}, made with it in view, or only rows were kept where"
+            f" {copy.column!r} is right, it says nothing about the errors of {copy.column!r} and"
+            " makes all others look worse"
+        ),
+        assumption=f"{copy.truth!r} was made without {copy.column!r}",
+    )
+
+
+def _block_caution(block: LabelBlock) -> Caution:
+    return Caution(
+        warning=(
+            f"all {block.labels:,} labels of {block.column!r} are on rows {block.first:,} to"
+            f" {block.last:,} of {block.rows:,}. They speak for the others only if the table is in"
+            " random order; otherwise label rows drawn at random"
+        ),
+        assumption="the table is in random order",
+    )
+
+
+def _order_caution(order: LabelOrder) -> Caution:
+    return Caution(
+        warning=(
+            f"all {order.labels:,} labels of {order.truth!r} are on rows with {order.column!r} from"
+            f" {order.low} to {order.high}, which are {percent(order.share)} of the table. They"
+            f" speak for the others only if nothing changed with {order.column!r}; otherwise label"
+            " rows drawn at random"
+        ),
+        assumption=f"nothing changes with {order.column!r}",
+    )
+
+
+def _again_caution(again: RepeatedQuestion, *, clustered: bool) -> Caution:
+    way_out = f"add --cluster {quote(again.column)}" if clustered else "keep one row of each"
+    return Caution(
+        warning=(
+            f"{again.rows:,} rows have {again.cells:,} different cells in {again.column!r}. Rows"
+            f" that ask the same are no items of their own, and intervals are too narrow: {way_out}"
+        ),
+        assumption=f"rows with the same {again.column!r} are as good as new ones",
+    )
+
+
+def _groups_caution(groups: LabelGroups) -> Caution:
+    return Caution(
+        warning=(
+            f"the labels of {groups.truth!r} are on {groups.labelled:,} of the {groups.groups:,}"
+            f" different {groups.column!r}, and {percent(groups.share)} of the rows belong to the"
+            " others. Rows of one group are often alike, so these labels say less than they seem to"
+        ),
+        assumption=f"rows are alike whatever their {groups.column!r}",
+    )
+
+
+def _part_caution(part: LabelSlice) -> Caution:
+    none = "none" if not part.labels else f"only {part.labels:,}"
+    return Caution(
+        warning=(
+            f"{none} of the {part.all_labels:,} labels of {part.truth!r} are on rows with"
+            f" {part.column!r} {part.value}, which are {percent(part.share)} of the table. They"
+            f" speak for these rows only if {part.column!r} makes no difference. Label some of"
+            f" them, or ask about each part (--by {quote(part.column)})"
+        ),
+        assumption=f"{part.column!r} makes no difference",
+    )
+
+
+def _split_caution(split: PooledSplit) -> Caution:
+    return Caution(
+        warning=(
+            f"column {split.column!r} says {' and '.join(split.parts[:4])}, and these figures pool"
+            f" them. For each of them, add --by {quote(split.column)}"
+        )
+    )
+
+
+def ask_about_codes(data: Data, question: Question) -> tuple[Caution, ...]:
+    """Ask about numbers that may mean no answer and would change the answer; warn of the others.
+
+    A range that the user gives (``--scale``, ``--bounds``) or a list of labels says that the number
+    is an answer: it is then a warning only.
+    """
+    option, given = question.number_range(data) or ("--labels", None)
+    found = []
+    for doubt in doubted_codes(data):
+        if option == "--labels" and (doubt.code == -1 or data.rules.labels):
+            continue  # labels have their own rule for -1, and a list settles every number
+        declared = given is not None and given[0] <= doubt.code <= given[1]
+        if doubt.is_grave and not declared:
+            raise InputError(f"{data.source}: {doubt.text()}; if it is {_an_answer(option, doubt)}")
+        found.append(Caution(warning=doubt.text()))
+    return tuple(found)
+
+
+def _an_answer(option: str, doubt: CodeDoubt) -> str:
+    """Return how to say that a number is an answer like any other."""
+    if option == "--labels":
+        return "a label, list all labels (--labels A,B,…)"
+    low, high = min(doubt.low, doubt.code), max(doubt.high, doubt.code)
+    what = "a grade" if option == "--scale" else "a score"
+    return f"{what}, say from where to where they go ({option} {low:g},{high:g})"
+
+
+def with_cautions(result: _R, cautions: Sequence[Caution]) -> _R:
+    """Return *result* with the warnings, and with the assumptions in every interval."""
+    if not cautions:
+        return result
+    warnings = tuple(dict.fromkeys((*result.warnings, *(one.warning for one in cautions))))
+    result = replace(result, warnings=warnings)
+    for text in dict.fromkeys(one.assumption for one in cautions if one.assumption):
+        basis = f"{result.basis} They hold only if {text}." if result.basis else ""
+        result = _resting_on(result, text)
+        result = replace(result, assumptions=(*result.assumptions, text), basis=basis)
+    return result
+
+
+def _resting_on(held: Any, text: str) -> Any:
+    """Return *held* with every interval in it valid only under *text*."""
+    if isinstance(held, Interval):
+        rests = f"{held.assumption}; {text}" if held.assumption else text
+        return replace(held, guarantee="under", assumption=rests)
+    if dataclasses.is_dataclass(held) and not isinstance(held, type):
+        changed = {}
+        for one in dataclasses.fields(held):
+            own = getattr(held, one.name)
+            if one.init and (new := _resting_on(own, text)) is not own:
+                changed[one.name] = new
+        return replace(held, **changed) if changed else held
+    if isinstance(held, tuple | list):
+        parts = [_resting_on(one, text) for one in held]
+        same = all(new is old for new, old in zip(parts, held, strict=True))
+        return held if same else type(held)(parts)
+    if isinstance(held, Mapping):
+        made = {key: _resting_on(one, text) for key, one in held.items()}
+        return held if all(made[key] is held[key] for key in held) else made
+    return held
+
+
+# Parts of a data set, such as train and test, that one answer would pool.
+#
+# A model that has seen the training items is not as good as its score on them. Nobody who has a
+# column of splits wants train and test in one number without knowing it.
+
+
+_TRAIN = frozenset({"train", "training", "trn", "fit"})
+_HELD_OUT = frozenset(
+    {
+        "dev",
+        "devtest",
+        "development",
+        "eval",
+        "evaluation",
+        "held out",
+        "heldout",
+        "holdout",
+        "test",
+        "testing",
+        "tst",
+        "val",
+        "valid",
+        "validation",
+    }
+)
+
+_MOST = 8
+"""Different values that a column of splits has at most."""
+
+_LOOKED = 100_000
+_GLANCE = 200
+"""Rows that show whether a column holds such words at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledSplit:
+    """A column of splits that the answer does not tell apart, and its values."""
+
+    column: str
+    parts: tuple[str, ...]
+
+
+def pooled_split(data: Data) -> PooledSplit | None:
+    """Return the column that says train and test, if the answer pools both.
+
+    The values decide, whatever the column is called. Among a table's first rows all of them are
+    words for parts of a data set, and one of them is the training part.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> table = {"split": ["train", "test"] * 3, "a": [0, 1] * 3, "b": [1, 1] * 3}
+    >>> pooled_split(read(table, models=("a", "b"))).parts
+    ('test', 'train')
+    """
+    for name, cells in _texts(data):
+        words = {as_word(word): word.strip() for word in cells if word.strip()}
+        known = words.keys() <= _TRAIN | _HELD_OUT and len(cells) <= _MOST
+        if known and words.keys() & _TRAIN and words.keys() & _HELD_OUT:
+            return PooledSplit(column=name, parts=tuple(sorted(words.values())))
+    return None
+
+
+def _texts(data: Data) -> Iterator[tuple[str, Collection[str]]]:
+    """Yield the columns of text that have no role, each with its different cells."""
+    taken, table = data.roles.holders(), data.held
+    if isinstance(table, Tally):
+        counted = {
+            name: [label for label in table.labels[name] if isinstance(label, str)]
+            for name in table.names
+        }
+        beside = {} if data.beside is None else data.beside.texts
+        yield from (
+            (name, cells) for name, cells in {**counted, **beside}.items() if name not in taken
+        )
+    elif isinstance(table, Table):
+        for name in _likely(table, taken):
+            cell = identifier(name)
+            rows = table.query(
+                f"select distinct {cell} from (select {cell} from rows limit {_LOOKED})"
+                f" where {cell} is not null limit {_MOST + 1}"
+            )
+            yield name, [word for (word,) in rows]
+
+
+def _likely(table: Table, taken: Collection[str]) -> list[str]:
+    """Return the columns of text whose first cells are words for parts of a data set.
+
+    One query for all of them: a table may have two thousand columns.
+    """
+    kinds = table.kinds
+    free = [
+        name
+        for name in table.columns
+        if name not in taken and name not in table.left_out and kinds[name] == "text"
+    ]
+    if not free:
+        return []
+    cells = ", ".join(f"{identifier(name)} as c{k}" for k, name in enumerate(free))
+    seen = table.arrow(f"select {cells} from (select * from rows limit {_GLANCE})")
+    found = []
+    for k, name in enumerate(free):
+        words = seen[f"c{k}"].drop_null().unique().to_pylist()
+        if words and all(as_word(word) in _TRAIN | _HELD_OUT for word in words if word.strip()):
+            found.append(name)
+    return found
+
+
+# Rows that ask the same: forty prompts, each of them twenty-five times, are not a thousand items.
+#
+# A number in front of every row makes it look like an item of its own. What was asked shows that
+# it
+# is not, and every interval from such rows is too narrow.
+
+
+_ASKED = frozenset(
+    {"prompt", "question", "query", "input", "inputs", "instruction", "user_input", "problem"}
+    | {"task", "text", "passage", "context", "document", "conversation", "dialogue", "thread"}
+    | {"conversation_id", "session_id", "thread_id", "dialogue_id", "document_id", "doc_id"}
+)
+"""Columns that say what was asked, or in which conversation."""
+
+_ROWS = 20
+_OFTEN = 2.0
+"""Rows per question from which on they are not items of their own."""
+
+_MOST_ROWS = 5_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatedQuestion:
+    """A column whose cells repeat, its different cells, and all rows that have one."""
+
+    column: str
+    cells: int
+    rows: int
+
+
+def repeated_question(data: Data) -> RepeatedQuestion | None:
+    """Return the column that shows that rows ask the same; None if none does, or a role says so.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> table = {"prompt": list("abcd") * 10, "x": [0, 1] * 20, "y": [1, 1] * 20}
+    >>> repeated_question(read(table, judges=("x", "y")))
+    RepeatedQuestion(column='prompt', cells=4, rows=40)
+    """
+    table, roles = data.held, data.roles
+    if not isinstance(table, Table) or roles.cluster or roles.replicate or roles.weight:
+        return None
+    if not _ROWS <= data.n_rows <= _MOST_ROWS or roles.systems:
+        return None
+    names = [n for n in table.columns if plain(n) in _ASKED and n not in roles.columns()]
+    with_system = f", {identifier(roles.system)}" if roles.system in table.columns else ""
+    for name in names[:4]:
+        cell = identifier(name)
+        [(cells, rows)] = table.query(
+            f"select count(distinct ({cell}{with_system})), count({cell}) from rows"
+            f" where {cell} is not null"
+        )
+        # Two cells are a kind of task and not a question.
+        if cells > 2 and rows >= _ROWS and rows >= _OFTEN * cells:
+            return RepeatedQuestion(column=name, cells=cells, rows=rows)
+    return None
+
+
+# Items that have several rows although one is expected: copies of a row, or several criteria.
+#
+# A file that was appended twice holds rows that are equal in every column. Counted twice, they
+# make
+# every interval too narrow. Rows that answer different questions about one output (helpful,
+# harmless)
+# are told apart by a column of criteria, and are answered one by one.
+
+
+_REPEATED_ROWS_MOST_ROWS = 2_000_000
+"""Rows of which copies are dropped; a larger table is left as it is."""
+
+_MOST_COPIES = 3
+"""Rows per different row above which a column names groups of rows rather than items."""
+
+_ACCIDENT = 0.001
+"""Probability with which equal rows may be an accident, such as two outputs that both passed."""
+
+_LEAST_ITEMS = 20
+
+
+def without_copies(
+    table: Table, roles: Roles, beside: Sequence[str]
+) -> tuple[Table, tuple[str, ...]]:
+    """Return *table* with each row once, where every repeated item is a copy of the whole row.
+
+    Two rows that are not copies are equal in everything but the item with the probability *p* that
+    two rows drawn at random are. All *m* repeated rows are then equal with probability
+    :math:`p^m`: where that may be an accident, the rows stay, and are refused or said as before.
+
+    Parameters
+    ----------
+    table, roles
+        What was read, and the roles known so far.
+    beside
+        Columns, such as the system, with which an item is named once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"id": range(40), "gpt": [0, 1] * 20, "answer": ["a", "b", "c", "d"] * 10})
+    >>> kept, notes = without_copies(scan(pa.concat_tables([rows, rows[:8]])), Roles(), ())
+    >>> kept.query("select count(*) from rows"), notes
+    ([(40,)], ("8 rows are copies of another row with the same 'id': each is counted once",))
+    """
+    if roles.weight is not None:
+        return table, ()
+    for name in _names(table, roles):
+        if not table.repeats(name, *beside):
+            continue
+        every = ", ".join(map(identifier, table.columns))
+        keys = ", ".join(map(identifier, (name, *beside)))
+        [(rows, outputs)] = table.query(
+            f"select count(*), count(distinct ({keys})) from rows where {identifier(name)}"
+            " is not null"
+        )
+        [(whole, different)] = table.query(
+            f"select (select count(*) from rows), count(*) from (select distinct {every} from rows)"
+        )
+        if not (rows == whole <= _REPEATED_ROWS_MOST_ROWS and different == outputs < rows):
+            continue
+        if rows > _MOST_COPIES * different or _may_be_accident(table, (name, *beside), rows):
+            continue
+        kept = table.arrow(
+            f"select {every} from (select *, row_number() over () as place_ from rows)"
+            f" qualify row_number() over (partition by {every} order by place_) = 1 order by place_"
+        )
+        copies = rows - different
+        what = "1 row is a copy" if copies == 1 else f"{copies:,} rows are copies"
+        note = f"{what} of another row with the same {name!r}: each is counted once"
+        # A row of what is left has no line of its own in the file.
+        return replace(table, relation=scan(kept).relation, parts=()), (note,)
+    return table, ()
+
+
+def _may_be_accident(table: Table, keys: Sequence[str], rows: int) -> bool:
+    """Say whether rows with equal keys may be equal in all other columns by chance."""
+    others = ", ".join(identifier(name) for name in table.columns if name not in keys)
+    if not others:
+        return True
+    named = ", ".join(map(identifier, keys))
+    [(same, different)] = table.query(
+        "select (select sum(n * n) from (select count(*)::double as n from rows group by"
+        f" {others})), (select count(*) from (select distinct {named} from rows))"
+    )
+    return bool(float(same / rows**2) ** (rows - different) > _ACCIDENT)
+
+
+def find_criterion(
+    table: Table, roles: Roles, ignored: Sequence[str] = ()
+) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles with the column of criteria, where one tells the rows of an output apart.
+
+    It has a usual name, and the item and the system repeat without it and not with it.
+    """
+    if roles.criterion is not None or roles.system is None:
+        return roles, ()
+    held = {*roles.holders(), *ignored, *table.left_out, *table.doubtful}
+    likely = [name for name in table.columns if plain(name) in CRITERIA and name not in held]
+    for item in _names(table, roles):
+        if not likely or not table.repeats(item, roles.system):
+            continue
+        telling = [name for name in likely if not table.repeats(item, roles.system, name)]
+        if len(telling) == 1:
+            note = (
+                f"column {telling[0]!r} tells the rows of each {item!r} apart: one answer for each"
+                f" of its values. To pool them, add --ignore {telling[0]}"
+            )
+            return replace(roles, criterion=telling[0]), (note,)
+    return roles, ()
+
+
+def several_rows(table: Table, roles: Roles, beside: Sequence[str]) -> str | None:
+    """Return a warning where items have several rows per system and none of them is named."""
+    if roles.item is not None or not beside:
+        return None
+    for name in _names(table, roles):
+        if not table.repeats(name, *beside):
+            continue
+        keys = ", ".join(map(identifier, (name, *beside)))
+        [(rows, outputs, items)] = table.query(
+            f"select count(*), count(distinct ({keys})), count(distinct {identifier(name)})"
+            f" from rows where {identifier(name)} is not null"
+        )
+        # Few values with many rows each are groups, such as tasks, and no items.
+        if items < _LEAST_ITEMS or rows > _MOST_COPIES * outputs:
+            continue
+        return (
+            f"{rows:,} rows are {outputs:,} different pairs of {name!r} and {beside[0]!r}: every"
+            " row counts as an output of its own, so the intervals may be too narrow. Keep one row"
+            " per output, or name the column that tells them apart (--criterion)"
+        )
+    return None
+
+
+def _names(table: Table, roles: Roles) -> list[str]:
+    """Return the columns that may name items, the likeliest first."""
+    if roles.item is not None:
+        return [roles.item]
+    held = {*roles.holders(), *table.left_out, *table.doubtful}
+    free = [name for name in table.columns if name not in held]
+    usual = [name for name in free if plain(name) in ITEM_NAMES]
+    return usual or [name for name in free if is_identifier(name) or is_item(name)]

@@ -1,0 +1,294 @@
+"""Parquet and Arrow: read where they lie, never copied, a damaged file refused before it is
+counted.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime, time
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from tallystick.errors import FileError, MissingExtra
+from tallystick.table.cells import identifier, kind_of, literal, null_if_missing
+from tallystick.table.sources import File, check_names, most_unpacked, scratch, too_large
+from tallystick.table.tables import Part
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+    from duckdb.sqltypes import DuckDBPyType
+
+_NESTED = ("[]", "MAP", "UNION", "BLOB", "BIT", "VARIANT")
+
+
+def parquet_part(file: File) -> Part:
+    """Check the footer of a Parquet file and return what it holds."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with file.path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(0, size - 4))
+        if size < 12 or stream.read(4) != b"PAR1":
+            raise FileError(
+                f"{file.name} is a truncated Parquet file: its end is missing; copy it again"
+            )
+    try:
+        metadata = pq.read_metadata(file.path)
+        names = metadata.schema.to_arrow_schema().names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise FileError(
+            f"{file.name} is a damaged Parquet file ({_first_line(error)}); write it again"
+        ) from error
+    return _part(file, metadata.num_rows, names)
+
+
+def parquet_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> DuckDBPyRelation:
+    """Return the rows of Parquet files, in the order of the files, columns matched by name."""
+    # DuckDB would expand a * in a name
+    names = ", ".join(literal(glob.escape(str(path))) for path in paths)
+    by_name = "true" if len(paths) > 1 else "false"
+    return connection.sql(
+        f"select * from read_parquet([{names}], union_by_name={by_name}, hive_partitioning=false)"
+    )
+
+
+def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
+    """Check an Arrow IPC file; return what it holds and a copy in the random-access format, if it
+    is a stream.
+
+    The stream format can be read once only, from the front: it is copied, a batch at a time.
+    """
+    import pyarrow as pa
+
+    path = file.path
+    try:
+        if stream:
+            path = _as_file(file.path)
+        with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as reader:
+            metadata, names = reader.schema.metadata or {}, reader.schema.names
+            rows = 0
+            for i in range(reader.num_record_batches):
+                batch = reader.get_batch(i)
+                # Only a full check reads the offsets: a wrong one points outside the file, and the
+                # first to follow it is a crash of the process.
+                batch.validate(full=True)
+                rows += batch.num_rows
+    # A damaged length asks for more memory than there is.
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        told = _first_line(error)
+        raise FileError(
+            f"{file.name} is a truncated or damaged Arrow file ({told}); copy it again"
+        ) from error
+    if any(key.startswith(b"tallystick") for key in metadata):
+        raise FileError(
+            f"{file.name} is a saved tally, not a table: give it to `tallystick judge`, `bound` or"
+            " `merge`, or to Tally.load in Python"
+        )
+    return _part(file, rows, names), path
+
+
+def arrow_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> DuckDBPyRelation:
+    """Return the rows of Arrow IPC files, scanned from disk, in the order of the files."""
+    import pyarrow.dataset
+
+    def one(path: Path) -> DuckDBPyRelation:
+        dataset: Any = pyarrow.dataset.dataset(str(path), format="ipc")
+        return connection.from_arrow(dataset)
+
+    return reduce(lambda above, below: above.union_by_name(below), map(one, paths))
+
+
+def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict[str, str]]:
+    """Return the rows with dates, enumerations and the like as text and decimals as floats, and
+    what stays nested.
+
+    The fields of a struct become columns with dotted names: ``human.label``. NaN becomes NULL here,
+    before a filter or a group can be decided from statistics that know nothing of it.
+    """
+    columns, left_out, changed = [], {}, False
+    given = set(relation.columns)
+    for column, kind in zip(relation.columns, relation.types, strict=True):
+        fields = list(_fields(column, identifier(column), kind))
+        twins = [name for name, _, _ in fields if name != column and name in given]
+        if twins:
+            left_out[column] = (
+                f"column {column!r} has a field that is called {twins[0]!r}, as another column is:"
+                " rename one of them"
+            )
+            columns.append(identifier(column))
+            continue
+        for name, place, own in fields:
+            cell, reason = _plain_cell(name, place, str(own))
+            if reason:
+                left_out[name] = reason
+            columns.append(f"{cell} as {identifier(name)}")
+            changed = changed or cell != identifier(name)
+    return (relation.project(", ".join(columns)) if changed else relation), left_out
+
+
+def _fields(name: str, place: str, kind: DuckDBPyType) -> Iterator[tuple[str, str, DuckDBPyType]]:
+    """Yield the name, the SQL and the type of a column, or of each field of a struct."""
+    if kind.id != "struct":
+        yield name, place, kind
+        return
+    for field, inner in kind.children:
+        below = f"struct_extract({place}, {literal(str(field))})"
+        yield from _fields(f"{name}.{field}", below, cast("DuckDBPyType", inner))
+
+
+def _plain_cell(name: str, cell: str, sql_type: str) -> tuple[str, str]:
+    """Return the SQL of a cell as a plain type, and why it cannot be one."""
+    if kind_of(sql_type) == "float":
+        return null_if_missing(cell, "float", ()), ""
+    if kind_of(sql_type) != "other":
+        return cell, ""
+    if sql_type.startswith("DECIMAL"):
+        return f"cast({cell} as DOUBLE)", ""
+    if sql_type.startswith(_NESTED) or sql_type.endswith("]"):
+        way_out = "write one row per value, or one column for the value that you mean"
+        return cell, f"column {name!r} holds {sql_type} values: {way_out}"
+    return f"cast({cell} as VARCHAR)", ""
+
+
+def _part(file: File, rows: int, names: Sequence[str]) -> Part:
+    check_names(names, file.name)
+    if rows == 0:
+        raise FileError(f"{file.name} has columns but no rows: nothing to count")
+    return Part(file.name, rows)
+
+
+def _as_file(path: Path) -> Path:
+    import pyarrow as pa
+
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix="arrow-", suffix=".arrow", delete=False
+    ) as copy:
+        try:
+            with (
+                path.open("rb") as source,
+                pa.ipc.open_stream(source) as reader,
+                pa.ipc.new_file(copy, reader.schema) as writer,
+            ):
+                for batch in reader:
+                    batch.validate(full=True)  # the writer follows offsets, too
+                    writer.write_batch(batch)
+        except BaseException:
+            Path(copy.name).unlink()
+            raise
+    return Path(copy.name)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+# Excel workbooks (.xlsx): the one sheet with data, written as CSV and read like any other.
+
+
+_LOOKED = 60
+"""Rows of a sheet among which its header is looked for."""
+
+_FEW = 8
+"""Rows below a header that show whether its words are names."""
+
+
+def as_csv(file: File) -> File:
+    """Return the sheet of a workbook as a CSV file in the scratch folder.
+
+    Cells are written as people read them: a whole number has no decimal point, a date is ISO, a
+    formula is its last computed value. A workbook with several filled sheets is refused by name.
+    """
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtra("openpyxl", "xlsx") from error
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    # What damage raises depends on the part that is hit: the archive, its XML, or its contents.
+    damaged = (InvalidFileException, zipfile.BadZipFile, OSError, KeyError, ValueError, SyntaxError)
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        if unpacked > most_unpacked(file.path):
+            raise too_large(most_unpacked(file.path), file.name)
+        book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
+    except damaged as error:
+        raise FileError(f"{file.name} is a damaged Excel workbook ({error})") from error
+
+    sheets = [sheet for sheet in book.worksheets if sheet.max_row and sheet.max_row > 1]
+    if len(sheets) != 1:
+        names = ", ".join(sheet.title for sheet in sheets) or "none"
+        raise FileError(
+            f"{file.name} must have one sheet with a header and rows, and has {names}: save the"
+            " sheet that you mean as CSV (UTF-8)"
+        )
+    _refuse_titles(sheets[0], file.name)
+    with tempfile.NamedTemporaryFile(
+        "w",
+        dir=scratch(),
+        prefix="sheet-",
+        suffix=".csv",
+        delete=False,
+        newline="",
+        encoding="utf-8",
+    ) as made:
+        writer = csv.writer(made)
+        for row in sheets[0].iter_rows(values_only=True):
+            if any(cell is not None for cell in row):
+                writer.writerow([_text(cell) for cell in row])
+    book.close()
+    return replace(file, path=Path(made.name), spooled=True)
+
+
+def _refuse_titles(sheet: Any, name: str) -> None:
+    """Refuse a sheet whose first rows are a title: the header would be read as a row of cells."""
+    rows = [
+        ["" if cell is None else str(cell).strip() for cell in row]
+        for row in sheet.iter_rows(max_row=_LOOKED, values_only=True)
+    ]
+    filled = [sum(map(bool, row)) for row in rows]
+    widest = max(filled, default=0)
+    header = next((k for k, cells in enumerate(filled) if cells == widest), 0)
+    above = [cells for cells in filled[:header] if cells]
+    if not above:
+        return
+    # Blank cells in a header are common; a title fills one cell or two.
+    narrow = widest >= 3 and 2 * max(above) <= widest
+    if narrow or _are_names(rows[header], rows[header + 1 :]):
+        raise FileError(
+            f"{name}: the header of sheet {sheet.title!r} seems to be in row {header + 1}, below a"
+            " title. Remove the rows above it"
+        )
+
+
+def _are_names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Say whether a row looks like the names of the columns: words that differ, and that no cell
+    below them repeats, as the labels of a row of votes would.
+    """
+    words = [cell for cell in row if cell]
+    if len(words) < 2 or len(set(words)) < len(words) or len(below) < _FEW:
+        return False
+    if any(word.replace(".", "", 1).lstrip("-").isdigit() for word in words):
+        return False
+    return not any(
+        cell and cell == other for under in below for cell, other in zip(row, under, strict=False)
+    )
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime) and cell.time() == time():
+        return cell.date().isoformat()  # a day without a time is what the sheet shows
+    return cell.isoformat() if isinstance(cell, date | datetime) else str(cell)

@@ -1,0 +1,669 @@
+"""A table behind the one door: its rows wherever they lie, what its columns are, what its cells
+mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.errors import InputError
+from tallystick.table.cells import (
+    Label,
+    identifier,
+    identity,
+    is_missing,
+    spelling,
+    whole,
+    without_missing,
+)
+from tallystick.table.engine import codes_of, reading
+from tallystick.table.frames import arrow_table, fetch, part, row_count
+from tallystick.table.meaning import LabelRules, Meaning, agree
+from tallystick.table.moments import Recipe
+from tallystick.table.numbers import read_numbers
+from tallystick.table.roles import Roles
+from tallystick.table.scan import scan
+from tallystick.table.session import Session
+from tallystick.table.tables import Place, Table
+from tallystick.table.tally import Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VOTES = ("judges", "models", "weak", "prediction", "old", "new")
+"""Roles whose cells are answers to the question that the truth answers."""
+
+_AT_ONCE = 500
+"""Columns that are fetched by one query: thousands do not fit the engine's memory."""
+
+_MOST_REPEATED = 50_000_000
+"""Rows that a saved tally is spread to at most, for questions that need rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Labels as whole numbers: ``codes[row, column]`` is a place in *labels*, -1 for no answer."""
+
+    codes: npt.NDArray[np.int32]
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Data:
+    """What `read` returns: rows that stay where they are, with their roles and label rules.
+
+    Parameters
+    ----------
+    held
+        Where the rows are: a table in DuckDB, a lazy frame of another engine, or a tally.
+    roles
+        Which column is what.
+    rules
+        What the caller says of the labels.
+    source
+        What messages call it.
+    notes
+        What was chosen while reading, for the user to see once.
+    truth_elsewhere
+        The column of the truth, where only another file has it.
+    session
+        The labelling session that the truth comes from, where it does: its draws say how the
+        labelled items were chosen.
+    memory
+        What was read of the rows, for whoever opens the same data again; None to keep nothing.
+    warnings
+        What was seen while reading that a reader must know before relying on an answer.
+    beside
+        For counts: what whoever counted the rows knows of them beside their counts.
+    sketch_items
+        Whether counts keep a sketch of the items, so that rows are not counted twice when saved
+        tallies are merged.
+    """
+
+    held: Table | Tally | Any
+    roles: Roles
+    rules: LabelRules
+    source: str
+    notes: tuple[str, ...] = ()
+    truth_elsewhere: str | None = None
+    session: Session | None = None
+    memory: RowMemory | None = None
+    warnings: tuple[str, ...] = ()
+    beside: BesideCounts | None = None
+    sketch_items: bool = False
+
+    # -- counts
+
+    def tally(self, *roles: str, cut: Mapping[str, Sequence[float]] | None = None) -> Tally:
+        """Count the columns of *roles* in the engine that holds them, missing answers as None.
+
+        Columns of answers share one vocabulary; a column that is cut into bins has its own.
+        """
+        columns = self.roles.columns(*roles)
+        if not columns:
+            raise InputError(f"{self.source}: no column has the role {' or '.join(roles)}")
+        answers = [name for name in columns if name in self._answers]
+        tokens = self.meaning.missing if answers else self.rules.missing
+        return self._count(columns, tuple(tokens), cut)
+
+    def count_words(self, *columns: str) -> Tally:
+        """Count cells as they are written: the tally of what `words` returns row by row."""
+        return self._count(columns, self.rules.missing, None)
+
+    def counted(self, *columns: str) -> Tally | None:
+        """Return a tally of rows that holds *columns*, if one was counted before; None if not.
+
+        Words are as they are written. Weighted counts are no rows.
+        """
+        if isinstance(self.held, Tally):
+            tallies = [self.held]
+        else:
+            tallies = [one for (_, _, cut), one in self._counted.items() if cut == "None"]
+        for one in tallies:
+            if not one.weighted and not one.cut and set(columns) <= set(one.names):
+                return one
+        return None
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """What the labels of the answers and the truth mean, checked in one order, once."""
+        try:
+            tally = (
+                None if self.rules.coerce else self._count(self._answers, self.rules.missing, None)
+            )
+        except InputError:
+            # Two spellings of a label, or of a word for no answer (N/A and n/a): `agree` tells.
+            tally = None
+        tally = tally or self._as_written()
+        place = self.held.row_of if isinstance(self.held, Table) else None
+        return agree(
+            tally.labels,
+            truth=self.roles.truth,
+            votes=[name for name in self._answers if name != self.roles.truth],
+            rules=self.rules,
+            weak=self.roles.weak,
+            locate_row=place,
+        )
+
+    def _as_written(self) -> Tally:
+        """Count the answers as they are written, so that a word for no answer is found as ``NA``.
+
+        Coercion would show it as ``na``, and a token has to match what the cells say.
+        """
+        frame: Any = self.held
+        weight = self.roles.weight
+        if isinstance(self.held, Tally):
+            part = self.held.marginal(self._answers)
+            frame = {name: part.column(name) for name in part.names}
+            weight = None
+        return Tally.of(
+            frame,
+            columns=self._answers,
+            weight=weight,
+            missing=self.rules.missing,
+            coerce=True,
+            apart=self._answers,  # columns apart keep their own spelling
+        )
+
+    @property
+    def metric(self) -> str | None:
+        """What the columns of scores are called, where the source says it."""
+        return self.held.metric if isinstance(self.held, Table) else None
+
+    @property
+    def meaning_notes(self) -> tuple[str, ...]:
+        """What was read into the labels, if they have been looked at."""
+        return self.meaning.notes if "meaning" in self.__dict__ else ()
+
+    @cached_property
+    def _answers(self) -> tuple[str, ...]:
+        """Columns of labels: the answers and the truth."""
+        return self.roles.columns(*VOTES, "truth")
+
+    @cached_property
+    def _counted(self) -> dict[Any, Tally]:
+        return {}
+
+    def _count(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str],
+        cut: Mapping[str, Sequence[float]] | None,
+    ) -> Tally:
+        """Count once for each question: checking labels and counting them share one pass."""
+        key = (tuple(columns), tuple(missing), repr(cut or None))
+        if key not in self._counted:
+            if isinstance(self.held, Tally):
+                self._counted[key] = self._from_tally(self.held, columns, missing, cut)
+            else:
+                recipe = Recipe.of(
+                    columns=columns,
+                    cut=cut,
+                    weight=self.roles.weight,
+                    missing=missing,
+                    coerce=self.rules.coerce,
+                    apart=[name for name in columns if name not in self._answers],
+                )
+                item = self.roles.item if self.sketch_items else None
+                self._counted[key] = Tally.by_recipe(self.held, replace(recipe, item=item))
+        return self._counted[key]
+
+    def _from_tally(
+        self,
+        held: Tally,
+        columns: Sequence[str],
+        missing: Sequence[str],
+        cut: Mapping[str, Sequence[float]] | None,
+    ) -> Tally:
+        if cut and any(name not in held.cut for name in cut):
+            raise InputError(
+                f"{self.source} holds counts, and {next(iter(cut))!r} was not cut into bins when it"
+                " was counted: give the table itself"
+            )
+        own = held.marginal(columns)
+        if not (missing or self.rules.coerce):
+            return own
+        # Labels are read again, so that later rules apply to a saved tally too. Counts of rows stay
+        # whole numbers: as weights they would count as something else than rows.
+        tokens = frozenset(missing)
+        frame = {}
+        for name in columns:
+            labels = [
+                None if is_missing(label, tokens) else self._read(label)
+                for label in own.labels[name]
+            ]
+            frame[name] = [labels[code] for code in own.codes[:, columns.index(name)].tolist()]
+        apart = [name for name in columns if name not in self._answers]
+        return Tally.from_patterns(frame, own.counts.tolist(), apart=apart).with_sources_of(own)
+
+    # -- rows
+
+    @cached_property
+    def table(self) -> Table:
+        """The rows in DuckDB; a frame of another engine is fetched, a tally is spread out."""
+        if isinstance(self.held, Table):
+            return self.held
+        if isinstance(self.held, Tally):
+            arrow = _spread(self.held, self.source)
+        else:
+            columns = self.roles.columns() or columns_in_frame(self.held)
+            arrow = fetch(self.held, columns, "this question needs them one by one")
+        return replace(scan(arrow), source=self.source)
+
+    @property
+    def in_engine(self) -> bool:
+        """Whether the rows live in another engine, such as Spark or Dask."""
+        return not isinstance(self.held, Table | Tally)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        if isinstance(self.held, Tally):
+            return round(self.held.n)
+        if self.in_engine and "table" not in self.__dict__:
+            return row_count(self.held)
+        [(rows,)] = self.table.query("select count(*) from rows")
+        return int(rows)
+
+    def cells(self, *columns: str) -> dict[str, list[Any]]:
+        """Return columns row by row; blank cells are None and nothing else is read into them."""
+        return {name: column.to_pylist() for name, column in self._arrow(columns, ()).items()}
+
+    def labels(self, *columns: str) -> Coded:
+        """Return labels as codes, row by row, under the label rules of this data."""
+        memory = self.memory
+        if memory is None:
+            return self._coded(columns, self.meaning.missing)
+        if memory.missing is None:
+            memory.missing = tuple(self.meaning.missing)
+        found = self._patterns(columns, memory.missing)
+        return Coded(found.codes[found.place], found.labels)
+
+    def words(self, *columns: str) -> Coded:
+        """Return cells as codes, row by row, as they are written.
+
+        Only blank cells and the caller's tokens are missing, and columns need not share labels:
+        grades of one judge may be words while those of another are numbers.
+        """
+        if self.memory is None:
+            return self._coded(columns, self.rules.missing)
+        found = self.patterns(*columns)
+        return Coded(found.codes[found.place], found.labels)
+
+    def patterns(self, *columns: str) -> RowPatterns:
+        """Return what `words` returns, each distinct row once, and which of them each row is."""
+        return self._patterns(columns, self.rules.missing)
+
+    def _patterns(self, columns: tuple[str, ...], tokens: tuple[str, ...]) -> RowPatterns:
+        from tallystick.table.session_rows import distinct_rows
+
+        if self.memory is not None and (columns, tokens) in self.memory.patterns:
+            return self.memory.patterns[columns, tokens]
+        coded = self._coded(columns, tokens)
+        first, counts, place = distinct_rows(coded.codes, len(coded.labels))
+        found = RowPatterns(
+            codes=coded.codes[first], labels=coded.labels, first=first, counts=counts, place=place
+        )
+        return found if self.memory is None else self.memory.keep(columns, tokens, found)
+
+    def _coded(self, columns: Sequence[str], tokens: Sequence[str]) -> Coded:
+        import numpy as np
+
+        found, words = cell_codes(self.table, self._cells(columns, tokens))
+        codes: dict[Any, int] = {}
+        labels: list[Label] = []
+        for j, seen in enumerate(words):
+            places = []
+            for word in map(self._read, seen):  # by identity: Python takes 1 and True for one key
+                if codes.setdefault(identity(word), len(labels)) == len(labels):
+                    labels.append(word)
+                places.append(codes[identity(word)])
+            found[:, j] = np.array([*places, -1], np.int32)[found[:, j]]
+        return Coded(found, tuple(labels))
+
+    def groups(self, column: str, tokens: Sequence[str] = ()) -> npt.NDArray[np.int32]:
+        """Return a number for each row, the same for equal cells; -1 for a blank cell.
+
+        *tokens* mean a blank cell too.
+        """
+        if self.memory is not None and column in self.memory.groups and not tokens:
+            return self.memory.groups[column]
+        found = cell_groups(self.table, self._cells((column,), tokens)[0])
+        if self.memory is not None and not tokens:
+            self.memory.groups[column] = found
+        return found
+
+    def _read(self, word: Any) -> Label:
+        """Return the label that a cell stands for."""
+        return spelling(word) if self.rules.coerce else whole(word)
+
+    def label_lists(self, *columns: str) -> dict[str, list[Label]]:
+        """Return labels row by row, None for no answer."""
+        coded = self.labels(*columns)
+        words = (*coded.labels, None)
+        return {
+            name: [words[code] for code in coded.codes[:, j].tolist()]
+            for j, name in enumerate(columns)
+        }
+
+    def numbers(
+        self, *columns: str, low: float | None = None, high: float | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return columns of numbers, NaN where there is no answer; anything else is refused.
+
+        Words for pass and fail count as 1 and 0, words for no answer as missing.
+        """
+        return read_numbers(self.table, columns, self.rules.missing, low=low, high=high)
+
+    def _arrow(self, columns: Sequence[str], tokens: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        found: dict[str, pa.ChunkedArray] = {}
+        for start in range(0, len(columns), _AT_ONCE):
+            block = columns[start : start + _AT_ONCE]
+            named = (
+                f"{cell} as {identifier(name)}"
+                for name, cell in zip(block, self._cells(block, tokens), strict=True)
+            )
+            arrow = self.table.arrow(f"select {', '.join(named)} from rows")
+            found.update({name: arrow[name] for name in block})
+        return found
+
+    def _cells(self, columns: Sequence[str], tokens: Sequence[str]) -> list[str]:
+        """Return the SQL of columns, with every missing value as NULL."""
+        kinds = self.table.kinds
+        return [without_missing(name, kinds[name], tokens) for name in columns]
+
+    # -- parts and places
+
+    def where(self, column: str, label: Label) -> Data:
+        """Return the rows that show *label* in *column* (None: the blank ones)."""
+        shown = "blank" if label is None else repr(label)
+        source = f"{self.source} where {column} is {shown}"
+        if isinstance(self.held, Tally):
+            counted = _occurring(self.held.where(**{column: label}))
+            return replace(self, held=counted, source=source, notes=(), memory=None)
+        if self.in_engine:
+            rest = part(self.held, column, label)
+            return replace(self, held=rest, source=source, notes=(), memory=None)
+        import duckdb
+
+        cell = duckdb.ColumnExpression(column)
+        blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
+        same = blank if label is None else cell == duckdb.ConstantExpression(label)
+        rows = replace(
+            self.table,
+            relation=self.table.relation.filter(same),
+            source=source,
+            origin=(),  # the parts of one file add up again
+        )
+        return replace(self, held=rows, source=source, notes=(), memory=None)
+
+    def place(self, row: int) -> Place:
+        """Return where the *row*-th row stands, counting from 1."""
+        return self.table.place(row)
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of each file that was read, by path."""
+        return self.held.digests() if isinstance(self.held, Table) else {}
+
+    def close(self) -> None:
+        """Remove what was spooled; the rows cannot be read afterwards."""
+        if isinstance(self.held, Table):
+            self.held.close()
+
+    def __enter__(self) -> Data:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _occurring(tally: Tally) -> Tally:
+    """Return a part of a tally with the labels that occur in it, as the rows of the part would."""
+    if tally.cut or not tally.names or not tally.patterns:
+        return tally
+    columns = {name: tally.column(name) for name in tally.names}
+    return Tally.from_patterns(columns, tally.counts.tolist(), apart=tally.names)
+
+
+def arrow_of(frame: Any) -> pa.Table:
+    """Return a frame of any engine as an Arrow table, fetched whole."""
+    import narwhals as nw
+
+    held = nw.from_native(frame)
+    eager = held.collect() if isinstance(held, nw.LazyFrame) else held
+    return arrow_table(eager)
+
+
+def columns_in_frame(frame: Any) -> list[str]:
+    """Return the names of a frame's columns."""
+    import narwhals as nw
+
+    return list(nw.from_native(frame).collect_schema())
+
+
+def _spread(tally: Tally, source: str) -> pa.Table:
+    """Return one row per counted item."""
+    import numpy as np
+    import pyarrow as pa
+
+    counts = np.asarray(tally.counts)
+    if (counts != np.floor(counts)).any():
+        raise InputError(
+            f"{source} holds weights that are not whole numbers, and this question needs rows: give"
+            " the table itself"
+        )
+    if counts.sum() > _MOST_REPEATED:
+        raise InputError(
+            f"{source} counts {int(counts.sum()):,} items, and this question needs them one by"
+            " one: give the table itself"
+        )
+    again = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    columns = {name: pa.array(tally.column(name)).take(pa.array(again)) for name in tally.names}
+    return pa.table(columns)
+
+
+# Cells as whole numbers, batch by batch: a column of ten million texts never stands in memory.
+
+
+_BATCH = 1 << 17
+"""Rows that leave the engine at once."""
+
+
+def cell_codes(table: Table, cells: Sequence[str]) -> tuple[npt.NDArray[np.int32], list[list[Any]]]:
+    """Return rows x columns of codes, -1 for NULL, and the words of each column.
+
+    Parameters
+    ----------
+    table
+        Where the rows are.
+    cells
+        One SQL expression per column. Codes count the words of a column as they first appear.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> codes, words = cell_codes(scan(pa.table({"a": ["x", None, "y"], "b": [1, 1, 0]})), ["a", "b"])
+    >>> codes.tolist(), words
+    ([[0, 0], [-1, 0], [1, 1]], [['x', 'y'], [1, 0]])
+    """
+    import numpy as np
+
+    [(rows,)] = table.query("select count(*) from rows")
+    codes = np.empty((int(rows), len(cells)), np.int32, order="F")
+    words: list[dict[Any, int]] = [{} for _ in cells]
+    for start in range(0, len(cells), _AT_ONCE):
+        block = range(start, min(start + _AT_ONCE, len(cells)))
+        done = 0
+        for batch in _batches(table, [cells[j] for j in block]):
+            for place, j in enumerate(block):
+                encoded = batch.column(place).dictionary_encode()
+                known = words[j]
+                here = [known.setdefault(w, len(known)) for w in encoded.dictionary.to_pylist()]
+                index = codes_of(encoded, missing=len(here))
+                codes[done : done + len(batch), j] = np.array([*here, -1], np.int32)[index]
+            done += len(batch)
+    return codes, [list(known) for known in words]
+
+
+def cell_groups(table: Table, cell: str) -> npt.NDArray[np.int32]:
+    """Return a number for each row, the same for equal cells; -1 for NULL.
+
+    Unlike `cell_codes` it never makes a Python object per word, so every row may have its own.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> cell_groups(scan(pa.table({"id": ["b", "a", "b", None]})), "id").tolist()
+    [0, 1, 0, -1]
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    chunks = [batch.column(0).dictionary_encode() for batch in _batches(table, [cell])]
+    if not chunks:
+        return np.zeros(0, np.int32)
+    joined = pa.chunked_array(chunks).unify_dictionaries()
+    del chunks
+    found = np.empty(len(joined), np.int32)
+    done = 0
+    for chunk in joined.chunks:
+        found[done : done + len(chunk)] = codes_of(chunk, missing=-1)
+        done += len(chunk)
+    return found
+
+
+def _batches(table: Table, cells: Sequence[str]) -> Any:
+    """Return the rows of SQL expressions, in the order of the table, some at a time."""
+    chosen = ", ".join(f"{cell} as c{k}" for k, cell in enumerate(cells))
+    with reading(table.source):
+        yield from table.derive(f"select {chosen} from rows").to_arrow_reader(_BATCH)
+
+
+# What counts say of cells: the checks that look at a table's rows look at a tally's patterns
+# here.
+#
+# A service answers from counts that it keeps. Whatever would be warned of in the rows must be
+# warned
+# of in their counts, so each check has one rule and two readers: SQL for rows, this file for
+# counts.
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideCounts:
+    """What is known of the rows of a tally beside their counts.
+
+    Parameters
+    ----------
+    labelled
+        The first and the last row with a true label, from 1 in the order of the rows; None if it is
+        not known.
+    texts
+        For columns of text that were not counted: their different cells.
+    parts
+        For the same columns: each cell, how many rows have it, and how many labels are on these.
+    """
+
+    labelled: tuple[int, int] | None = None
+    texts: Mapping[str, Collection[str]] = field(default_factory=dict)
+    parts: Mapping[str, Sequence[tuple[str | None, int, int]]] = field(default_factory=dict)
+
+
+def labels_in(tally: Tally, column: str) -> list[Label]:
+    """Return the different labels of a column, blank ones left out.
+
+    >>> labels_in(Tally.of({"a": ["x", None, "y"]}), "a")
+    ['x', 'y']
+    """
+    return [label for label in tally.labels[column] if not is_missing(label)]
+
+
+def cells_of(
+    codes: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], most: int
+) -> npt.NDArray[np.int32]:
+    """Return the rows behind counted patterns, evenly spaced ones if there are more than *most*.
+
+    >>> cells_of(np.array([[0], [1]], np.int32), np.array([2, 4]), 3)[:, 0].tolist()
+    [0, 1, 1]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    step = max(1, -(-total // most))
+    return codes[np.searchsorted(ends, np.arange(step, total + 1, step), side="left")]
+
+
+# What was read of a table's rows, kept: each distinct row once, and which of them every row is.
+
+
+MOST_PATTERNS = 1 << 16
+"""Columns that show more distinct rows are read again: they would not take less room."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowPatterns:
+    """The distinct rows of some columns.
+
+    Parameters
+    ----------
+    codes
+        Patterns x columns: a place in *labels*, -1 for no answer.
+    labels
+        What the codes stand for.
+    first, counts
+        The first row that shows each pattern, and how many do.
+    place
+        The pattern of each row.
+    """
+
+    codes: npt.NDArray[np.integer]
+    labels: tuple[Label, ...]
+    first: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.float64]
+    place: npt.NDArray[np.integer]
+
+
+@dataclass(kw_only=True, eq=False)
+class RowMemory:
+    """Rows that were read before, by the columns that were read. It grows while data is read.
+
+    Parameters
+    ----------
+    patterns
+        Columns and missing tokens to what they show.
+    groups
+        Column to a number for each row, the same for equal cells.
+    missing
+        The tokens that mean no answer, once the labels have been looked at.
+    whole
+        Whether everything that was read is kept.
+    """
+
+    patterns: dict[tuple[tuple[str, ...], tuple[str, ...]], RowPatterns] = field(
+        default_factory=dict
+    )
+    groups: dict[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+    missing: tuple[str, ...] | None = None
+    whole: bool = True
+
+    def keep(
+        self, columns: tuple[str, ...], tokens: tuple[str, ...], found: RowPatterns
+    ) -> RowPatterns:
+        """Keep what columns show, unless they show too much; return it."""
+        if len(found.codes) <= MOST_PATTERNS:
+            self.patterns[columns, tokens] = found
+        else:
+            self.whole = False
+        return found

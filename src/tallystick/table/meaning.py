@@ -1,0 +1,465 @@
+"""What the labels of one table mean: which are missing, how each is spelled, which can be true.
+
+`agree` looks at the distinct labels of all columns at once. It either settles every question or
+asks the user, by raising `InputError` with the option that answers it. It never guesses between two
+readings that both fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from shlex import quote
+
+from tallystick.errors import InputError
+from tallystick.table.cells import (
+    Label,
+    LocateRow,
+    check_vocabulary,
+    identity,
+    in_order,
+    is_missing,
+    spelling,
+    whole,
+)
+from tallystick.table.words import (
+    as_word,
+    is_never_true,
+    is_no_answer,
+    is_tie,
+    same_denial,
+    two_vocabularies,
+)
+
+_SHOWN = 8
+"""How many labels a message lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRules:
+    """What the user has said about labels.
+
+    Parameters
+    ----------
+    missing
+        Tokens that mean no answer, besides blank cells and NaN.
+    coerce
+        Whether several spellings of one label are read as one.
+    labels
+        The labels that are possible, if the user has listed them. A word such as NA or tie is then
+        a label if it is in the list, and a vote that is not in the list can never be true.
+    never_true
+        Votes that can never be the true label.
+    pairwise
+        Whether two systems are compared by each vote. A tie can then be true.
+    """
+
+    missing: tuple[str, ...] = ()
+    coerce: bool = False
+    labels: tuple[Label, ...] = ()
+    never_true: tuple[Label, ...] = ()
+    pairwise: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meaning:
+    """What the labels of a table mean.
+
+    Parameters
+    ----------
+    missing
+        All tokens that count as no answer: the user's, then the words found, as they are written.
+    renaming
+        For each column, the label that each label is read as; None where it counts as no answer.
+        Without `coerce` every other label is read as itself.
+    never_true
+        The labels, after renaming, that can be voted but never be true.
+    notes
+        One sentence for each thing that was decided and not said by the user.
+    """
+
+    missing: tuple[str, ...]
+    renaming: Mapping[str, Mapping[Label, Label]]
+    never_true: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def agree(
+    labels: Mapping[str, Sequence[Label]],
+    *,
+    truth: str | None,
+    votes: Sequence[str],
+    rules: LabelRules,
+    weak: Sequence[str] = (),
+    locate_row: LocateRow | None = None,
+) -> Meaning:
+    r"""Decide what every label of a table means, or ask the user.
+
+    The rules are applied in this order: (1) each label has one spelling over all columns; (2) words
+    for no answer are missing; (3) the code -1 beside other labels is no answer of a weak label, and
+    is asked about elsewhere; (4) votes such as tie or refused can never be true; (5) the truth and
+    the votes share a label, and so do a prediction and the weak labels; (6) a vote such as "not
+    safe" that the truth calls "unsafe" is asked
+    about; (7) so are right and wrong in two vocabularies, such as 0, 1, no and yes.
+
+    Parameters
+    ----------
+    labels
+        The distinct labels of each column. The columns of *truth* and *votes* are among them; any
+        other column, such as a prediction, is held to the same spelling.
+    truth
+        The column of true labels, or None.
+    votes
+        The columns that vote.
+    rules
+        What the user has said.
+    weak
+        The columns of *votes* that are weak labels. By the convention of labelling functions they
+        say -1 where they abstain.
+    locate_row
+        Where a label first stands in a column (`Table.row_of`), for messages.
+
+    Examples
+    --------
+    >>> table = {"gold": ["a", "b", "NA"], "gpt": ["a", "b", "tie"]}
+    >>> meaning = agree(table, truth="gold", votes=["gpt"], rules=LabelRules())
+    >>> meaning.missing, meaning.never_true
+    (('NA',), ('tie',))
+    >>> print(*meaning.notes, sep="\n")
+    column 'gold' says NA: read as no answer. If NA is a label, add --labels a,b,tie,NA
+    column 'gpt' says tie: read as a vote that can never be true. If tie is a label, add --labels a,b,tie
+    >>> agree({"gold": ["a", "NA"], "gpt": ["a", "NA"]}, truth="gold", votes=["gpt"], rules=LabelRules())
+    Traceback (most recent call last):
+    tallystick.errors.InputError: columns 'gold', 'gpt' say NA, which can be a label or mean no answer: ...
+    """
+    table = _Reading(labels, truth=truth, votes=tuple(votes), rules=rules)
+    abstain = table.abstain_by_minus_one(weak)  # (3)
+    if abstain:
+        plain = replace(rules, missing=(*rules.missing, "-1"))
+        meaning = agree(
+            labels, truth=truth, votes=votes, rules=plain, weak=weak, locate_row=locate_row
+        )
+        return replace(meaning, notes=(_abstain_note(abstain), *meaning.notes))
+    renaming = check_vocabulary(table.spoken, coerce=rules.coerce, locate_row=locate_row)  # (1)
+    table.refuse_contradictions()
+    words = table.words_for_no_answer()  # (2)
+    table.ask_about_minus_one()  # (3)
+    never_true = table.never_true()  # (4)
+    table.refuse_strangers(never_true)  # (5)
+    table.ask_about_other_words(weak)  # (5)
+    table.ask_about_denials()  # (6)
+    table.ask_about_two_vocabularies()  # (7)
+
+    # A label that counts as no answer is read as None, whatever its spelling.
+    full: dict[str, dict[Label, Label]] = {
+        name: {label: renaming[name].get(label) for label in column if label is not None}
+        for name, column in labels.items()
+    }
+    read_as = {identity(old): new for column in renaming.values() for old, new in column.items()}
+    tokens = {label.strip(): None for found in words.values() for label in found}
+    return Meaning(
+        missing=tuple(dict.fromkeys([*rules.missing, *tokens])),
+        renaming=full,
+        never_true=in_order(read_as[identity(label)] for label in never_true),
+        notes=(*table.word_notes(words), *table.never_true_notes(never_true)),
+    )
+
+
+class _Reading:
+    """The labels of one table, and the questions that the rules put to them."""
+
+    def __init__(
+        self,
+        labels: Mapping[str, Sequence[Label]],
+        *,
+        truth: str | None,
+        votes: tuple[str, ...],
+        rules: LabelRules,
+    ) -> None:
+        for name in (*votes, *([truth] if truth is not None else [])):
+            if name not in labels:
+                raise InputError(f"labels has no column {name!r}: it has {list(labels)!r}")
+        self.truth, self.votes, self.rules = truth, votes, rules
+        self.declared = {spelling(label) for label in rules.labels}
+        self.never = {spelling(label) for label in rules.never_true}
+        tokens = frozenset(rules.missing)
+
+        # What is left after the user's tokens: words for no answer, and the labels that are spoken.
+        present = {
+            name: [label for label in column if not is_missing(label, tokens)]
+            for name, column in labels.items()
+        }
+        self.silent = {
+            name: [label for label in column if is_no_answer(label) and not self.is_named(label)]
+            for name, column in present.items()
+        }
+        self.spoken = {
+            name: [label for label in column if label not in self.silent[name]]
+            for name, column in present.items()
+        }
+
+    def is_named(self, label: Label) -> bool:
+        """Say whether the user has listed *label*, as possible or as never true."""
+        return spelling(label) in self.declared | self.never
+
+    def is_declared(self, label: Label) -> bool:
+        """Say whether the user has listed *label*, in any spelling."""
+        return spelling(label) in self.declared
+
+    def refuse_contradictions(self) -> None:
+        """Refuse a truth that the user's own lists exclude."""
+        for label in self.spoken.get(self.truth or "", ()):
+            if self.declared and not self.is_declared(label):
+                raise InputError(
+                    f"the truth {self.truth!r} holds {label!r}, which is not among the labels"
+                    f" {_listed(self.rules.labels)}: add it to labels (--labels"
+                    f" {self._with(label)}), or mark it as missing (--missing={label})"
+                )
+            if spelling(label) in self.never:
+                raise InputError(
+                    f"never_true (--never-true) names {label!r}, but the truth {self.truth!r} holds"
+                    " it: leave it out of never_true, or mark it as missing"
+                    f" (--missing={label})"
+                )
+
+    def words_for_no_answer(self) -> dict[str, list[str]]:
+        """Return each word for no answer with its spellings; ask where it can also be a label."""
+        columns: dict[str, list[str]] = {}
+        written: dict[str, list[str]] = {}
+        for name, found in self.silent.items():
+            for label in found:
+                if isinstance(label, str) and (word := as_word(label)) is not None:
+                    columns.setdefault(word, []).append(name)
+                    written.setdefault(word, []).append(label)
+
+        for word, names in columns.items():
+            if self._two_readings(word, set(names)):
+                said = written[word][0].strip()
+                raise InputError(
+                    f"{_columns(names)} {said}, which can be a label or mean no answer: add"
+                    f" missing=[{said!r}] (--missing {said}) if it means no answer, or name all"
+                    f" labels with labels= (--labels {self._with(said)}) if it is one"
+                )
+        return written
+
+    def _two_readings(self, word: str, columns: set[str]) -> bool:
+        if self.truth is not None:
+            return self.truth in columns and len(columns) > 1
+        # "None" is a common name of a class; several judges who use it may well mean the class.
+        return word == "none" and len(columns & set(self.votes)) > 1
+
+    def _beside_minus_one(self) -> tuple[set[Label], bool]:
+        """Return all other labels, and whether -1 can be a code beside them."""
+        rest = {spelling(label) for column in self.spoken.values() for label in column} - {-1}
+        numbers = [label for label in rest if isinstance(label, int | float)]
+        is_code = (
+            bool(rest) and rest != {1} and all(n >= 0 and float(n).is_integer() for n in numbers)
+        )
+        return rest, is_code
+
+    def abstain_by_minus_one(self, weak: Sequence[str]) -> list[str]:
+        """Return the weak labels that say -1 for no answer: no column of another kind says it."""
+        holders = [
+            name
+            for name, column in self.spoken.items()
+            if any(spelling(label) == -1 for label in column)
+        ]
+        named = self.declared | self.never
+        if -1 in named or not set(holders) <= set(weak) or not self._beside_minus_one()[1]:
+            return []
+        return holders
+
+    def ask_about_minus_one(self) -> None:
+        """Ask about -1, and a truth "unknown" or "unsure", that one side uses and the other never.
+
+        -1 is a label like any other beside nothing but 1, beside other numbers below 0, and beside
+        fractions.
+        """
+        rest, is_code = self._beside_minus_one()
+        named = self.declared | self.never
+
+        said = self.spoken.get(self.truth or "", [])
+        unsure = {str(spelling(one)) for one in said if is_never_true(one) and not is_tie(one)}
+        codes: list[tuple[Label, bool]] = [(-1, is_code), *((one, True) for one in sorted(unsure))]
+        for code, doubtful in codes:
+            holders = [
+                name
+                for name, column in self.spoken.items()
+                if any(spelling(label) == code for label in column)
+            ]
+            others = [name for name in holders if name != self.truth]
+            # A vote "unknown" has its own rule: it can never be true.
+            one_sided = (code == -1 and others and self.truth not in holders) or (
+                self.truth in holders and not others and self._others_speak()
+            )
+            if doubtful and code not in named and one_sided:
+                other = ", and no vote says it"
+                if self.truth not in holders:
+                    other = f", and the truth {self.truth!r} never says it" if self.truth else ""
+                raise InputError(
+                    f"{_columns(holders)} {code} beside {_listed(in_order(rest - {code}))}{other}:"
+                    f' add missing=["{code}"] (--missing={code}) if it means no answer, or name all'
+                    f" labels with labels= (--labels={self._with(code)}) if it is one"
+                )
+
+    def _others_speak(self) -> bool:
+        return any(column for name, column in self.spoken.items() if name != self.truth)
+
+    def never_true(self) -> list[Label]:
+        """Return the votes that can never be true: by the user's word, or by their name."""
+        true = {spelling(label) for label in self.spoken.get(self.truth or "", ())}
+        found: dict[Label, Label] = {}
+        for label in in_order(label for name in self.votes for label in self.spoken[name]):
+            if spelling(label) in true:
+                continue
+            possible = self.is_declared(label) or (self.rules.pairwise and is_tie(label))
+            by_name = bool(self.declared) or is_never_true(label)
+            if spelling(label) in self.never or (by_name and not possible):
+                found.setdefault(spelling(label), label)
+        return list(found.values())
+
+    def refuse_strangers(self, never_true: Sequence[Label]) -> None:
+        """Refuse a truth that shares no label with any vote: the two are written differently."""
+        if self.truth is None:
+            return
+        extra = {spelling(label) for label in never_true}
+        true = in_order(self.spoken[self.truth])
+        voted = in_order(label for name in self.votes for label in self.spoken[name])
+        voted = tuple(label for label in voted if spelling(label) not in extra)
+        shared = {spelling(label) for label in true} & {spelling(label) for label in voted}
+        if len(true) > 1 and len(voted) > 1 and not shared:
+            raise InputError(
+                f"the truth {self.truth!r} says {_listed(true)}, and the votes say"
+                f" {_listed(voted)}: no label is shared, so no vote could be right; write both"
+                " alike, or name the right columns"
+            )
+        if len(true) > 1:
+            self._refuse_stranger(true, extra)
+
+    def _refuse_stranger(self, true: Sequence[Label], extra: Collection[object]) -> None:
+        """Refuse one column that writes the true labels otherwise: it would never be right."""
+        bare = {_bare(label) for label in true}
+        for name in self.votes:
+            said = [one for one in self.spoken[name] if spelling(one) not in extra]
+            own = {spelling(one) for one in said}
+            apart = len(own) > 1 and not own & {spelling(label) for label in true}
+            same = sum(_bare(label) in bare for label in said)
+            if apart and 2 * same >= len(said) and not all(map(self.is_declared, said)):
+                raise InputError(
+                    f"column {name!r} says {_listed(in_order(said))}, and the truth {self.truth!r}"
+                    f" says {_listed(true)}: no label is shared, so {name!r} would never be right."
+                    f" Write both alike, or leave it out (--ignore {quote(name)})"
+                )
+
+    def ask_about_other_words(self, weak: Sequence[str]) -> None:
+        """Ask about a prediction that shares no label with any weak label.
+
+        Two that share none may still be two classes: a rule that only finds spam, and a classifier
+        that never does.
+        """
+        voted = in_order(label for name in weak for label in self.spoken[name])
+        for name in self.votes if voted else ():
+            said = in_order(self.spoken[name])
+            every = (*said, *voted)
+            apart = not {spelling(one) for one in said} & {spelling(one) for one in voted}
+            named = all(map(self.is_declared, every))
+            if name not in weak and said and apart and len(every) > 2 and not named:
+                shown = [*map(str, every[:_SHOWN]), *(["…"] if len(every) > _SHOWN else [])]
+                raise InputError(
+                    f"column {name!r} says {_listed(said)}, and the weak labels say"
+                    f" {_listed(voted)}: no label is shared, so no weak label could confirm"
+                    f" {name!r}. Write both alike. If these are {len(every)} classes, name all of"
+                    f" them with labels= (--labels {','.join(shown)})"
+                )
+
+    def ask_about_denials(self) -> None:
+        """Ask about a vote that the truth never says, and says in another way."""
+        true = self.spoken.get(self.truth or "", [])
+        known = {spelling(label) for label in true}
+        for label in in_order(label for name in self.votes for label in self.spoken[name]):
+            twin = None if spelling(label) in known else same_denial(label, true)
+            if twin is None or self.is_declared(label):
+                continue
+            names = [name for name in self.votes if label in self.spoken[name]]
+            raise InputError(
+                f"{_columns(names)} {str(label)!r}, which the truth {self.truth!r} never says; it"
+                f" says {str(twin)!r}. Write both alike. If they are two labels, name all labels"
+                f" with labels= (--labels {self._with(label)})"
+            )
+
+    def ask_about_two_vocabularies(self) -> None:
+        """Ask about right and wrong in two vocabularies: two files that were put together."""
+        spoken = in_order(label for column in self.spoken.values() for label in column)
+        pairs = two_vocabularies(spoken)
+        if pairs is not None and not self.declared:
+            first, second = pairs
+            labels = {spelling(label): label for label in spoken}
+            raise InputError(
+                f"the labels are {first}, and also {second}: if they mean the same, write them"
+                " alike; if they are four labels, name all labels with labels="
+                f" (--labels {','.join(str(one) for one in list(labels.values())[:_SHOWN])})"
+            )
+
+    def word_notes(self, words: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return one sentence for each word that was read as no answer."""
+        notes = []
+        for word, written in words.items():
+            names = [
+                name
+                for name, found in self.silent.items()
+                if any(as_word(label) == word for label in found)
+            ]
+            said = written[0].strip()
+            notes.append(
+                f"{_columns(names)} {said}: read as no answer. If {said} is a label, add --labels"
+                f" {self._with(said)}"
+            )
+        return notes
+
+    def never_true_notes(self, never_true: Sequence[Label]) -> list[str]:
+        """Return one sentence for each vote that was taken by its name as never true."""
+        notes = []
+        for label in never_true:
+            if spelling(label) in self.never:
+                continue
+            names = [
+                name
+                for name in self.votes
+                if any(spelling(other) == spelling(label) for other in self.spoken[name])
+            ]
+            unlisted = ", which labels= (--labels) does not list" if self.declared else ""
+            notes.append(
+                f"{_columns(names)} {label}{unlisted}: read as a vote that can never be true. If"
+                f" {label} is a label, add --labels {self._with(label)}"
+            )
+        return notes
+
+    def _with(self, label: Label) -> str:
+        """Return the list of labels, with *label* last, as the option takes it."""
+        spoken = in_order(label for column in self.spoken.values() for label in column)
+        known = {(spelling(one) if self.rules.coerce else identity(one)): one for one in spoken}
+        rest = [str(one) for one in known.values() if spelling(one) != spelling(label)]
+        shown = [*rest[:_SHOWN], "…"] if len(rest) > _SHOWN else rest
+        return ",".join([*shown, str(whole(label)).strip()])
+
+
+def _abstain_note(names: Sequence[str]) -> str:
+    return (
+        f"{_columns(names)} -1: read as no answer, as labelling functions write it. If -1 is a"
+        " class, list all classes with --labels"
+    )
+
+
+def _columns(names: Sequence[str]) -> str:
+    several = len(names) > 1
+    return f"column{'s' * several} {_listed(names)} say{'s' * (not several)}"
+
+
+def _bare(label: Label) -> str:
+    """Return the letters and digits of a label."""
+    return "".join(letter for letter in str(label).casefold() if letter.isalnum())
+
+
+def _listed(labels: Iterable[Label]) -> str:
+    shown = list(labels)
+    return ", ".join(map(repr, shown[:_SHOWN])) + (", …" if len(shown) > _SHOWN else "")

@@ -1,0 +1,367 @@
+"""Columns of numbers, read strictly: what is not a number is refused with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tallystick.errors import InputError
+from tallystick.table.cells import (
+    Label,
+    as_number,
+    identifier,
+    is_missing,
+    is_nan,
+    literal,
+    without_missing,
+)
+from tallystick.table.delimited import check_numbers
+from tallystick.table.engine import as_numpy
+from tallystick.table.tables import Table
+from tallystick.table.words import as_pass_fail, is_never_true, is_no_answer
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_MOST_WORDS = 64
+_AT_ONCE = 50
+"""Columns in one query: more make DuckDB's plans slow."""
+
+
+def read_numbers(
+    table: Table,
+    columns: Sequence[str],
+    missing: Sequence[str],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return *columns* as numbers, NaN where there is no answer.
+
+    Words for no answer are missing. A column that holds nothing but words for pass and fail counts
+    them as 1 and 0. Everything else that is not a finite number within *low* and *high* raises
+    `InputError` with its row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> table = scan(pa.table({"a": ["0.5", "NA"], "b": ["pass", "fail"]}))
+    >>> read_numbers(table, ["a", "b"], ()).tolist()
+    [[0.5, 1.0], [nan, 0.0]]
+    """
+    import numpy as np
+
+    found: dict[str, npt.NDArray[np.float64]] = {}
+    for start in range(0, len(columns), _AT_ONCE):
+        block = list(dict.fromkeys(columns[start : start + _AT_ONCE]))
+        found.update(_plain(table, block, missing, low, high))
+    for name in columns:
+        if name not in found:
+            found[name] = _column(table, name, missing, low, high)
+    return np.stack([found[name] for name in columns], axis=1) if columns else np.zeros((0, 0))
+
+
+def _plain(
+    table: Table,
+    names: Sequence[str],
+    missing: Sequence[str],
+    low: float | None,
+    high: float | None,
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the columns that hold numbers within bounds and nothing else, in two queries."""
+    import numpy as np
+
+    kinds = {n: table.kinds[n] for n in names if table.kinds.get(n) in ("text", "integer", "float")}
+    if not kinds:
+        return {}
+    cells = {name: without_missing(name, kind, missing) for name, kind in kinds.items()}
+    counts = ", ".join(f"count({cell})" for cell in cells.values())
+    [filled] = table.query(f"select {counts} from rows")
+    numbers = ", ".join(
+        f"{as_number(f'({cell})', kinds[name])} as c{k}"
+        for k, (name, cell) in enumerate(cells.items())
+    )
+    fetched = table.arrow(f"select {numbers} from rows")
+
+    # What is left to the slow way: a cell that is no number, or a number that is refused there.
+    found = {}
+    for k, (name, cells_seen) in enumerate(zip(kinds, filled, strict=True)):
+        values = np.asarray(as_numpy(fetched[f"c{k}"]), dtype=np.float64)
+        held = values[~np.isnan(values)]
+        within = (low is None or held >= low) & (high is None or held <= high)
+        if len(held) == cells_seen and bool(np.all(np.isfinite(held) & within)):
+            found[name] = values
+    return found
+
+
+def _column(
+    table: Table, name: str, missing: Sequence[str], low: float | None, high: float | None
+) -> npt.NDArray[np.float64]:
+    import numpy as np
+
+    kind = table.kinds[name]
+    tokens = (*missing, *_words(table, name, missing)) if kind == "text" else tuple(missing)
+    marks = _marks(table, name, tokens) if kind in ("text", "boolean") else None
+    cell = without_missing(name, kind, tokens)
+    if marks is not None:
+        cases = " ".join(f"when {_text(word)} then {value!r}" for word, value in marks.items())
+        number = f"case cast({cell} as varchar) {cases} end"
+    else:
+        if kind == "text":
+            asked = failed_marks(_distinct_words(table, name, tokens))
+            if asked is not None:
+                raise InputError(f"{table.source}: {name!r} {asked}")
+        check_numbers(table, name, missing=tokens, low=low, high=high)
+        number = as_number(f"({cell})", kind)
+    fetched = table.arrow(f"select {number} as number from rows")["number"]
+    return np.asarray(as_numpy(fetched), dtype=np.float64)
+
+
+def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
+    """Return cells that are no numbers or NaN, each once; a few more than can be marks at most."""
+    kind = table.kinds[name]
+    cell = without_missing(name, kind, tokens)
+    number = as_number("word", kind)
+    rows = table.query(
+        f"select distinct word from (select {cell} as word from rows) where word is not null and"
+        f" coalesce({is_nan(number)}, true) limit {_MOST_WORDS + 1}"
+    )
+    return sorted(str(word) for (word,) in rows)
+
+
+def _words(table: Table, name: str, missing: Sequence[str]) -> list[str]:
+    """Return the words for no answer that a column of text holds, as they are written."""
+    words = _distinct_words(table, name, missing)
+    return [word.strip() for word in words if is_no_answer(word)]
+
+
+def _marks(table: Table, name: str, tokens: Sequence[str]) -> dict[str, float] | None:
+    """Return words for pass and fail with their numbers, None if the column holds other cells."""
+    cell = identifier(name)
+    shown = without_missing(name, table.kinds[name], tokens)
+    rows = table.query(
+        f"select distinct cast({shown} as varchar) from rows where {cell} is not null"
+        f" limit {_MOST_WORDS + 1}"
+    )
+    words = [word for (word,) in rows if word is not None]
+    if len(words) > _MOST_WORDS or not words:
+        return None
+    found = as_pass_fail(words)
+    return None if found is None else {str(word): value for word, value in found.items()}
+
+
+def _text(word: str) -> str:
+    if "\x00" in word:
+        raise InputError(f"a cell holds a zero byte: {word!r}")
+    return literal(word)
+
+
+# Numbers as people write them: ``90%``, ``0,854`` and ``1.034,5`` are 0.9, 0.854 and 1034.5.
+#
+# A column is read so only if every one of its cells is written like that, words for no answer
+# aside.
+# ``1,234`` and ``1.234`` may be a thousand or a little more than one. They are a thousand where
+# the
+# column shows it: by a number such as 1.234,5 or 1,234,567, or because its other cells are whole
+# numbers from 100 to 999 and none is longer. A column of nothing but such cells with a comma is
+# left
+# as it is, and is asked about where scores are needed.
+
+
+_PER_CENT = r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*%\s*"
+_COMMA = r"\s*[+-]?[0-9]+(,[0-9]+)?\s*"
+_THOUSANDS = r"\s*[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+\s*"
+
+_GROUPED = (
+    (",", "."),
+    (".", ","),
+    ("[ \u00a0\u202f\u2009']", ","),
+    ("[ \u00a0\u202f\u2009']", "."),
+)
+"""What stands between thousands, and before decimals: English, German, French, Swiss."""
+
+_LEAST_WHOLE = 0.1
+"""Share of whole numbers from 100 to 999 that shows that longer ones are written in groups."""
+_LEAST_DIFFERENT = 5
+
+_ANY_GROUPS = "\\s*[+-]?[1-9][0-9]{0,2}([., \u00a0\u202f\u2009'][0-9]{3})+([.,][0-9]+)?\\s*"
+
+_LOOKED = 500
+_WRITTEN_NUMBERS_MOST_WORDS = 20
+
+
+def with_plain_numbers(table: Table, missing: Sequence[str] = ()) -> Table:
+    """Return *table* with per cent signs and decimal commas read, and a note on each column.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> table = with_plain_numbers(scan(pa.table({"gpt": ["90%", "5 %", ""], "x": ["0,5", "0,1", "NA"]})))
+    >>> table.query("select * from rows")
+    [('0.9', '0.5'), ('0.05', '0.1'), ('', 'NA')]
+    >>> print(*table.notes, sep="; ")
+    column 'gpt': '90%' is read as 0.9; column 'x': '0,5' is read as 0.5
+    """
+    texts = [
+        name for name, kind in table.kinds.items() if kind == "text" and name not in table.left_out
+    ]
+    if not texts or not _is_likely(table, texts):
+        return table
+    cells = _in_groups(table, texts, missing)
+    for name in texts:
+        cell = None if name in cells else _cell(table, name, missing)
+        if cell is not None:
+            cells[name] = cell
+    if not cells:
+        return table
+    notes = tuple(_note(table, name, cell) for name, cell in cells.items())
+    every = ", ".join(
+        f"{cells[name]} as {identifier(name)}" if name in cells else identifier(name)
+        for name in table.columns
+    )
+    relation = table.derive(f"select {every} from rows")
+    return replace(table, relation=relation, notes=(*table.notes, *notes))
+
+
+def _is_likely(table: Table, texts: Sequence[str]) -> bool:
+    """Say whether the first rows show such a number anywhere, so that it is worth looking."""
+    tests = " or ".join(
+        f"(regexp_full_match({identifier(name)}, {literal(_PER_CENT)})"
+        f" or regexp_full_match({identifier(name)}, {literal(_COMMA)})"
+        f" and contains({identifier(name)}, ',')"
+        f" or regexp_full_match({identifier(name)}, {literal(_ANY_GROUPS)}))"
+        for name in texts
+    )
+    return bool(table.query(f"select 1 from (select * from rows limit {_LOOKED}) where {tests}"))
+
+
+def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
+    """Return the SQL of a column with its numbers in plain digits; None if it is left as it is."""
+    cell = identifier(name)
+    plain = f"replace(replace(replace(trim({cell}), '%', ''), ' ', ''), ',', '.')"
+    for pattern, number in (
+        (_PER_CENT, f"cast(round(cast({plain} as double) / 100, 12) as varchar)"),
+        (_COMMA, plain),
+    ):
+        fits = f"regexp_full_match({cell}, {literal(pattern)})"
+        sure = f"{fits} and not regexp_full_match({cell}, {literal(_THOUSANDS)})"
+        sign = "%" if pattern == _PER_CENT else ","
+        # One such cell among plain numbers is a slip of the pen.
+        some = f"select distinct {cell} from rows where {sure} and contains({cell}, '{sign}')"
+        enough = 2 if sign == "," else 1
+        if _fits_all(table, cell, fits, missing) and len(table.query(f"{some} limit 2")) >= enough:
+            return f"case when {fits} then {number} else {cell} end"
+    return None
+
+
+def _in_groups(table: Table, names: Sequence[str], missing: Sequence[str]) -> dict[str, str]:
+    """Return the SQL of the columns whose thousands are written in groups.
+
+    A table is written in one way: what one column shows holds for all that can be read so.
+    """
+    for group, point in _GROUPED:
+        found: dict[str, str] = {}
+        sure = False
+        for name in names:
+            cell = _groups_of(table, identifier(name), group, point, missing)
+            if cell is not None:
+                found[name], shows = cell
+                sure |= shows
+        if sure:
+            return found
+    return {}
+
+
+def _groups_of(
+    table: Table, cell: str, group: str, point: str, missing: Sequence[str]
+) -> tuple[str, bool] | None:
+    """Return a column read in groups, and whether it shows that it is written so."""
+    mark = group if group.startswith("[") else f"[{group}]"
+    sign = r"\s*[+-]?"
+    long = f"{sign}[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+([{point}][0-9]+)?\\s*"
+    clear = f"{sign}[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+([{point}][0-9]+|{mark}[0-9]{{3}})\\s*"
+    short = f"{sign}[0-9]{{1,3}}([{point}][0-9]+)?\\s*"
+    is_long, is_clear, is_short, is_whole = (
+        f"regexp_full_match({cell}, {literal(pattern)})"
+        for pattern in (long, clear, short, r"\s*[1-9][0-9]{2}\s*")
+    )
+    [(cells, longs, clears, wholes, different)] = table.query(
+        f"select count({cell}), count(*) filter ({is_long}), count(*) filter ({is_clear}),"
+        f" count(*) filter ({is_whole}), count(distinct {cell}) filter ({is_whole}) from rows"
+    )
+    if not longs or not _fits_all(table, cell, f"({is_long} or {is_short})", missing):
+        return None
+    shown = wholes >= _LEAST_WHOLE * cells and min(different, longs) >= _LEAST_DIFFERENT
+    digits = f"regexp_replace(trim({cell}), {literal(mark)}, '', 'g')"
+    number = f"replace({digits}, '{point}', '.')"
+    written = f"case when {is_long} or {is_short} then {number} else {cell} end"
+    return written, clears > 0 or shown or group.startswith("[")
+
+
+def _fits_all(table: Table, cell: str, fits: str, missing: Sequence[str]) -> bool:
+    """Say whether every cell is written so, words for no answer aside."""
+    others = table.query(
+        f"select distinct {cell} from rows where {cell} is not null and not {fits}"
+        f" limit {_WRITTEN_NUMBERS_MOST_WORDS + 1}"
+    )
+    tokens = frozenset(missing)
+    silent = all(is_missing(word, tokens) or is_no_answer(word) for (word,) in others)
+    return silent and len(others) <= _WRITTEN_NUMBERS_MOST_WORDS
+
+
+def _note(table: Table, name: str, cell: str) -> str:
+    written = identifier(name)
+    odd = f"trim({written}) <> {cell}"
+    [(before, after)] = table.query(
+        f"select {written}, {cell} from rows where {written} is not null"
+        f" and ({odd}) order by {written} desc limit 1"
+    )
+    return f"column {name!r}: {before.strip()!r} is read as {after}"
+
+
+# Right and wrong, with cells such as ``error`` or ``timeout`` among them: asked about.
+#
+# A call that failed is neither right nor wrong until somebody says so: left out, the other items
+# are
+# compared; counted as wrong, the model pays for it. Both are common, and they give different
+# answers.
+
+
+def failed_marks(labels: Iterable[Label]) -> str | None:
+    """Return what to ask about a column of right and wrong, None if all is clear.
+
+    Parameters
+    ----------
+    labels
+        The different cells of one column.
+
+    Examples
+    --------
+    >>> failed_marks(["Correct", "Incorrect", "error"])
+    "holds 'Correct' and 'Incorrect', and also 'error'. If that is a wrong answer, add --never-true error; if it is no answer, add --missing error"
+    >>> failed_marks(["yes", "no"]) is None, failed_marks(["a", "b", "error"]) is None
+    (True, True)
+    >>> failed_marks([0, 1, "timeout"]) is None
+    False
+    """
+    known = [label for label in labels if label is not None and not is_no_answer(label)]
+    odd = sorted(str(label) for label in known if is_never_true(label))
+    rest = [label for label in known if not is_never_true(label)]
+    marks = {0: 0.0, 1: 1.0} if {*rest} <= {0, 1} else as_pass_fail(rest)
+    if not odd or marks is None:
+        return None
+    shown = " and ".join(repr(str(label)) for label in sorted(marks, key=lambda one: -marks[one]))
+    also = " and ".join(map(repr, odd[:3])) + (" …" if len(odd) > 3 else "")
+    named = _quoted(",".join(odd))
+    return (
+        f"holds {shown}, and also {also}. If that is a wrong answer, add --never-true {named}; if"
+        f" it is no answer, add --missing {named}"
+    )
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if " " in text else text

@@ -1,0 +1,561 @@
+"""Tables of outputs: which column is the system, and wide tables turned into one row per output.
+
+A wide table has one row per item and the columns ``A.gpt``, ``A.human``, ``B.gpt``, …: the system,
+a separator, and the judge or the human grade. A table of preferences has two columns that name the
+two systems of each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tallystick.errors import InputError
+from tallystick.table.cells import identifier, literal
+from tallystick.table.defaults import default_columns, free_columns
+from tallystick.table.detect_doubts import Profile, listed, look
+from tallystick.table.detect_names import MEASURES, QUALITIES, is_truth, may_be_truth, plain, tokens
+from tallystick.table.detect_sample import draw
+from tallystick.table.formats import Log, detect, log_readers, read_logs, told_apart
+from tallystick.table.roles import Layout, Roles
+from tallystick.table.scan import scan
+from tallystick.table.sources import resolve
+from tallystick.table.tables import Table
+from tallystick.table.words import as_pass_fail, is_no_answer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyRelation
+
+SYSTEM_NAMES = (
+    "system",
+    "model",
+    "system_id",
+    "model_id",
+    "system_name",
+    "model_name",
+    "variant",
+    "bot",
+    "agent",
+    "assistant",
+    "pipeline",
+)
+"""How people head the column of systems."""
+
+PREFERENCES = (("a", "b"), ("system_a", "system_b"), ("model_a", "model_b"))
+"""How people head the two columns of systems in a table of preferences."""
+
+_SEPARATORS = (".", "__", "/", ":", "|")
+"""Separators that are looked for where no system is named."""
+
+_MORE_SEPARATORS = (*_SEPARATORS, "_", "-", " ")
+"""Separators that are tried where the systems are named."""
+
+_SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Columns by system and by what they hold of it."""
+
+    separator: str
+    columns: Mapping[str, Mapping[str, str]]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the columns hold of a system, in the order of the table."""
+        return tuple(dict.fromkeys(part for held in self.columns.values() for part in held))
+
+
+def find_outputs(
+    table: Table, given: Roles, layout: Layout
+) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return a table with one row per output, the roles with the system, and notes.
+
+    Parameters
+    ----------
+    table
+        What was read.
+    given
+        The roles that the caller named. *systems* names the systems of a wide table, or the two
+        columns of a table of preferences.
+    layout
+        May name the separator.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> wide = scan(pa.table({"id": [1, 2], "A.gpt": [1, 0], "B.gpt": [1, 1], "A.human": [1, None]}))
+    >>> long, roles, notes = find_outputs(wide, Roles(truth="human"), Layout())
+    >>> long.columns, roles.system
+    (('id', 'system', 'gpt', 'human'), 'system')
+    >>> print(notes[0])
+    columns like 'A.gpt' hold 2 systems (A, B): read as one row per output
+    """
+    if given.system is not None:
+        if given.systems:
+            raise InputError(
+                "system names the column of a long table and systems those of a wide one: name one"
+                " of them"
+            )
+        return table, given, ()
+    named = _named(given.systems)
+    if len(named) == 2 and all(name in table.columns for name in named):
+        return table, replace(given, systems=named), ()
+    grid = _grid(table, named, layout.separator)
+    usual = {plain(name) for name in table.columns} & set(SYSTEM_NAMES)
+    if grid is None and not named and layout.separator is None and not usual:
+        grid = _human_grid(table)
+    if grid is not None:
+        return _unfolded(table, given, grid)
+    if named or layout.separator:
+        raise InputError(_no_grid(table, named, layout.separator))
+    return table, *_found_by_name(table, given)
+
+
+def _named(systems: Iterable[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for text in systems for part in text.split(",") if part.strip())
+
+
+def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles with a column of systems, or two, that has a usual name."""
+    lower = {plain(name): name for name in table.columns}
+    held = given.holders()
+    for pair in PREFERENCES:
+        both = tuple(lower[name] for name in pair if name in lower)
+        if len(both) == 2 and not any(name in held for name in both):
+            note = f"columns {both[0]!r} and {both[1]!r} name the two systems of each row"
+            return replace(given, systems=both), (note,)
+    for name in SYSTEM_NAMES:
+        if name in lower and lower[name] not in held:
+            note = f"column {lower[name]!r} names the systems"
+            return replace(given, system=lower[name]), (note,)
+    return given, ()
+
+
+def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid | None:
+    """Return the columns by system, None if the table has no such columns."""
+    tried = (separator,) if separator else (_MORE_SEPARATORS if systems else _SEPARATORS)
+    for sign in tried:
+        found = _split(table.columns, systems, sign)
+        shared = set.intersection(*map(set, found.values())) if found else set()
+        # Two systems of which the same thing is known: less than that is an accident of names.
+        if shared and (len(found) >= 2 or systems) and (not systems or set(found) == set(systems)):
+            return _Grid(sign, found)
+        if systems:
+            found = _split(table.columns, systems, sign, last=True)
+            if set(found) == set(systems) and set.intersection(*map(set, found.values())):
+                return _Grid(sign, found)
+    return None
+
+
+def _human_grid(table: Table) -> _Grid | None:
+    """Return the columns by system where people's grades give the systems away.
+
+    ``old_gpt, old_human, new_gpt, new_human``: a name before ``human`` is a system only if the same
+    judges are there for each of them. So is a name after it (``gpt_old, human_old``). Names of what
+    is graded (``human_style``) are no systems.
+    """
+    for sign in _MORE_SEPARATORS:
+        heads = {
+            column[: -len(part) - len(sign)]: part
+            for column in table.columns
+            for part in [column.rpartition(sign)[2]]
+            if is_human(part) and column != part
+        }
+        tails = {
+            column[len(part) + len(sign) :]: part
+            for column in table.columns
+            for part in [column.partition(sign)[0]]
+            if is_human(part) and column != part
+        }
+        # Words such as "human_score" name what people gave, and no system.
+        last = len(heads) < 2 and len(tails) >= 2
+        systems = [name for name in (tails if last else heads) if name]
+        if len(systems) < 2 or any(set(tokens(name)) & QUALITIES for name in systems):
+            continue
+        found = _split(table.columns, systems, sign, last=last)
+        parts = list(map(set, found.values()))
+        if (
+            len(found) == len(systems)
+            and all(one == parts[0] for one in parts)
+            and len(parts[0]) > 1
+        ):
+            return _Grid(sign, found)
+    return None
+
+
+def _split(
+    columns: Sequence[str], systems: Sequence[str], separator: str, *, last: bool = False
+) -> dict[str, dict[str, str]]:
+    """Return the columns by system and part; the system stands first, or *last*."""
+    found: dict[str, dict[str, str]] = {name: {} for name in systems}
+    for column in columns:
+        if last:
+            tails = [name for name in systems if column.endswith(separator + name)]
+            system = max(tails, key=len, default="")
+            part = column[: -len(separator + system)]
+        elif systems:
+            heads = [name for name in systems if column.startswith(name + separator)]
+            system = max(heads, key=len, default="")
+            part = column[len(system) + len(separator) :]
+        else:
+            # The last separator counts: "gpt-4.1.claude" is what claude says of gpt-4.1.
+            system, _, part = column.rpartition(separator)
+        if system and part:
+            found.setdefault(system, {})[part] = column
+    return {system: parts for system, parts in found.items() if parts}
+
+
+def _no_grid(table: Table, systems: Sequence[str], separator: str | None) -> str:
+    sign = separator or "."
+    wanted = systems[0] if systems else "A"
+    shown = ", ".join(table.columns[:8])
+    return (
+        f"{table.source}: no columns like '{wanted}{sign}JUDGE' for each of"
+        f" {', '.join(systems) or 'the systems'}. It has {shown}. Name the separator (--separator),"
+        " or the column of systems of a long table (--system)"
+    )
+
+
+def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return one row per item and system, the systems of an item one after the other."""
+    taken = {column for held in grid.columns.values() for column in held.values()}
+    shared = [name for name in table.columns if name not in taken]
+    clash = next((name for name in (_SYSTEM, *grid.parts) if name in shared), None)
+    if clash is not None:
+        raise InputError(
+            f"{table.source} has a column {clash!r} beside columns like"
+            f" {next(iter(taken))!r}: rename one of them"
+        )
+    relation = _relation(table, grid, shared)
+    if relation is None:
+        relation = scan(_stacked(table, grid, shared)).relation
+    long = replace(
+        table,
+        relation=relation,
+        columns=tuple(relation.columns),
+        parts=(),  # a row of the table is no row of a file any more
+        left_out={k: v for k, v in table.left_out.items() if k not in taken},
+        doubtful={k: v for k, v in table.doubtful.items() if k not in taken},
+    )
+    names = ", ".join(grid.columns)
+    example = next(iter(next(iter(grid.columns.values())).values()))
+    note = (
+        f"columns like {example!r} hold {len(grid.columns)} systems ({names}): read as one row per"
+        " output"
+    )
+    return long, replace(given, system=_SYSTEM, systems=()), (note,)
+
+
+def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelation | None:
+    """Return the outputs as a query, so that rows stay in the engine; None where types differ."""
+    types = dict(zip(table.columns, map(str, table.relation.types), strict=True))
+    lists = {_SYSTEM: [literal(name) for name in grid.columns]}
+    for part in grid.parts:
+        columns = [held.get(part) for held in grid.columns.values()]
+        if len({types[name] for name in columns if name is not None}) > 1:
+            return None
+        lists[part] = ["null" if name is None else identifier(name) for name in columns]
+    # Lists of one length are unfolded together: one row per system, in the order of the table.
+    unfolded = (
+        f"unnest([{', '.join(cells)}]) as {identifier(name)}" for name, cells in lists.items()
+    )
+    return table.derive(f"select {', '.join([*map(identifier, shared), *unfolded])} from rows")
+
+
+def _stacked(table: Table, grid: _Grid, shared: Sequence[str]) -> pa.Table:
+    """Return the outputs as a table in memory, with types that hold those of every system."""
+    import numpy as np
+    import pyarrow as pa
+
+    arrow = table.arrow("select * from rows")
+    blocks = []
+    for system, held in grid.columns.items():
+        columns = {name: arrow[name] for name in shared}
+        columns[_SYSTEM] = pa.chunked_array([pa.array([system] * arrow.num_rows, pa.string())])
+        columns |= {
+            part: arrow[held[part]] if part in held else pa.nulls(arrow.num_rows)
+            for part in grid.parts
+        }
+        blocks.append(pa.table(columns))
+    try:
+        joined = pa.concat_tables(blocks, promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise InputError(
+            f"{table.source}: the columns of one judge hold numbers for one system and words for"
+            f" another ({str(error).partition(': ')[2]}): write both alike"
+        ) from error
+    order = np.arange(joined.num_rows).reshape(len(blocks), -1).T.ravel()
+    return joined.take(pa.array(order))
+
+
+# Which columns of outputs are grades: those of people, by their name, and those of judges.
+#
+# Grades need not share one set of labels, as votes do: one judge says pass and fail, another
+# gives 1
+# to 5. What decides is what a column holds: words for pass and fail, 0 and 1, or numbers.
+
+
+_PEOPLE = frozenset({"human", "humans", "expert", "experts", "oracle", "gold", "truth"})
+"""Words in the name of a column that holds the grades of people."""
+
+_SPARSE = 0.5
+"""Share of the rows that a person has graded at most, where judges graded most of them."""
+
+_MOSTLY = 0.9
+"""Share of a column's values that are numbers, for it to hold grades."""
+
+
+def is_human(name: str) -> bool:
+    """Return whether a column is named like the grades of people.
+
+    >>> is_human("Human Label"), is_human("gold"), is_human("humanity_score"), is_human("gpt")
+    (True, True, False, False)
+    """
+    return is_truth(name) or bool(set(tokens(name)) & _PEOPLE)
+
+
+def find_human_grades(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles with the column of human grades, where exactly one is named like that."""
+    if roles.truth is not None:
+        return roles, ()
+    held = roles.holders()
+    likely = [name for name in table.columns if is_human(name) and name not in held]
+    if not likely:
+        return _sparse_label(table, roles)
+    if len(likely) > 1:
+        raise InputError(
+            f"{table.source}: columns {listed(likely)} are named like human grades. Say which of"
+            f" them is (--truth {likely[0]!r})"
+        )
+    note = f"column {likely[0]!r} holds the human grades"
+    return replace(roles, truth=likely[0]), (note,)
+
+
+def _sparse_label(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...]]:
+    """Take a column such as ``label`` for the human grades, if it is mostly blank beside judges.
+
+    A judge grades every output, and a person a few of them. This is how a service exports them.
+    """
+    named = [name for name in table.columns if may_be_truth(name) and name not in roles.holders()]
+    if len(named) != 1:
+        return roles, ()
+    profiles = look(draw(table))
+    others = [name for name in free_columns(table, profiles, roles)[0] if name != named[0]]
+    judges = [name for name in others if _is_mark(profiles[name]) or _is_numeric(profiles[name])]
+    own = profiles[named[0]]
+    sparse = 0 < own.filled < _SPARSE * own.rows and (_is_mark(own) or _is_numeric(own))
+    if not sparse or not any(2 * profiles[name].filled > profiles[name].rows for name in judges):
+        return roles, ()
+    note = (
+        f"column {named[0]!r} holds the human grades: it is blank on most rows. If it is a judge,"
+        f" name all judges (--judges {','.join((*judges, named[0]))})"
+    )
+    return replace(roles, truth=named[0]), (note,)
+
+
+def _is_numeric(profile: Profile) -> bool:
+    return profile.numeric >= _MOSTLY
+
+
+def grade_columns(
+    table: Table, roles: Roles, missing: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of judges' grades, and what was taken and left out.
+
+    Beside human grades that are pass or fail, judges who say pass or fail are taken, and only
+    without them those who give numbers. Beside human grades that are numbers, both are.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> table = {"gpt": [80, 20, 55] * 9, "human": [71, 12, None] * 9, "tokens": [9, 99, 999] * 9}
+    >>> grade_columns(scan(pa.table(table)), Roles(truth="human"))[0]
+    ('gpt',)
+    """
+    profiles = look(draw(table, missing=missing))
+    free, left_out = free_columns(table, profiles, roles)
+    people = [name for name in free if is_human(name)]
+    left_out |= dict.fromkeys(people, "named like human grades")
+    other = _other_questions(free, people, roles.truth)
+    left_out |= other
+    marks = [name for name in free if name not in (*people, *other) and _is_mark(profiles[name])]
+    numbers = [
+        name
+        for name in free
+        if name not in (*people, *other, *marks)
+        and profiles[name].numeric >= _MOSTLY
+        and not set(tokens(name)) & MEASURES
+    ]
+    truth = None if roles.truth is None else profiles[roles.truth]
+    both = truth is not None and not _is_mark(truth) and truth.numeric >= _MOSTLY
+    taken = tuple(name for name in free if name in (*marks, *numbers)) if both else ()
+    taken = taken or tuple(marks) or tuple(numbers)
+    if not taken:
+        return default_columns(table, roles, "judges", missing)
+    for name in free:
+        if name not in taken:
+            reason = "numbers, while others say pass or fail" if name in numbers else "no grades"
+            left_out.setdefault(name, reason)
+    out = "; ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
+    note = f"judges: {listed(taken, 12)}" + (f". Left out: {out}" if out else "")
+    return taken, (note,)
+
+
+def _other_questions(
+    free: Sequence[str], people: Sequence[str], truth: str | None
+) -> dict[str, str]:
+    """Return the judges of another question than *truth* answers, as their names say.
+
+    ``gpt_style`` is held against ``human_style``, and says nothing about ``human_correctness``.
+    """
+    if truth is None:
+        return {}
+    own = {*tokens(truth)} - _PEOPLE
+    found: dict[str, str] = {}
+    for person in people:
+        topic = {*tokens(person)} - _PEOPLE - own
+        if topic and own:
+            found |= {
+                name: f"graded by people as {person!r}"
+                for name in free
+                if name not in people and topic <= {*tokens(name)} and not own <= {*tokens(name)}
+            }
+    return found
+
+
+def _is_mark(profile: Profile) -> bool:
+    """Return whether a column says pass and fail, or 0 and 1, and nothing else."""
+    said = [label for label in profile.values if not is_no_answer(label)]
+    if not said or len(said) > 4:
+        return False
+    if as_pass_fail(said) is not None:
+        return True
+    return {str(label).removesuffix(".0") for label in said} <= {"0", "1"}
+
+
+# Evaluation logs as outputs: one row per item and system, one column per score of the tool.
+#
+# What a model scored in a log is a judge's grade of its output. So a log with a judge's score and
+# a
+# second file of human grades (``--truth-file``) say together how good the model is.
+
+
+ITEM, SYSTEM = "item", "system"
+MOST_LISTED = 12
+
+
+def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles] | None:
+    """Return logs as a long table of outputs, and the roles that its columns have.
+
+    Parameters
+    ----------
+    source
+        A path or several; anything but evaluation logs returns None.
+    layout
+        The metric: the score that is the only judge.
+    given
+        The roles that the caller named. *judges* and *truth* may name scores.
+    """
+    import pyarrow as pa
+
+    paths = [source] if isinstance(source, str | Path) else source
+    if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
+        return None
+    if "-" in map(str, paths) or any(str(one).endswith(".tally") for one in paths):
+        return None  # standard input can be read once only
+    if any(Path(one).expanduser().is_dir() for one in paths):
+        return None
+    files = resolve([str(one) for one in paths])
+    formats = [detect(file) for file in files]
+    if not formats or not all(one in log_readers() for one in formats):
+        return None
+
+    logs = told_apart(read_logs(files, formats))
+    scores = list(dict.fromkeys(name for log in logs for name in log.scores))
+    judges = _judges(logs, scores, layout, given)
+    columns, averaged = _long(logs, scores)
+    systems = len(set(columns[SYSTEM]))
+    items = len(set(columns[ITEM]))
+    kinds = ", ".join(dict.fromkeys(formats))
+    word = "system" if systems == 1 else "systems"
+    notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
+    if averaged:
+        notes.append(f"{averaged:,} replicates (epochs, trials) were averaged within their items")
+    lost = sum(log.unscored for log in logs)
+    if lost:
+        notes.append(f"{lost:,} samples failed and have no score")
+    table = replace(
+        scan(pa.table(columns)),
+        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
+        files=tuple(file.path for file in files if not file.spooled),
+        spools=tuple(file.path for file in files if file.spooled),
+        notes=tuple(notes),
+    )
+    roles = replace(given, item=given.item or ITEM, system=given.system or SYSTEM)
+    return table, roles.with_columns("judges", judges)
+
+
+def _judges(
+    logs: Sequence[Log], scores: Sequence[str], layout: Layout, given: Roles
+) -> tuple[str, ...]:
+    """Return the scores that are grades: those named, or the only one there is."""
+    if given.judges:
+        return given.judges
+    if layout.metric is not None:
+        if layout.metric not in scores:
+            raise InputError(
+                f"{logs[0].source} has no score {layout.metric!r}: it has {_listed(scores)}"
+                " (--metric)"
+            )
+        return (layout.metric,)
+    free = [name for name in scores if name != given.truth]
+    if len(free) != 1:
+        raise InputError(
+            f"{logs[0].source} has the scores {_listed(free)}: say which of them are judges'"
+            f" grades (--judges {','.join(map(_quoted, free[:2]))})"
+        )
+    return tuple(free)
+
+
+def _quoted(name: str) -> str:
+    return name if "," not in name and " " not in name else f"'{name}'"
+
+
+def _long(logs: Sequence[Log], scores: Sequence[str]) -> tuple[dict[str, list[Any]], int]:
+    """Return one row per item and system, replicates averaged, and how many those were."""
+    tasks = {log.task for log in logs}
+    groups = list(dict.fromkeys(name for log in logs for name in log.groups))
+    taken = {ITEM, SYSTEM, *scores}
+    groups = [name for name in groups if name not in taken]
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    averaged = 0
+    for log in logs:
+        for metric, held in log.scores.items():
+            for item, values in held.items():
+                # One task is not worth a prefix: human grades name the item as the tool does.
+                name = f"{log.task}:{item}" if log.task and len(tasks) > 1 else str(item)
+                row = rows.setdefault((name, log.model), {})
+                row[metric] = sum(values) / len(values)
+                averaged += len(values) - 1 if metric == scores[0] else 0
+                row |= _groups(log.groups, item)
+    columns: dict[str, list[Any]] = {
+        ITEM: [item for item, _ in rows],
+        SYSTEM: [system for _, system in rows],
+    }
+    for name in (*scores, *groups):
+        columns[name] = [row.get(name) for row in rows.values()]
+    return columns, averaged
+
+
+def _groups(groups: Mapping[str, Mapping[str, str]], item: str) -> dict[str, str]:
+    return {name: held[item] for name, held in groups.items() if item in held}
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:MOST_LISTED]))
+    return f"{shown}, …" if len(names) > MOST_LISTED else shown

@@ -1,0 +1,388 @@
+"""The value inside a tally: named columns, their labels, and the count of every pattern that
+occurred.
+
+Immutable, and a commutative monoid under :func:`merge` once the columns agree. All that a tally is
+asked for is a pure function of this value; :class:`~tallystick.table.Tally` adds the engines that
+make one and the streams that extend it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError, MergeError
+from tallystick.table.cells import Label, check_vocabulary, identity, in_order, is_missing
+from tallystick.table.moments import Recipe
+
+# Where the counts of a tally lie: a dense table while it is small, sorted packed patterns beyond.
+#
+# A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the
+# same lexicographic order and answer the same three questions (``codes``, ``counts``, ``find``),
+# so
+# nobody can tell which one is at work.
+
+
+Codes: TypeAlias = NDArray[np.int32]
+"""One row a pattern, one column a column: the index of the label."""
+Counts: TypeAlias = NDArray[Any]
+"""How often: int64, or float64 in a weighted tally."""
+
+DENSE_CELLS = 1 << 16
+"""A tally with at most this many possible patterns is kept dense (at most 512 KiB)."""
+
+_LARGEST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """A count for every possible pattern, in lexicographic order."""
+
+    sizes: tuple[int, ...]
+    table: Counts
+
+    @cached_property
+    def _occurring(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.table)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The occurring patterns."""
+        codes = np.empty((len(self._occurring), len(self.sizes)), np.int32)
+        rest = self._occurring
+        for j in reversed(range(len(self.sizes))):
+            rest, codes[:, j] = np.divmod(rest, self.sizes[j])
+        return _frozen(codes)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How often each of them occurred."""
+        return _frozen(self.table[self._occurring])
+
+    def find(self, codes: Codes) -> NDArray[np.int64]:
+        """Return the place of each row of *codes* among the occurring patterns, -1 if it never
+        occurred.
+        """
+        if not len(self._occurring):
+            return np.full(len(codes), -1, np.int64)
+        known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
+        places = np.full(len(self.table), -1, np.int64)
+        places[self._occurring] = np.arange(len(self._occurring))
+        cells = _ravel(np.where(known[:, None], codes, 0), self.sizes)
+        return np.where(known, places[cells], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """Sorted packed patterns with their counts; a pattern takes as many 64-bit words as its labels
+    need.
+    """
+
+    sizes: tuple[int, ...]
+    keys: NDArray[Any]
+    counts: Counts
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The occurring patterns."""
+        return _frozen(unpack(self.keys, self.sizes))
+
+    def find(self, codes: Codes) -> NDArray[np.int64]:
+        """Return the place of each row of *codes* among the occurring patterns, -1 if it never
+        occurred.
+        """
+        if not len(self.keys):
+            return np.full(len(codes), -1, np.int64)
+        known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
+        wanted = pack(np.where(known[:, None], codes, 0), self.sizes)
+        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(known & (self.keys[places] == wanted), places, -1)
+
+
+Store: TypeAlias = Dense | Sparse
+
+
+def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
+    """Return the store of these patterns, of which some may repeat; a pattern that counts 0 is
+    forgotten.
+
+    >>> held = store(np.array([[1, 0], [0, 1], [1, 0]], np.int32), np.array([2, 1, 3]), (2, 2))
+    >>> held.codes.tolist(), held.counts.tolist()
+    ([[0, 1], [1, 0]], [1, 5])
+    """
+    sizes = tuple(sizes)
+    checked_total(counts)
+    if math.prod(sizes) <= DENSE_CELLS:
+        table = np.zeros(math.prod(sizes), counts.dtype)
+        np.add.at(table, _ravel(codes, sizes), counts)
+        return Dense(sizes, table)
+    keys, counts = group(pack(codes, sizes), counts)
+    return Sparse(sizes, keys, _frozen(counts))
+
+
+def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
+    """Return the distinct *keys* in order, with the sum of the *counts* of each; sums of zero are
+    left out.
+    """
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    total = np.zeros(len(distinct), counts.dtype)
+    np.add.at(total, inverse, counts)
+    positive = total > 0
+    return distinct[positive], total[positive]
+
+
+def checked_total(counts: Counts) -> int | float:
+    """Return the sum of *counts*; integers that leave 64 bits are refused, never wrapped.
+
+    >>> checked_total(np.array([2**62, 2**62]))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: the counts add up to 9223372036854775808, more than a 64-bit integer holds: ...
+    """
+    if counts.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            weight = float(counts.sum())
+        if not math.isfinite(weight):
+            raise InputError("the weights add up to more than a number holds: divide them all")
+        return weight
+    # the float sum is off by far less than a factor of 2
+    if counts.sum(dtype=np.float64) < 2.0**62:
+        return int(counts.sum())
+    total: int = sum(counts.tolist())
+    if total > _LARGEST:
+        raise InputError(
+            f"the counts add up to {total}, more than a 64-bit integer holds: keep the tallies"
+            " apart"
+        )
+    return total
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Forbid writing: what a tally hands out is what it holds."""
+    array.flags.writeable = False
+    return array
+
+
+def _ravel(codes: Codes, sizes: tuple[int, ...]) -> NDArray[np.intp]:
+    cells = np.zeros(len(codes), np.intp)
+    for j, size in enumerate(sizes):
+        cells *= size
+        cells += codes[:, j]
+    return cells
+
+
+def _fields(sizes: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
+    """Place each column in a word: (word, shift) by column, and how many words that takes.
+
+    The first column takes the highest bits of the first word, so that words sort as patterns do.
+    """
+    places, word, left = [], 0, 64
+    for size in sizes:
+        bits = max(1, (size - 1).bit_length())
+        if bits > left:
+            word, left = word + 1, 64
+        left -= bits
+        places.append((word, left))
+    return places, word + 1
+
+
+def pack(codes: Codes, sizes: Sequence[int]) -> NDArray[Any]:
+    """Return one sortable key a pattern: a 64-bit word, or several as big-endian bytes (which NumPy
+    sorts).
+    """
+    places, n_words = _fields(sizes)
+    words = np.zeros((len(codes), n_words), np.uint64)
+    for j, (word, shift) in enumerate(places):
+        words[:, word] |= codes[:, j].astype(np.uint64) << np.uint64(shift)
+    if n_words == 1:
+        return words[:, 0]
+    return np.ascontiguousarray(words.astype(">u8")).view(f"S{8 * n_words}")[:, 0]
+
+
+def unpack(keys: NDArray[Any], sizes: Sequence[int]) -> Codes:
+    """Return the patterns that :func:`pack` made these keys of."""
+    places, n_words = _fields(sizes)
+    words = (
+        keys.astype(np.uint64)[:, None]
+        if n_words == 1
+        else keys[:, None].view(">u8").astype(np.uint64)
+    )
+    codes = np.empty((len(keys), len(sizes)), np.int32)
+    for j, ((word, shift), size) in enumerate(zip(places, sizes, strict=True)):
+        mask = np.uint64((1 << max(1, (size - 1).bit_length())) - 1)
+        codes[:, j] = (words[:, word] >> np.uint64(shift)) & mask
+    return codes
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Names, labels in canonical order by name, and the store of counts."""
+
+    labels: Mapping[str, tuple[Label, ...]]
+    store: Store
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(self.labels)
+
+    @cached_property
+    def n(self) -> int | float:
+        """The total."""
+        return checked_total(self.store.counts)
+
+    def marginal(self, names: Sequence[str]) -> Patterns:
+        """Return the counts over fewer columns, or over the same ones in another order."""
+        places = [self.names.index(name) for name in names]
+        return _patterns(
+            {name: self.labels[name] for name in names},
+            self.store.codes[:, places],
+            self.store.counts,
+        )
+
+    def where(self, name: str, label: Label) -> Patterns:
+        """Return the patterns that show *label* in column *name*; every label set stays as it
+        is.
+        """
+        column = self.names.index(name)
+        code = _place(self.labels[name], label, column=name)
+        codes = self.store.codes
+        rows = codes[:, column] == code
+        return _patterns(self.labels, codes[rows], self.store.counts[rows])
+
+    def find(
+        self, names: Sequence[str], labels: Sequence[Sequence[Label]], codes: Codes
+    ) -> NDArray[np.int64]:
+        """Return the place of patterns that are written in other *labels*, -1 for one that never
+        occurred.
+        """
+        order = [list(names).index(name) for name in self.labels]
+        places = [
+            _places(labels[k], self.labels[name])
+            for k, name in zip(order, self.labels, strict=True)
+        ]
+        return self.store.find(_translate(codes[:, order], places))
+
+    def same(self, other: Patterns) -> bool:
+        """Say whether columns (in any order), labels and counts agree."""
+        if set(self.labels) != set(other.labels):
+            return False
+        if self.names != other.names:
+            other = other.marginal(self.names)
+        return (
+            all(_keys(self.labels[name]) == _keys(other.labels[name]) for name in self.labels)
+            and np.array_equal(self.store.counts, other.store.counts)
+            and np.array_equal(self.store.codes, other.store.codes)
+        )
+
+
+def settle(
+    names: Sequence[str],
+    labels: Sequence[Sequence[Label]],
+    codes: Codes,
+    counts: Counts,
+    recipe: Recipe,
+) -> Patterns:
+    """Bring what an engine counted into canonical form: missing tokens, one vocabulary, one order,
+    no repeats.
+    """
+    cleaned = {
+        name: [None if is_missing(label, recipe.missing) else label for label in column]
+        for name, column in zip(names, labels, strict=True)
+    }
+    spelt = one_vocabulary(cleaned, recipe)
+    ordered = {name: in_order(column) for name, column in spelt.items()}
+    places = [_places(spelt[name], ordered[name]) for name in names]
+    return _patterns(ordered, _translate(codes, places), counts)
+
+
+def merge(a: Patterns, b: Patterns, recipe: Recipe) -> Patterns:
+    """Return the sum: columns by name, label sets by union."""
+    if set(a.labels) != set(b.labels):
+        raise MergeError(
+            f"cannot merge a tally of {a.names} with one of {b.names}: the columns must be the same"
+        )
+    if a.names != b.names:
+        b = b.marginal(a.names)
+    if not all(_keys(a.labels[name]) == _keys(b.labels[name]) for name in a.labels):
+        a, b = _on_common_labels(a, b, recipe)
+    a_codes, a_counts, b_codes, b_counts = (
+        a.store.codes,
+        a.store.counts,
+        b.store.codes,
+        b.store.counts,
+    )
+    return _patterns(
+        a.labels, np.concatenate([a_codes, b_codes]), np.concatenate([a_counts, b_counts])
+    )
+
+
+def one_vocabulary(
+    labels: Mapping[str, Sequence[Label]], recipe: Recipe, *, counted: bool = False
+) -> Mapping[str, Sequence[Label]]:
+    """Refuse (or, if asked to coerce, rename) one value in two spellings, over all columns that are
+    not apart. What was *counted* already has another way out.
+    """
+    shared = {name: column for name, column in labels.items() if name not in recipe.apart}
+    renamed = check_vocabulary(shared, coerce=recipe.coerce, counted=counted)
+    if not recipe.coerce:
+        return labels
+    return {
+        name: [renamed[name].get(label, label) for label in column] if name in renamed else column
+        for name, column in labels.items()
+    }
+
+
+def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Patterns, Patterns]:
+    """Write both sides in the union of their labels, after the check that it is one vocabulary."""
+    both = {name: (*a.labels[name], *b.labels[name]) for name in a.labels}
+    spelt = one_vocabulary(both, recipe, counted=True)
+    union = {name: in_order(column) for name, column in spelt.items()}
+    places = {name: _places(column, union[name]) for name, column in spelt.items()}
+    left = [places[name][: len(a.labels[name])] for name in a.labels]
+    right = [places[name][len(a.labels[name]) :] for name in a.labels]
+    return _recoded(union, a.store, left), _recoded(union, b.store, right)
+
+
+def _recoded(
+    labels: Mapping[str, tuple[Label, ...]], held: Store, places: Sequence[NDArray[np.int32]]
+) -> Patterns:
+    return _patterns(labels, _translate(held.codes, places), held.counts)
+
+
+def _translate(codes: Codes, places: Sequence[NDArray[np.int32]]) -> Codes:
+    """Replace every code by its new place, column by column."""
+    out = np.empty(codes.shape, np.int32)
+    for j, place in enumerate(places):
+        out[:, j] = place[codes[:, j]]
+    return out
+
+
+def _patterns(labels: Mapping[str, tuple[Label, ...]], codes: Codes, counts: Counts) -> Patterns:
+    return Patterns(labels, store(codes, counts, [len(column) for column in labels.values()]))
+
+
+def _places(labels: Sequence[Label], among: Sequence[Label]) -> NDArray[np.int32]:
+    """Return where each label stands *among* others, -1 where it does not."""
+    place = {identity(label): i for i, label in enumerate(among)}
+    return np.array([place.get(identity(label), -1) for label in labels], np.int32)
+
+
+def _keys(labels: Sequence[Label]) -> list[tuple[int, Label]]:
+    return [identity(label) for label in labels]
+
+
+def _place(labels: Sequence[Label], label: Label, *, column: str) -> int:
+    """Return the code of *label*; one that the column does not have is refused with those that it
+    has.
+    """
+    place = int(_places([label], labels)[0])
+    if place < 0:
+        shown = ", ".join(map(repr, labels[:12])) + (", …" if len(labels) > 12 else "")
+        raise InputError(f"column {column!r} has no label {label!r}: it has {shown}")
+    return place

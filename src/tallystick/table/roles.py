@@ -1,0 +1,482 @@
+"""Which column is what: the one record of roles that every verb, audit and the service share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from typing import Any, Literal, TypeAlias
+
+from tallystick.errors import InputError
+from tallystick.table.cells import identifier
+from tallystick.table.detect_names import ITEM_NAMES, is_identifier, is_item, plain
+from tallystick.table.sources import missing_column
+from tallystick.table.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """What each column of a table is.
+
+    A role that names several columns takes names, commas and globs (``lr_*``) when it is given,
+    and holds plain names once the table has been read. Every other role is one column or None.
+
+    Parameters
+    ----------
+    item
+        The thing that was judged, answered or scored. Other tables are joined by it.
+    system
+        Long tables of outputs: which system made the output.
+    truth
+        True labels or human grades; blank where nobody knows.
+    judges
+        Columns that vote: judges, annotators, models that answer.
+    models
+        Columns that hold one model each: its scores, or its answers where there is a truth.
+    systems
+        Wide tables of outputs: the systems.
+    weak
+        Columns of weak labels: rules, other models, cheap votes.
+    prediction
+        Columns of a classifier's answers.
+    score
+        A classifier's score in [0, 1].
+    old, new
+        What an API answered before, and what it answers now.
+    confidence
+        Any score whose ranking predicts which answers will change.
+    cluster
+        What items belong to, such as a document.
+    replicate
+        Which run of the same item and model a row is.
+    round
+        The round of a dynamic benchmark.
+    model
+        Long logs: which model a row is about.
+    correct
+        Long logs: whether the model was right.
+    fooled
+        Attempt logs: whether the model in the loop gave a wrong answer.
+    validators
+        What validators said of the label.
+    validated
+        Attempt logs: whether validators confirmed the label.
+    held_out
+        Which items belong to the fixed random set that no round was built on.
+    annotator
+        Who wrote the item or made the attempt.
+    cost
+        What a row cost.
+    time
+        When a row was made.
+    weight
+        How many items a row stands for, or its sampling weight.
+    probability
+        The known probability with which an item was chosen for labelling.
+    covariate
+        Numbers on which a judge's error may depend, such as the length.
+    criterion
+        Which of several questions a row answers.
+    by
+        The column of slices.
+    """
+
+    item: str | None = None
+    system: str | None = None
+    truth: str | None = None
+    judges: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
+    prediction: tuple[str, ...] = ()
+    score: str | None = None
+    old: str | None = None
+    new: str | None = None
+    confidence: str | None = None
+    cluster: str | None = None
+    replicate: str | None = None
+    round: str | None = None
+    model: str | None = None
+    correct: str | None = None
+    fooled: str | None = None
+    validators: str | None = None
+    validated: str | None = None
+    held_out: str | None = None
+    annotator: str | None = None
+    cost: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    probability: str | None = None
+    covariate: tuple[str, ...] = ()
+    criterion: str | None = None
+    by: str | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Roles:
+        """Make roles of what a caller gives: one name or several, None for nothing.
+
+        >>> Roles.of({"judges": "gpt", "truth": "gold"}).judges
+        ('gpt',)
+        """
+        held: dict[str, Any] = {}
+        for role, value in given.items():
+            if role not in GROUPS:
+                if value is not None and not isinstance(value, str):
+                    raise InputError(f"{role} names one column by its text, got {value!r}")
+                held[role] = value
+            elif isinstance(value, str):
+                held[role] = (value,)
+            else:
+                held[role] = tuple(value or ())
+        return cls(**held)
+
+    def columns(self, *roles: str) -> tuple[str, ...]:
+        """Return the columns of *roles* (of all roles if none is named), each once, in that order.
+
+        >>> Roles(truth="gold", judges=("a", "b")).columns("judges", "truth")
+        ('a', 'b', 'gold')
+        """
+        return tuple(dict.fromkeys(column for _, column in self._pairs(roles or ALL_ROLES)))
+
+    def holders(self) -> dict[str, str]:
+        """Return the role of each column, the first one where a column has two."""
+        found: dict[str, str] = {}
+        for role, column in self._pairs(ALL_ROLES):
+            found.setdefault(column, role)
+        return found
+
+    def with_columns(self, role: str, columns: Sequence[str]) -> Roles:
+        """Return the same roles with *columns* in the group *role*."""
+        changed: dict[str, Any] = {role: tuple(columns)}
+        return replace(self, **changed)
+
+    def _pairs(self, roles: Sequence[str]) -> Iterator[tuple[str, str]]:
+        for role in roles:
+            held = getattr(self, role)
+            for column in held if role in GROUPS else (held,):
+                if column is not None:
+                    yield role, column
+
+
+ALL_ROLES = tuple(one.name for one in fields(Roles))
+"""Every role, in the order of the record."""
+
+GROUPS = frozenset({"judges", "models", "systems", "weak", "prediction", "covariate"})
+"""Roles that several columns can have."""
+
+ROLE_HELP: Mapping[str, str] = {
+    "item": "Column that identifies the item.",
+    "system": "Long tables: column that names the system that made the output.",
+    "truth": "Column of true labels or human grades; it may be mostly blank.",
+    "judges": "Columns with the judges' votes; repeat, or use commas and globs.",
+    "models": "Columns with the models' answers or scores (commas, globs), or the one column that"
+    " names the model.",
+    "systems": "Wide tables: the systems; repeat, or use commas and globs.",
+    "weak": "Columns of weak labels; repeat, or use commas and globs.",
+    "prediction": "Column of the classifier's answers; repeat to compare classifiers.",
+    "score": "Column of the classifier's scores in [0, 1].",
+    "old": "Column with the old answers.",
+    "new": "Column with the new answers, if the table already has them.",
+    "confidence": "Column whose ranking predicts which answers will change.",
+    "cluster": "Column that groups items that belong together, such as a document.",
+    "replicate": "Column that numbers repeated runs of an item.",
+    "round": "Column that numbers the rounds.",
+    "model": "Long logs: column that names the model.",
+    "correct": "Long logs: column that says whether the model was right.",
+    "fooled": "Attempt logs: column that says whether the model was fooled.",
+    "validators": "Column with the validators' verdicts on the label.",
+    "validated": "Attempt logs: column that says whether the label was confirmed.",
+    "held_out": "Column that marks the random items that no round was built on.",
+    "annotator": "Column that names who wrote the item or made the attempt.",
+    "cost": "Column with the cost of each row.",
+    "time": "Column that says when a row was made.",
+    "weight": "Column of row weights.",
+    "probability": "Column with the known probability that the row was chosen for labelling.",
+    "covariate": "Column that may affect the judges' errors, such as the length of the answer.",
+    "criterion": "Column that says which criterion (helpful, safe, …) a row grades.",
+    "by": "Answer separately for each value of this column too.",
+}
+"""What the command line says of each role."""
+
+# Hold what the caller says of the columns against the table: every column exists, has one role,
+# and names items only once.
+
+
+_NEARLY = 0.9
+"""Share of rows that are different outputs, above which repeated ones are a mistake."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnNames:
+    """The columns of something that is counted already: all that roles need of a table.
+
+    Parameters
+    ----------
+    columns, source, left_out, doubtful
+        As in `tallystick.table.Table`.
+    """
+
+    columns: tuple[str, ...]
+    source: str
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+
+
+def assign(table: Table | ColumnNames, given: Roles, *, coerce: bool = False) -> Roles:
+    """Return *given* with commas and globs expanded; refuse by name what the table does not have.
+
+    One column has one role, except that a table may be sliced by any of its columns.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> table = scan(pa.table({"id": [1, 2], "gold": [0, 1], "lr_a": [0, 1], "lr_b": [1, 1]}))
+    >>> assign(table, Roles(truth="gold", judges=("lr_?",))).judges
+    ('lr_a', 'lr_b')
+    """
+    taken: dict[str, str] = {}
+    for role, column in given.__dict__.items():
+        if role in GROUPS or column is None:
+            continue
+        check_usable(table, column, coerce=coerce)
+        if column in taken and "by" not in (role, taken[column]):
+            raise InputError(
+                f"column {column!r} is given as {taken[column]} and as {role}: name two different"
+                " columns"
+            )
+        taken.setdefault(column, role)
+
+    # A slice may be cut by any column, so that role takes nothing away from the groups.
+    held = {column: role for column, role in taken.items() if role != "by"}
+    groups: dict[str, Any] = {
+        role: expand(getattr(given, role), table, held) for role in sorted(GROUPS)
+    }
+    for columns in groups.values():
+        for column in columns:
+            check_usable(table, column, coerce=coerce)
+    return replace(given, **groups)
+
+
+def expand(
+    patterns: Sequence[str], table: Table | ColumnNames, taken: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Return the columns that names, comma lists and globs mean, each once, in the order given.
+
+    A glob passes over columns that have another role; naming such a column outright is refused.
+    """
+    held = taken or {}
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise InputError(f"a column is named by its text, got {pattern!r}")
+        pieces = [pattern] if pattern in table.columns else pattern.split(",")
+        for piece in pieces:
+            name = piece if piece in table.columns else piece.strip()
+            if name in table.columns and name in held:
+                raise InputError(
+                    f"column {name!r} is given as {held[name]} and in a group of columns: choose"
+                    " one"
+                )
+            found.update(dict.fromkeys(_matches(table, name, held)))
+    return tuple(found)
+
+
+def _matches(table: Table | ColumnNames, name: str, taken: Mapping[str, str]) -> list[str]:
+    if name in table.columns:
+        return [name]
+    usable = [column for column in table.columns if column not in {*taken, *table.left_out}]
+    matches = [column for column in usable if fnmatchcase(column, name)] if name else []
+    if not matches and any(sign in name for sign in "*?["):
+        raise InputError(
+            f"no column of {table.source} matches {name!r}. It has {', '.join(table.columns[:8])}"
+        )
+    if not matches:
+        raise InputError(_reason(table, name) or missing_column(name, table.columns, table.source))
+    return matches
+
+
+def check_usable(table: Table | ColumnNames, column: str, *, coerce: bool = False) -> None:
+    """Refuse a column that is not there, holds nested values, or mixes types."""
+    if not isinstance(column, str):
+        raise InputError(f"a column is named by its text, got {column!r}")
+    reason = _reason(table, column)
+    if reason is not None:
+        raise InputError(reason)
+    if column not in table.columns:
+        raise InputError(missing_column(column, table.columns, table.source))
+    if column in table.doubtful and not coerce:
+        raise InputError(f"{table.source}: {table.doubtful[column]}")
+
+
+def _reason(table: Table | ColumnNames, column: str) -> str | None:
+    return f"{table.source}: {table.left_out[column]}" if column in table.left_out else None
+
+
+def find_item(
+    table: Table, roles: Roles, *, repeats: bool, beside: Sequence[str] = ()
+) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles with the column of items, where one can be told, and notes.
+
+    Parameters
+    ----------
+    table, roles
+        What was read, and what the caller named.
+    repeats
+        Whether an item may have several rows (replicates, systems, rounds).
+    beside
+        Columns, such as the system, with which an item is named once.
+    """
+    if roles.item is not None:
+        blank = table.row_of(roles.item, None)
+        if blank is not None:
+            raise InputError(
+                f"{blank}: the item column {roles.item!r} is blank. Name every item, or remove the"
+                " row"
+            )
+        twice = None if repeats else first_repeat(table, roles.item)
+        if twice is not None:
+            raise InputError(
+                f"duplicate item {twice[0]} in column {roles.item!r}, at {twice[1]} and"
+                f" {twice[2]}: keep one row per item. If each row is one vote, say --shape long"
+            )
+        return roles, ()
+
+    # A usual name and a different value in every row: both are needed to call it the item.
+    holders = roles.holders()
+    doubtful: tuple[str, ...] = ()
+    for name in table.columns:
+        free = name not in holders and name not in table.left_out and name not in table.doubtful
+        if not (free and plain(name) in ITEM_NAMES):
+            continue
+        if table.row_of(name, None) is None and first_repeat(table, name, *beside) is None:
+            return replace(roles, item=name), (f"column {name!r} names the items",)
+        doubtful = (*doubtful, name)
+    if beside:
+        found = _item_of_outputs(table, roles, doubtful, beside)
+        if found is not None:
+            return replace(roles, item=found), (f"column {found!r} names the items",)
+    if repeats or not doubtful:
+        return roles, ()
+    return roles, (
+        f"column {doubtful[0]!r} is named like the items but repeats or has blanks, so every row"
+        " counts as an item of its own. Keep one row per item, or rename the column",
+    )
+
+
+def _item_of_outputs(
+    table: Table, roles: Roles, doubtful: Sequence[str], beside: Sequence[str]
+) -> str | None:
+    """Return an identifier that systems share, and that names an output once per system.
+
+    A usual name whose values repeat in a few rows only is a mistake in the table, and is refused.
+    """
+    held = {*roles.holders(), *table.left_out, *table.doubtful}
+    for name in table.columns:
+        if name in held or name in doubtful or not (is_identifier(name) or is_item(name)):
+            continue
+        shared = first_repeat(table, name) is not None
+        whole = table.row_of(name, None) is None
+        if shared and whole and first_repeat(table, name, *beside) is None:
+            return name
+    for name in doubtful:
+        keys = ", ".join(identifier(part) for part in (name, *beside))
+        [(rows, outputs)] = table.query(
+            f"select count(*), (select count(*) from (select distinct {keys} from rows)) from rows"
+        )
+        twice = first_repeat(table, name, *beside)
+        if twice is not None and rows > outputs >= _NEARLY * rows:
+            raise InputError(
+                f"{name} and {' and '.join(beside)} {twice[0]} occur twice, at {twice[1]} and"
+                f" {twice[2]}: keep one row per output. If {name!r} does not name the items, say"
+                " which column does (--item)"
+            )
+    return None
+
+
+def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str] | None:
+    """Return the first value that occurs twice, and the two places; None if all differ.
+
+    With *beside*, values of several columns together are looked at.
+    """
+    if not table.repeats(column, *beside):
+        return None
+    names = ", ".join(f"{identifier(name)} as key{i}" for i, name in enumerate((column, *beside)))
+    held = ", ".join(f"key{i}" for i in range(1 + len(beside)))
+    [(*values, places)] = table.query(
+        f"select {held}, list(place order by place) from "
+        f"(select {names}, row_number() over () as place from rows) "
+        f"group by {held} having count(*) > 1 order by min(place) limit 1"
+    )
+    shown = " and ".join(map(repr, values))
+    return shown, str(table.place(places[0])), str(table.place(places[1]))
+
+
+# How a source is laid out: what the caller says of its shape rather than of its columns.
+
+
+ShapeOption: TypeAlias = Literal["auto", "wide", "long"]
+
+_SHAPES = ("auto", "wide", "long")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What the caller says of the layout of a source.
+
+    Parameters
+    ----------
+    shape
+        ``wide`` (one column per judge), ``long`` (one row per vote: item, judge, vote), or
+        ``auto``, which looks at the structure of the table.
+    judge, vote
+        Long tables: the column that says who voted, and the column of votes. Naming one of them
+        means that the table is long.
+    delimiter
+        The separator of delimited text, where it cannot be detected.
+    metric
+        Evaluation logs and result files: the score to read, where they have several.
+    run
+        Runs of the same items, each ``NAME=FILE``.
+    truth_file
+        A second file with the truth, joined by item (and by system, where the table has one).
+    old_file
+        A second file with the old answers, joined by item.
+    truth_elsewhere
+        Another file that may hold the truth: then the table need not have the column.
+    columns
+        The columns that are asked about, where the verb has no role of its own for them.
+    ignore
+        Columns to leave out: names, commas and globs.
+    separator
+        Wide tables of outputs: what stands between system and judge in ``A.gpt``; found if None.
+    rows_are_items
+        Every row is an item of its own, whatever a column of item names says.
+    """
+
+    shape: ShapeOption = "auto"
+    judge: str | None = None
+    vote: str | None = None
+    delimiter: str | None = None
+    metric: str | None = None
+    run: tuple[str, ...] = ()
+    truth_file: str | None = None
+    old_file: str | None = None
+    truth_elsewhere: str | None = None
+    columns: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    separator: str | None = None
+    rows_are_items: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shape not in _SHAPES:
+            raise InputError(f"shape must be one of {', '.join(_SHAPES)}, got {self.shape!r}")
+        if self.shape == "wide" and (self.judge or self.vote):
+            raise InputError(
+                "judge and vote name the columns of a long table: leave them out, or say"
+                " shape='long' (--shape long)"
+            )
+        # A single name is a group of one, as for every role that several columns can have.
+        for name in ("columns", "ignore", "run"):
+            held = getattr(self, name)
+            object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))

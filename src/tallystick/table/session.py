@@ -1,0 +1,628 @@
+"""What a labelling session holds: the question, the draws, and what people answered.
+
+``label`` writes a session (`session_file`); every capability reads one as the truth of its table
+(`session_truth`). The state is what the lines say when they are read from the first to the last,
+so reading a file again gives the same session.
+
+Words: a *draw* picks one unit (an item, or one output of an item). An *ask* is one cell that a
+person fills in. A draw has one ask, or one per system where the outputs of an item are labelled
+together.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tallystick.errors import FileError, FormatError, InputError
+from tallystick.results import Json
+from tallystick.table.cells import Label
+from tallystick.table.sources import lock
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_THIRD = 2
+"""The place of the reader who only reads what the first two disagree on."""
+
+IN_FILE = "file"
+"""Who answered what the table held before the session began."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionHead:
+    """What is fixed when a session begins.
+
+    Parameters
+    ----------
+    question
+        What is asked: score, compare, judge, bound or prevalence.
+    options
+        The roles of the columns, and the fields of the question that were given.
+    source
+        The files, as they were named.
+    columns
+        The columns that the strata depend on, in order.
+    fingerprint
+        A digest of these columns: the draws belong to this data and no other.
+    strata
+        A digest of the strata.
+    n_units
+        How many units can be drawn.
+    classes
+        The answers that a person can give; empty for a number between *scale*.
+    scale
+        The least and largest grade, where answers are numbers.
+    units
+        ``rows``: a unit is a row of the table. ``items``: a unit is an item with a row per system.
+    target
+        The half-width that bets aim at, w of (W6). It never changes.
+    alpha, seed, budget
+        The level, the seed of the draws, the most labels that may be bought.
+    item, system
+        The columns that name an ask, where the table has them.
+    show
+        The columns that a person sees.
+    ask
+        The question that a person reads.
+    instructions
+        What counts as which answer.
+    readers
+        Who reads: one name, two, or three. The third reads only disagreements.
+    origin
+        How labels that were there already came to be: random, disagreements or unknown.
+    made
+        When the session began.
+    """
+
+    question: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    source: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    fingerprint: str = ""
+    strata: str = ""
+    n_units: int = 0
+    classes: tuple[Label, ...] = ()
+    scale: tuple[float, float] | None = None
+    units: str = "rows"
+    target: float = 0.05
+    alpha: float = 0.05
+    seed: int = 0
+    budget: int | None = None
+    item: str | None = None
+    system: str | None = None
+    show: tuple[str, ...] = ()
+    ask: str = ""
+    instructions: str = ""
+    readers: tuple[str, ...] = ("1",)
+    origin: str = "random"
+    made: str = ""
+
+    def to_event(self) -> dict[str, Any]:
+        """Return the first line of the file."""
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in held.items()
+        }
+
+    @classmethod
+    def of_event(cls, event: Mapping[str, Any]) -> SessionHead:
+        """Read the first line of a file; fields that a later version added are left out."""
+        known = {one.name for one in fields(cls)}
+        held: dict[str, Any] = {}
+        for name, value in event.items():
+            if name in known:
+                held[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**held)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """One cell that a person fills in.
+
+    Parameters
+    ----------
+    number
+        Its place in the order of asking, from 0.
+    draw
+        The draw that it belongs to.
+    row
+        The row of the table, from 0.
+    item, system
+        What the table calls it, as text; None where the table has no such column.
+    batch
+        The batch, from 0.
+    probability
+        The probability of the draw's stratum at that moment, or None for uniform draws among
+        disagreements.
+    twice
+        Whether a second reader reads it too.
+    """
+
+    number: int
+    draw: int
+    row: int
+    item: str | None
+    system: str | None
+    batch: int
+    probability: float | None
+    twice: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one reader said of one ask; *label* is None where the reader skipped it."""
+
+    ask: int
+    reader: str
+    label: Label
+    skipped: bool = False
+    note: str = ""
+    seconds: float | None = None
+    at: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """One batch of draws: the frozen spreads, and the unit and stratum of every draw."""
+
+    spread: tuple[float, ...]
+    units: tuple[int, ...]
+    strata: tuple[int, ...]
+    probability: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """The state of a session after the lines that were read.
+
+    Parameters
+    ----------
+    path, head
+        The file, and what is fixed.
+    packed
+        The stratum of every unit, and what the votes make of each stratum, as the file has them
+        (`strata`).
+    apart
+        Row to label, for labels of unknown origin: they are known, and no part of the sample.
+    batches, asks, answers
+        What was drawn, what was asked, and what was answered and not undone.
+    """
+
+    path: str
+    head: SessionHead
+    packed: Mapping[str, Any] = field(default_factory=dict)
+    apart: Mapping[int, Label] = field(default_factory=dict)
+    batches: tuple[Batch, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    answers: Mapping[tuple[int, str], Answer] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """A short name for what leaves a session and comes back: the same where draws are."""
+        head = self.head
+        drawn = [head.question, head.options, head.fingerprint, head.strata, head.seed, head.target]
+        return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def n_draws(self) -> int:
+        """How many units were drawn."""
+        return sum(len(batch.units) for batch in self.batches)
+
+    def strata(self) -> npt.NDArray[np.int16]:
+        """Return the stratum of every unit, -1 for a unit that is not drawn from."""
+        return unpacked(str(self.packed["strata"]))
+
+    def said(self, ask: int) -> list[Answer]:
+        """Return what readers said of one ask, in the order of the readers."""
+        found = (self.answers.get((ask, who)) for who in (IN_FILE, *self.head.readers))
+        return [answer for answer in found if answer is not None]
+
+    def disagree(self, ask: int) -> bool:
+        """Say whether the first two readers gave different labels."""
+        two = [self.answers.get((ask, reader)) for reader in self.head.readers[:_THIRD]]
+        labels = [one.label for one in two if one is not None and not one.skipped]
+        return len(labels) == _THIRD and labels[0] != labels[1]
+
+    def labels(self, ask: int) -> tuple[Label, ...]:
+        """Return the label of an ask: one, none if it is skipped or open, or two.
+
+        Two labels are those of readers who disagree while no third one has read it.
+        """
+        given = [one for one in self.said(ask) if not one.skipped]
+        if self.disagree(ask):
+            third = [one.label for one in given if one.reader in self.head.readers[_THIRD:]]
+            return (third[0],) if third else tuple(one.label for one in given[:_THIRD])
+        return (given[0].label,) if given else ()
+
+    def skipped(self, ask: int) -> bool:
+        """Say whether everybody who read this ask skipped it."""
+        said = self.said(ask)
+        return bool(said) and all(one.skipped for one in said)
+
+    def done(self, ask: int) -> bool:
+        """Say whether at least one reader answered or skipped this ask."""
+        return bool(self.said(ask))
+
+    def readable(self) -> int:
+        """Return how many draws may be read: all before the first that is not done."""
+        open_ = [ask.draw for ask in self.asks if not self.done(ask.number)]
+        return min(open_, default=self.n_draws)
+
+    def open_asks(self, reader: str) -> list[Ask]:
+        """Return what this reader has still to answer, in the order of asking."""
+        if reader not in self.head.readers:
+            raise InputError(
+                f"reader must be one of {', '.join(self.head.readers)}, got {reader!r}"
+            )
+        place = self.head.readers.index(reader)
+        return [ask for ask in self.asks if self._is_for(ask, place)]
+
+    def _is_for(self, ask: Ask, place: int) -> bool:
+        if {(ask.number, self.head.readers[place]), (ask.number, IN_FILE)} & self.answers.keys():
+            return False
+        if place == 0:
+            return True
+        return ask.twice if place < _THIRD else self.disagree(ask.number)
+
+    def last_answer(self, reader: str) -> Answer | None:
+        """Return the latest answer of this reader that was not undone."""
+        mine = [one for one in self.answers.values() if one.reader == reader]
+        return mine[-1] if mine else None
+
+    def then(self, events: Sequence[Mapping[str, Any]]) -> Session:
+        """Return the session after further lines."""
+        batches, asks, answers = list(self.batches), list(self.asks), dict(self.answers)
+        packed, apart = self.packed, self.apart
+        for event in events:
+            if "batch" in event:
+                batches.append(_batch(event))
+                asks += _asks(event, len(asks), len(batches) - 1, batches[-1])
+            elif "answer" in event or "skip" in event:
+                answer = _answer(event)
+                answers.pop((answer.ask, answer.reader), None)  # the latest stands last
+                answers[answer.ask, answer.reader] = answer
+            elif "strata" in event:
+                packed = event
+                apart = {int(row): label for row, label in event.get("apart", ())}
+            elif "undo" in event:
+                answers.pop((int(event["undo"]), str(event["reader"])), None)
+        return Session(
+            path=self.path,
+            head=self.head,
+            packed=packed,
+            apart=apart,
+            batches=tuple(batches),
+            asks=tuple(asks),
+            answers=answers,
+        )
+
+
+def open_session(path: str | Path, events: Sequence[Mapping[str, Any]] | None = None) -> Session:
+    """Read a session from its file, or from lines that were read before."""
+    lines = read_events(path) if events is None else events
+    try:
+        return Session(path=str(path), head=SessionHead.of_event(lines[0])).then(lines[1:])
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path}: a line of the session lacks a field ({error})") from error
+
+
+def packed(strata: npt.NDArray[np.integer]) -> str:
+    """Return strata as text: at most about a byte per unit."""
+    import numpy as np
+
+    small = np.ascontiguousarray(strata, dtype="<i2").tobytes()
+    return base64.b64encode(zlib.compress(small, 1)).decode("ascii")
+
+
+def unpacked(text: str) -> npt.NDArray[np.int16]:
+    """Return the strata that `packed` wrote.
+
+    >>> import numpy as np
+    >>> unpacked(packed(np.array([0, 3, -1]))).tolist()
+    [0, 3, -1]
+    """
+    import numpy as np
+
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i2").astype(np.int16)
+
+
+def _batch(event: Mapping[str, Any]) -> Batch:
+    draws = event["draws"]
+    return Batch(
+        spread=tuple(event["spread"]),
+        units=tuple(int(draw[0]) for draw in draws),
+        strata=tuple(int(draw[1]) for draw in draws),
+        probability=tuple(draw[2] for draw in draws),
+    )
+
+
+def _asks(event: Mapping[str, Any], first: int, number: int, batch: Batch) -> list[Ask]:
+    """Return the asks of a batch, each written as [draw in the batch, row, item, system]."""
+    before = int(event["batch"])  # draws before this batch
+    twice = set(event.get("twice", ()))
+    return [
+        Ask(
+            number=first + place,
+            draw=before + int(draw),
+            row=int(row),
+            item=item,
+            system=system,
+            batch=number,
+            probability=batch.probability[int(draw)],
+            twice=place in twice,
+        )
+        for place, (draw, row, item, system) in enumerate(event["asks"])
+    ]
+
+
+def _answer(event: Mapping[str, Any]) -> Answer:
+    skipped = "skip" in event
+    return Answer(
+        ask=int(event["skip"] if skipped else event["answer"]),
+        reader=str(event["reader"]),
+        label=None if skipped else event["label"],
+        skipped=skipped,
+        note=str(event.get("note", "")),
+        seconds=event.get("seconds"),
+        at=str(event.get("at", "")),
+    )
+
+
+# The file of a labelling session: lines that are added, checked and forced to the disk.
+#
+# Each line is one JSON object whose last field, ``sum``, is a checksum of the line and of the
+# line
+# before it, so a line that was changed, lost or moved is noticed. A write is acknowledged only
+# when
+# it is on the disk. A process that is killed while it writes leaves at most one unfinished line,
+# at
+# the end, which the next writer cuts off; a full disk leaves the file as it was.
+#
+# One process writes at a time. The others may read: lines never change once they are there.
+
+
+FORMAT = 1
+"""The version of the format; a reader refuses a newer one."""
+
+_START = b'{"session": '
+
+
+class SessionFile:
+    """A session that this process may write to, until it is closed.
+
+    Parameters
+    ----------
+    path
+        The file.
+    head
+        The first line of a new session. None opens a session that is there already.
+    """
+
+    def __init__(self, path: str | Path, head: Mapping[str, Json] | None = None) -> None:
+        self.path = Path(path)
+        self.events: list[dict[str, Any]] = []
+        self._lock_file: Path | None = None
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (os.O_CREAT if head is not None else 0)
+        try:
+            self._file = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            raise FileError(f"{path} cannot be opened: {error.strerror}") from error
+        try:
+            self._lock()
+            self._begin(head)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, head: Mapping[str, Json] | None) -> None:
+        self.events, self._size, self._last = _parse(self.path, self.path.read_bytes())
+        if os.fstat(self._file).st_size > self._size:
+            os.ftruncate(self._file, self._size)  # the line that a killed process did not finish
+        if self.events:
+            return
+        if head is None:
+            raise FormatError(f"{self.path} is not a labelling session: it holds no whole line")
+        self.append([{"session": FORMAT, **head}])
+        _sync_folder(self.path.parent)
+
+    def append(self, events: Sequence[Mapping[str, Json]]) -> None:
+        """Add lines and return when they are on the disk; all of them, or an error and none."""
+        last, lines = self._last, []
+        for event in events:
+            body, last = _sealed(last, event)
+            lines.append(body)
+        data = b"".join(lines)
+        try:
+            os.lseek(self._file, self._size, os.SEEK_SET)
+            done = 0
+            while done < len(data):
+                done += os.write(self._file, data[done:])
+            os.fsync(self._file)
+        except OSError as error:
+            # What is there without its end was never acknowledged: take it away again.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, self._size)
+            raise FileError(
+                f"{self.path} cannot be written ({error.strerror}): nothing of this was saved, and"
+                " everything before it is safe. Make room, then try again"
+            ) from error
+        self._size, self._last = self._size + len(data), last
+        self.events += [dict(event) for event in events]
+
+    def close(self) -> None:
+        """Let go of the file and of its lock."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+        if self._lock_file is not None:
+            with contextlib.suppress(OSError):
+                self._lock_file.unlink()
+            self._lock_file = None
+
+    def __enter__(self) -> SessionFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _lock(self) -> None:
+        """Lock the file against other writers, by what the system offers."""
+        self._lock_file = lock(
+            self._file,
+            self.path,
+            f"another process is writing {self.path}: a labelling page or terminal is open, or"
+            " answers are being added. Close it or wait for it, then try again",
+        )
+
+
+def read_events(path: str | Path) -> list[dict[str, Any]]:
+    """Return the lines of a session, without the one that may be unfinished at its end.
+
+    No lock is needed: lines never change once they are there.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from error
+    events, _, _ = _parse(Path(path), data)
+    if not events:
+        raise FormatError(f"{path} is not a labelling session: it holds no whole line")
+    return events
+
+
+def is_session(path: str | Path) -> bool:
+    """Say whether a file begins as a labelling session does."""
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(len(_START)) == _START
+    except OSError:
+        return False
+
+
+def _parse(path: Path, data: bytes) -> tuple[list[dict[str, Any]], int, str]:
+    """Return all events, how many bytes of the file are good, and the last checksum."""
+    if data and not (data.startswith(_START) or _START.startswith(data)):
+        raise FormatError(f"{path} exists and is not a labelling session: name another file")
+    events: list[dict[str, Any]] = []
+    good, last = 0, ""
+    while (end := data.find(b"\n", good)) >= 0:
+        line = data[good:end].decode("ascii", "replace")
+        event, checksum = _opened(line, last)
+        if event is None:
+            # A last line that is no record at all was torn by a crash of the machine. A record
+            # with another checksum is not: it was changed, or the line before it was lost.
+            if end == len(data) - 1 and events and not _is_record(line):
+                break
+            raise FormatError(
+                f"{path} is damaged: line {len(events) + 1} was changed. Restore the file from a"
+                " copy; the lines before it are good"
+            )
+        events.append(event)
+        good, last = end + 1, checksum
+    if events and events[0].get("session") != FORMAT:
+        raise FormatError(
+            f"{path} is a session of format {events[0].get('session')!r} and this version reads"
+            f" format {FORMAT}: update tallystick"
+        )
+    return events, good, last
+
+
+def _sealed(last: str, event: Mapping[str, Json]) -> tuple[bytes, str]:
+    body = json.dumps(event, ensure_ascii=True, allow_nan=False)
+    checksum = _checksum(last, body)
+    return f'{body[:-1]}, "sum": "{checksum}"}}\n'.encode("ascii"), checksum
+
+
+def _opened(line: str, last: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the event of a line, None if its checksum is not that of the line."""
+    body, _, tail = line.rpartition(', "sum": "')
+    checksum = tail[:-2]
+    if tail[-2:] != '"}' or checksum != _checksum(last, body + "}"):
+        return None, last
+    event: dict[str, Any] = json.loads(body + "}")
+    return event, checksum
+
+
+def _is_record(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _checksum(last: str, body: str) -> str:
+    return hashlib.sha256(f"{last}{body}".encode("ascii", "replace")).hexdigest()[:16]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that the name of a new file survives a power cut, where the system can say so."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# Whether a file is still the one that was read, without reading it again.
+
+
+Stamp = list[int | str]
+"""Size, time of the last change in nanoseconds, inode, and a digest of some of the bytes."""
+
+_ENDS, _INSIDE, _BLOCKS = 1 << 16, 1 << 12, 64
+"""Bytes that are looked at: this many at either end, and so many blocks of so many in between."""
+
+
+def file_stamps(paths: Sequence[str | Path]) -> list[Stamp] | None:
+    """Return a stamp of each file; None where one is not a plain file (a glob, an address).
+
+    A file that is written again has another time or inode. Somebody may set the time back, so the
+    two ends and 64 blocks in between are looked at too. A change that keeps the size, the time and
+    the inode, and lies between these blocks, is not seen.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     _ = path.write_text("x")
+    ...     one = file_stamps([path])
+    ...     _ = path.write_text("y")
+    ...     one == file_stamps([path]), file_stamps([path, "s3://bucket/b.csv"])
+    (False, None)
+    """
+    found: list[Stamp] = []
+    for one in paths:
+        path = Path(one)
+        try:
+            if not path.is_file():
+                return None
+            held = path.stat()
+            found.append([held.st_size, held.st_mtime_ns, held.st_ino, _sample(path, held.st_size)])
+        except OSError:
+            return None
+    return found or None
+
+
+def _sample(path: Path, size: int) -> str:
+    """Return a digest of both ends of a file and of blocks in between."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        digest.update(stream.read(_ENDS))
+        for block in range(1, _BLOCKS + 1):
+            stream.seek(size * block // (_BLOCKS + 1))
+            digest.update(stream.read(_INSIDE))
+        stream.seek(max(0, size - _ENDS))
+        digest.update(stream.read(_ENDS))
+    return digest.hexdigest()[:32]

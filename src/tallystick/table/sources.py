@@ -1,0 +1,453 @@
+"""From what the user wrote (a path, a glob, several, ``-``) to files that exist."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import glob
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tallystick.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+CHUNK = 1 << 20
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file to read: where it is, how messages call it, and whether it is ours to remove.
+
+    A stream is copied once; *digest* is the SHA-256 of what came, None for a file that stays.
+    """
+
+    path: Path
+    name: str
+    spooled: bool = False
+    digest: str | None = None
+
+
+def resolve(
+    source: str | Path | Sequence[str | Path], *, stdin: BinaryIO | None = None
+) -> tuple[File, ...]:
+    """Return the files that *source* names, in the order given; those of a glob sorted.
+
+    An existing file wins over a glob, so that a name with brackets or stars in it can be reached.
+    """
+    given = [source] if isinstance(source, str | Path) else list(source)
+    if not given:
+        raise InputError("no file was given: name at least one table, or - for standard input")
+    if [str(one) for one in given].count("-") > 1:
+        raise InputError("standard input (-) can be read once only: name it once")
+    files = tuple(file for one in given for file in _resolve(one, stdin))
+    seen: set[Path] = set()
+    for file in files:
+        if file.path.resolve() in seen:
+            raise InputError(
+                f"{file.name} is given twice: its rows would be counted twice; name each file once"
+            )
+        seen.add(file.path.resolve())
+    return files
+
+
+def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
+    if not isinstance(one, str | Path):
+        raise InputError(f"a source must be a path, got {type(one).__name__}")
+    text = str(one)
+    if text == "-":
+        return (_spool(sys.stdin.buffer if stdin is None else stdin, "standard input"),)
+    if _SCHEME.match(text):
+        raise FileError(
+            f"{text}: Tallystick reads local files only; download it first and name the copy"
+        )
+    if not text or "\0" in text:
+        raise FileError(f"{text!r} is not the name of a file")
+    path = Path(one).expanduser()
+    try:
+        if path.is_dir():
+            raise FileError(f"{text} is a directory; name its files, for instance {path / '*.csv'}")
+        if path.exists():
+            return (_file(path, text),)
+    except OSError as error:
+        raise FileError(f"{text}: {error.strerror}") from error
+    if glob.has_magic(text):
+        matches = sorted(_matches(path))
+        files = tuple(File(match, str(match)) for match in matches if match.is_file())
+        if not files:
+            raise FileError(f"no file matches {text!r}: check the folder and the ending")
+        return files
+    raise FileError(_absent(path, text))
+
+
+def _file(path: Path, text: str) -> File:
+    """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode):
+        return File(path, text)
+    # Such as <(zcat votes.csv.gz), which the shell calls /dev/fd/63: it can be read once only.
+    if stat.S_ISFIFO(mode):
+        with path.open("rb") as stream:
+            return _spool(stream, text)
+    raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
+
+
+def _matches(pattern: Path) -> Iterator[Path]:
+    """Return what a glob matches; the part before its first sign is a folder as it stands."""
+    parts = pattern.parts
+    first = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    return Path(*parts[:first]).glob(str(Path(*parts[first:])))
+
+
+def _absent(path: Path, text: str) -> str:
+    if not path.parent.is_dir():
+        return f"{text} does not exist: there is no folder {path.parent}"
+    guess = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir()))
+    return f"{text} does not exist" + (
+        f"; did you mean {path.parent / guess}?" if guess else f" in {path.parent.resolve()}"
+    )
+
+
+def _spool(stream: BinaryIO, name: str) -> File:
+    """Copy a stream that can be read once only into a file that can be read again, a chunk at a
+    time.
+    """
+    seen = hashlib.sha256()
+    with (
+        spooling(name),
+        tempfile.NamedTemporaryFile(dir=scratch(), prefix="stdin-", delete=False) as copy,
+    ):
+        while chunk := stream.read(CHUNK):
+            copy.write(chunk)
+            seen.update(chunk)
+    return File(Path(copy.name), name, spooled=True, digest=seen.hexdigest())
+
+
+# How much a compressed file may unpack to: a small file must not fill the disk.
+
+
+MOST_UNPACKED = "32GB"
+"""What one compressed file may unpack to; ``TALLYSTICK_UNPACKED`` overrides it."""
+
+_RATIO = 1000
+_ALWAYS = 1 << 26
+"""Bytes that any file may unpack to, however small it is."""
+
+_UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def most_unpacked(path: Path) -> int:
+    """Return how many bytes a compressed file may unpack to.
+
+    That is 1,000 times its size and at most 32 GB, unless ``TALLYSTICK_UNPACKED`` says otherwise.
+    """
+    given = os.environ.get("TALLYSTICK_UNPACKED")
+    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT])B", given or MOST_UNPACKED)
+    if size is None:
+        raise InputError(f"TALLYSTICK_UNPACKED must be a size such as 500MB or 64GB, got {given!r}")
+    limit = int(float(size[1]) * _UNITS[size[2]])
+    if given is not None:
+        return limit
+    return max(_ALWAYS, min(limit, _RATIO * path.stat().st_size))
+
+
+def too_large(most: int, name: str) -> FileError:
+    """Return the refusal of a file that unpacks to more than *most* bytes."""
+    return FileError(
+        f"{name} unpacks to more than {most / 1e6:,.0f} MB: if that is meant, allow it with the"
+        " environment variable TALLYSTICK_UNPACKED, for instance TALLYSTICK_UNPACKED=64GB"
+    )
+
+
+# Text cells, written once as columnar scratch files, so that every later question is fast and
+# cannot fail half-way.
+
+
+BATCH = 50_000
+"""Rows held in memory at a time by the readers that are written in Python."""
+
+
+class Spool:
+    """A growing table of text cells on disk; a blank cell is NULL.
+
+    Columns may appear late (NDJSON): a batch with other columns than the last one starts a new
+    scratch file.
+    """
+
+    def __init__(self) -> None:
+        self.paths: list[Path] = []
+        self.rows = 0
+        self._names: tuple[str, ...] = ()
+        self._writer: pq.ParquetWriter | None = None
+
+    def add(self, names: Sequence[str], cells: Sequence[Sequence[str | None]]) -> None:
+        """Append rows given column by column."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        arrays = []
+        for column in cells:
+            array = pa.array(column, pa.string())
+            arrays.append(pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array))
+        self.add_batch(pa.record_batch(arrays, names=list(names)))
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Append a batch of text columns in which blank cells are null already."""
+        import pyarrow.parquet as pq
+
+        names = tuple(batch.schema.names)
+        if self._writer is None or names != self._names:
+            self.finish()
+            with tempfile.NamedTemporaryFile(
+                dir=scratch(), prefix="spool-", suffix=".parquet", delete=False
+            ) as made:
+                self.paths.append(Path(made.name))
+            self._writer = pq.ParquetWriter(self.paths[-1], batch.schema, compression="lz4")
+            self._names = names
+        self._writer.write_batch(batch)
+        self.rows += batch.num_rows
+
+    def take(self, other: Spool) -> None:
+        """Append all that *other*, which is complete, holds."""
+        self.finish()
+        self.paths += other.paths
+        self.rows += other.rows
+
+    def finish(self) -> None:
+        """Complete the scratch file that is being written."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+        if error is not None:
+            for path in self.paths:
+                path.unlink(missing_ok=True)
+
+
+# The private folder for what does not fit in memory: made on first use, removed at the end.
+#
+# Its owner holds a lock inside it. A process that is killed leaves the folder without an owner,
+# and
+# the next process that needs a scratch folder removes it.
+
+
+_PREFIX = "tallystick-"
+_LOCK = "owner.lock"
+_YOUNG = 60.0
+"""Seconds within which a folder may have been made and not yet locked."""
+
+
+def scratch() -> Path:
+    """Return this process's private folder for spooled data."""
+    return _folder(os.getpid())
+
+
+@contextmanager
+def spooling(name: str) -> Iterator[None]:
+    """Say what was being read, and where, when the disk of the scratch folder is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENOSPC and "No space left" not in str(error):
+            raise
+        raise FileError(
+            f"{name} cannot be read: the disk of {scratch().parent} is full, where it is unpacked;"
+            " make room, or name another folder with the environment variable TMPDIR"
+        ) from error
+
+
+# Keyed by process: a forked child must not share its parent's folder.
+@lru_cache(maxsize=1)
+def _folder(process: int) -> Path:
+    root = Path(tempfile.gettempdir())
+    _remove_leftovers(root)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
+    own = folder / _LOCK
+    handle = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
+    lock(handle, own, f"{folder} is in use")
+    atexit.register(_remove, folder, process, handle)
+    return folder
+
+
+def _remove(folder: Path, process: int, handle: int) -> None:
+    if os.getpid() != process:  # a forked child inherits the handler, not the folder
+        return
+    with suppress(OSError):
+        os.close(handle)  # an open file cannot be removed on Windows
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_leftovers(root: Path) -> None:
+    """Remove the folders of processes that were killed: those that nobody holds locked."""
+    for own in root.glob(f"{_PREFIX}*/{_LOCK}"):
+        with suppress(OSError, FileError):
+            if time.time() - own.stat().st_mtime < _YOUNG:
+                continue
+            handle = os.open(own, os.O_RDWR)
+            try:
+                beside = lock(handle, own, "in use")
+            finally:
+                os.close(handle)
+            if beside is None:
+                shutil.rmtree(own.parent, ignore_errors=True)
+
+
+# One writer at a time: lock an open file by what the system offers.
+
+
+_LOCKED_BYTE = 1 << 40
+"""Windows locks bytes: this one lies behind the end of every file."""
+
+
+def lock(handle: int, path: Path, busy: str) -> Path | None:
+    """Lock an open file until its handle is closed; another owner raises `FileError`.
+
+    Parameters
+    ----------
+    handle
+        The open file, as `os.open` returns it.
+    path
+        Its name.
+    busy
+        What to say where somebody else holds it.
+
+    Returns
+    -------
+    A file beside it that stands for the lock and is to be removed at the end, on a system that can
+    lock nothing else; None where closing the handle is enough.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return _lock_elsewhere(handle, path, busy)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise FileError(busy) from error
+    return None
+
+
+def _lock_elsewhere(handle: int, path: Path, busy: str) -> Path | None:
+    msvcrt: Any = None
+    with contextlib.suppress(ImportError):
+        msvcrt = import_module("msvcrt")  # Windows
+    if msvcrt is not None:
+        try:
+            os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise FileError(busy) from error
+        return None
+
+    # A file that only one process can make; if its owner was killed, a person removes it.
+    beside = path.with_name(path.name + ".lock")
+    try:
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError as error:
+        raise FileError(f"{busy}. If nobody does, remove {beside}") from error
+    return beside
+
+
+# Column names: none missing, none twice, not absurdly many.
+
+
+MAX_COLUMNS = 2_000
+"""Columns that are looked at. What is learnt of a table grows with the square of its columns: 2,000
+take some 10 s, 10,000 took 100 s and more.
+"""
+
+
+def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return usable column names and notes on nameless ones; refuse duplicates and far too many."""
+    if len(header) > MAX_COLUMNS:
+        raise InputError(
+            f"{name} has {len(header):,} columns, more than {MAX_COLUMNS:,}. Items go in rows and"
+            " judges in columns: transpose it, give it as a long table (item, judge, vote), or keep"
+            " only the columns in use"
+        )
+    notes = []
+    names: list[str] = []
+    for position, column in enumerate(header, start=1):
+        if not column.strip():
+            notes.append(f"{name}: column {position} has no name and is called 'column_{position}'")
+            column = f"column_{position}"
+        names.append(column)
+    first: dict[str, int] = {}
+    for position, column in enumerate(names, start=1):
+        # DuckDB tells columns apart without regard to case, so these cannot both be reached either
+        key = column.casefold()
+        if key in first:
+            other = names[first[key] - 1]
+            same = (
+                f"{column!r} twice"
+                if other == column
+                else f"both {other!r} and {column!r}, alike but for case"
+            )
+            raise InputError(
+                f"{name} has {same} (columns {first[key]} and {position}): rename one; if the first"
+                " line is data, put a line with column names above it"
+            )
+        first[key] = position
+    return tuple(names), tuple(notes)
+
+
+# The nearest name to one that does not exist, for error messages.
+
+
+_SHOWN = 8
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """Return the name most like *name*, or None if nothing comes close.
+
+    >>> nearest("Truth ", ["item", "truth"])
+    'truth'
+    """
+    plain: dict[str, str] = {}
+    for candidate in names:
+        plain.setdefault(candidate.strip().casefold(), candidate)
+    found = get_close_matches(name.strip().casefold(), plain, n=1, cutoff=0.7)
+    return plain[found[0]] if found else None
+
+
+def missing_column(name: str, columns: Sequence[str], source: str) -> str:
+    """Return the message for a column that is not there.
+
+    >>> missing_column("jugde", ["item", "judge"], "votes.csv")
+    "votes.csv has no column 'jugde'; did you mean 'judge'? (columns: 'item', 'judge')"
+    """
+    guess = nearest(name, columns)
+    hint = f"; did you mean {guess!r}?" if guess is not None else ""
+    shown = ", ".join(map(repr, columns[:_SHOWN])) + (
+        f", … {len(columns):,} in all" if len(columns) > _SHOWN else ""
+    )
+    return f"{source} has no column {name!r}{hint} (columns: {shown})"

@@ -1,0 +1,579 @@
+"""Tally: the count of every pattern of decisions, built on any engine, merged in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError, MergeError
+from tallystick.table.cells import ItemSketch, Label, plain
+from tallystick.table.counting import Sources
+from tallystick.table.engines import Stream
+from tallystick.table.moments import Recipe
+from tallystick.table.patterns import Counts, Patterns, merge, settle, store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tallystick.table.tables import Table
+
+
+class Tally:
+    r"""How often each pattern of decisions occurred.
+
+    For columns :math:`1 \dots k` a tally holds
+
+    .. math:: N(v) = \#\{i : (x_{i1}, \dots, x_{ik}) = v\}
+
+    (or the sum of weights) for every pattern :math:`v` that occurs, a missing decision being a
+    label of its own. Tallies add, :math:`N_{A \cup B} = N_A + N_B`, in any order and any sharding,
+    and ``Tally()`` is the empty one.
+
+    Labels are kept as they were written: the text ``"1"``, the integer 1 and True are three
+    labels. A whole float is the label of its integer, because pandas turns a column of integers
+    with a gap into floats.
+
+    Examples
+    --------
+    >>> votes = Tally.of({"gpt": ["yes", "no", "yes"], "llama": ["yes", "no", None]})
+    >>> votes
+    <Tally of 2 columns (gpt, llama): 3 patterns, n = 3>
+    >>> votes.labels["llama"]
+    ('no', 'yes', None)
+    >>> (votes + votes).marginal(["gpt"]).counts
+    array([2, 4])
+    >>> votes.locate({"gpt": ["no", "no"], "llama": ["no", "yes"]})
+    array([ 0, -1])
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # update() changes it
+
+    def __init__(self) -> None:
+        self._recipe: Recipe | None = None
+        self._patterns: Patterns | None = None
+        self._stream: Stream | None = None
+        # What was counted; the files of an open table are hashed only if somebody asks.
+        self._counted: Sources | Callable[[], Sources] = Sources()
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        cut: Mapping[str, Sequence[float]] | None = None,
+        weight: str | None = None,
+        missing: Sequence[Any] = (),
+        coerce: bool = False,
+        apart: Sequence[str] = (),
+        batch_id: str | None = None,
+    ) -> Tally:
+        """Count *data* where it lies; only counts come back.
+
+        Parameters
+        ----------
+        data
+            A mapping of NumPy arrays or lists, a pyarrow Table or RecordBatch, a pandas or Polars
+            frame (eager or lazy), a DuckDB relation, a Dask or PySpark frame, or a path, a glob or
+            a sequence of paths.
+        columns
+            What to count; every column except *weight* by default.
+        cut
+            Edges by column. A number is replaced by the index of its bin: bin i is ``edges[i] <= x
+            < edges[i + 1]``, and the last bin includes its upper edge. NaN is missing; a number
+            outside the edges is refused (use ±inf).
+        weight
+            A column of weights, finite and not negative; the counts are then floats.
+        missing
+            Tokens that count as missing besides None, NaN and blank text, matched by spelling
+            (``-1`` or ``"NA"``).
+        coerce
+            Make spellings of one value (``"1"``, 1, True) one label instead of refusing them.
+        apart
+            Columns with a vocabulary of their own, such as a slice or a cluster. All others (except
+            those that are cut) must share one, so that a vote ``"1"`` is not silently compared with
+            a vote 1.
+        batch_id
+            What the caller calls these rows. Tallies that hold the same batch do not add up. Files
+            without it are known by their content; data in memory is not known at all.
+        """
+        recipe = Recipe.of(
+            columns=columns, cut=cut, weight=weight, missing=missing, coerce=coerce, apart=apart
+        )
+        return cls.by_recipe(data, recipe, batch_id=batch_id)
+
+    @classmethod
+    def by_recipe(cls, data: Any, recipe: Recipe, *, batch_id: str | None = None) -> Tally:
+        """Count *data* as :meth:`of` does, with the options in one record.
+
+        A recipe that names the ``item`` column keeps a sketch of the items of files, so that a sum
+        of two tallies refuses rows that both have counted.
+        """
+        made, sources = _count(data, recipe, batch_id)
+        return cls._holding(made, recipe, sources)
+
+    @classmethod
+    def from_patterns(
+        cls,
+        columns: Mapping[str, Sequence[Label]],
+        counts: Sequence[int] | Sequence[float],
+        *,
+        apart: Sequence[str] = (),
+    ) -> Tally:
+        """Make a tally of what was counted elsewhere: one row per pattern, with its count; floats
+        make it a weighted one. Columns in *apart* have a vocabulary of their own.
+
+        >>> Tally.from_patterns({"a": [0, 1], "b": [1, 1]}, [30, 12]).n
+        42
+        """
+        from tallystick.table.engines import count_groups, encode_columns
+
+        held = np.asarray(counts)
+        weighted = held.dtype.kind == "f"
+        rows = len(encode_columns(columns, tuple(columns), Recipe())[0].values) if columns else 0
+        if held.shape != (rows,):
+            raise InputError(
+                f"counts must have one entry per pattern ({rows}), got shape {held.shape}"
+            )
+        if held.dtype.kind not in "iuf" or not (np.isfinite(held) & (held >= 0)).all():
+            raise InputError(
+                f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}"
+            )
+        counted = count_groups(tuple(columns), columns, held, weighted=weighted)
+        recipe = Recipe(weight="count" if weighted else None, apart=frozenset(apart))
+        return cls._holding(
+            settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe
+        )
+
+    @classmethod
+    def _holding(
+        cls,
+        patterns: Patterns,
+        recipe: Recipe,
+        sources: Sources | Callable[[], Sources] | None = None,
+    ) -> Tally:
+        tally = cls()
+        tally._recipe, tally._patterns = recipe, patterns
+        tally._counted = sources if sources is not None else Sources()
+        return tally
+
+    # -- what is in it
+
+    @property
+    def _held(self) -> Patterns:
+        """The patterns, after what a stream has counted is taken over."""
+        if self._stream is not None and self._stream.rows:
+            recipe = self._stream.recipe
+            counted = self._stream.drain()
+            fresh = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
+            self._patterns = (
+                fresh if self._patterns is None else merge(self._patterns, fresh, recipe)
+            )
+        return self._patterns if self._patterns is not None else _NOTHING
+
+    @property
+    def n(self) -> int | float:
+        """How many rows were counted; their weight in a weighted tally."""
+        return self._held.n
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self._held.names
+
+    @property
+    def labels(self) -> Mapping[str, tuple[Label, ...]]:
+        """The labels of each column by type, then by value; None (missing) is last."""
+        return dict(self._held.labels)
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns occurred."""
+        return len(self._held.store.counts)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self._recipe is not None and self._recipe.weight is not None
+
+    @property
+    def cut(self) -> Mapping[str, tuple[float, ...]]:
+        """The edges of the columns that were cut."""
+        return {} if self._recipe is None else dict(self._recipe.cut)
+
+    @property
+    def counts(self) -> Counts:
+        """How often each occurring pattern occurred, patterns in lexicographic order of their
+        labels.
+        """
+        return self._held.store.counts
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """The occurring patterns: one row a pattern, one column a column, the index into its
+        labels.
+        """
+        return self._held.store.codes
+
+    @property
+    def sources(self) -> Sources:
+        """The files, streams and batches that were counted; none for data in memory."""
+        if callable(self._counted):
+            self._counted = self._counted()
+        return self._counted
+
+    def frame(self) -> pa.Table:
+        """Return the patterns as an Arrow table with their ``count``.
+
+        A column whose labels are of several types is written as text. Where a column is itself
+        called ``count``, the counts are called ``tally_count``.
+        """
+        return frame(self._held)
+
+    # -- what can be made of it
+
+    def marginal(self, columns: Sequence[str]) -> Tally:
+        """Return the tally of some of the columns, in the order given.
+
+        >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).marginal(["b"]).counts
+        array([1, 2])
+        """
+        if isinstance(columns, str):
+            raise InputError(
+                f"columns must be a sequence of names, got the str {columns!r}: write [{columns!r}]"
+            )
+        wanted = Recipe.of(
+            columns=columns, cut=None, weight=None, missing=(), coerce=False, apart=()
+        ).select(self.names)
+        recipe = self._known_recipe
+        cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
+        made = replace(recipe, columns=wanted, cut=cut)
+        return self._holding(self._held.marginal(wanted), made, self._counted)
+
+    def with_sources_of(self, other: Tally) -> Tally:
+        """Return this tally as one that has counted the same rows as *other*, in another way."""
+        return self._holding(self._held, self._known_recipe, other._counted)
+
+    def column(self, name: str) -> list[Label]:
+        """Return the label that each pattern shows in one column.
+
+        >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).column("b")
+        [0, 1, 1]
+        """
+        if name not in self.names:
+            raise InputError(f"there is no column {name!r}; there are {list(self.names)}")
+        labels = self.labels[name]
+        return [labels[code] for code in self.codes[:, self.names.index(name)].tolist()]
+
+    def where(self, **labels: Label) -> Tally:
+        """Return the tally of the rows that show these labels; columns and label sets stay as they
+        are. A part has no sources, so that the parts of one tally add up again.
+
+        >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).where(b=1).n
+        2
+        """
+        held = self._held
+        for name, label in labels.items():
+            Recipe(columns=(name,)).select(held.names)
+            held = held.where(name, plain(label, column=name))
+        return self._holding(held, self._known_recipe) if self._recipe is not None else Tally()
+
+    def locate(self, data: Any) -> NDArray[np.int64]:
+        """Return the pattern of each row of *data*, as an index into ``counts``; -1 for a pattern
+        that never occurred.
+
+        Rows are read as they were when counted (cuts, missing tokens, coerced spellings). A lazy
+        frame or a file is read, these columns only, because there is one answer a row.
+        """
+        from tallystick.table.tally_files import locate
+
+        return locate(self._held, data, self._known_recipe)
+
+    # -- how it grows
+
+    def update(self, batch: Any, *, batch_id: str | None = None) -> None:
+        """Count one more batch, in place, in the same way as what is there.
+
+        A *batch_id* that was counted before raises `MergeError`, and nothing is counted.
+
+        >>> votes = Tally()
+        >>> for batch in ({"a": [1, 0]}, {"a": [1]}):
+        ...     votes.update(batch)
+        >>> votes.counts
+        array([1, 2])
+        """
+        # A batch that was counted before is refused before anything is counted.
+        grown = self._counted
+        if batch_id is not None:
+            grown = self.sources.joined(Sources.of_batch(batch_id))
+        taken = self._stream.take(batch) if self._stream is not None else 0
+        if taken is None:
+            self._counted = grown
+            return
+        recipe = self._recipe if self._recipe is not None else Recipe()
+        from tallystick.table.engines import is_source
+
+        rest = {name: column[taken:] for name, column in batch.items()} if taken else batch
+        fresh, sources = _count(rest, recipe, batch_id)
+        if batch_id is None and is_source(rest):
+            grown = self.sources.joined(sources() if callable(sources) else sources)
+        held = self._held
+        self._patterns = fresh if held is _NOTHING else merge(held, fresh, recipe)
+        self._counted = grown
+        self._recipe = recipe
+        self._stream = Stream.open(batch, self._patterns, recipe)
+
+    def __add__(self, other: Tally) -> Tally:
+        return self.merge(other) if isinstance(other, Tally) else NotImplemented
+
+    def merge(self, other: Tally, *, allow_overlap: bool = False) -> Tally:
+        """Return the sum of both tallies, as ``+`` does.
+
+        Parameters
+        ----------
+        other
+            A tally of the same columns.
+        allow_overlap
+            Add up even if both have counted the same file, batch or rows; ``sources.repeats`` names
+            it.
+
+        Examples
+        --------
+        >>> monday = Tally.of({"a": [1, 0]}, batch_id="monday")
+        >>> monday + monday
+        Traceback (most recent call last):
+        tallystick.errors.MergeError: both tallies count batch monday: its rows would be counted ...
+        >>> monday.merge(monday, allow_overlap=True).sources.repeats
+        ('batch monday',)
+        """
+        if self._recipe is None or other._recipe is None:
+            return (other if self._recipe is None else self)._copy()
+        recipe = self._recipe.merged(other._recipe)
+        sources = self.sources.joined(other.sources, allow_overlap=allow_overlap)
+        try:
+            return self._holding(merge(self._held, other._held, recipe), recipe, sources)
+        except InputError as error:  # two spellings of one label, or more than 64 bits
+            raise MergeError(str(error)) from error
+
+    def __radd__(self, other: object) -> Tally:
+        # sum(tallies) starts from 0
+        return self._copy() if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return (
+            self.weighted == other.weighted
+            and self.cut == other.cut
+            and self._held.same(other._held)
+        )
+
+    def _copy(self) -> Tally:
+        if self._recipe is None:
+            return Tally()
+        return self._holding(self._held, self._recipe, self._counted)
+
+    @property
+    def _known_recipe(self) -> Recipe:
+        if self._recipe is None:
+            raise InputError("this tally is empty and has no columns: count something first")
+        return self._recipe
+
+    # -- how it is kept
+
+    def save(self, path: str | Path) -> None:
+        """Write the tally to *path* (Arrow IPC with a format version), whole or not at all."""
+        from tallystick.table.tally_files import save_tally
+
+        save_tally(self._held, self._recipe, self.sources, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tally:
+        """Read a saved tally; a damaged, foreign or newer file is refused by name."""
+        from tallystick.table.tally_files import load_tally
+
+        patterns, recipe, sources = load_tally(Path(path))
+        return cls() if recipe is None else cls._holding(patterns, recipe, sources)
+
+    def __repr__(self) -> str:
+        if self._recipe is None:
+            return "<Tally: empty>"
+        shown = ", ".join(self.names[:6]) + (", …" if len(self.names) > 6 else "")
+        unit = "weight" if self.weighted else "n"
+        n = f"{self.n:,}" if isinstance(self.n, int) else f"{self.n:,.6g}"
+        columns = f"{len(self.names)} column{'s' * (len(self.names) != 1)}"
+        return (
+            f"<Tally of {columns} ({shown}): {self.patterns:,} pattern{'s' * (self.patterns != 1)},"
+            f" {unit} = {n}>"
+        )
+
+
+def _count(
+    data: Any, recipe: Recipe, batch_id: str | None
+) -> tuple[Patterns, Sources | Callable[[], Sources]]:
+    """Count *data* in its engine, and say what was counted."""
+    from tallystick.table.engines import count, is_source, opened
+
+    sources: Sources | Callable[[], Sources] = Sources()
+    if is_source(data):
+        from tallystick.table.tables import Table
+
+        with opened(data) as table:
+            counted = count(table, recipe)
+            # A table that somebody else holds open may never be merged or saved: hash it then.
+            sources = partial(_sources_of, table, counted.sketch)
+            if not isinstance(data, Table) and batch_id is None:
+                sources = sources()
+    else:
+        counted = count(data, recipe)
+    if batch_id is not None:
+        sources = Sources.of_batch(batch_id)
+    made = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
+    return made, sources
+
+
+def _sources_of(table: Table, items: Mapping[str, ItemSketch]) -> Sources:
+    return replace(Sources.of_contents(table.contents()), items=items)
+
+
+_NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))
+
+# Patterns as an Arrow table.
+
+
+def frame(patterns: Patterns) -> pa.Table:
+    """Return one row a pattern: its labels and its count."""
+    import pyarrow as pa
+
+    codes = patterns.store.codes
+    columns: dict[str, Any] = {
+        name: label_column(labels).take(pa.array(codes[:, j]))
+        for j, (name, labels) in enumerate(patterns.labels.items())
+    }
+    columns["count" if "count" not in columns else "tally_count"] = pa.array(patterns.store.counts)
+    return pa.table(columns)
+
+
+def label_column(labels: Sequence[Label]) -> pa.Array:
+    """Return the labels as one Arrow array.
+
+    Integers beside fractions are written as floats, labels of several other types as text.
+    """
+    import pyarrow as pa
+
+    kinds = {type(label) for label in labels if label is not None}
+    if kinds == {int, float}:
+        return pa.array(list(labels), pa.float64())
+    if len(kinds) > 1:
+        return pa.array([None if label is None else str(label) for label in labels], pa.string())
+    return pa.array(list(labels)) if kinds else pa.array(list(labels), pa.string())
+
+
+# Labels that are numbers: they are counted as names, and the answer says so.
+
+
+def unordered(labels: Iterable[Label]) -> str | None:
+    """Return what has to be assumed of *labels* that could be grades: three or more whole numbers;
+    else None.
+
+    Examples
+    --------
+    >>> unordered([1, 2, 3, 4, 5, None])
+    'labels 1 to 5 are names with no order: as grades, a vote next to the right one still counts as wrong'
+    >>> unordered([0, 1])
+    """
+    shown = {label for label in labels if label is not None}
+    numbers = [int(label) for label in shown if str(label).removeprefix("-").isdecimal()]
+    if len(numbers) < 3 or len(numbers) < len(shown):
+        return None
+    return (
+        f"labels {min(numbers)} to {max(numbers)} are names with no order: as grades, a vote next"
+        " to the right one still counts as wrong"
+    )
+
+
+# A stream of Spark counted into one file, each batch once, however often the stream is killed.
+
+
+_QUERY = "sql.streaming.queryId"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TallySink:
+    """What ``foreachBatch`` calls: it counts a batch in Spark and adds the counts to a saved tally.
+
+    The file holds the counts and the ids of the batches inside them, and is replaced as a whole.
+    Spark repeats a batch that it has not committed. If the file has that batch already, nothing is
+    added: every batch is counted once, whenever the driver is killed.
+
+    A batch is named by the stream and its number. The stream is known by its checkpoint, so the
+    numbers of a new checkpoint, which start at 0 again, are not taken for those of an old one.
+
+    Parameters
+    ----------
+    path
+        The saved tally. Only one stream at a time may write to it.
+    columns, cut, weight, missing
+        As in `tallystick.table.Tally.of`; the same at every start.
+    stream
+        A name for the stream, where its checkpoint does not say it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sink = TallySink(path=f"{folder}/votes.tally", stream="votes")
+    ...     sink({"gpt": [1, 0], "claude": [1, 1]}, 0)
+    ...     sink({"gpt": [0, 0], "claude": [1, 1]}, 1)
+    ...     sink({"gpt": [0, 0], "claude": [1, 1]}, 1)  # repeated after a kill
+    ...     Tally.load(f"{folder}/votes.tally").n
+    4
+
+    With Spark::
+
+        sink = TallySink(path="votes.tally", columns=["gpt", "claude"])
+        votes.writeStream.foreachBatch(sink).option("checkpointLocation", "votes.d").start()
+    """
+
+    path: str | Path
+    columns: Sequence[str] | None = None
+    cut: Mapping[str, Sequence[float]] | None = None
+    weight: str | None = None
+    missing: Sequence[Any] = field(default=())
+    stream: str | None = None
+
+    def __call__(self, frame: Any, batch: int) -> None:
+        """Count one batch, unless the file has it already."""
+        path = Path(self.path)
+        name = f"{self.stream or _stream_of(frame)}:{batch}"
+        held = Tally.load(path) if path.exists() else None
+        if held is not None and name in held.sources.batches:
+            return
+        fresh = Tally.of(
+            frame,
+            columns=self.columns,
+            cut=self.cut,
+            weight=self.weight,
+            missing=self.missing,
+            batch_id=name,
+        )
+        # Counts and ids are one file, which replaces the old one in a single step.
+        (fresh if held is None else held + fresh).save(path)
+
+
+def _stream_of(frame: Any) -> str:
+    """Return the id of the query that hands over this batch: it lives in the checkpoint."""
+    session = getattr(frame, "sparkSession", None)
+    context = getattr(session, "sparkContext", None)
+    found = None if context is None else context.getLocalProperty(_QUERY)
+    if not found:
+        raise InputError(
+            "the batch does not say which stream it belongs to: name it, TallySink(stream=…)"
+        )
+    return str(found)

@@ -1,0 +1,474 @@
+"""A tally outside its process: saved and loaded, shown, and attached back to items."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import FileError, FormatError, InputError
+from tallystick.results import Figure, Json, PatternTable, Result
+from tallystick.table.cells import Label, in_order, is_missing, spelling
+from tallystick.table.counting import Sources
+from tallystick.table.engine import as_arrow, as_numpy
+from tallystick.table.engines import (
+    columns_of,
+    encode_columns,
+    frame_of,
+    is_relation,
+    is_source,
+    opened,
+)
+from tallystick.table.moments import Recipe, Sums, regrouped
+from tallystick.table.patterns import Patterns, settle
+from tallystick.table.tables import atomic
+from tallystick.table.tally import Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Keeping tallies and moments: one Arrow IPC file with a format version, written whole or not at
+# all.
+
+
+FORMAT = "tallystick"
+VERSION = 1
+"""Version of the file format; a file of a higher version is refused."""
+
+
+def save_tally(patterns: Patterns, recipe: Recipe | None, sources: Sources, path: Path) -> None:
+    """Write patterns, recipe and sources to *path*."""
+    import pyarrow as pa
+
+    codes = patterns.store.codes
+    columns = {f"c{j}": as_arrow(codes[:, j]) for j in range(codes.shape[1])}
+    columns["count"] = as_arrow(patterns.store.counts)
+    write_table(
+        path,
+        "tally",
+        pa.table(columns),
+        {
+            "labels": _labels_out(patterns.labels),
+            "recipe": _recipe_out(recipe),
+            "sources": sources.to_json(),
+        },
+    )
+
+
+def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
+    """Read what :func:`save_tally` wrote."""
+    table, head = read_table(path, "tally")
+    try:
+        labels = {
+            str(name): tuple(_label_in(item) for item in column) for name, column in head["labels"]
+        }
+        codes = (
+            np.stack([as_numpy(table[f"c{j}"]) for j in range(len(labels))], axis=1)
+            if labels
+            else None
+        )
+        counts = as_numpy(table["count"])
+        recipe = _recipe_in(head["recipe"])
+        sizes = [len(column) for column in labels.values()]
+        codes = np.zeros((len(counts), 0), np.int32) if codes is None else codes.astype(np.int32)
+        if len(codes) and not ((codes >= 0) & (codes < np.asarray(sizes, np.int32))).all():
+            raise InputError("a code is outside its labels")
+        # Files of earlier versions hold whole floats, and integers before all fractions.
+        as_saved = Recipe(apart=frozenset(labels))
+        made = settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved)
+        return made, recipe, Sources.from_json(head.get("sources"))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
+
+
+def write_table(path: Path, kind: str, table: pa.Table, head: Mapping[str, Any]) -> None:
+    """Write one Arrow table with its head, whole or not at all."""
+    import pyarrow as pa
+
+    meta = {"format": FORMAT, "kind": kind, "version": VERSION, **head}
+    table = table.replace_schema_metadata(
+        {FORMAT: json.dumps(meta, ensure_ascii=False, allow_nan=True)}
+    )
+    with atomic(path) as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
+    """Read a table that :func:`write_table` wrote; anything else is refused by name."""
+    import pyarrow as pa
+
+    if not path.exists():
+        raise FileError(f"there is no file {path}")
+    if not path.is_file():
+        raise FileError(f"{path} is a directory, a pipe or a device, not a saved {kind}")
+    try:
+        with pa.OSFile(str(path), "rb") as file:
+            reader = pa.ipc.open_file(file)
+            written = (reader.schema.metadata or {}).get(FORMAT.encode())
+            table = reader.read_all() if written is not None else None
+            if table is not None:
+                table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise FormatError(
+            f"{path} is not a saved {kind}, or it is damaged ({error}). A table becomes a tally by"
+            " `tallystick tally TABLE -o FILE.tally`"
+        ) from error
+    if written is None:
+        raise FormatError(
+            f"{path} is an Arrow file, but not a saved {kind}: count it with Tally.of"
+        )
+    try:
+        head = json.loads(written)
+        version, found = int(head["version"]), str(head["kind"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} has a damaged head: {error}") from error
+    if version > VERSION:
+        raise FormatError(
+            f"{path} has format version {version}, this Tallystick reads up to {VERSION}:"
+            " upgrade it"
+        )
+    if found != kind:
+        raise FormatError(f"{path} holds a saved {found}, not a {kind}")
+    return table, head
+
+
+def _labels_out(labels: Mapping[str, tuple[Any, ...]]) -> list[list[Any]]:
+    """JSON keeps bool, int, float and str apart."""
+    return [[name, list(column)] for name, column in labels.items()]
+
+
+def _label_in(item: Any) -> Any:
+    if item is None or isinstance(item, bool | int | float | str):
+        return item
+    raise ValueError(f"{item!r} is not a label")
+
+
+def _recipe_out(recipe: Recipe | None) -> dict[str, Any] | None:
+    if recipe is None:
+        return None
+    return {
+        "columns": None if recipe.columns is None else list(recipe.columns),
+        "cut": {name: list(edges) for name, edges in recipe.cut.items()},
+        "weight": recipe.weight,
+        "missing": sorted(recipe.missing),
+        "coerce": recipe.coerce,
+        "apart": sorted(recipe.apart),
+    }
+
+
+def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:
+    if written is None:
+        return None
+    return Recipe(
+        columns=None if written["columns"] is None else tuple(written["columns"]),
+        cut={name: tuple(edges) for name, edges in written["cut"].items()},
+        weight=written["weight"],
+        missing=frozenset(written["missing"]),
+        coerce=bool(written["coerce"]),
+        apart=frozenset(written["apart"]),
+    )
+
+
+def save_moments(sums: Sums, recipe: Recipe, by: str | None, path: Path) -> None:
+    """Write sums to *path*: one row a group, the cross-products in the head, written so that every
+    bit comes back.
+    """
+    import pyarrow as pa
+
+    columns = {f"c{j}": pa.array(sums.sums[:, j]) for j in range(len(sums.names))}
+    columns["count"] = pa.array(sums.counts)
+    head = {
+        "names": list(sums.names),
+        "groups": list(sums.groups),
+        "products": [value.hex() for value in sums.products.ravel().tolist()],
+        **{name: getattr(sums, name) for name in ("grouped", "weighted", "exact", "dropped")},
+        "recipe": _recipe_out(recipe),
+        "by": by,
+    }
+    write_table(path, "moments", pa.table(columns), head)
+
+
+def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
+    """Read what :func:`save_moments` wrote."""
+    table, head = read_table(path, "moments")
+    try:
+        names = tuple(str(name) for name in head["names"])
+        products = np.array([float.fromhex(value) for value in head["products"]]).reshape(
+            len(names), len(names)
+        )
+        sums = Sums(
+            names=names,
+            groups=tuple(_label_in(group) for group in head["groups"]),
+            grouped=bool(head["grouped"]),
+            weighted=bool(head["weighted"]),
+            exact=bool(head["exact"]),
+            dropped=int(head["dropped"]),
+            counts=as_numpy(table["count"]),
+            sums=np.stack([as_numpy(table[f"c{j}"]) for j in range(len(names))], axis=1),
+            products=products,
+        )
+        if len(sums.counts) != (len(sums.groups) if sums.grouped else 1):
+            raise InputError("the groups and their counts differ in number")
+        # Files of earlier versions hold whole floats, and integers before all fractions.
+        if sums.grouped:
+            sums = regrouped(sums, in_order(sums.groups))
+        return sums, _recipe_in(head["recipe"]), head["by"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(
+            f"{path} holds damaged moments ({error}): add the data up again"
+        ) from error
+
+
+# A tally as a result: what was counted, in a sentence, a table and a picture.
+
+
+_SHOWN = 20
+_WIDE = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class TallyResult(Result):
+    """What the verbs ``tally`` and ``merge`` answer; JSON has ``columns{}`` (their labels) and
+    ``patterns`` (how many).
+
+    Parameters
+    ----------
+    columns
+        The labels of each column, None for missing.
+    weighted
+        Whether counts are sums of weights.
+    tally
+        The tally itself; it is saved, not printed.
+    """
+
+    verb: ClassVar[str] = "tally"
+
+    columns: Mapping[str, tuple[Label, ...]]
+    weighted: bool
+    tally: Tally = field(repr=False, metadata={"private": True})
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return JSON types only, with the number of patterns under ``patterns``."""
+        return {**super().to_dict(), "patterns": self.tally.patterns}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the most frequent patterns, the commonest first."""
+        tally = self.tally
+        names = tally.names
+        count = "count" if "count" not in names else "tally_count"
+        rows: list[dict[str, Any]] = []
+        for place in _commonest(tally):
+            labels = _pattern(tally, place)
+            shown = (
+                dict(zip(names, labels, strict=True))
+                if len(names) <= _WIDE
+                else {"pattern": _text(names, labels)}
+            )
+            rows.append(
+                {
+                    **shown,
+                    count: tally.counts[place].item(),
+                    "share": tally.counts[place].item() / tally.n,
+                }
+            )
+        return rows
+
+    def summary(self) -> str:
+        """Return the verdict and the commonest patterns; how many there are, if some are not
+        shown.
+        """
+        shown = min(_SHOWN, self.tally.patterns)
+        more = (
+            f"\nThe {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally"
+            " (-o) holds all."
+        )
+        return super().summary() + (more if shown < self.tally.patterns else "")
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return one picture: the share of each of the commonest patterns."""
+        tally = self.tally
+        places = _commonest(tally)
+        return (
+            Figure(
+                kind="forest",
+                title=f"The commonest {len(places)} of {tally.patterns:,} patterns",
+                columns={
+                    "pattern": [_text(tally.names, _pattern(tally, place)) for place in places],
+                    "share": [tally.counts[place].item() / tally.n for place in places],
+                },
+                roles={"name": "pattern", "x": "share"},
+                labels={"x": "share of weight" if self.weighted else "share of rows"},
+                unit="share",
+            ),
+        )
+
+    def patterns(self) -> PatternTable:
+        """Return how often each pattern occurred, to be attached to the rows that show it."""
+        return PatternTable(self.tally, {"pattern_count": self.tally.counts.tolist()})
+
+
+def describe(tally: Tally) -> TallyResult:
+    """Say what was counted.
+
+    >>> describe(Tally.of({"a": [1, 1, 0], "b": [1, 1, 1]})).verdict
+    '3 rows of 2 columns show 2 of 2 possible patterns; the commonest is a=1, b=1 (67 %).'
+    """
+    columns = f"{len(tally.names)} column{'s' * (len(tally.names) != 1)}"
+    warnings: tuple[str, ...] = ()
+    if not tally.patterns:
+        verdict = f"No rows of {columns} were counted."
+    else:
+        possible = math.prod(len(labels) for labels in tally.labels.values())
+        most = _commonest(tally)[0]
+        unit = (
+            f"{tally.n:,.6g} units of weight"
+            if tally.weighted
+            else f"{tally.n:,} row{'s' * (tally.n != 1)}"
+        )
+        verdict = (
+            f"{unit} of {columns} show {tally.patterns:,} of {_number(possible)} possible patterns;"
+            f" the commonest is {_text(tally.names, _pattern(tally, most))}"
+            f" ({tally.counts[most] / tally.n:.0%}).".replace("%)", " %)")
+        )
+    if tally.sources.repeats:
+        told = ", ".join(tally.sources.repeats)
+        warnings = (f"the rows of {told} are counted more than once",)
+    if tally.weighted:
+        warnings = (*warnings, "counts are sums of weights; n_items is their total, rounded")
+    return TallyResult(
+        verdict=verdict,
+        n_items=round(tally.n),
+        warnings=warnings,
+        columns=tally.labels,
+        weighted=tally.weighted,
+        tally=tally,
+    )
+
+
+def _commonest(tally: Tally) -> list[int]:
+    order: list[int] = np.argsort(-tally.counts, kind="stable")[:_SHOWN].tolist()
+    return order
+
+
+def _pattern(tally: Tally, place: int) -> tuple[Label, ...]:
+    codes = tally.codes[place].tolist()
+    return tuple(tally.labels[name][code] for name, code in zip(tally.names, codes, strict=True))
+
+
+def _text(names: tuple[str, ...], labels: tuple[Label, ...]) -> str:
+    """Write a pattern; of a wide one only what is not missing, and not more than fits a line."""
+    told = [
+        f"{name}={label}" for name, label in zip(names, labels, strict=True) if label is not None
+    ]
+    if len(names) <= _WIDE:
+        told = [
+            f"{name}={'missing' if label is None else label}"
+            for name, label in zip(names, labels, strict=True)
+        ]
+    return ", ".join(told[:_WIDE]) + (", …" if len(told) > _WIDE else "") or "all missing"
+
+
+def _number(value: int) -> str:
+    return f"{value:,}" if value < 10**12 else f"about 10^{int(math.log10(value))}"
+
+
+# Which pattern does each row show? The way back from what was learnt of patterns to items.
+
+
+def locate(patterns: Patterns, data: Any, recipe: Recipe) -> NDArray[np.int64]:
+    """Return the place of each row of *data* among the occurring patterns, -1 for one that never
+    occurred.
+    """
+    names = patterns.names
+    reading = replace(recipe, columns=names, weight=None)
+    encoded = encode_columns(columns_of(data, names), names, reading)
+    labels: list[Sequence[Label]] = []
+    codes = np.empty((len(encoded[0].values), len(names)), np.int32)
+    for j, column in enumerate(encoded):
+        distinct, codes[:, j] = np.unique(column.values, return_inverse=True)
+        written = (column.label(value) for value in distinct.tolist())
+        labels.append([None if is_missing(label, recipe.missing) else label for label in written])
+        if recipe.coerce and names[j] not in recipe.apart:
+            labels[j] = [spelling(label) for label in labels[j]]
+    return patterns.find(names, labels, codes)
+
+
+# From patterns back to items: what was learnt of each pattern, put beside the rows that show
+# it.
+
+
+def attach(result: Result, data: Any) -> Any:
+    """Return *data* with the columns that *result* has learnt of each row's pattern.
+
+    A mapping gives a dictionary of arrays; an Arrow, pandas or Polars frame gives a frame of its
+    kind. What is not in memory (a path, a DuckDB relation, a lazy, Dask or Spark frame) is read
+    whole and gives an Arrow table. A row whose pattern was never counted gets null.
+
+    Examples
+    --------
+    >>> from tallystick.table import Tally, describe
+    >>> votes = {"a": [1, 1, 0], "b": [1, 1, 1]}
+    >>> attached = attach(describe(Tally.of(votes)), votes)
+    >>> attached["pattern_count"].tolist()
+    [2, 2, 1]
+    """
+    table = result.patterns()
+    if table is None:
+        raise InputError(
+            f"a {result.verb or type(result).__name__} result has nothing to attach: it says"
+            " nothing about single items"
+        )
+    held = data if isinstance(data, Mapping) else _in_memory(data)
+    names = list(held) if isinstance(held, Mapping) else list(held.columns)
+    clash = [name for name in table.columns if name in names]
+    if clash:
+        raise InputError(
+            f"the data already has a column {clash[0]!r}: rename or drop it before attaching"
+        )
+    places = table.locator.locate(held if isinstance(held, Mapping) else held.to_native())
+    learnt = {name: _spread(values, places) for name, values in table.columns.items()}
+    if isinstance(held, Mapping):
+        return {
+            **held,
+            **{name: column.to_numpy(zero_copy_only=False) for name, column in learnt.items()},
+        }
+    return _with_columns(held, learnt)
+
+
+def _spread(values: Sequence[Any], places: Any) -> Any:
+    """Give each row the value of its pattern, null where it has none."""
+    import pyarrow as pa
+
+    column = pa.array(values.tolist() if hasattr(values, "tolist") else list(values))
+    return column.take(pa.array(places, mask=np.asarray(places) < 0))
+
+
+def _with_columns(frame: Any, learnt: Mapping[str, Any]) -> Any:
+    import narwhals as nw
+
+    backend = nw.get_native_namespace(frame)
+    series = [
+        nw.new_series(name, column.to_pylist(), backend=backend) for name, column in learnt.items()
+    ]
+    return frame.with_columns(*series).to_native()
+
+
+def _in_memory(data: Any) -> Any:
+    """Return an eager frame: read once, so that rows and places stay in step whatever order an
+    engine gives them.
+    """
+    import narwhals as nw
+
+    if is_source(data):
+        with opened(data) as table:
+            return nw.from_native(table.arrow("select * from rows"))
+    if is_relation(data):
+        return nw.from_native(data.to_arrow_table())
+    frame = frame_of(data)
+    return nw.from_native(frame.collect().to_arrow()) if isinstance(frame, nw.LazyFrame) else frame

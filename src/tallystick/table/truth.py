@@ -1,0 +1,424 @@
+"""The column that is true: from a second file, and whether it is a copy, unrelated, or in other
+words.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tallystick.errors import InputError
+from tallystick.table.cells import identifier
+from tallystick.table.columnar import parquet_relation
+from tallystick.table.detect_doubts import Profile
+from tallystick.table.detect_sample import Codes, beyond_chance, kappas
+from tallystick.table.engine import connect, reading
+from tallystick.table.one_spelling import AnswerCounts
+from tallystick.table.roles import Layout, Roles, find_item
+from tallystick.table.scan import scan
+from tallystick.table.sources import missing_column, scratch
+from tallystick.table.tables import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Labels in a second file: joined by item, and by system where the table has one.
+
+
+_BATCH = 100_000
+
+_LEAST_SHARED = 20
+"""Items of a table from which a file that labels every one of them is taken to be its own."""
+
+_KEY = "'\x1f'"
+"""Joins item and system into one key; no name holds this control character."""
+
+
+def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return *table* with the truth of the second file, the roles, and how many labels landed.
+
+    A key of the second file that repeats or contradicts a truth in the table raises `InputError`.
+    So do keys that match no row, unless the file labels every item of the table, as a file does
+    that serves several tables: the others are then left out, and a note says it.
+
+    Parameters
+    ----------
+    table
+        What was read.
+    given
+        The roles that the caller named: the item (and the system) join the two files.
+    layout
+        Names the second file.
+    """
+    with scan([str(layout.truth_file)], delimiter=layout.delimiter) as labels:
+        keys = _keys(table, labels, given)
+        truth = _truth(labels, keys, given)
+        left_over = _check(table, labels, keys, truth)
+        path, landed = _joined(table, labels, keys, truth)
+        source = labels.source
+    relation = parquet_relation(connect(), [path])
+    note = f"{source}: {landed:,} labels joined by {' and '.join(keys)}"
+    if left_over:
+        note += f"; {left_over:,} are for items that {table.source} does not have, and are left out"
+    joined = replace(
+        table,
+        relation=relation,
+        columns=tuple(relation.columns),
+        files=(*table.files, *labels.files),
+        spools=(*table.spools, path),
+    )
+    return joined, replace(given, truth=truth), (note,)
+
+
+def _keys(table: Table, labels: Table, given: Roles) -> tuple[str, ...]:
+    """Return the columns that join the two files: the item, and the system if both have it."""
+    roles, _ = find_item(table, given, repeats=True, beside=given.columns("system"))
+    item = roles.item
+    if item is None:
+        shared = [name for name in table.columns if name in labels.columns and name != given.truth]
+        hint = f"; both files have {', '.join(map(repr, shared[:4]))}" if shared else ""
+        raise InputError(
+            f"{labels.source} is joined by item: name the column of items (--item){hint}"
+        )
+    wanted = [item, *([given.system] if given.system else [])]
+    if given.system and given.system not in labels.columns:
+        # With one system there is nothing to tell apart: people grade items.
+        systems = f"select count(distinct {identifier(given.system)}) from rows"
+        if given.system in table.columns and table.query(systems)[0][0] == 1:
+            wanted = [item]
+    for name in wanted:
+        for one in (table, labels):
+            if name not in one.columns:
+                raise InputError(missing_column(name, one.columns, one.source))
+    return tuple(wanted)
+
+
+def _truth(labels: Table, keys: tuple[str, ...], given: Roles) -> str:
+    if given.truth is not None and given.truth in labels.columns:
+        return given.truth
+    others = [name for name in labels.columns if name not in keys]
+    if given.truth is None and len(others) == 1:
+        return others[0]
+    listed = ", ".join(map(repr, others[:6])) or "no other column"
+    raise InputError(
+        f"{labels.source} has {listed} beside {' and '.join(map(repr, keys))}: name the column of"
+        " the truth (--truth)"
+    )
+
+
+def _key_sql(keys: tuple[str, ...]) -> str:
+    # Compared as trimmed text: one file may hold numbers where the other holds their digits.
+    parts = (f"trim(cast({identifier(name)} as varchar))" for name in keys)
+    return f" || {_KEY} || ".join(parts)
+
+
+def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> int:
+    """Refuse keys that are blank, repeat or match nothing; return how many labels are over."""
+    key, value = _key_sql(keys), identifier(truth)
+    shown = " and ".join(map(repr, keys))
+    for name in keys:
+        place = labels.row_of(name, None)
+        if place is not None:
+            raise InputError(f"{place}: {name!r} is blank. Name the item of every label")
+    twice = labels.query(
+        f"select {key}, count(distinct {value}) from rows group by 1 having count(*) > 1 limit 1"
+    )
+    if twice:
+        [(name, values)] = twice
+        say = "with different labels" if values > 1 else "twice"
+        raise InputError(
+            f"{labels.source} names {_readable(name)} ({shown}) {say}: keep one label per item"
+        )
+    known = {name for (name,) in table.query(f"select distinct {key} from rows")}
+    given = [name for (name,) in labels.query(f"select {key} from rows where {value} is not null")]
+    strangers = [name for name in given if name not in known]
+    # One file of labels may serve several tables: then it has a label for every item of this one.
+    shared = known <= set(given) and len(known) >= _LEAST_SHARED
+    if strangers and not shared:
+        listed = ", ".join(_readable(name) for name in strangers[:3])
+        raise InputError(
+            f"{labels.source}: {len(strangers):,} of {len(given):,} labels are for items that"
+            f" {table.source} does not have, such as {listed}. Check {shown} in both files"
+        )
+    return len(strangers)
+
+
+def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> tuple[Path, int]:
+    """Write the rows with their labels to a scratch file, in order and batch by batch."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    key, value = _key_sql(keys), identifier(truth)
+    short = labels.arrow(f"select {key} as key_, {value} as truth_ from rows")
+    known = short["key_"].combine_chunks()
+    said = short["truth_"].combine_chunks()
+
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix="truth-", suffix=".parquet", delete=False
+    ) as made:
+        path = Path(made.name)
+    landed = 0
+    writer: pq.ParquetWriter | None = None
+    with reading(table.source):
+        rows = table.derive(f"select *, {key} as key_ from rows")
+        for batch in rows.to_arrow_reader(_BATCH):
+            part = pa.Table.from_batches([batch])
+            found = said.take(pc.index_in(part["key_"].combine_chunks(), value_set=known))
+            landed += len(found) - found.null_count
+            part = _with_truth(part.drop_columns("key_"), truth, found, table, labels)
+            writer = writer or pq.ParquetWriter(path, part.schema)
+            writer.write_table(part)
+    if writer is not None:
+        writer.close()
+    return path, landed
+
+
+def _with_truth(
+    part: pa.Table, truth: str, found: pa.Array, table: Table, labels: Table
+) -> pa.Table:
+    """Put the labels into *part*; where both files have a truth they must agree."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if truth not in part.column_names:
+        return part.append_column(truth, found)
+    own = part[truth].combine_chunks()
+    mine, other = own.cast(pa.string()), found.cast(pa.string())
+    apart = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(mine), other), False)
+    blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(mine, "")), "")
+    clash = pc.and_(apart, pc.invert(blank))
+    if pc.any(clash).as_py():
+        row = pc.index(clash, True).as_py()
+        raise InputError(
+            f"{table.source} and {labels.source} disagree on {truth!r}: {own[row].as_py()!r} and"
+            f" {found[row].as_py()!r} for one item. Correct one of them"
+        )
+    filled = pc.if_else(blank, other, mine)
+    place = part.column_names.index(truth)
+    return part.set_column(
+        place, truth, filled if own.type != found.type else filled.cast(own.type)
+    )
+
+
+def _readable(key: str) -> str:
+    return " / ".join(repr(part) for part in str(key).split("\x1f"))
+
+
+# True labels that are a copy of one column: then they say nothing about that column's errors.
+#
+# People label with a model's answer in view, or a script fills the column of labels from a model.
+# The
+# labels then equal that model's answers on every row while the other columns err. A model may
+# also be
+# that good: so this is a warning, and what every interval rests on, not a refusal.
+
+
+_LEAST = 30
+"""Rows with a label and an answer below which equal columns say little."""
+
+_SHARE = 1 / 3
+"""The share of the next best column's error rate that a good column is taken to have."""
+
+_ACCIDENT = 0.05
+_OPPOSITE = 0.35
+"""Share of labelled rows below which a column of two labels says the opposite of the truth."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiedTruth:
+    """A column that the truth equals on every labelled row.
+
+    Parameters
+    ----------
+    truth, column
+        The truth and the column.
+    rows
+        How many rows have both.
+    other, agreement
+        The next best column, and on which share of its labelled rows it equals the truth.
+    """
+
+    truth: str
+    column: str
+    rows: int
+    other: str
+    agreement: float
+
+
+def copied_truth(counts: AnswerCounts) -> CopiedTruth | None:
+    """Return the column that the truth may have been copied from, None if no column stands out.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> from tallystick.table.one_spelling import answer_counts
+    >>> table = {"gold": [0, 1] * 40, "gpt": [0, 1] * 40, "claude": [0, 1, 0, 0] * 20}
+    >>> copied_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude")))).column
+    'gpt'
+    """
+    # A column that always says the one label is no copy.
+    if counts.labels < 2 or len(counts.columns) < 2:
+        return None
+    return likely_copy(counts.truth, counts.agreements())
+
+
+def reversed_votes(counts: AnswerCounts) -> tuple[str, float] | None:
+    """Return the truth and the best agreement with it, where every column says the opposite.
+
+    With two labels, columns that all agree with the truth on far less than half of the labelled
+    rows are not that bad: 0 means "pass" on one side and "fail" on the other.
+    """
+    if counts.labels != 2:
+        return None
+    shares = [same / rows for rows, same in counts.agreements().values() if rows >= _LEAST]
+    if not shares or len(shares) < len(counts.columns) or max(shares) >= _OPPOSITE:
+        return None
+    return counts.truth, max(shares)
+
+
+def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> CopiedTruth | None:
+    r"""Return the column whose agreement with the truth is too good, given the next best.
+
+    With *n* labelled rows and a next best column that errs on a share *e* of its rows, a column
+    that errs a third as often agrees everywhere with probability
+
+    .. math:: (1 - e/3)^n .    \tag{CP1}
+
+    Parameters
+    ----------
+    truth
+        The column of true labels.
+    agreements
+        For each column, the rows that have both, and those on which the two are equal.
+
+    Examples
+    --------
+    >>> likely_copy("gold", {"gpt": (51, 51), "claude": (51, 38)}).column
+    'gpt'
+    >>> likely_copy("gold", {"gpt": (51, 51), "claude": (51, 49)}) is None  # easy items
+    True
+    """
+    shares = {name: same / rows for name, (rows, same) in agreements.items() if rows >= _LEAST}
+    whole = [name for name, share in shares.items() if share == 1.0]
+    others = {name: share for name, share in shares.items() if share < 1.0}
+    if not whole or not others:
+        return None
+    column = max(whole, key=lambda name: agreements[name][0])
+    other = max(others, key=others.__getitem__)
+    rows = agreements[column][0]
+    if (1 - _SHARE * (1 - others[other])) ** rows > _ACCIDENT:  # (CP1)
+        return None
+    return CopiedTruth(truth=truth, column=column, rows=rows, other=other, agreement=others[other])
+
+
+# True labels that agree with nobody, while the columns agree with one another.
+#
+# Labels that were joined one row too far, or sorted apart from their table, are as good as
+# random.
+# Every judge then looks no better than chance. Judges that share errors can do that too, so this
+# is a
+# warning, and what every interval rests on.
+
+
+_MOST_COLUMNS = 40
+_LOOKED = 20_000
+"""Labelled rows that are looked at."""
+
+_MOST_LABELS = 30
+"""Different labels above which columns are compared as numbers elsewhere, not here."""
+
+_SHOWS = 4.0
+"""Standard errors at which a truth would show, if the columns were as good as they agree."""
+
+_CHANCE = 2.0
+
+
+def unrelated_truth(counts: AnswerCounts) -> str | None:
+    """Return the truth, if it agrees with no column although the columns agree with one another.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> from tallystick.table.one_spelling import answer_counts
+    >>> gpt, claude = [0, 1, 1, 0, 1] * 20, [0, 1, 1, 0, 0] * 20
+    >>> table = {"gpt": gpt, "claude": claude, "gold": [0, 1, 1, 1, 0, 0, 0] * 14 + [1, 0]}
+    >>> unrelated_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude"))))
+    'gold'
+    """
+    if len(counts.columns) < 2:
+        return None
+    codes = counts.rows(_LOOKED)[:, : 1 + _MOST_COLUMNS]
+    return counts.truth if is_unrelated(codes) else None
+
+
+def is_unrelated(codes: Codes) -> bool:
+    r"""Say whether the first column agrees with no other, while the others agree.
+
+    Two columns that are right with independent errors and agree with kappa :math:`\kappa` each
+    agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
+    :math:`\sqrt{n \kappa}` standard errors.
+    """
+    if codes.max(initial=-1) >= _MOST_LABELS:
+        return False
+    votes = codes[:, 1:]
+    pairs = kappas(votes)[np.triu_indices(votes.shape[1], 1)]
+    pairs = pairs[np.isfinite(pairs)]
+    if not pairs.size:
+        return False
+    # Columns that only seem to agree prove nothing: two standard errors are taken off.
+    kappa = max(float(pairs.mean()) - _CHANCE / np.sqrt(len(codes)), 0.0)
+    if np.sqrt(len(codes) * kappa) < _SHOWS:
+        return False
+    return bool(np.abs(beyond_chance(codes[:, 0], votes)[1]).max() < _CHANCE)
+
+
+# Columns of numbers beside right and wrong answers that are no model, whatever they are called.
+#
+# A table of 0 and 1 often has a weight, a probability or a difference beside them. A number that
+# happens to be larger would otherwise be "the best model".
+
+
+_FEW = 11
+"""Different values up to which a share of right answers may be the mean of a few runs."""
+
+
+def unlike_models(profiles: Mapping[str, Profile], numeric: Sequence[str]) -> dict[str, str]:
+    """Return which columns of numbers are left out as models, each with the reason.
+
+    A column is left out if at least two others say 0 or 1 and it says something else. The mean of a
+    few runs (0, 1/3, 2/3, 1) stays.
+
+    Examples
+    --------
+    >>> from tallystick.table.detect_doubts import Profile
+    >>> def column(name, low, high, distinct):
+    ...     return Profile(
+    ...         name=name, rows=99, filled=99, seen=99, distinct=distinct, nature="numbers", low=low,
+    ...         high=high, numeric=1.0, counts={},
+    ...     )
+    >>> seen = [column("old", 0, 1, 2), column("new", 0, 1, 2), column("w", 0.2, 3, 40)]
+    >>> unlike_models({one.name: one for one in seen}, ["old", "new", "w"])
+    {'w': 'not 0 or 1 as the others'}
+    """
+    right_or_wrong = [name for name in numeric if _is_zero_one(profiles[name])]
+    if len(right_or_wrong) < 2:
+        return {}
+    return {
+        name: "not 0 or 1 as the others"
+        for name in numeric
+        if name not in right_or_wrong and not _is_mean_of_runs(profiles[name])
+    }
+
+
+def _is_zero_one(profile: Profile) -> bool:
+    return profile.low in (0.0, 1.0) and profile.high in (0.0, 1.0) and profile.distinct <= 2
+
+
+def _is_mean_of_runs(profile: Profile) -> bool:
+    return profile.low == 0 and profile.high == 1 and profile.distinct <= _FEW

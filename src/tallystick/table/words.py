@@ -1,0 +1,501 @@
+"""Words with a meaning: for no answer, for right and wrong, and for votes that can never be true.
+
+Two ideas are kept apart everywhere. *No answer* (``NO_ANSWER``) means that there is no vote: the
+cell is missing. *Never true* (``NEVER_TRUE``) is a vote, such as ``tie`` or ``refused``, that
+cannot be the true label of an item unless the truth itself uses it.
+
+These are the only lists of such words. Case, blanks, hyphens and underscores between words do not
+matter: ``No_Answer`` is ``no answer``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from tallystick.table.cells import Label, spelling
+
+NO_ANSWER = frozenset(
+    {
+        "",
+        "#n/a",
+        "-",
+        "--",
+        "<na>",
+        "?",
+        "abstain",
+        "abstained",
+        "abstention",
+        "missing",
+        "n/a",
+        "na",
+        "nan",
+        "nil",
+        "no answer",
+        "no label",
+        "no response",
+        "no vote",
+        "none",
+        "not answered",
+        "not available",
+        "not labeled",
+        "not labelled",
+        "null",
+        "skip",
+        "skipped",
+        "unanswered",
+        "unlabeled",
+        "unlabelled",
+    }
+)
+"""Words that are written where there is no answer."""
+
+GAPS = frozenset({"", "#n/a", "<na>", "nan", "null"})
+"""The words among them that programs write into an empty cell: no label is called so."""
+
+TIES = frozenset({"a=b", "both", "draw", "equal", "neither", "same", "tie"})
+"""Words for "neither side is better": true labels in pairwise data, never true elsewhere."""
+
+NEVER_TRUE = TIES | {
+    "(unread)",
+    "error",
+    "invalid",
+    "refusal",
+    "refused",
+    "timeout",
+    "unknown",
+    "unparsed",
+    "unsure",
+}
+"""Votes that cannot be the true label of an item, unless the truth uses them."""
+
+_FAMILIES: tuple[Mapping[str, float], ...] = (
+    {"pass": 1.0, "fail": 0.0},
+    {"passed": 1.0, "failed": 0.0},
+    {"correct": 1.0, "incorrect": 0.0},
+    {"correct": 1.0, "wrong": 0.0},
+    {"right": 1.0, "wrong": 0.0},
+    {"yes": 1.0, "no": 0.0},
+    {"true": 1.0, "false": 0.0},
+    {"good": 1.0, "bad": 0.0},
+    {"win": 1.0, "tie": 0.5, "draw": 0.5, "loss": 0.0},
+    {"win": 1.0, "tie": 0.5, "draw": 0.5, "lose": 0.0},
+    {"c": 1.0, "i": 0.0},
+    {"y": 1.0, "n": 0.0},
+    {"t": 1.0, "f": 0.0},
+    {"accept": 1.0, "reject": 0.0},
+    {"accepted": 1.0, "rejected": 0.0},
+    {"ok": 1.0, "not ok": 0.0},
+    *(
+        {yes: 1.0, no: 0.0}
+        for pairs in (
+            "✅ ❌|✓ ✗|✔ ✘|✔ ✖|☑ ☒|👍 👎",
+            "ja nein|richtig falsch|wahr falsch|korrekt inkorrekt|gut schlecht",  # German
+            "oui non|vrai faux|correct faux|bon mauvais|réussi échoué",  # French
+            "sí no|si no|verdadero falso|correcto incorrecto|bien mal",  # Spanish
+            "sì no|vero falso|corretto sbagliato|giusto sbagliato",  # Italian
+            "sim não|sim nao|verdadeiro falso|certo errado|correto incorreto",  # Portuguese
+            "ja nee|waar onwaar|goed fout|juist onjuist",  # Dutch
+            "ja nej|rätt fel|sant falskt|riktig feil|rigtig forkert",  # Nordic
+            "tak nie|prawda fałsz|evet hayır|doğru yanlış",  # Polish, Turkish
+            "да нет|верно неверно|правильно неправильно|истина ложь",  # Russian
+            "是 否|对 错|正确 错误|正確 錯誤",  # Chinese
+            "はい いいえ|正解 不正解|예 아니오|맞음 틀림",  # Japanese, Korean
+        )
+        for yes, _, no in (pair.partition(" ") for pair in pairs.split("|"))
+    ),
+)
+
+PASS_FAIL: tuple[Mapping[str, float], ...] = tuple(map(MappingProxyType, _FAMILIES))
+"""Families of words for right and wrong, with the number that each word stands for."""
+
+# How an emoji looks, in colour or in which skin, does not change what it says.
+_LOOKS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+
+# Between two letters or digits a hyphen or an underscore is a blank; a lone "-" is a word itself.
+_JOINED = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
+
+
+def as_word(label: Label) -> str | None:
+    """Return a text label as its plain word; None for numbers, which are no words.
+
+    >>> as_word(" No_Answer "), as_word("N/A"), as_word("--"), as_word(True), as_word(0)
+    ('no answer', 'n/a', '--', 'true', None)
+    """
+    if isinstance(label, bool):
+        return str(label).lower()
+    if not isinstance(label, str):
+        return None
+    word = _JOINED.sub(" ", label.strip().casefold())
+    return word if word.isascii() else _LOOKS.sub("", unicodedata.normalize("NFC", word))
+
+
+def is_no_answer(label: Label) -> bool:
+    """Say whether *label* is written like no answer at all; a missing one is not written.
+
+    >>> [is_no_answer(label) for label in ("NA", "Not-Labeled", "no", "unknown", -1)]
+    [True, True, False, False, False]
+    """
+    return as_word(label) in NO_ANSWER
+
+
+def is_gap(label: Label) -> bool:
+    """Say whether *label* is what a program writes into an empty cell.
+
+    >>> [is_gap(label) for label in ("NaN", "null", "None", "skip")]
+    [True, True, False, False]
+    """
+    return as_word(label) in GAPS
+
+
+def is_tie(label: Label) -> bool:
+    """Say whether *label* is a word for a tie.
+
+    >>> is_tie("Tie"), is_tie("a")
+    (True, False)
+    """
+    return as_word(label) in TIES
+
+
+def is_never_true(label: Label) -> bool:
+    """Say whether *label* is, by its name, a vote that cannot be the truth.
+
+    >>> is_never_true("Refused"), is_never_true("tie"), is_never_true("spam")
+    (True, True, False)
+    """
+    return as_word(label) in NEVER_TRUE
+
+
+def as_pass_fail(labels: Iterable[Label]) -> Mapping[Label, float] | None:
+    """Return the number of each label if one family of words for right and wrong explains them all.
+
+    Missing labels are left out. One word of a family is enough (every answer may be right), except
+    for the single letters C and I, which are also the names of choices. Numbers are not words: 0
+    and 1 need no explanation.
+
+    Examples
+    --------
+    >>> as_pass_fail(["Pass", "fail", None])
+    {'Pass': 1.0, 'fail': 0.0}
+    >>> as_pass_fail(["win", "tie", "loss"])
+    {'win': 1.0, 'tie': 0.5, 'loss': 0.0}
+    >>> as_pass_fail(["richtig", "falsch"]), as_pass_fail(["✅", "❌"])
+    ({'richtig': 1.0, 'falsch': 0.0}, {'✅': 1.0, '❌': 0.0})
+    >>> as_pass_fail([True, False])
+    {True: 1.0, False: 0.0}
+    >>> as_pass_fail(["pass", "maybe"]), as_pass_fail(["a", "b", "tie"]), as_pass_fail(["C"])
+    (None, None, None)
+    """
+    known = {label: as_word(label) for label in labels if label is not None}
+    said = set(known.values())
+    for family in PASS_FAIL:
+        # A tie alone says nothing about who wins, and a letter alone may be the name of a choice.
+        decisive = {word for word, number in family.items() if number != 0.5}
+        letters = all(len(word) == 1 and word.isascii() for word in family)
+        enough = len(said) > 1 if letters else bool(said & decisive)
+        if enough and said <= family.keys():
+            return {label: family[word] for label, word in known.items() if word is not None}
+    return None
+
+
+# Two ways to say that something is not so: ``unsafe`` and ``not safe`` are one label.
+#
+# A vote ``not safe`` beside a truth that says ``safe`` and ``unsafe`` is no third class, and
+# nothing
+# in a result would show why the votes that say it are never right.
+
+
+_APART = re.compile(r"(?:is\s+not|isn't|not|non|no)\s+(?P<rest>\w.*)")
+_NEGATION_JOINED = re.compile(r"(?:non|un|in|im|il|ir|dis)(?P<rest>\w+)")
+
+
+def denied(label: Label, known: Iterable[str]) -> str | None:
+    """Return what a label denies, None if it denies nothing.
+
+    A prefix such as ``un`` is one only if the rest is among the *known* words: ``uncle`` denies
+    nothing.
+
+    >>> denied("Not safe", ()), denied("unsafe", ["safe"]), denied("uncle", ["safe"])
+    ('safe', 'safe', None)
+    """
+    word = as_word(label)
+    if word is None:
+        return None
+    apart = _APART.fullmatch(word)
+    if apart is not None:
+        return apart["rest"]
+    joined = _NEGATION_JOINED.fullmatch(word)
+    return joined["rest"] if joined is not None and joined["rest"] in set(known) else None
+
+
+def same_denial(label: Label, labels: Iterable[Label]) -> Label:
+    """Return the one of *labels* that denies the same as *label*, None if there is none.
+
+    >>> same_denial("not safe", ["safe", "unsafe"]), same_denial("not safe", ["safe", "spam"])
+    ('unsafe', None)
+    >>> same_denial("non-toxic", ["toxic", "not toxic"]), same_denial("unsure", ["safe", "unsafe"])
+    ('not toxic', None)
+    """
+    others = [one for one in labels if as_word(one) != as_word(label)]
+    words = [word for one in (label, *others) if (word := as_word(one)) is not None]
+    stems = {*words, *(rest for word in words if (rest := denied(word, ())) is not None)}
+    mine = denied(label, stems)
+    if mine is None:
+        return None
+    return next((one for one in others if denied(one, stems) == mine), None)
+
+
+# Cells in which a script wrote that a call failed: ``Error: 429``, ``timeout``, ``rate limit``.
+#
+# Nobody answered there. Counted as a wrong answer, an hour of rate limits looks like a model that
+# got
+# worse.
+
+
+_STATUS = r"(?:40[0-9]|4[12]\d|429|50\d|52\d)"
+_NAMED = (
+    r"rate[\s_-]*limit(?:ed|s|[\s_-]*(?:exceeded|reached|error))?|too many requests|"
+    r"time[\s_-]*d?[\s_-]*out(?:[\s_-]*error)?|(?:read|connect|connection|gateway|request)[\s_-]*time[\s_-]*out|"
+    r"connection[\s_-]*(?:error|reset|refused|aborted|closed|failed)|service unavailable|"
+    r"internal server error|bad gateway|(?:server|model|engine)?[\s_-]*(?:is )?overloaded(?:[\s_-]*error)?|"
+    r"(?:insufficient[\s_-]*)?quota(?:[\s_-]*exceeded)?|unauthorized|forbidden|"
+    r"(?:api|http|server|network|request|call|client|parse|runtime)[\s_-]*(?:error|failed|failure|exception)|"
+    r"no response from (?:api|server)"
+).replace(" ", r"\s+")
+_FAILED = re.compile(
+    rf"""^[\s"'<\[(#]*(?:
+        (?:(?:api|http|openai|anthropic|request|call)[\s_-]*)?(?:error|err|exception|failed|failure)
+            (?:\s*code)?\s*[:=#\-(\[]?\s*{_STATUS}\b.*
+      | (?:api|http|openai|anthropic)?[\s_-]*(?:error|exception)\s*[:\-]\s*(?:{_NAMED})\b.*
+      | (?:http|status)(?:[\s_-]*(?:status|code|error))*[\s:=/\-]*(?:1\.[01]\s+)?{_STATUS}\b.*
+      | {_STATUS}\s*[:\-]?\s+(?:{_NAMED}|client\ error|server\ error|not\ found|bad\ request)\b.*
+      | (?:\w+\.)*\w*(?:RateLimit|Timeout|Connection|APIStatus|API|HTTP|HTTPStatus|ServiceUnavailable
+            |InternalServer|Overloaded|JSONDecode)\w*(?:Error|Exception)\b.*
+      | (?:read|connect)timeout\b.*
+      | traceback\ \(most\ recent.*
+      | (?:{_NAMED})(?:\s*[:(\-,].*)?
+      | (?:error|err|exception|failed|call\ failed)
+      )[\s"'>\])!.]*$""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_LONGEST = 2_000
+
+
+def is_failed_call(cell: Label) -> bool:
+    """Say whether *cell* reports that a call failed, and holds no answer.
+
+    Examples
+    --------
+    >>> [is_failed_call(text) for text in ("Error: 429", "timeout", "HTTP 503", "RateLimitError: slow down")]
+    [True, True, True, True]
+    >>> [is_failed_call(text) for text in ("positive", "429", "The request timed out, so: B", "refused")]
+    [False, False, False, False]
+    """
+    return isinstance(cell, str) and len(cell) <= _LONGEST and bool(_FAILED.match(cell))
+
+
+# Right and wrong written in two ways, such as 0, 1, no and yes: mostly two files put together.
+
+
+def two_vocabularies(labels: Iterable[Label]) -> tuple[str, str] | None:
+    """Return two pairs of words for right and wrong that are both among *labels*, None for one.
+
+    >>> two_vocabularies([0, 1, "no", "yes"])
+    ('0 and 1', 'no and yes')
+    >>> two_vocabularies(["no", "yes", "maybe"]) is None
+    True
+    """
+    spoken = [label for label in labels if label is not None]
+    words = {as_word(label) for label in spoken}
+    # Single letters are names of choices too.
+    pairs = [
+        set(family)
+        for family in PASS_FAIL
+        if len(family) == 2 and words >= family.keys() and all(len(word) > 1 for word in family)
+    ]
+    if not {"true", "false"} & words and {0, 1} <= {spelling(label) for label in spoken}:
+        pairs.insert(0, {"0", "1"})
+    for pair in pairs[1:]:
+        if not pair & pairs[0]:
+            return " and ".join(sorted(pairs[0])), " and ".join(sorted(pair))
+    return None
+
+
+# When something happened, as people write it: numbers, ISO dates, 20/11/2023, Nov 20, 2023.
+#
+# Dates sorted as text are in the wrong order (02/12 comes before 30/11), and nothing shows it. So
+# a
+# column is read as times in one format, or not at all. Where day and month cannot be told apart
+# (every number is at most 12), both readings are tried: one of them is taken only if it alone
+# agrees
+# with the order of the rows.
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan january",
+            "feb february",
+            "mar march",
+            "apr april",
+            "may",
+            "jun june",
+            "jul july",
+            "aug august",
+            "sep sept september",
+            "oct october",
+            "nov november",
+            "dec december",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_CLOCK = r"(?:,?[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?(?:\s*(?:UTC|GMT|Z))?)?"
+_PARTS = re.compile(rf"(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_CLOCK}")
+_YEAR_FIRST = re.compile(rf"(\d{{4}})([/.-])(\d{{1,2}})\2(\d{{1,2}}){_CLOCK}")
+_YEAR_MONTH = re.compile(r"(\d{4})[/.-](\d{1,2})")
+_DAY_NAME = re.compile(rf"(?:[A-Za-z]+,\s*)?(\d{{1,2}})[ -]([A-Za-z]+)\.?,?[ -](\d{{4}}){_CLOCK}")
+_NAME_DAY = re.compile(rf"([A-Za-z]+)\.? (\d{{1,2}}),? (\d{{4}}){_CLOCK}")
+_ONLY_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Times:
+    """A column of times.
+
+    Parameters
+    ----------
+    seconds
+        One number per cell, in order of time; None where the column was not read.
+    dated
+        Whether each number is a date (seconds since 1970) and not a bare number or a clock.
+    note
+        What was read into the cells, or why they were not read; empty if all is clear.
+    """
+
+    seconds: tuple[float, ...] | None
+    dated: bool = False
+    note: str = ""
+
+
+def read_times(words: Sequence[str]) -> Times:
+    """Read a column of times; one format for all cells.
+
+    Parameters
+    ----------
+    words
+        The cells as they are written, in the order of the rows.
+
+    Examples
+    --------
+    >>> a, b = read_times(["30/11/2023", "02/12/2023"]).seconds
+    >>> a < b
+    True
+    >>> read_times(["03/04/2024", "03/04/2024"]).seconds is None
+    True
+    >>> read_times(["03/04/2024", "04/04/2024", "05/04/2024", "01/05/2024"]).note
+    'read as day/month/year, because the rows are then in order of time'
+    """
+    cells = [str(word).strip() for word in words]
+    blank = sum(not cell for cell in cells)
+    if blank:
+        return Times(seconds=None, note=f"{blank:,} times are blank")
+    try:
+        return Times(seconds=tuple(float(cell) for cell in cells))
+    except ValueError:
+        pass
+    plain = [_plain(cell) for cell in cells]
+    if all(value is not None for value in plain):
+        return Times(seconds=tuple(value for value in plain if value is not None), dated=True)
+    clocks = [_ONLY_CLOCK.fullmatch(cell) for cell in cells]
+    if all(clocks):
+        parts = [match.groups(default="0") for match in clocks if match is not None]
+        return Times(seconds=tuple(3600.0 * int(h) + 60 * int(m) + float(s) for h, m, s in parts))
+    return _by_parts(cells)
+
+
+def _by_parts(cells: Sequence[str]) -> Times:
+    """Read 20/11/2023 or 11/20/2023, whichever fits all cells."""
+    found = [_PARTS.fullmatch(cell) for cell in cells]
+    odd = next((cell for cell, match in zip(cells, found, strict=True) if match is None), None)
+    if odd is not None:
+        return Times(seconds=None, note=f"{odd!r} is not a time that can be read")
+    matches = [match for match in found if match is not None]
+    day_first = _all(_of(m[4], m[3], m[1], m.groups()[4:]) for m in matches)
+    # 20.11.2023 is never written with the month first.
+    dotted = all(match[2] == "." for match in matches)
+    month_first = None if dotted else _all(_of(m[4], m[1], m[3], m.groups()[4:]) for m in matches)
+    if day_first is None and month_first is None:
+        return Times(
+            seconds=None,
+            note=f"{cells[0]!r} and the others are not all days of one calendar: write them as"
+            " 2024-03-31",
+        )
+    if day_first is None or month_first is None:
+        return Times(seconds=day_first or month_first, dated=True)
+    if day_first == month_first:
+        return Times(seconds=None, note=_unclear(cells[0]))
+    in_order = [list(way) == sorted(way) for way in (day_first, month_first)]
+    if in_order[0] == in_order[1]:
+        return Times(seconds=None, note=_unclear(cells[0]))
+    way = "day/month/year" if in_order[0] else "month/day/year"
+    return Times(
+        seconds=day_first if in_order[0] else month_first,
+        dated=True,
+        note=f"read as {way}, because the rows are then in order of time",
+    )
+
+
+def _unclear(cell: str) -> str:
+    return (
+        f"{cell!r} can be day/month or month/day, and no date in the column tells which: write them"
+        " as 2024-03-31"
+    )
+
+
+def _plain(cell: str) -> float | None:
+    """Return a time whose day and month cannot be confused."""
+    found = _YEAR_FIRST.fullmatch(cell)
+    if found:
+        return _of(found[1], found[3], found[4], found.groups()[4:])
+    found = _YEAR_MONTH.fullmatch(cell)
+    if found:
+        return _of(found[1], found[2], "1", (None,) * 4)
+    for pattern, day, month in ((_DAY_NAME, 1, 2), (_NAME_DAY, 2, 1)):
+        found = pattern.fullmatch(cell)
+        if found and found[month].lower() in _MONTHS:
+            number = str(_MONTHS[found[month].lower()])
+            return _of(found[3], number, found[day], found.groups()[3:])
+    try:
+        value = datetime.fromisoformat(cell)
+    except ValueError:
+        return None
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+
+
+def _of(year: str, month: str, day: str, clock: Sequence[str | None]) -> float | None:
+    """Return the seconds of a date and a clock; None if there is no such day."""
+    hour, minute, second, half = clock
+    hours = int(hour or 0)
+    if half:
+        hours = hours % 12 + (12 if half[0] in "Pp" else 0)
+    full = int(year) + (2000 if len(year) == 2 else 0)
+    try:
+        when = datetime(
+            full, int(month), int(day), hours, int(minute or 0), int(second or 0), tzinfo=UTC
+        )
+    except ValueError:
+        return None
+    return when.timestamp()
+
+
+def _all(values: Iterable[float | None]) -> tuple[float, ...] | None:
+    found = list(values)
+    held = tuple(value for value in found if value is not None)
+    return held if len(held) == len(found) else None

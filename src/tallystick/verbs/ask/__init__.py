@@ -1,0 +1,17 @@
+"""Ask an API or a judge about every row, once, and add the answers as a column.
+
+| question | call |
+|---|---|
+| ask about a table | :func:`evaluate` |
+| how answers are read | `tallystick.clients.Reading` |
+| one client, one journal | `tallystick.clients.Caller` |
+
+It is how judges' grades and a system's answers get into the table that every other verb reads.
+"""
+
+from __future__ import annotations
+
+from tallystick.verbs.ask.answer import CAPABILITY, evaluate
+from tallystick.verbs.ask.result import AskQuestion, AskResult, Cost
+
+__all__ = ["CAPABILITY", "AskQuestion", "AskResult", "Cost", "evaluate"]

@@ -1,0 +1,363 @@
+"""From a table and a question per row to the table with one more column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from tallystick.clients import UNREAD, Client, Reading, client_of, usage_warnings
+from tallystick.clients.caller import Gathered, Questions, gather
+from tallystick.errors import FileError, InputError
+from tallystick.results import Result
+from tallystick.table import Capability, Data, Door, answered, check_ending, whole, write_csv
+from tallystick.verbs.ask.result import (
+    AskQuestion,
+    AskResult,
+    Cost,
+    asked_verdict,
+    before,
+    cost_notes,
+    demo,
+    read_warnings,
+)
+
+
+def evaluate(source: Any, **options: Any) -> AskResult:
+    """Ask an API about every row of whatever `tallystick.table.read` takes.
+
+    Parameters
+    ----------
+    source
+        A path, a frame, a mapping of columns, …
+    **options
+        The fields of `AskQuestion` (*api*, *prompt*, *name*, *answer*, …), *item*, *labels* and the
+        other options of reading.
+
+    Examples
+    --------
+    >>> table = {"id": [1, 2], "said": ["Yes.", "I'm sorry, I can't say."]}
+    >>> result = evaluate(table, api="replay:said", name="judge", labels=("yes", "no"))
+    >>> result.table["judge"], result.unread
+    (['yes', '(unread)'], 1)
+    """
+    return answered(CAPABILITY, source, options)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Asked:
+    """The table, its questions, and how they are read."""
+
+    data: Data
+    question: AskQuestion
+    columns: dict[str, list[Any]]
+    labels: tuple[str, ...]
+    reading: Reading
+    plan: Questions
+
+
+def answer(data: Data, question: AskQuestion) -> AskResult:
+    """Ask and add the column. All that can be wrong is found before a call is paid for."""
+    if question.api is None:
+        raise InputError("name the API to ask (--api)")
+    asked = _prepared(data, question)
+    client = _client(question, asked)
+    confirm = _confirm(asked)
+    if question.dry_run:
+        return _forecast(asked, client)
+
+    with (question.progress or nullcontext)() as show:
+        came = gather(client, asked.plan, confirm=confirm, progress=show)
+    result = _result(asked, came)
+    if question.out is not None:
+        write_csv(question.out, result.table)
+    return result
+
+
+def _prepared(data: Data, question: AskQuestion) -> _Asked:
+    """Check columns and files, and make the questions."""
+    columns = [name for name in data.table.columns if name not in data.table.left_out]
+    for name in question.pair:
+        if name not in columns:
+            raise InputError(
+                f"pair (--pair) names {name!r}, which is not a column of {data.source}"
+                f" ({', '.join(columns[:8])})"
+            )
+    for name in _added(question):
+        if name in columns:
+            raise InputError(
+                f"{data.source} has a column {name!r} already: give the new one another name (--as)"
+            )
+    if question.out is not None:
+        check_ending(question.out)
+        if question.out.exists() and str(question.out) in data.source:
+            raise InputError(
+                f"-o {question.out} is the input: name another file, so that nothing is lost"
+            )
+        if not question.out.parent.is_dir():
+            raise FileError(f"-o {question.out} cannot be written: its folder does not exist")
+    cells = data.cells(*columns)
+    number = data.n_rows
+    item = data.roles.item
+    names = [str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)]
+    if len(set(names)) != len(names):
+        names = [f"{name} (row {n})" for n, name in enumerate(names)]
+    rows: list[Mapping[str, Any]] = [
+        {name: cells[name][n] for name in columns} for n in range(number)
+    ]
+    labels = tuple(str(whole(label)) for label in data.rules.labels)
+    if question.pair:
+        labels = labels or USUAL
+        check_pair_labels(labels, (question.pair[0], question.pair[1]))
+        names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
+    reading = question.reading_rule(coerce=data.rules.coerce)
+    if not labels:
+        reading.label("", None)  # a reading that needs labels says so now
+    plan = Questions(
+        names=names,
+        rows=rows,
+        draws=question.repeats,
+        reading=reading,
+        labels=labels or None,
+        wire=question.wire(),
+        journal=question.journal,
+        durable=question.durable,
+    )
+    return _Asked(
+        data=data, question=question, columns=cells, labels=labels, reading=reading, plan=plan
+    )
+
+
+def _added(question: AskQuestion) -> tuple[str, ...]:
+    """Return the columns that a question adds, the one with the answers first."""
+    name = question.name
+    if question.pair:
+        return name, f"{name}.as_given", f"{name}.swapped"
+    return (name, *(f"{name}.{draw}" for draw in range(2, question.repeats + 1)))
+
+
+def _client(question: AskQuestion, asked: _Asked) -> Client:
+    if isinstance(question.api, Client):
+        return question.api
+    spec = question.client_spec(tuple(asked.columns), asked.labels)
+    return client_of(str(question.api), spec)
+
+
+def _confirm(asked: _Asked) -> Callable[[int, Callable[[int], int]], None]:
+    """Return what says the cost before anything is sent."""
+
+    def tell(known: int, size: Callable[[int], int]) -> None:
+        if asked.question.confirm is not None:
+            asked.question.confirm(_cost_before(asked, known, size))
+
+    return tell
+
+
+def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
+    """Say what the questions that are left will cost."""
+    plan, prices = asked.plan, asked.plan.wire.prices
+    left = plan.n_questions - known
+    some = range(0, len(plan.rows), max(1, len(plan.rows) // 200))
+    sizes = [size(row) for row in some] or [0]
+    likely = left * sum(map(prices.likely, sizes)) / len(sizes)
+    limit = plan.wire.max_cost
+    most = left * max(map(prices.most, sizes)) if prices.known and prices.bounded else None
+    if limit is not None:
+        likely, most = min(likely, limit), min(limit, most) if most is not None else limit
+    return before(
+        questions=plan.n_questions,
+        known=known,
+        likely=likely if prices.known else 0.0,
+        most=most,
+        currency=prices.currency,
+    )
+
+
+def _forecast(asked: _Asked, client: Client) -> AskResult:
+    """Say what it would cost; nothing is sent."""
+    from tallystick.results import to_json
+
+    rows = asked.plan.rows
+    text = _cost_before(asked, 0, lambda row: len(to_json(client.question(rows[row])).encode()))
+    return AskResult(
+        verdict=text,
+        n_items=len(rows),
+        column=asked.question.name,
+        columns=_added(asked.question),
+        asked=0,
+        answered=0,
+        unread=0,
+        failed=0,
+        cost=Cost(currency=asked.plan.wire.currency),
+    )
+
+
+def _result(asked: _Asked, came: Gathered) -> AskResult:
+    """Read the answers, and put them beside the rows."""
+    question, plan = asked.question, asked.plan
+    read, unread = came.labels, came.unread
+    n_unread = sum(label == UNREAD for label in read.values())
+    disagree = None
+    if question.pair:
+        added, disagree = _paired(asked, read)
+    else:
+        added = {
+            name: [read.get((row, draw)) for row in range(len(plan.rows))]
+            for draw, name in enumerate(_added(question), 1)
+        }
+    answers = len(read)
+    unasked = plan.n_questions - answers - came.failed
+    cost = Cost(
+        spent=came.spent,
+        currency=plan.wire.currency,
+        sent=came.sent,
+        billed=came.billed,
+        paid_twice=came.paid_twice,
+        unused=came.lost,
+    )
+    main = added[question.name]
+    return AskResult(
+        verdict=asked_verdict(
+            question.name,
+            asked=plan.n_questions - unasked,
+            answered=answers,
+            unread=n_unread,
+            failed=came.failed,
+        ),
+        n_items=asked.data.n_rows,
+        warnings=(
+            *read_warnings(
+                unread,
+                answered=answers,
+                failed=came.failed,
+                unasked=unasked,
+                limit=plan.wire.max_cost,
+                labels=plan.labels or (),
+                kept=question.journal is not None,
+            ),
+            *usage_warnings(came.usage),
+        ),
+        notes=(*cost_notes(cost, came.reused), *came.notes),
+        column=question.name,
+        columns=tuple(added),
+        asked=plan.n_questions - unasked,
+        answered=answers,
+        unread=n_unread,
+        failed=came.failed,
+        from_journal=came.reused,
+        counts=dict(Counter(label for label in main if label is not None).most_common(20)),
+        examples=tuple(dict.fromkeys(text[:200] for text in unread))[:3],
+        disagree=disagree,
+        cost=cost,
+        usage=came.usage,
+        table={**asked.columns, **added},
+    )
+
+
+def _paired(
+    asked: _Asked, read: Mapping[tuple[int, int], str]
+) -> tuple[dict[str, list[str | None]], int]:
+    """Put both orders together: the winner that both name, a tie where they differ."""
+    pair = (asked.question.pair[0], asked.question.pair[1])
+    number = asked.data.n_rows
+    given = [read.get((row, 1)) for row in range(number)]
+    turned = [mirrored(read.get((number + row, 1)), pair, asked.labels) for row in range(number)]
+    both = [combined(a, b, UNREAD) for a, b in zip(given, turned, strict=True)]
+    name, first, second = _added(asked.question)
+    columns = {name: [label for label, _ in both], first: given, second: turned}
+    return columns, sum(apart for _, apart in both)
+
+
+def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
+    """Return the table with the new columns."""
+    if not isinstance(result, AskResult) or not result.table:
+        raise InputError("nothing was asked, so there are no items to write (--items-out)")
+    return result.table
+
+
+CAPABILITY = Capability(
+    verb="ask",
+    summary="Ask an API or a judge about every row, once, and add the answers as a column.",
+    question=AskQuestion,
+    answer=answer,
+    reads=("item",),
+    door=Door(pivots=False, repeats=True),
+    items=item_columns,
+    demo=demo,
+)
+
+# Two answers compared in both orders: what a judge says of them, whatever stood first.
+
+
+TIE = "tie"
+"""What two orders that name different winners come to."""
+
+
+USUAL = ("A", "B", TIE)
+"""What is read where nobody lists the labels: an answer to a swapped row can only be turned back
+where it is known which words name the first and the second."""
+
+
+def both_orders(
+    names: Sequence[str], rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]
+) -> tuple[list[str], list[Mapping[str, Any]]]:
+    """Return every row as it is, then every row with the two columns exchanged.
+
+    >>> names, rows = both_orders(["x"], [{"a": 1, "b": 2}], ("a", "b"))
+    >>> names, rows[1]
+    (['x', 'x (swapped)'], {'a': 2, 'b': 1})
+    """
+    a, b = pair
+    swapped = [{**row, a: row[b], b: row[a]} for row in rows]
+    return [*names, *(f"{name} (swapped)" for name in names)], [*rows, *swapped]
+
+
+def mirrored(answer: str | None, pair: tuple[str, str], labels: Sequence[str]) -> str | None:
+    """Return an answer to the swapped row as if the row had not been swapped.
+
+    The winner may be written as the name of its column, or as one of two labels that stand for the
+    first and the second answer: A and B, 1 and 2, first and second.
+
+    >>> mirrored("A", ("left", "right"), ["A", "B", "tie"])
+    'B'
+    >>> mirrored("tie", ("left", "right"), ["A", "B", "tie"])
+    'tie'
+    """
+    if answer is None:
+        return None
+    for first, second in (pair, *_NAMES):
+        if {first, second} <= set(labels):
+            return {first: second, second: first}.get(answer, answer)
+    return answer
+
+
+def check_pair_labels(labels: Sequence[str], pair: tuple[str, str]) -> None:
+    """Refuse labels of which no two name the first and the second answer.
+
+    >>> check_pair_labels(["A", "B", "tie"], ("left", "right"))
+    >>> check_pair_labels(["PASS", "FAIL"], ("left", "right"))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: pair (--pair) asks which of two is better, and none of the labels ...
+    """
+    if labels and not any({first, second} <= set(labels) for first, second in (pair, *_NAMES)):
+        raise InputError(
+            f"pair (--pair) asks which of two is better, and none of the labels {', '.join(labels)}"
+            f" names the first or the second: use --labels A,B,tie, or {pair[0]},{pair[1]},tie"
+        )
+
+
+_NAMES = (("A", "B"), ("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("X", "Y"))
+
+
+def combined(first: str | None, second: str | None, unread: str) -> tuple[str | None, bool]:
+    """Return what both orders come to, and whether they disagree.
+
+    >>> combined("A", "A", "(unread)"), combined("A", "B", "(unread)")
+    (('A', False), ('tie', True))
+    """
+    for one, other in ((first, second), (second, first)):
+        if one is None or one == unread:
+            return one if one == unread or other is None else None, False
+    return (first, False) if first == second else (TIE, True)

@@ -1,0 +1,264 @@
+"""What `ask` did: which column it made, what was answered, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tallystick._rng import Rng, as_rng
+from tallystick.clients import KINDS, Client, ClientQuestion, Reading, Usage
+from tallystick.errors import InputError
+from tallystick.results import Result, count, number, percent
+from tallystick.table import Demo, option
+
+_PRIVATE = {"private": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Money, over all resumes of the journal.
+
+    Parameters
+    ----------
+    spent
+        What all requests that may have been billed cost.
+    currency
+        As it was given.
+    sent, billed
+        Requests sent at most, and those that may have been billed. A request is counted before it
+        leaves, so that a kill may stop one that is counted; none that left is missing.
+    paid_twice, unused
+        Requests beyond the first for one answer, at most, and answers or requests that are not used
+        here.
+    """
+
+    spent: float = 0.0
+    currency: str = ""
+    sent: int = 0
+    billed: int = 0
+    paid_twice: int = 0
+    unused: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskResult(Result):
+    """Answers to every row.
+
+    Parameters
+    ----------
+    column, columns
+        The column that holds the answers, and all that were added.
+    asked, answered, unread, failed
+        Questions; those that were answered; those of them from which no label could be read; and
+        those that got no answer after all retries. What is left was not asked.
+    from_journal
+        Answers that were paid for before.
+    counts
+        How often each answer was given.
+    examples
+        Answers that could not be read, as they came.
+    disagree
+        With ``--pair``: rows whose two orders gave different winners.
+    cost, usage
+        Money, tokens, latency and models.
+    """
+
+    verb: ClassVar[str] = "ask"
+
+    column: str
+    columns: tuple[str, ...]
+    asked: int
+    answered: int
+    unread: int
+    failed: int
+    from_journal: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    examples: tuple[str, ...] = ()
+    disagree: int | None = None
+    cost: Cost = Cost()
+    usage: Usage | None = None
+    table: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per answer."""
+        total = sum(self.counts.values()) or 1
+        return [
+            {"answer": answer, "rows": n, "share": n / total} for answer, n in self.counts.items()
+        ]
+
+
+# What can be asked of an API for every row: whom, what, how often, and where the answers go.
+
+
+_API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskQuestion(ClientQuestion):
+    """One question per row to an API or a judge.
+
+    In Python *api* may be a `tallystick.clients.Client`.
+    """
+
+    api: str | Client | None = option(None, _API)
+    name: str = option("answer", "Name of the new column.", flag="--as")
+    pair: tuple[str, ...] = option(
+        (), "Two columns of answers to compare: each row is asked in both orders.", metavar="A,B"
+    )
+    repeats: int = option(1, "How many times to ask about each row.", low=1)
+    out: Path | None = option(
+        None,
+        "Write the table with the new column to this file.",
+        flag="-o --out",
+        metavar="FILE",
+        writes=True,
+    )
+    dry_run: bool = option(False, "Say what it would cost, without asking anything.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = (self.pair,) if isinstance(self.pair, str) else tuple(self.pair)
+        names = tuple(name.strip() for text in given for name in str(text).split(","))
+        object.__setattr__(self, "pair", names)
+        if names and (len(names) != 2 or names[0] == names[1] or not all(names)):
+            raise InputError(f"pair (--pair) must name two columns, A,B; got {','.join(names)!r}")
+        if isinstance(self.out, str):
+            object.__setattr__(self, "out", Path(self.out))
+        if not self.name.strip():
+            raise InputError("name (--as) must not be blank")
+
+    def reading_rule(self, *, coerce: bool) -> Reading:
+        """Return how answers are read."""
+        return Reading(self.answer or "exact", coerce)
+
+
+# The sentences of `ask`: verdict, warnings and what is shown before money is spent.
+
+
+UNREAD_SHARE = 0.02
+"""From this share of unread answers on there is a warning."""
+
+
+def asked_verdict(column: str, *, asked: int, answered: int, unread: int, failed: int) -> str:
+    """Say what was added.
+
+    >>> asked_verdict("gpt", asked=10, answered=9, unread=1, failed=1)
+    'Column gpt has 8 answers to 10 questions; 1 could not be read and 1 failed.'
+    """
+    text = f"Column {column} has {count(answered - unread)} answers to {count(asked)} questions"
+    if unread or failed:
+        text += f"; {count(unread)} could not be read and {count(failed)} failed"
+    return f"{text}."
+
+
+def before(*, questions: int, known: int, likely: float, most: float | None, currency: str) -> str:
+    """Say what a run will cost, before it begins.
+
+    >>> before(questions=100, known=20, likely=1.5, most=4.0, currency="USD")
+    'About to ask 80 questions (20 are in the journal), for about 1.5 USD, at most 4 USD.'
+    """
+    text = f"About to ask {count(questions - known)} questions"
+    if known:
+        text += f" ({count(known)} are in the journal)"
+    if likely:
+        text += f", for about {number(likely)} {currency}".rstrip()
+    if most:
+        text += f", at most {number(most)} {currency}".rstrip()
+    return f"{text}."
+
+
+def read_warnings(
+    unread: Sequence[str],
+    *,
+    answered: int,
+    failed: int,
+    unasked: int,
+    limit: float | None,
+    labels: Sequence[str] = (),
+    kept: bool = True,
+) -> tuple[str, ...]:
+    """Warn of answers that could not be read, that failed, or that were not paid for.
+
+    Parameters
+    ----------
+    unread, answered, failed, unasked
+        The texts that could not be read, and how many answers came, failed, and were left out.
+    limit
+        The most that may be spent.
+    labels
+        What was looked for; empty if any answer does.
+    kept
+        Whether a journal keeps the answers, so that reading them again costs nothing.
+    """
+    found = []
+    if len(unread) > UNREAD_SHARE * max(answered, 1):
+        shown = "; ".join(repr(text[:60]) for text in list(dict.fromkeys(unread))[:3])
+        wanted = f" as one of {', '.join(labels)}" if labels else ""
+        others = ", or name other --labels" if labels else ""
+        again = (
+            "the stored answers are read again without a call"
+            if kept
+            else "add --journal FILE, or every answer is paid for again"
+        )
+        found.append(
+            f"{count(len(unread))} of {count(answered)} answers"
+            f" ({percent(len(unread) / answered)}) could not be read{wanted}, e.g. {shown}: try"
+            f" another --answer{others}; {again}"
+        )
+    if failed:
+        found.append(
+            f"{count(failed)} questions failed and are blank: the same command with the same"
+            " --journal asks only these again"
+        )
+    if unasked:
+        found.append(
+            f"max_cost = {number(limit or 0.0)} ended the run: {count(unasked)} questions were not"
+            " asked and are blank"
+        )
+    return tuple(found)
+
+
+def cost_notes(cost: Cost, from_journal: int) -> tuple[str, ...]:
+    """Say what was sent and paid."""
+    money = f"; cost {number(cost.spent)} {cost.currency}".rstrip() if cost.spent else ""
+    again = f"; {count(from_journal)} answers came from the journal" if from_journal else ""
+    twice = (
+        f"; {count(cost.paid_twice)} requests may have been paid twice" if cost.paid_twice else ""
+    )
+    return (
+        f"{count(cost.sent)} requests sent, {count(cost.billed)} of which may have been"
+        f" billed{money}{again}{twice}",
+    )
+
+
+# A table for the demonstration: what a judge wrote about answers, in its own words.
+
+
+_SAYS = {
+    "good": ("The answer is good.", "I would say it is good.", "**good**", "Verdict: good"),
+    "bad": ("The answer is bad.", "It is not good; it is bad.", "bad", "Label: bad"),
+    "": ("I'm sorry, but I can't judge this.",),
+}
+
+
+def demo(rng: Rng) -> Demo:
+    """Return 400 free-text replies of a judge; one in fifty is a refusal."""
+    draw = as_rng(rng)
+    kinds = draw.choice(["good", "bad", ""], 400, p=[0.68, 0.3, 0.02])
+    replies = [str(draw.choice(_SAYS[str(kind)])) for kind in kinds]
+    return Demo(
+        story=(
+            "A judge answered 400 times, in words. Which grade does each reply state, and which"
+            " replies state none?"
+        ),
+        table={"item": np.arange(400), "reply": replies},
+        options={
+            "api": "replay:reply",
+            "answer": "words",
+            "labels": ("good", "bad"),
+        },
+    )

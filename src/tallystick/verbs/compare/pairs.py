@@ -1,0 +1,627 @@
+"""Two models on the same items, right or wrong: Tango's interval, McNemar's test, for one pair or
+for all at once.
+
+Everything rests on three numbers a pair: n items, :math:`b` on which only the first is right,
+:math:`c` on which only the second is. The items on which both are right or both wrong say nothing
+of the difference, and their split is not needed. From the moments of 0/1 scores, :math:`b = S_1 -
+C_{12}` and :math:`c = S_2 - C_{12}`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+from scipy import special
+
+from tallystick._rng import Rng
+from tallystick.errors import InputError
+from tallystick.results import Interval
+from tallystick.stats.exact_tails import binomial_up_to, open_unit, whole
+from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
+from tallystick.stats.maxt import pairwise_max_t
+
+if TYPE_CHECKING:
+    from tallystick.table import Moments
+
+Floats = npt.NDArray[np.float64]
+
+HALVINGS = 42
+"""Halvings of an interval of width 2: ends are good to 5e-13 and lie outside, never inside."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Discordance:
+    """For every pair of models, on how many items only one is right; pairs as
+    ``numpy.triu_indices`` lists them.
+
+    Parameters
+    ----------
+    first, second
+        Positions of the two models.
+    first_only, second_only
+        b and c.
+    n
+        Items.
+    """
+
+    first: npt.NDArray[np.intp]
+    second: npt.NDArray[np.intp]
+    first_only: Floats
+    second_only: Floats
+    n: int
+
+    @property
+    def difference(self) -> Floats:
+        """Accuracy of the first minus that of the second."""
+        return (self.first_only - self.second_only) / self.n
+
+
+def discordance(total: npt.ArrayLike, products: npt.ArrayLike, n: int) -> Discordance:
+    """Return b and c of every pair, from sums and sums of products of 0/1 scores.
+
+    Examples
+    --------
+    >>> scores = np.array([[1, 1], [1, 0], [1, 0], [0, 1], [0, 0]])
+    >>> found = discordance(scores.sum(axis=0), scores.T @ scores, 5)
+    >>> found.first_only.tolist(), found.second_only.tolist()
+    ([2.0], [1.0])
+    """
+    s, g = np.asarray(total, dtype=float), np.asarray(products, dtype=float)
+    whole(1, n=n)
+    whole(0, total=s, products=g)
+    if not np.array_equal(np.diag(g), s):
+        raise InputError(
+            "discordance needs scores of 0 and 1: the sum of squares is not the sum of scores"
+        )
+    first, second = np.triu_indices(len(s), 1)
+    both = g[first, second]
+    return Discordance(first, second, s[first] - both, s[second] - both, n)
+
+
+def mcnemar(
+    first_only: npt.ArrayLike, second_only: npt.ArrayLike, *, mid_p: bool = False
+) -> Floats:
+    r"""Return the two-sided p-value of "both models are equally good", exact; any shape.
+
+    Given :math:`m = b + c` disagreements the wins are fair coin tosses:
+    :math:`p = \min\{1, 2 P(\mathrm{Bin}(m, ½) \le \min(b, c))\}`.
+
+    Parameters
+    ----------
+    first_only, second_only
+        b and c.
+    mid_p
+        Count the observed outcome by half. More powerful, and no longer exact: its size can exceed
+        the level slightly.
+
+    Examples
+    --------
+    >>> mcnemar(9, 1).round(6), mcnemar(9, 1, mid_p=True).round(6), mcnemar(0, 0)
+    (np.float64(0.021484), np.float64(0.011719), np.float64(1.0))
+    """
+    whole(0, first_only=first_only, second_only=second_only)
+    b, c = np.asarray(first_only, dtype=float), np.asarray(second_only, dtype=float)
+    m, least = b + c, np.minimum(b, c)
+    tail = 2 * binomial_up_to(least, m, 0.5)
+    if not mid_p:
+        return np.minimum(1.0, tail)
+    log_mass = (
+        special.gammaln(m + 1)
+        - special.gammaln(least + 1)
+        - special.gammaln(m - least + 1)
+        - m * np.log(2)
+    )
+    # At b = c both tails hold the middle outcome, which counts once: the mid-p value is 1 there.
+    return np.where(b == c, 1.0, tail - np.exp(log_mass))
+
+
+def tango(
+    first_only: npt.ArrayLike, second_only: npt.ArrayLike, n: npt.ArrayLike, *, alpha: float = 0.05
+) -> Intervals:
+    r"""Bound the difference of two accuracies on the same items by Tango's score interval; any
+    number of pairs.
+
+    The differences t that the score test does not reject, :math:`|S(t)| \le z`, with
+
+    .. math:: S(t) = \frac{b - c - nt}{\sqrt{n (2q + t(1-t))}}, \qquad q = \frac{\sqrt{B^2 - 4AC} - B}{2A},   \tag{C1}
+
+    :math:`A = 2n,\ B = -b - c + (2n - b + c)\,t,\ C = -c\,t(1-t)`: q is the likeliest share of
+    "only the second is right" if t were the difference. Each end by bisection. Approximate:
+    measured coverage stands in ``docs/coverage/pairs.md``; the formula is derived in
+    ``docs/theory/compare.md#pairs``.
+
+    Parameters
+    ----------
+    first_only, second_only, n
+        b, c and the items, :math:`b + c \le n`; real values are allowed, for effective sizes.
+        Arrays broadcast.
+    alpha
+        One minus the level of each interval.
+
+    Examples
+    --------
+    >>> found = tango([0, 9], [0, 1], 50)
+    >>> [str(one) for one in found]
+    ['[-0.071, 0.071] (95 %, approximate)', '[0.045, 0.293] (95 %, approximate)']
+    """
+    open_unit(alpha=alpha)
+    b, c, size = np.broadcast_arrays(
+        *(np.atleast_1d(np.asarray(x, dtype=float)) for x in (first_only, second_only, n))
+    )
+    if not np.all((b >= 0) & (c >= 0) & (b + c <= size * (1 + 1e-12)) & (size > 0)):
+        raise InputError("first_only and second_only must not be negative, and together at most n")
+    z = float(-special.ndtri(alpha / 2))
+    high = _upper_end(b, c, size, z)
+    low = -_upper_end(c, b, size, z)  # S changes sign when the two models change places
+    return Intervals(low, high, level=1 - alpha, guarantee="approximate", method="tango")
+
+
+def _upper_end(b: Floats, c: Floats, n: Floats, z: float) -> Floats:
+    """Return the largest t with S(t) >= -z: S falls in t, from 0 at the estimate."""
+    lead, m, squared = b - c, b + c, z * z
+    inside, outside = lead / n, np.ones_like(n)
+    for _ in range(HALVINGS):
+        t = (inside + outside) / 2
+        rest = t * (1 - t)
+        slope = (2 * n - lead) * t - m
+        q = (np.sqrt(slope * slope + 8 * n * c * rest) - slope) / (4 * n)
+        # (C1) squared: t is above the estimate
+        kept = (n * t - lead) ** 2 <= squared * n * (2 * q + rest)
+        inside, outside = np.where(kept, t, inside), np.where(kept, outside, t)
+    return np.asarray(outside)
+
+
+# All pairs of models on independent items, from their moments: one table for right/wrong, bounded
+# and free scores.
+
+
+Bounds = tuple[float, float]
+Kind = Literal["binary", "bounded", "free"]
+
+MOST_CELLS = 20_000_000_000
+"""Pairs times draws of max-T, about a minute of work."""
+FREE = "the mean of this many items is nearly normal (no bounds were declared for the scores)"
+"""What every interval for unbounded scores rests on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairTable:
+    """Every pair of models: how far apart, how surely, alone and among all pairs.
+
+    Parameters
+    ----------
+    first, second
+        Positions of the two models; pairs are listed as ``numpy.triu_indices`` lists them.
+    difference
+        Score of the first minus that of the second; NaN where labels are missing.
+    first_only, second_only
+        Items on which only one of the two is right; NaN for scores that are not 0 or 1.
+    spread
+        What the difference would vary by on a single item, its root mean square.
+    intervals
+        For each difference, alone.
+    simultaneous
+        For all differences at once.
+    p_value, adjusted_p
+        Of "both are equally good": of this pair alone, and among all pairs.
+    adjustment
+        How p-values were adjusted.
+    holds_below
+        New clusters: each verdict holds unless one more cluster favours the other model by this
+        much; None elsewhere.
+    ratio, ratio_intervals
+        The typical ratio first/second, where that is compared instead of the mean.
+    unsettled
+        Why no difference of means is given; empty where it is.
+    """
+
+    first: npt.NDArray[np.intp]
+    second: npt.NDArray[np.intp]
+    difference: Floats
+    first_only: Floats
+    second_only: Floats
+    spread: Floats
+    intervals: Intervals
+    simultaneous: Intervals
+    p_value: Floats
+    adjusted_p: Floats
+    adjustment: str
+    holds_below: Floats | None = None
+    ratio: Floats | None = None
+    ratio_intervals: Intervals | None = None
+    unsettled: str = ""
+
+
+def is_binary(moments: Moments) -> bool:
+    r"""Say whether every score is 0 or 1: whole numbers whose squares sum to what they sum to.
+
+    For whole scores :math:`x^2 \ge x`, with equality at 0 and 1 only.
+    """
+    return (
+        moments.exact
+        and not moments.weighted
+        and bool(np.array_equal(np.diag(moments.products), moments.sums))
+    )
+
+
+def affordable_draws(models: int, draws: int) -> int:
+    """Return how often max-T draws: as asked, or less often for thousands of models, but not below
+    1000 times.
+
+    >>> affordable_draws(200, 10_000), affordable_draws(5000, 10_000), affordable_draws(5000, 500)
+    (10000, 1600, 500)
+    """
+    pairs = models * (models - 1) // 2
+    return min(draws, max(1000, MOST_CELLS // pairs))
+
+
+def pairs_of_items(
+    moments: Moments,
+    *,
+    bounds: Bounds | None,
+    alpha: float,
+    rng: Rng,
+    draws: int,
+    mid_p: bool = False,
+) -> PairTable:
+    r"""Compare all pairs on independent items.
+
+    0/1 scores: Tango's interval and McNemar's exact test. Scores in *bounds*: Student's t with half
+    a pseudo-item at each end of the range of the difference. Scores without bounds: Student's t,
+    with its assumption named. Pairs are adjusted by step-down max-T (:mod:`tallystick.stats.maxt`);
+    no adjusted p-value is below the pair's own.
+    """
+    n = int(moments.n)
+    sums, products = moments.sums, moments.products
+    binary = is_binary(moments)
+    width = 1.0 if binary else (0.0 if bounds is None else bounds[1] - bounds[0])
+    tests = pairwise_max_t(sums, products, n, rng=rng, alpha=alpha, draws=draws, width=width)
+    first, second = tests.first, tests.second
+    variance = np.maximum(0.0, _of_pairs(moments.centred, first, second)) / max(n - 1, 1)
+    own, square = np.diag(moments.centred) / max(n - 1, 1), np.diag(products) / n
+    flat = is_flat(variance, own[first] + own[second], square[first] + square[second]) & (
+        width == 0
+    )
+    unknown = np.full(first.size, np.nan)
+    b, c = unknown, unknown
+    if binary:
+        found = discordance(sums, products, n)
+        b, c = found.first_only, found.second_only
+        intervals, p_value = _of_counts(b, c, n, alpha, mid_p)
+    else:
+        intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
+    # The draws are those of a normal law; what is told apart must be told apart by its own test
+    # too.
+    alone = first.size == 1
+    adjusted = p_value if alone else np.maximum(tests.adjusted_p, p_value)
+    free = not binary and bounds is None
+    limit = np.inf if free else width
+    simultaneous = Intervals(
+        np.clip(np.where(flat, -limit, tests.low), -limit, limit),
+        np.clip(np.where(flat, limit, tests.high), -limit, limit),
+        level=1 - alpha,
+        guarantee="under" if free else "approximate",
+        assumption=FREE if free else None,
+        method="max-t",
+    )
+    return PairTable(
+        first=first,
+        second=second,
+        difference=tests.difference,
+        first_only=b,
+        second_only=c,
+        spread=np.sqrt(variance),
+        intervals=intervals,
+        simultaneous=simultaneous,
+        p_value=p_value,
+        adjusted_p=np.asarray(adjusted),
+        adjustment="none: one pair" if alone else "step-down max-T",
+    )
+
+
+def _of_counts(b: Floats, c: Floats, n: int, alpha: float, mid_p: bool) -> tuple[Intervals, Floats]:
+    """Return Tango's intervals and McNemar's p-values; counts that many pairs share are worked out
+    once.
+    """
+    codes, where = np.unique(b * (n + 1) + c, return_inverse=True)
+    first_only, second_only = np.divmod(codes, n + 1)
+    found = tango(first_only, second_only, n, alpha=alpha)
+    intervals = Intervals(
+        found.low[where],
+        found.high[where],
+        level=found.level,
+        guarantee=found.guarantee,
+        method=found.method,
+    )
+    return intervals, mcnemar(first_only, second_only, mid_p=mid_p)[where]
+
+
+def is_flat(
+    variance: npt.ArrayLike, own: npt.ArrayLike, square: npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
+    """Say where a score or a difference does not vary but by rounding.
+
+    Without bounds for the scores nothing can then be said of it: a t interval would have no width,
+    its p-value be 0.
+
+    Parameters
+    ----------
+    variance
+        Of what is asked about.
+    own, square
+        The variance and the mean square of the scores that it comes from, which say how large
+        rounding is.
+
+    Examples
+    --------
+    >>> is_flat([0.0, 1e-18, 1e-6], 0.1, 1.0).tolist()
+    [True, True, False]
+    """
+    return np.asarray(np.asarray(variance) <= 1e-13 * np.asarray(own) + 1e-20 * np.asarray(square))
+
+
+def _of_scores(
+    difference: Floats,
+    variance: Floats,
+    n: int,
+    width: float,
+    alpha: float,
+    flat: npt.NDArray[np.bool_],
+) -> tuple[Intervals, Floats]:
+    """Return t intervals and the p-values that go with them, with pseudo-items if the scores are
+    bounded.
+    """
+    if n < 2:
+        raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
+    if width:
+        intervals = pseudo_t(difference, variance, n, alpha=alpha, bounds=(-width, width))
+        return intervals, bounded_p_value(difference, variance, n, width)
+    error = np.where(flat, np.inf, np.sqrt(variance / n))
+    half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
+    free = Intervals(
+        difference - half,
+        difference + half,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=FREE,
+        method="t",
+    )
+    return free, t_p_value(difference, error, n - 1)
+
+
+def bounded_p_value(difference: Floats, variance: Floats, n: int, width: float) -> Floats:
+    """Return the p-values that go with the intervals of `pseudo_t`, for scores that are *width*
+    apart at most.
+    """
+    size, squares = n + 1, variance * (n - 1) + n * difference**2 + width**2
+    centre = n * difference / size
+    error = np.sqrt((squares - size * centre**2) / (size - 1) / size)  # as in pseudo_t (I7)
+    return t_p_value(centre, error, n - 1)
+
+
+def t_p_value(difference: Floats, error: Floats, freedom: float) -> Floats:
+    """Return two-sided p-values of Student's test; 1 where the error is infinite, that is
+    unknown.
+    """
+    return np.asarray(2 * special.stdtr(freedom, -np.abs(difference) / error))
+
+
+def _of_pairs(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
+    diagonal = np.diag(matrix)
+    return np.asarray(diagonal[first] + diagonal[second] - 2 * matrix[first, second])
+
+
+# The exact interval for a difference of accuracies: Tango's statistic with its true distribution.
+#
+# The number of disagreements :math:`m \sim \mathrm{Bin}(n, d)` and, given m, the wins of the
+# first
+# model :math:`b \sim \mathrm{Bin}(m, π)` with :math:`π = \tfrac12 (1 + t/d)`. The disagreement d
+# is
+# not known; Berger and Boos spend a little of the error on a range for it and take the worst d of
+# that range.
+
+
+SPENT_ON_RANGE = 0.04
+"""Share of each tail's error that the range for d costs."""
+SLACK = 0.98
+"""The worst d is sought on a grid; testing at .98 of the level covers what lies between its points.
+"""
+
+
+def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.05) -> Interval:
+    r"""Bound the difference of two accuracies on the same items, for certain.
+
+    For each end, of the error :math:`α/2` the share .04 buys a Clopper-Pearson range :math:`[d_L,
+    d_U]` for the disagreement; t is outside the interval if
+
+    .. math:: \max_{d \in [\max(d_L, |t|),\, d_U]} P\bigl(S(B, M - B; t) \ge S_{obs} \mid d, π\bigr)
+              \le .98 \cdot .96 \cdot α/2   \tag{C2}
+
+    with S of (C1), at 16 points of d. That no difference is covered less often than promised is
+    shown by enumeration of all outcomes (``docs/coverage/pairs.md``), not by proof between the
+    points: hence the .98. Two to six per cent wider than Tango's interval.
+
+    Parameters
+    ----------
+    first_only, second_only, n
+        Items on which only the first, only the second is right, and all items.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    >>> print(exact_score(9, 1, 50))
+    [0.039, 0.296] (95 %, exact)
+    >>> print(exact_score(0, 0, 50))
+    [-0.072, 0.072] (95 %, exact)
+    """
+    open_unit(alpha=alpha)
+    whole(0, first_only=first_only, second_only=second_only)
+    whole(1, n=n)
+    b, c, size = int(first_only), int(second_only), int(n)
+    if b + c > size:
+        raise InputError(f"first_only + second_only must be at most n = {size}, got {b} + {c}")
+    spent = SPENT_ON_RANGE * alpha / 2
+    level = SLACK * (alpha / 2 - spent)
+    d_low, d_high = clopper_pearson(b + c, size, alpha=spent)
+    low = float(lower_end(b, c, size, d_low, d_high, level))
+    high = -float(lower_end(c, b, size, d_low, d_high, level))
+    return Interval(low, high, level=1 - alpha, guarantee="exact", method="exact-score")
+
+
+def across_zero(interval: Interval) -> Interval:
+    """Return *interval*, widened to hold 0 if it does not: for a pair that its own test does not
+    tell apart.
+
+    (C2) can exclude 0 where McNemar's exact test, which conditions on the disagreements, does not;
+    an interval that is printed, or that a gate rests on, must not claim more than the verdict
+    beside it. Wider, it keeps its level.
+
+    >>> print(across_zero(exact_score(5, 0, 10)))
+    [-0.000, 0.816] (95 %, exact)
+    """
+    beyond = 2.0 ** (1 - EXACT_ENDS_HALVINGS)  # what an end is good to: 0 itself lies inside
+    return replace(interval, low=min(interval.low, -beyond), high=max(interval.high, beyond))
+
+
+# The ends of (C2): all disagreements and all d at once.
+
+
+POINTS = 16
+EXACT_ENDS_HALVINGS = 30
+"""Halvings of an interval of width at most 2: ends are good to 2e-9 and always lie outside."""
+REACH = 8.0
+"""Standard deviations of the number of disagreements that are summed over; beyond lies less than
+1e-14."""
+FEW = 300
+"""Numbers of disagreements from which stepping from one to the next takes less time."""
+
+_NO_WEIGHT = 1e-17
+"""Numbers of disagreements less likely than this change no tail that is compared with a level."""
+
+
+def lower_end(b: int, c: int, n: int, d_low: float, d_high: float, level: float) -> float:
+    """Return the smallest difference that is not rejected, from outside.
+
+    >>> round(lower_end(9, 1, 50, 0.08, 0.4, 0.023), 3)
+    0.039
+    """
+    outside, inside = -1.0, (b - c) / n
+    if not _rejected(b, c, n, outside, d_low, d_high, level):
+        return outside
+    for _ in range(EXACT_ENDS_HALVINGS):
+        t = 0.5 * (outside + inside)
+        if _rejected(b, c, n, t, d_low, d_high, level):
+            outside = t
+        else:
+            inside = t
+    return outside
+
+
+def _rejected(b: int, c: int, n: int, t: float, d_low: float, d_high: float, level: float) -> bool:
+    """Say whether t is too small a difference for what was seen, at every d of the range (C2)."""
+    least = max(d_low, abs(t))
+    if least > d_high:
+        return True
+    observed = float(_score(np.asarray(b, np.float64), np.asarray(c, np.float64), n, t))
+
+    # Only these numbers of disagreements can occur, at any d of the range.
+    widest = min(max(0.5, least), d_high)
+    reach = REACH * math.sqrt(n * widest * (1.0 - widest)) + 21.0
+    lowest, highest = max(0, int(n * least - reach)), min(n, int(n * d_high + reach) + 2)
+    m = np.arange(lowest, highest + 1.0)
+    cut = _cuts(observed, n, t, m)
+
+    d = least + (d_high - least) * np.arange(POINTS) / (POINTS - 1)
+    if d[0] <= 0.0 and lowest == 0 and cut[0] <= 0:
+        return False  # no disagreement at all, and even that is as extreme as what was seen
+    return not bool((_tails(cut, m, n, d[d > 0.0], t) > level).any())
+
+
+def _score(b: NDArray[np.float64], c: NDArray[np.float64], n: int, t: float) -> NDArray[np.float64]:
+    """(C1), with the limits where its denominator vanishes."""
+    rest = t * (1.0 - t)
+    slope = (2.0 * n - b + c) * t - b - c
+    q = (np.sqrt(np.maximum(0.0, slope * slope + 8.0 * n * c * rest)) - slope) / (4.0 * n)
+    variance = n * (2.0 * q + rest)
+    lead = b - c - n * t
+    flat = variance <= 1e-14 * n
+    limit = np.where(np.abs(lead) <= 1e-9 * n, 0.0, np.copysign(np.inf, lead))
+    return np.where(flat, limit, lead / np.sqrt(np.where(flat, 1.0, variance)))
+
+
+def _cuts(observed: float, n: int, t: float, m: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each number of disagreements m, the fewest wins whose score is at least the observed
+    one; m + 1 if no number is enough.
+    """
+    slack = 1e-9 * (1.0 + abs(observed)) if math.isfinite(observed) else 0.0
+    low, high = np.zeros(len(m)), m + 1.0
+    for _ in range(int(m[-1] + 1).bit_length()):  # the score grows with the wins: halve
+        middle = np.floor((low + high) / 2)
+        enough = _score(middle, m - middle, n, t) >= observed - slack
+        high = np.where(enough & (low < high), middle, high)
+        low = np.where(~enough & (low < high), middle + 1.0, low)
+    return high
+
+
+def _tails(
+    cut: NDArray[np.float64], m: NDArray[np.float64], n: int, d: NDArray[np.float64], t: float
+) -> NDArray[np.float64]:
+    """Return P(S >= observed) at each disagreement d: wins beyond the cut, over the binomial law of
+    m.
+    """
+    by_d = d[:, np.newaxis]
+    ways = special.gammaln(n + 1.0) - special.gammaln(m + 1.0) - special.gammaln(n - m + 1.0)
+    weight = np.exp(ways + special.xlogy(m, by_d) + special.xlog1py(n - m, -by_d))
+
+    lean = np.clip(0.5 * (1.0 + t / by_d), 0.0, 1.0)
+    steps = np.diff(cut)
+    many = m.size > FEW and bool(((steps == 0) | (steps == 1)).all())
+    above = _stepped(cut, m, lean) if many else _above(cut, m, lean, weight > _NO_WEIGHT)
+    return np.asarray((weight * above).sum(axis=1))
+
+
+def _above(
+    cut: NDArray[np.float64],
+    m: NDArray[np.float64],
+    lean: NDArray[np.float64],
+    where: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return P(Bin(m, lean) >= cut), which is certain at a cut of 0 and impossible beyond m."""
+    above = np.zeros(where.shape)
+    special.betainc(
+        np.maximum(cut, 1.0),
+        np.maximum(m - cut + 1.0, 1.0),
+        np.broadcast_to(lean, where.shape),
+        out=above,
+        where=where,
+    )
+    return np.where(cut <= 0.0, 1.0, np.where(cut > m, 0.0, above))
+
+
+def _stepped(
+    cut: NDArray[np.float64], m: NDArray[np.float64], lean: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    r"""Return the same from one m to the next, where the cut rises by 0 or 1 each time.
+
+    .. math:: P(B_{m+1} \ge k) = P(B_m \ge k) + π P(B_m = k - 1), \qquad
+              P(B_{m+1} \ge k + 1) = P(B_{m+1} \ge k) - P(B_{m+1} = k).
+    """
+
+    def mass(k: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+        inside = (k >= 0.0) & (k <= n)
+        k = np.where(inside, k, 0.0)
+        ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+        chance = np.exp(ways + special.xlogy(k, lean) + special.xlog1py(n - k, -lean))
+        return np.asarray(np.where(inside, chance, 0.0))
+
+    gain = lean * mass(cut[:-1] - 1.0, m[:-1])
+    gain -= np.where(np.diff(cut) > 0.0, mass(cut[:-1], m[1:]), 0.0)
+    first = _above(cut[:1], m[:1], lean, np.ones((len(lean), 1), np.bool_))
+    above = np.cumsum(np.concatenate([first, gain], axis=1), axis=1)
+    return np.asarray(np.clip(above, 0.0, 1.0))

@@ -1,0 +1,717 @@
+"""What ``compare`` answers: models with their ranks, pairs with their doubts, and what each
+guarantee costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil, inf, isnan, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr, ndtri
+
+from tallystick.errors import InputError
+from tallystick.results import (
+    Figure,
+    Interval,
+    Needed,
+    PatternTable,
+    Result,
+    Section,
+    Unit,
+    Unknown,
+)
+from tallystick.results.numbers import number, points
+from tallystick.stats.concentration import Hoeffding
+from tallystick.stats.exact_tails import open_unit, smallest, whole
+from tallystick.stats.maxt import holm
+from tallystick.stats.power import exact_paired_items, leaderboard_items, range_critical
+from tallystick.verbs.compare.pairs import (
+    Bounds,
+    PairTable,
+    across_zero,
+    bounded_p_value,
+    exact_score,
+    is_binary,
+)
+from tallystick.verbs.compare.partial import (
+    Disagreement,
+    disagreements,
+    labels_needed,
+    partial_interval,
+)
+from tallystick.verbs.compare.question import Better
+
+if TYPE_CHECKING:
+    from tallystick.table import Moments
+    from tallystick.verbs.compare.board import Board
+    from tallystick.verbs.compare.question import Settings
+
+Estimand: TypeAlias = Literal["mean", "cluster mean", "ratio", "signs", "pass@k", "pass^k"]
+"""What is compared: means over items, means of cluster means, typical ratios, how often one is
+larger, or pass rates of several runs per item."""
+
+NOT_TOLD = "not told apart"
+"""The verdict on a pair that stays open."""
+MOST_DRAWN = 40
+"""More models than this do not fit into one matrix that can be read."""
+MOST_PAIRS = 20_000
+"""Beyond this many pairs (200 models) only those are listed that a reader looks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """One model: its score, and between which ranks it lies.
+
+    *item_score* is the mean over all items where every cluster counts once; *runs_interval* speaks
+    of new runs of these items, where items were run several times. Both are None elsewhere.
+    """
+
+    name: str
+    score: float | Unknown
+    interval: Interval | Unknown
+    rank_interval: tuple[int, int] | Unknown
+    item_score: float | None = None
+    runs_interval: Interval | Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Two models: how far apart, alone (*interval*, *p_value*) and among all pairs (*simultaneous*,
+    *adjusted_p*).
+
+    *a* is the better one as observed, and *difference* is the score of *a* minus that of *b*: it is
+    negative where a lower score is better. *a_only* and *b_only* are items on which only one of
+    them is right, or, for unbounded scores compared by signs, on which it is better. *holds_below*
+    is for new clusters: the verdict holds unless one more cluster favours *b* by this much or more.
+    *ratio* is the typical ratio a/b, where that is compared.
+    """
+
+    a: str
+    b: str
+    difference: float | Unknown
+    interval: Interval | Unknown
+    simultaneous: Interval | Unknown
+    a_only: int | Unknown
+    b_only: int | Unknown
+    p_value: float | Unknown
+    adjusted_p: float | Unknown
+    verdict: str
+    holds_below: float | None = None
+    ratio: float | None = None
+    ratio_interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """One of so few clusters that no verdict is possible: the score of every model in it."""
+
+    cluster: str
+    items: float
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicates:
+    """How much scores vary within items (over runs) and between them.
+
+    Parameters
+    ----------
+    fewest, most
+        Runs of an item, over all models.
+    within, between
+        Variance over runs of one item, and between items; of the difference of the two best
+        models. Unknown where an item was run only once, or where scores are not 0 or 1.
+    floor
+        The standard error that no number of runs of these items goes below.
+    runs_per_item
+        The runs per item that buy the most for the prices given; infinite means runs only.
+    """
+
+    fewest: int
+    most: int
+    within: float | Unknown
+    between: float | Unknown
+    floor: float | Unknown
+    runs_per_item: float | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class GuaranteeRow:
+    """What one guarantee costs: how many pairs, and how many neighbours on the board, it tells
+    apart.
+    """
+
+    name: str
+    guarantee: str
+    pairs: int
+    adjacent: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemLocator:
+    """Which item each row of the source shows; a :class:`~tallystick.results.Locator` by
+    position.
+    """
+
+    rows: npt.NDArray[np.int64]
+
+    def locate(self, data: Any) -> npt.NDArray[np.int64]:
+        """Return the item of each row, -1 for rows that were not used; *data* must be the table
+        that was compared.
+        """
+        length = len(next(iter(data.values()))) if isinstance(data, dict) else len(data)
+        if length != len(self.rows):
+            raise InputError(
+                f"the table has {length} rows, but {len(self.rows)} were compared: give the same"
+                " table"
+            )
+        return self.rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareResult(Result):
+    """Which model is better, how surely; the verb ``compare``.
+
+    Parameters
+    ----------
+    models
+        From best to worst, as observed.
+    pairs
+        Every pair; *a* is the better one as observed. On a board of more than 200 models: the pairs
+        of the leader, of neighbours, and among the first 40.
+    contenders
+        Models that may be the best.
+    tiers
+        From best to worst; cut only where every model above beats every model below. Within a tier
+        the models are not fully separated.
+    detectable_difference
+        The smallest difference between two of these models that this many items show with
+        probability .8.
+    separable
+        How many models, spread evenly between the best and the worst, could all be told apart at
+        that difference.
+    guarantees
+        What each guarantee costs, the most cautious first.
+    population
+        To what the answer speaks: new items, new clusters, or new items of these clusters.
+    metric
+        What the scores are called; None if nobody said.
+    better
+        Whether a higher or a lower score is better.
+    estimand
+        What is compared.
+    unit
+        ``share`` for rates, which are written in per cent and points; ``number`` for other scores.
+    pairs_told, pairs_total
+        How many pairs are told apart, of how many; also where not all of them are listed.
+    clusters
+        How many clusters there are; 0 where items are the sample.
+    per_cluster
+        The scores in each cluster, where clusters are too few for a verdict.
+    replicates
+        What several runs per item say; None where every item was run once.
+    left_out
+        Items that count nowhere because a model gave no answer there.
+    """
+
+    verb: ClassVar[str] = "compare"
+
+    models: tuple[ModelRow, ...]
+    pairs: tuple[PairRow, ...]
+    contenders: tuple[str, ...]
+    tiers: tuple[tuple[str, ...], ...]
+    detectable_difference: float | Unknown
+    separable: int | Unknown
+    guarantees: tuple[GuaranteeRow, ...]
+    population: str
+    adjustment: str
+    alpha: float
+    metric: str | None = None
+    better: Better = "higher"
+    estimand: Estimand = "mean"
+    unit: Literal["share", "number"] = "share"
+    pairs_told: int = 0
+    pairs_total: int = 0
+    clusters: int = 0
+    per_cluster: tuple[ClusterRow, ...] = ()
+    replicates: Replicates | None = None
+    left_out: int = 0
+    learnt: PatternTable | None = field(default=None, repr=False, metadata={"private": True})
+
+    def pair(self, a: str, b: str) -> PairRow:
+        """Return the row of two models, in the order in which it is listed."""
+        for row in self.pairs:
+            if {row.a, row.b} == {a, b}:
+                return row
+        names = [row.name for row in self.models]
+        if a in names and b in names and a != b:
+            raise InputError(
+                f"the pair {a!r} and {b!r} is not listed on a board of {len(names):,}: compare"
+                " these alone"
+            )
+        raise InputError(f"there is no pair {a!r} and {b!r}: the models are {names[:12]}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the board, best first."""
+        tier = {name: i for i, names in enumerate(self.tiers, start=1) for name in names}
+        return [
+            {
+                "model": row.name,
+                "score": row.score,
+                "interval": row.interval,
+                "rank": _written(row.rank_interval),
+                "tier": tier.get(row.name),
+            }
+            | ({} if row.item_score is None else {"item_score": row.item_score})
+            for row in self.models
+        ]
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        return {"score": self.unit, "item_score": self.unit}
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: the board, all pairs, and what each guarantee costs."""
+        return folds_of(self)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the scores, the ranks, and who beats whom."""
+        if any(isinstance(row.interval, Unknown) for row in self.models):
+            return ()  # too few clusters: there is nothing to draw but the table
+        names = [row.name for row in self.models]
+        tiers = [f"tier {row['tier']}" for row in self.rows()]
+        scores = Figure(
+            kind="forest",
+            title=f"Scores on {self.n_items:,} items",
+            columns={
+                "model": names,
+                "score": [
+                    None if isinstance(row.score, Unknown) else row.score for row in self.models
+                ],
+                "low": [_end(row.interval, 0) for row in self.models],
+                "high": [_end(row.interval, 1) for row in self.models],
+                "tier": tiers,
+            },
+            roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
+            labels={"low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit=self.unit,
+        )
+        order = Figure(
+            kind="forest",
+            title="Places that each model may hold, all at once",
+            columns={
+                "model": names,
+                "rank": list(range(1, len(names) + 1)),
+                "low": [_end(row.rank_interval, 0) for row in self.models],
+                "high": [_end(row.rank_interval, 1) for row in self.models],
+                "tier": tiers,
+            },
+            roles={"name": "model", "x": "rank", "low": "low", "high": "high", "group": "tier"},
+            labels={"x": "place", "low": "may be"},
+            unit="count",
+        )
+        return scores, order, self._matrix(names[:MOST_DRAWN])
+
+    def _matrix(self, shown: list[str]) -> Figure:
+        cells, drawn = [], set(shown)
+        for row in self.pairs:
+            if row.a in drawn and row.b in drawn:
+                lead = None if isinstance(row.difference, Unknown) else row.difference
+                told = "" if row.verdict == NOT_TOLD else "told apart"
+                cells.append((row.a, row.b, lead, told))
+                cells.append((row.b, row.a, None if lead is None else -lead, told))
+        return Figure(
+            kind="matrix",
+            title="Differences between models, row minus column"
+            + (", in points" if self.unit == "share" else ""),
+            columns={
+                "model": [cell[0] for cell in cells],
+                "than": [cell[1] for cell in cells],
+                "difference": [cell[2] for cell in cells],
+                "told": [cell[3] for cell in cells],
+            },
+            roles={"row": "model", "column": "than", "value": "difference", "mark": "told"},
+            unit="points" if self.unit == "share" else "number",
+        )
+
+    def slice_cells(self) -> Mapping[str, str]:
+        """Return the items, the two best models and their difference, in words."""
+        from tallystick.verbs.compare.verdict import slice_cells  # which needs this module
+
+        return slice_cells(self)
+
+    def patterns(self) -> PatternTable | None:
+        """Return what was learnt of each item: how many models are right, and whether to label it
+        next.
+        """
+        return self.learnt
+
+
+def _written(ranks: tuple[int, int] | Unknown) -> str | None:
+    if isinstance(ranks, Unknown):
+        return None
+    return "–".join(str(end) for end in dict.fromkeys(ranks))
+
+
+def _end(held: Interval | tuple[int, int] | Unknown, place: int) -> float | None:
+    """Return one end, None where it is not known or not finite."""
+    if isinstance(held, Unknown):
+        return None
+    found = tuple(held)[place]
+    return found if np.isfinite(found) else None
+
+
+# What a page of ``compare`` unfolds: the board, all pairs, and what each guarantee costs.
+
+
+_OPEN = "not told apart"
+_LEVELS = {"ratio": "geometric mean", "signs": "median"}
+"""What is listed for each model where that is not its mean score."""
+
+
+def folds_of(result: CompareResult) -> tuple[Section, ...]:
+    """Return the sections of a result, the board first."""
+    figures = result.figures()
+    share: Unit = result.unit
+    points: Unit = "points" if result.unit == "share" else "number"
+    found = [
+        Section(
+            title="Models",
+            line=_board_line(result),
+            rows=_board(result),
+            units={
+                _LEVELS.get(result.estimand, "score"): share,
+                "over all items": share,
+                "against the one above": points,
+                "adjusted p": "p",
+            },
+            figures=figures[1:2],
+        )
+    ]
+    if result.pairs:
+        found.append(
+            Section(
+                title="Pairs",
+                line=f"{result.pairs_told:,} of {result.pairs_total:,} pairs are told apart.",
+                rows=[_pair(row) for row in result.pairs],
+                units={"difference": points, "adjusted p": "p"},
+                figures=figures[2:],
+            )
+        )
+    if result.per_cluster:
+        found.append(
+            Section(
+                title="Clusters",
+                line=f"{len(result.per_cluster)} clusters are too few for a verdict.",
+                rows=[
+                    {"cluster": row.cluster, "items": row.items, **row.scores}
+                    for row in result.per_cluster
+                ],
+                units={row.name: share for row in result.models},
+            )
+        )
+    if result.guarantees:
+        found.append(
+            Section(
+                title="Guarantees",
+                line="The less is assumed, the fewer pairs are told apart.",
+                rows=[
+                    {
+                        "method": row.name,
+                        "guarantee": row.guarantee,
+                        "pairs told apart": row.pairs,
+                        "neighbours told apart": row.adjacent,
+                    }
+                    for row in result.guarantees
+                ],
+            )
+        )
+    return tuple(found)
+
+
+def _board_line(result: CompareResult) -> str:
+    tiers = len(result.tiers)
+    if tiers < 2:
+        return f"{len(result.models):,} models, none surely above another group."
+    return f"{len(result.models):,} models in {tiers:,} tiers."
+
+
+def _board(result: CompareResult) -> list[dict[str, Any]]:
+    """Return the board: score, place, and how far each model is behind the one above it."""
+    pairs = {frozenset((row.a, row.b)): row for row in result.pairs}
+    rows = []
+    for place, row in enumerate(result.models):
+        above = result.models[place - 1].name if place else None
+        pair = None if above is None else pairs.get(frozenset((row.name, above)))
+        rows.append(
+            {
+                "model": row.name,
+                _LEVELS.get(result.estimand, "score"): row.score,
+                "interval": row.interval,
+                "place": None
+                if isinstance(row.rank_interval, Unknown)
+                else " to ".join(map(str, dict.fromkeys(row.rank_interval))),
+                "over all items": row.item_score,
+                **_behind(row.name, pair),
+            }
+        )
+    return rows
+
+
+def _behind(name: str, pair: PairRow | None) -> dict[str, Any]:
+    """Return the difference to the model above, with the interval that holds for all pairs."""
+    if pair is None or isinstance(pair.difference, Unknown):
+        return dict.fromkeys(
+            ("against the one above", "above interval", "adjusted p", "only this / only above")
+        )
+    ends = pair.simultaneous
+    turned = pair.a != name
+    difference = -pair.difference if turned else pair.difference
+    if isinstance(ends, Interval) and turned:
+        ends = Interval(-ends.high, -ends.low, ends.level, ends.guarantee, ends.assumption)
+    own, other = (pair.b_only, pair.a_only) if turned else (pair.a_only, pair.b_only)
+    known = not isinstance(own, Unknown) and not isinstance(other, Unknown)
+    return {
+        "against the one above": difference,
+        "above interval": ends,
+        "adjusted p": pair.adjusted_p,
+        "only this / only above": f"{own:,} / {other:,}" if known else "",
+    }
+
+
+def _pair(row: PairRow) -> dict[str, Any]:
+    return {
+        "pair": f"{row.a} − {row.b}",
+        "difference": row.difference,
+        "interval": row.simultaneous,
+        "adjusted p": row.adjusted_p,
+        "told apart": row.verdict != _OPEN,
+        "only the first right": row.a_only,
+        "only the second right": row.b_only,
+    }
+
+
+# What each guarantee costs: the chapter's rule with its certificate, and the sharper ones beside
+# it.
+#
+# The canonical rule picks the model with the lower empirical risk ([DD]_, section 3.1). With
+# Hoeffding's inequality and the union bound all k risks lie within :math:`r =
+# \sqrt{\ln(2k/α)/(2n)}`
+# of the truth at once (section 3.5), so a pair more than 2r apart is told apart for certain,
+# whatever
+# the distribution. Exact and paired tests ask for far less.
+
+
+def union_radius(n: int, models: int, *, width: float = 1.0, alpha: float = 0.05) -> float:
+    r"""Return how far any of *k* empirical risks may lie from its risk, at once:
+    :math:`w\sqrt{\ln(2k/α)/(2n)}`.
+
+    [DD]_, section 3.5: :math:`P\{\exists f: |R_S[f] - R[f]| \ge t/\sqrt n\} \le 2k\,e^{-2t^2}`, for
+    scores in a range of this *width*.
+
+    >>> round(union_radius(10_000, 1), 4), round(union_radius(10_000, 100), 4)
+    (0.0136, 0.0204)
+    """
+    whole(1, models=models)
+    open_unit(alpha=alpha)
+    return float(Hoeffding(width=width).radius(n, alpha / models))
+
+
+def guarantees(
+    moments: Moments, table: PairTable, *, bounds: Bounds | None, alpha: float = 0.05
+) -> tuple[GuaranteeRow, ...]:
+    """Count the pairs, and the neighbours on the board, that each method tells apart; the most
+    cautious first.
+    """
+    means, n = moments.means, int(moments.n)
+    binary = is_binary(moments)
+    order = np.argsort(-means, kind="stable")
+    place = np.empty(len(means), np.intp)
+    place[order] = np.arange(len(means))
+    neighbours = np.abs(place[table.first] - place[table.second]) == 1
+    rows = []
+    if binary or bounds is not None:
+        width = 1.0 if bounds is None else bounds[1] - bounds[0]
+        far = np.abs(table.difference) > 2 * union_radius(n, len(means), width=width, alpha=alpha)
+        rows.append(("Hoeffding and the union bound", "exact", far))
+    exact = "Holm on exact McNemar" if binary else "Holm on paired t"
+    rows.append((exact, "exact" if binary else "approximate", holm(table.p_value) <= alpha))
+    if len(means) > 2:
+        rows.append((table.adjustment, "approximate", table.adjusted_p <= alpha))
+    return tuple(
+        GuaranteeRow(name, promise, int(told.sum()), int((told & neighbours).sum()))
+        for name, promise, told in rows
+    )
+
+
+# What would settle an open comparison: about how many more items, clusters or labels.
+
+
+MOST_EXACT = 10_000
+"""Items up to which the power of the exact test is worked out."""
+MOST_FORECAST = 10**10
+"""Items from which on a forecast is no help: nobody has as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSize:
+    """What was drawn from the population: how many of what.
+
+    Parameters
+    ----------
+    size, unit
+        For instance 500 items, or 20 clusters.
+    of_means
+        Whether the spreads of the pairs are standard errors of the whole sample already, not of one
+        item.
+    share
+        Whether scores are rates, so that a difference is written in points.
+    """
+
+    size: int
+    unit: str = "items"
+    of_means: bool = False
+    share: bool = True
+
+    def error(self, spread: float) -> float:
+        """Return the standard error that belongs to the spread of a pair."""
+        return spread if self.of_means else spread / sqrt(self.size)
+
+
+def exact_interval(
+    table: PairTable, i: int, n: int, settings: Settings, board: Board | None
+) -> Interval:
+    """Return the exact interval of pair *i* where there is one, else the one in the table.
+
+    It holds 0 where the test of the pair does not tell the two apart.
+    """
+    if isnan(table.first_only[i]) or table.unsettled:
+        return table.intervals[i]
+    if board is not None and board.answers is not None:
+        counts = _disagreement(board, i)
+        few = counts.labelled < 2
+        found = partial_interval(
+            counts, alpha=settings.alpha, blanks="any" if few else settings.blanks
+        )
+    else:
+        found = exact_score(
+            int(table.first_only[i]), int(table.second_only[i]), n, alpha=settings.alpha
+        )
+    return found if table.p_value[i] <= settings.alpha else across_zero(found)
+
+
+def needed_for(
+    top: PairRow,
+    table: PairTable,
+    i: int,
+    sample: SampleSize,
+    k: int,
+    settings: Settings,
+    board: Board | None,
+) -> Needed | None:
+    """Say about how many more items (or labels) would tell the first two apart.
+
+    The forecast takes the difference and the spread as they were observed, and asks the test that
+    tells models apart here. Where that has no closed form, its interval is taken to shrink with the
+    root of the sample.
+
+    Parameters
+    ----------
+    top
+        The two best models.
+    table, i
+        All pairs, and which of them *top* is.
+    sample
+        What was drawn.
+    k
+        Models.
+    settings, board
+        What was asked, and the board where labels are missing.
+    """
+    if board is not None and board.answers is not None:
+        counts = _disagreement(board, i)
+        if counts.blank:
+            return _labels_or_items(top, counts, k, settings)
+    if table.unsettled:
+        return Needed(None, f"{sample.unit}: {table.unsettled}")
+    # Means of runs that are equal differ by rounding.
+    spread = float(table.spread[i])
+    least = 0.0 if isnan(spread) else 1e-12 * spread
+    if isinstance(top.difference, Unknown) or settings.sign * top.difference <= least:
+        return Needed(None, f"{sample.unit}: on these {top.a} and {top.b} are equal")
+    lead = abs(top.difference)
+    error = sample.error(spread)
+    goal: float
+    if not isinstance(top.a_only, Unknown) and not isinstance(top.b_only, Unknown):
+        goal = _right_or_wrong(lead, (top.a_only + top.b_only) / sample.size, k, settings)
+    elif not 0 < error < inf:
+        return Needed(None, f"{sample.unit}, of which nothing says yet how much they vary")
+    elif settings.bounds is not None and not sample.of_means:
+        goal = _bounded(lead, spread, sample.size, k, settings)
+    else:
+        ends = (table.intervals if k == 2 else table.simultaneous)[i]
+        reach = lead - max(ends.low, -ends.high) + float(ndtri(settings.power)) * error
+        goal = sample.size * (reach / lead) ** 2
+    shown = points(lead, sign=False) if sample.share else number(lead)
+    # A forecast that says "enough by now" of what is still open forecasts nothing.
+    more = ceil(goal) - sample.size if sample.size < goal < MOST_FORECAST else None
+    return Needed(more, f"{sample.unit}, if {top.a} stays {shown} ahead of {top.b}")
+
+
+def _right_or_wrong(lead: float, apart: float, k: int, settings: Settings) -> int:
+    """Return the items at which all pairs and the exact test of this pair tell the two apart."""
+    alpha, power = settings.alpha, settings.power
+    goal = leaderboard_items(lead, k, apart, alpha=alpha, power=power)
+    # Beyond, the exact test needs the same number to within a few per cent, and takes a while.
+    if goal > MOST_EXACT:
+        return goal
+    return max(goal, exact_paired_items(lead, apart, alpha=alpha, power=power))
+
+
+def _bounded(lead: float, spread: float, size: int, k: int, settings: Settings) -> float:
+    """Return the items at which the t test with a pseudo-item tells two bounded scores apart."""
+    low, high = settings.bounds or (0.0, 1.0)
+    level = 2 * float(ndtr(-range_critical(k, settings.alpha)))
+    short = float(ndtri(settings.power)) * spread
+    if (short / lead) ** 2 > MOST_FORECAST:
+        return inf
+
+    def told(n: int) -> bool:
+        # The difference that is reached with this power, by the test in use.
+        seen = lead - short / sqrt(n)
+        p_value = bounded_p_value(np.array([seen]), np.array([spread**2]), n, high - low)
+        return seen > 0 and float(p_value[0]) <= level
+
+    return smallest(told, start=size + 1)
+
+
+def _labels_or_items(top: PairRow, counts: Disagreement, k: int, settings: Settings) -> Needed:
+    """Say how many blank labels would decide it, or how many more items if the blanks alone would
+    not.
+    """
+    alpha, power = settings.alpha, settings.power
+    more = labels_needed(
+        counts, blanks=settings.blanks, pairs=k * (k - 1) // 2, alpha=alpha, power=power
+    )
+    if more is not None:
+        return Needed(more, f"labels on items where {top.a} and {top.b} disagree")
+    of = (
+        f"items, labelled where {top.a} and {top.b} disagree: the blank labels of these alone would"
+        " not decide it"
+    )
+    won, lost = counts.first_only, counts.second_only
+    if won == lost:
+        return Needed(None, of)
+    # The share for which a labelled disagreement stands.
+    each = counts.apart / counts.labelled / counts.items
+    goal = _right_or_wrong(abs(won - lost) * each, (won + lost) * each, k, settings)
+    return Needed(max(1, goal - counts.items), of)
+
+
+def _disagreement(board: Board, i: int) -> Disagreement:
+    counts = disagreements(board)
+    return Disagreement(items=board.n, **{name: int(values[i]) for name, values in counts.items()})

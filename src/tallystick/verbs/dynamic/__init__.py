@@ -1,0 +1,73 @@
+"""Is another round of this benchmark worth it: theory, simulation, and the log of a real one.
+
+| question | call |
+|---|---|
+| What does the log of a campaign say? | :func:`evaluate`: a panel, a path, or attempts |
+| What is proved, before anything is run? | :func:`theory` |
+| What would a design bring, with such a learner? | :func:`simulate` |
+| How does my own classifier behave? | :func:`run_experiment` |
+| What is the worst that can happen? | :func:`worst_case` |
+
+Everything else is imported from its module: forecasts from ``panel`` and ``path_forecast``, rates
+of attempt logs from ``attempt_rates``, learners from ``learners``, proved bounds from ``bounds``.
+What reproduces the source is in ``papers``, neural networks on a GPU in ``papers.deep`` (extra
+``[torch]``).
+
+Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_.
+Theory: ``docs/theory/dynamic.md``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tallystick.verbs.dynamic.design import hierarchical, path
+from tallystick.verbs.dynamic.experiment import run_experiment
+from tallystick.verbs.dynamic.population import Population
+from tallystick.verbs.dynamic.rollouts import Correlated
+from tallystick.verbs.dynamic.simulate import simulate
+from tallystick.verbs.dynamic.theory import theory, worst_case
+
+if TYPE_CHECKING:
+    from tallystick.verbs.dynamic.analyse import LogResult
+    from tallystick.verbs.dynamic.attempt_result import AttemptResult
+    from tallystick.verbs.dynamic.reading import ANALYSE, THEORY, evaluate
+    from tallystick.verbs.dynamic.simulate import SIMULATE
+
+__all__ = [
+    "ANALYSE",
+    "SIMULATE",
+    "THEORY",
+    "AttemptResult",
+    "Correlated",
+    "LogResult",
+    "Population",
+    "evaluate",
+    "hierarchical",
+    "path",
+    "run_experiment",
+    "simulate",
+    "theory",
+    "worst_case",
+]
+
+# Whatever reads tables loads on first use: networks train where only numpy and torch are installed.
+_HOME = {
+    "ANALYSE": "reading",
+    "AttemptResult": "attempt_result",
+    "LogResult": "analyse",
+    "SIMULATE": "simulate",
+    "THEORY": "reading",
+    "evaluate": "reading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"tallystick.verbs.dynamic.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'tallystick.verbs.dynamic' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,106 @@
+"""Judge: grade noisy judges with no labels, or with a few.
+
+| question | call | rests on |
+|---|---|---|
+| all that applies, side by side | :func:`evaluate` | what it names |
+| what holds whatever the truth is | :func:`logical` | nothing |
+| a few labels | :func:`few_labels` | labels drawn at random |
+| all labels | :func:`supervised`, :func:`supervised_point` | nothing |
+| no labels | :func:`label_free` | a range that held on comparable panels |
+| no labels, one model | :func:`dawid_skene`, :func:`independent`, :func:`spectral` | independent errors |
+| no labels, baselines | :func:`majority`, :func:`agreement` | a majority that is always right; worse |
+| can I believe that? | :func:`independence` | a pass proves nothing |
+| does a judge prefer a place? | :func:`position_bias`, :func:`position_panel` | items are a fair sample |
+| votes that arrive one by one | :func:`windows` | blocks of items are exchangeable |
+
+What reproduces the source (points, their exact tests, the search over trios) is in
+:mod:`tallystick.verbs.judge.papers`. Theory: ``docs/theory/judge.md``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from tallystick.verbs.judge.answer import CAPABILITY, evaluate
+from tallystick.verbs.judge.ballots import Alarm, JudgeScore
+from tallystick.verbs.judge.few_labels import few_labels
+from tallystick.verbs.judge.grade import grade
+from tallystick.verbs.judge.independence import IndependenceResult, independence, spectral
+from tallystick.verbs.judge.independent import independent
+from tallystick.verbs.judge.label_free import label_free
+from tallystick.verbs.judge.logical import LogicalResult, logical
+from tallystick.verbs.judge.majority import agreement, agreement_gap, majority
+from tallystick.verbs.judge.orders import (
+    OrderResult,
+    PanelOrderResult,
+    position_bias,
+    position_panel,
+    self_consistency,
+)
+from tallystick.verbs.judge.question import JudgeQuestion
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.supervised import dawid_skene, supervised, supervised_point
+from tallystick.verbs.judge.windows import Window, Windows, windows
+
+__all__ = [
+    "CAPABILITY",
+    "Alarm",
+    "IndependenceResult",
+    "JudgeQuestion",
+    "JudgeResult",
+    "JudgeScore",
+    "LogicalResult",
+    "OrderResult",
+    "PanelOrderResult",
+    "Window",
+    "Windows",
+    "agreement",
+    "agreement_gap",
+    "dawid_skene",
+    "evaluate",
+    "few_labels",
+    "grade",
+    "independence",
+    "independent",
+    "label_free",
+    "logical",
+    "majority",
+    "position_bias",
+    "position_panel",
+    "self_consistency",
+    "spectral",
+    "supervised",
+    "supervised_point",
+    "windows",
+]
+
+_ELSEWHERE = {
+    "Estimate": "ballots",
+    "ExactTrio": "papers",
+    "LabelScore": "ballots",
+    "Point": "papers",
+    "Projection": "papers",
+    "SearchResult": "papers",
+    "Sensitivity": "papers",
+    "Share": "ballots",
+    "Simulation": "papers",
+    "Solution": "ballots",
+    "Statement": "ballots",
+    "Supervised": "supervised",
+    "Surd": "papers",
+    "correlated": "papers",
+    "exact": "papers",
+    "search": "papers",
+    "sensitivity": "papers",
+    "simulate": "papers",
+    "variety_distance": "papers",
+    "variety_projection": "papers",
+}
+"""Names that can still be imported from here, and the file that holds them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ELSEWHERE:
+        return getattr(import_module(f"tallystick.verbs.judge.{_ELSEWHERE[name]}"), name)
+    raise AttributeError(f"module 'tallystick.verbs.judge' has no attribute {name!r}")

@@ -1,0 +1,592 @@
+"""Three or more judges graded without a single label, if their errors are independent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.results import Interval, Unknown
+from tallystick.stats.latent_triplet import Trios, solve_trios, trio_point
+from tallystick.table import Tally
+from tallystick.table.cells import Label, identity
+from tallystick.verbs.judge.ballots import (
+    Alarm,
+    Ballots,
+    Floats,
+    Ints,
+    JudgeScore,
+    LabelScore,
+    Number,
+    Range,
+    Ranges,
+    Share,
+    Solution,
+    check_ranges,
+)
+from tallystick.verbs.judge.logical import plain
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.verdict import INDEPENDENCE, SHARED_BIAS
+from tallystick.verbs.judge.verdict_methods import (
+    failed_trios,
+    logic_needs_range,
+    maybe_chance,
+    of_baseline,
+    picks_no_branch,
+    range_contradicted,
+    trios_contradict,
+)
+
+_MODES = ("sensible", "blind judge", "no variety", "complex", "negative product", "outside")
+_MOST_ROOTS = 20
+
+
+def independent(
+    votes: Tally | Ballots,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    prevalence: Ranges | None = None,
+    known: Known | None = None,
+    alpha: float = 0.05,
+) -> JudgeResult:
+    r"""Grade three or more binary judges without labels, exactly if their errors are independent.
+
+    For a trio with :math:`X_i = 1` if judge i votes β, moments f, covariances :math:`D_{ij} =
+    f_{ij} - f_i f_j` and third central moment T,
+
+    .. math:: P_\alpha = \tfrac12 (1 + s\,T/S), \quad S^2 = 4 D_{12} D_{13} D_{23} + T^2, \quad
+              \delta_k = s\,S/D_{ij}, \quad P_{k\alpha} = f_{k\alpha} + P_\beta \delta_k, \quad
+              P_{k\beta} = f_{k\beta} + P_\alpha \delta_k   \tag{J1}
+
+    with s = ±1: two mirror points, and the branch says which is reported. [CE23]_, Theorem 2, with
+    the sign of Table 1 corrected (``docs/theory/judge.md#j1``); nothing is divided by T, so
+    balanced labels are no special case. With more than three judges every trio is solved and each
+    number is the median over the trios that are sensible; overall accuracy puts these medians
+    together. Intervals are the delta method's, on the logit scale, by the middle trios.
+
+    Parameters
+    ----------
+    votes, judges, labels
+        The tally; which columns judge; labels that nobody voted for.
+    truth
+        A column of true labels, partly blank; it picks the branch and nothing else.
+    prevalence
+        Label to a range; picks the branch.
+    known
+        Judge to label to known accuracy; picks the branch.
+    alpha
+        One minus the level.
+
+    Raises
+    ------
+    NotIdentifiable
+        Fewer than three judges, or not one trio is sensible: the message says how each failed.
+
+    Examples
+    --------
+    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
+    >>> result = independent(simulate(point).tally, judges=["x", "y", "z"])
+    >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)
+    ([0.85, 0.75, 0.733333333], 0.5)
+    """
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered
+    branch = (
+        Branch.of(ballots, prevalence=prevalence, known=known)
+        if len(ballots.classes) == 2
+        else Branch()
+    )
+    blind = ballots.blind
+    trios = solve(blind)
+    counts = trio_counts(trios, blind)
+    found = medians(trios, branch, ballots)
+    if found is None:
+        failures = ", ".join(
+            f"{number} {mode}" for mode, number in counts.items() if number and mode != "trios"
+        )
+        raise NotIdentifiable(
+            f"no trio of judges has a sensible solution ({failures}), which proves that their"
+            " errors depend on one another or that items are too few: use dawid_skene, add judges,"
+            " or label some items"
+        )
+    ends = found.intervals(blind, alpha)
+    scores = tuple(
+        JudgeScore(
+            name=name,
+            accuracy=_number(found.overall[j], name),
+            interval=_interval(ends.overall[j], alpha, name),
+            per_label={
+                key: LabelScore(
+                    estimate=_number(found.accuracy[j, c], name),
+                    interval=_interval(ends.accuracy[j, c], alpha, name),
+                )
+                for c, key in enumerate(ballots.keys)
+            },
+            votes=float(blind.voted[j]),
+        )
+        for j, name in enumerate(ballots.names)
+    )
+    share = _interval(ends.balance, alpha, "prevalence")
+    flipped = share if isinstance(share, Unknown) else _under(1 - share.high, 1 - share.low, alpha)
+    failed = sum(number for mode, number in counts.items() if mode in _MODES[1:])
+    solutions = both_points(found, ballots, branch)
+    result = JudgeResult(
+        verdict=of_baseline(
+            scores, "errors were independent", trios_contradict(failed, len(trios.status))
+        ),
+        decision="undecided",
+        n_items=round(blind.n),
+        assumptions=(INDEPENDENCE, branch.words),
+        warnings=(SHARED_BIAS,),
+        method="independent",
+        judges=scores,
+        prevalence={
+            ballots.keys[0]: Share(estimate=found.balance, interval=share),
+            ballots.keys[1]: Share(estimate=1 - found.balance, interval=flipped),
+        },
+        solutions=solutions,
+        alarms=(*trio_alarms(counts), *unpicked(solutions, branch, ballots)),
+        trios=counts,
+    )
+    return held_to_range(result, ballots, prevalence)
+
+
+def solve(ballots: Ballots) -> Trios:
+    """Solve every trio of binary judges, or say what is possible instead."""
+    ballots.require_binary("independent")
+    if len(ballots.names) < 3:
+        raise NotIdentifiable(
+            f"{len(ballots.names)} judge(s) without labels have infinitely many explanations: add"
+            " judges up to three, label some items, or ask logical for what holds anyway"
+        )
+    return solve_trios(ballots.codes, ballots.counts)
+
+
+def trio_counts(trios: Trios, ballots: Ballots) -> dict[str, int]:
+    """Return how many trios ended in which way, unresolved square roots included where they could
+    be tested.
+    """
+    counts = {
+        "trios": len(trios.status),
+        **{mode: int((trios.status == mode).sum()) for mode in _MODES},
+    }
+    whole = bool((ballots.counts == np.floor(ballots.counts)).all())
+    if ballots.complete and whole and len(ballots.names) <= _MOST_ROOTS:
+        counts["unresolved root"] = _unresolved(trios, ballots)
+    return counts
+
+
+def trio_alarms(counts: dict[str, int]) -> tuple[Alarm, ...]:
+    """Say what failed trios prove."""
+    failed = sum(counts.get(mode, 0) for mode in _MODES[1:])
+    if not failed:
+        return ()
+    modes = {mode: counts.get(mode, 0) for mode in _MODES[1:]}
+    return (failed_trios(failed, counts["trios"], modes),)
+
+
+def _unresolved(trios: Trios, ballots: Ballots) -> int:
+    """Count trios whose square root is irrational (J2): proof, without false alarms, of dependent
+    errors.
+    """
+    one = (ballots.codes == 1).astype(np.float64)
+    n = int(ballots.n)
+    weighted = one * ballots.counts[:, None]
+    single = weighted.sum(axis=0).astype(np.int64).tolist()
+    pair = (weighted.T @ one).astype(np.int64).tolist()
+    triple = [
+        ((weighted * one[:, [i]]).T @ one).astype(np.int64).tolist() for i in range(one.shape[1])
+    ]
+    found = 0
+    for i, j, k in trios.judges.tolist():
+        sums: dict[tuple[int, ...], int] = {
+            (0,): single[i],
+            (1,): single[j],
+            (2,): single[k],
+            (0, 1): pair[i][j],
+            (0, 2): pair[i][k],
+            (1, 2): pair[j][k],
+            (0, 1, 2): triple[i][j][k],
+        }
+        square, _ = integer_square(n, sums)
+        found += square < 0 or isqrt(square) ** 2 != square
+    return found
+
+
+def integer_square(n: int, sums: dict[tuple[int, ...], int]) -> tuple[int, int]:
+    """Return the whole numbers n⁶S² and n³T of (J2), from the counts of votes 1 by every group of
+    judges.
+    """
+    i, j, k = sums[0,], sums[1,], sums[2,]
+    ij, ik, jk, ijk = sums[0, 1], sums[0, 2], sums[1, 2], sums[0, 1, 2]
+    third = n * n * ijk - n * (i * jk + j * ik + k * ij) + 2 * i * j * k
+    return 4 * (n * ij - i * j) * (n * ik - i * k) * (n * jk - j * k) + third**2, third
+
+
+def both_points(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solution, Solution]:
+    """Return the point on the branch and its mirror point."""
+    other_balance, other = mirrored(np.array(found.balance), found.accuracy)
+    points = (
+        (found.balance, found.accuracy, branch.name),
+        (float(other_balance), other, "the mirror point"),
+    )
+    both = []
+    for chosen, (balance, accuracy, name) in enumerate(points):
+        both.append(
+            Solution(
+                prevalence={ballots.keys[0]: float(balance), ballots.keys[1]: 1 - float(balance)},
+                accuracy={
+                    judge: {
+                        key: _number(float(accuracy[j, c]), judge)
+                        for c, key in enumerate(ballots.keys)
+                    }
+                    for j, judge in enumerate(ballots.names)
+                },
+                chosen=chosen == 0,
+                branch=name,
+            )
+        )
+    return both[0], both[1]
+
+
+def _number(value: float, name: str) -> Number:
+    return float(value) if np.isfinite(value) else Unknown(f"no sensible trio contains {name}")
+
+
+def _interval(ends: Floats, alpha: float, name: str) -> Range:
+    if not np.isfinite(ends).all():
+        return Unknown(f"the estimate of {name} lies on the edge, or no sensible trio contains it")
+    return _under(float(ends[0]), float(ends[1]), alpha)
+
+
+def _under(low: float, high: float, alpha: float) -> Interval:
+    return Interval(
+        low,
+        high,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=INDEPENDENCE,
+        method="trio delta method",
+    )
+
+
+# Which of two mirror points is the true one: a choice that votes alone never make.
+
+
+Known = Mapping[str, Mapping[Label, float]]
+"""Judge to label to its known accuracy there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """What decides between the two points.
+
+    Parameters
+    ----------
+    name
+        ``better-than-chance``, ``prevalence``, ``known`` or ``labels``.
+    prevalence
+        For ``prevalence``: ranges by label.
+    reference
+        For ``known`` and ``labels``: judges x labels of accuracies, NaN where nothing is known.
+    """
+
+    name: str = "better-than-chance"
+    prevalence: Ranges = field(default_factory=dict)
+    reference: Floats | None = None
+
+    @classmethod
+    def of(cls, ballots: Ballots, *, prevalence: Ranges | None, known: Known | None) -> Branch:
+        """Return the strongest branch that the inputs allow: labels, known judges, prevalence,
+        better than chance.
+        """
+        labelled = ballots.truth >= 0
+        if labelled.any():
+            reference = np.full((len(ballots.names), 2), np.nan)
+            for c in range(2):
+                there = (ballots.codes >= 0) & (labelled & (ballots.truth == c))[:, None]
+                votes = ballots.counts @ there
+                right = ballots.counts @ (there & (ballots.codes == c))
+                reference[:, c] = np.divide(
+                    right, votes, out=np.full(len(votes), np.nan), where=votes > 0
+                )
+            return cls(name="labels", reference=reference)
+        if known:
+            return cls(name="known", reference=known_table(known, ballots))
+        if prevalence:
+            check_ranges(prevalence, ballots)
+            return cls(name="prevalence", prevalence=prevalence)
+        return cls()
+
+    @property
+    def words(self) -> str:
+        """The choice as an assumption."""
+        return {
+            "better-than-chance": (
+                "judges are better than chance taken together (the other point is its mirror)"
+            ),
+            "prevalence": (
+                f"the prevalence lies in {dict(self.prevalence)!r}, which picks one of two mirror"
+                " points"
+            ),
+            "known": "the judges of known quality pick one of two mirror points",
+            "labels": "the labelled items pick one of two mirror points",
+        }[self.name]
+
+
+def turn(trios: Trios, branch: Branch, ballots: Ballots) -> tuple[Floats, Floats]:
+    """Return balance and accuracies of every trio on the branch; a trio that nothing decides stays
+    as it is.
+    """
+    balance, accuracy = trios.balance.copy(), trios.accuracy.copy()
+    other_balance, other = mirrored(balance, accuracy)
+    if branch.name == "prevalence":
+        ranges = check_ranges(branch.prevalence, ballots)
+        low, high = ranges.get(0) or tuple(1 - end for end in reversed(ranges[1]))
+        here = (balance >= low - 1e-12) & (balance <= high + 1e-12)
+        there = (other_balance >= low - 1e-12) & (other_balance <= high + 1e-12)
+        if (here & there).any() and not (here ^ there).any():
+            raise NotIdentifiable(
+                f"prevalence range [{low:g}, {high:g}] contains both mirror points: give one that"
+                " lies on one side of 1/2, some labels, or the quality of a judge"
+            )
+        change = there & ~here
+    elif branch.reference is not None:
+        mine = branch.reference[trios.judges]
+        with np.errstate(invalid="ignore"):
+            change = np.nansum(np.abs(other - mine), axis=(1, 2)) < np.nansum(
+                np.abs(accuracy - mine), axis=(1, 2)
+            )
+    else:
+        return balance, accuracy
+    balance[change], accuracy[change] = other_balance[change], other[change]
+    return balance, accuracy
+
+
+def mirrored(balance: Floats, accuracy: Floats) -> tuple[Floats, Floats]:
+    """Return the mirror points: labels exchanged (Eqs 33-35)."""
+    return 1 - balance, 1 - accuracy[..., ::-1]
+
+
+def known_table(known: Known, ballots: Ballots) -> Floats:
+    """Return judges x labels of known accuracies, NaN where not given; refuse strangers by name."""
+    table = np.full((len(ballots.names), len(ballots.classes)), np.nan)
+    code = {identity(label): c for c, label in enumerate(ballots.classes)}
+    for judge, parts in known.items():
+        if judge not in ballots.names:
+            raise InputError(
+                f"known names {judge!r}, which is not one of the judges {list(ballots.names)}"
+            )
+        for label, value in parts.items():
+            if identity(label) not in code:
+                raise InputError(
+                    f"known: judge {judge!r} has label {label!r}, not one of"
+                    f" {list(ballots.classes)}"
+                )
+            if not 0 <= value <= 1:
+                raise InputError(
+                    f"known: accuracy of {judge!r} on {label!r} must be in [0, 1], got {value!r}"
+                )
+            table[ballots.names.index(judge), code[identity(label)]] = value
+    return table
+
+
+# Many trios, one answer: medians over the sensible ones, with intervals by influence functions.
+
+
+_STEP = 1e-30
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Interval ends (…, 2), NaN where there are none."""
+
+    balance: Floats
+    accuracy: Floats
+    overall: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Medians:
+    """Medians over sensible trios, and the trios that attain each.
+
+    Parameters
+    ----------
+    balance, accuracy, overall
+        Prevalence of the first label; judges x 2; judges, from both. NaN for a judge in no sensible
+        trio.
+    trios, sign
+        All trios, and the branch of each as the sign s of (J1).
+    at_balance, at_accuracy
+        The two middle trios of each median, the same twice for an odd number; -1 for none.
+    """
+
+    balance: float
+    accuracy: Floats
+    overall: Floats
+    trios: Trios
+    sign: Floats
+    at_balance: Ints
+    at_accuracy: Ints
+
+    def intervals(self, ballots: Ballots, alpha: float) -> Ends:
+        """Return delta-method ends on the logit scale; locally a median *is* what its middle trios
+        say.
+        """
+        z = NormalDist().inv_cdf(1 - alpha / 2)
+        n = len(ballots.names)
+        wanted = np.unique([*self.at_balance, *self.at_accuracy.ravel()])
+        moves = {
+            t: _influence(self.trios, t, float(self.sign[t]), ballots)
+            for t in wanted[wanted >= 0].tolist()
+        }
+
+        def error(influence: Floats) -> float:
+            return float(np.sqrt(ballots.counts @ influence**2))
+
+        of_balance = np.mean([moves[t][:, 0] for t in self.at_balance.tolist()], axis=0)
+        accuracy, overall = np.full((n, 2, 2), np.nan), np.full((n, 2), np.nan)
+        for j in np.flatnonzero(self.at_accuracy[:, 0, 0] >= 0).tolist():
+            parts = []
+            for c in range(2):
+                pair = self.at_accuracy[j, c].tolist()
+                places = [
+                    1 + 2 * int(np.flatnonzero(self.trios.judges[t] == j)[0]) + c for t in pair
+                ]
+                parts.append(
+                    np.mean(
+                        [moves[t][:, place] for t, place in zip(pair, places, strict=True)], axis=0
+                    )
+                )
+                accuracy[j, c] = logit_ends(self.accuracy[j, c], error(parts[c]), z)
+            first, second = self.accuracy[j]
+            moved = (
+                (first - second) * of_balance
+                + self.balance * parts[0]
+                + (1 - self.balance) * parts[1]
+            )
+            overall[j] = logit_ends(self.overall[j], error(moved), z)
+        return Ends(logit_ends(self.balance, error(of_balance), z), accuracy, overall)
+
+
+def medians(trios: Trios, branch: Branch, ballots: Ballots) -> Medians | None:
+    """Return medians over the sensible trios on the branch; None if there is none."""
+    use = np.flatnonzero(trios.status == "sensible")
+    if not use.size:
+        return None
+    balance, accuracy = turn(trios, branch, ballots)
+    with np.errstate(all="ignore"):  # trios without a point are not used
+        sign = np.where(
+            (accuracy.sum(axis=(1, 2)) - 3) * (1 / trios.covariance).sum(axis=1) > 0, 1.0, -1.0
+        )
+    n = len(ballots.names)
+    at_accuracy, found = np.full((n, 2, 2), -1), np.full((n, 2), np.nan)
+    for j in range(n):
+        mine, place = np.nonzero(trios.judges[use] == j)
+        for c in range(2 if mine.size else 0):
+            values = accuracy[use[mine], place, c]
+            middle = _middle(values)
+            at_accuracy[j, c], found[j, c] = use[mine[middle]], values[middle].mean()
+    middle = use[_middle(balance[use])]
+    share = float(np.clip(balance[middle].mean(), 0, 1))
+    found = np.clip(found, 0, 1)
+    return Medians(share, found, found @ [share, 1 - share], trios, sign, middle, at_accuracy)
+
+
+def _middle(values: Floats) -> Ints:
+    """Return the places of the lower and the upper median."""
+    order = np.argsort(values, kind="stable")
+    return order[[(len(values) - 1) // 2, len(values) // 2]]
+
+
+def _influence(trios: Trios, t: int, sign: float, ballots: Ballots) -> Floats:
+    """Return patterns x 7: how one item of each pattern moves the prevalence and the six accuracies
+    of one trio.
+
+    The numbers are algebraic in seven raw moments; a complex step differentiates them exactly.
+    """
+    three = ballots.codes[:, trios.judges[t]] == 1
+    there = (ballots.codes[:, trios.judges[t]] >= 0).sum(axis=1) == 3
+    groups = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
+    shows = np.stack([three[:, list(group)].all(axis=1) for group in groups], axis=1).astype(float)
+    n = float(ballots.counts[there].sum())
+    raw = (ballots.counts * there) @ shows / n
+    stepped = raw + 1j * _STEP * np.eye(7)
+    mean, d = stepped[:, :3], stepped[:, [5, 4, 3]] - stepped[:, [1, 0, 0]] * stepped[:, [2, 2, 1]]
+    third = stepped[:, 6] - mean.prod(axis=1) - (mean * d).sum(axis=1)
+    with np.errstate(all="ignore"):
+        balance, accuracy = trio_point(mean, d, third, np.full(7, sign))
+        gradient = (
+            np.imag(np.concatenate((balance[:, None], accuracy.reshape(7, 6)), axis=1)) / _STEP
+        )
+    moved = np.where(there[:, None], shows - raw, 0.0) / n
+    return np.asarray(moved @ gradient)
+
+
+def logit_ends(p: float, error: float, z: float) -> Floats:
+    """Return delta-method ends on the logit scale; NaN on the edge, where there is no slope."""
+    if not (0 < p < 1 and np.isfinite(error)):
+        return np.full(2, np.nan)
+    half = z * error / (p * (1 - p))
+    centre = np.log(p / (1 - p))
+    return np.asarray(1 / (1 + np.exp(-np.clip([centre - half, centre + half], -700, 700))))
+
+
+# Whether a prevalence that was given agrees with what the votes or labels say.
+
+
+_SLACK = 1e-9
+
+
+def held_to_range(result: JudgeResult, ballots: Ballots, prevalence: Ranges | None) -> JudgeResult:
+    """Return *result* with an alarm for every label whose share contradicts its given range, and a
+    warning in words.
+
+    It contradicts if its interval misses the range, or its estimate does and there is no interval.
+    An estimate outside whose interval reaches into the range may be chance: that is a warning only.
+    """
+    alarms, warnings = [], []
+    for c, (low, high) in check_ranges(prevalence, ballots).items():
+        key = ballots.keys[c]
+        share = result.prevalence.get(key)
+        if (
+            share is None
+            or not isinstance(share.estimate, float)
+            or _within(share.estimate, low, high)
+        ):
+            continue
+        ends = share.interval
+        given, alarm = range_contradicted(key, low, high, result.method, share)
+        if isinstance(ends, Interval) and ends.low <= high + _SLACK and ends.high >= low - _SLACK:
+            warnings.append(maybe_chance(given))
+            continue
+        alarms.append(alarm)
+        warnings.append(logic_needs_range(alarm))
+    return replace(result, alarms=(*result.alarms, *alarms), warnings=(*warnings, *result.warnings))
+
+
+def unpicked(solutions: Sequence[Solution], branch: Branch, ballots: Ballots) -> tuple[Alarm, ...]:
+    """Return an alarm if the range was to pick one of two mirror points, and neither lies in it."""
+    if branch.name != "prevalence":
+        return ()
+    ranges = check_ranges(branch.prevalence, ballots)
+    if not solutions or any(_fits(one.prevalence, ballots, ranges) for one in solutions):
+        return ()
+    shares = [plain(one.prevalence[ballots.keys[0]]) for one in solutions]
+    return (picks_no_branch(shares, ballots.keys[0]),)
+
+
+def _fits(
+    shares: Mapping[str, object], ballots: Ballots, ranges: Mapping[int, tuple[float, float]]
+) -> bool:
+    return all(_within(shares[ballots.keys[c]], *ends) for c, ends in ranges.items())
+
+
+def _within(value: object, low: float, high: float) -> bool:
+    return isinstance(value, float) and low - _SLACK <= value <= high + _SLACK

@@ -1,0 +1,522 @@
+"""Majority vote as an evaluator: it decides the answers and grades everybody by them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from tallystick.errors import NotIdentifiable
+from tallystick.results import Interval, Unknown
+from tallystick.stats.agreement import Agreement, cohen_kappa, fleiss_kappa, gwet_ac1, raw_agreement
+from tallystick.stats.agreement_ordinal import krippendorff_alpha, mean_bias, within_one
+from tallystick.stats.intervals import wilson
+from tallystick.table import Tally
+from tallystick.table.cells import Label
+from tallystick.table.patterns import pack
+from tallystick.verbs.judge.ballots import (
+    AgreementPair,
+    AgreementTable,
+    Ballots,
+    Floats,
+    Ints,
+    JudgeScore,
+    LabelScore,
+    Share,
+)
+from tallystick.verbs.judge.independent import logit_ends
+from tallystick.verbs.judge.label_free import item_support, support_by_shares
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.verdict import ALWAYS_LOOKS_RIGHT, CONFUSED, MAJORITY, STREAM
+from tallystick.verbs.judge.verdict_methods import few_for_majority, of_baseline, tied_items
+
+
+def majority(
+    votes: Tally | Ballots,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    leave_one_out: bool = False,
+    alpha: float = 0.05,
+) -> JudgeResult:
+    r"""Grade judges by the vote of all of them.
+
+    The label with most votes is taken for the truth, so that
+
+    .. math:: \hat P_\ell = \text{share of items with majority } \ell, \qquad
+              \hat P_{i\ell} = \text{share of these on which judge i votes } \ell   \tag{J4}
+
+    [CE23]_, Eqs 5-7 (whose left-hand sides in 6 and 7 are misprinted), for any number of judges and
+    labels. A tie of k labels counts 1/k for each. Intervals are for sampling alone and hold only if
+    the majority is always right.
+
+    Parameters
+    ----------
+    votes, judges, truth, labels
+        The tally; which columns judge; a column to leave aside; labels that nobody voted for.
+    leave_one_out
+        Grade each judge by the majority of the others, so that it does not vote for itself.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    >>> votes = Tally.of({"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "eve": [0, 0, 0, 1]})
+    >>> [score.accuracy for score in majority(votes).judges]
+    [1.0, 0.75, 0.75]
+    """
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    right, mass = majority_scores(ballots, leave_one_out=leave_one_out)
+    shares = majority_shares(ballots)
+    name = "majority of the others" if leave_one_out else "majority"
+    scores = []
+    for j, judge in enumerate(ballots.names):
+        parts = {
+            key: _part(float(right[j, c]), float(mass[j, c]), alpha, key)
+            for c, key in enumerate(ballots.keys)
+        }
+        whole = _part(float(right[j].sum()), float(mass[j].sum()), alpha, "any label")
+        scores.append(
+            JudgeScore(
+                name=judge,
+                accuracy=whole.estimate,
+                interval=whole.interval,
+                per_label=parts,
+                votes=float(ballots.voted[j]),
+            )
+        )
+    said = (ballots.codes >= 0).any(axis=1)
+    total = float(ballots.counts[said].sum())
+    prevalence = {}
+    for c, key in enumerate(ballots.keys):
+        part = _part(float(ballots.counts @ shares[:, c]), total, alpha, key)
+        prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
+    tied = float(ballots.counts @ (said & (shares.max(axis=1) < 1)))
+    warnings = [ALWAYS_LOOKS_RIGHT]
+    if tied:
+        warnings.append(tied_items(tied, total))
+    if len(ballots.names) < 3:
+        warnings.append(few_for_majority(len(ballots.names)))
+    premise = f"the {name} were always right"
+    return JudgeResult(
+        verdict=of_baseline(scores, premise, "Nothing here tests that."),
+        decision="undecided",
+        n_items=round(ballots.n),
+        assumptions=(MAJORITY,),
+        warnings=tuple(warnings),
+        method=name,
+        judges=tuple(scores),
+        prevalence=prevalence,
+        votes=ballots.votes,
+        learnt=item_support(ballots, support_by_shares(ballots)).columns,
+    )
+
+
+def majority_shares(ballots: Ballots) -> Floats:
+    """Return patterns x labels: 1 for the majority label, equal parts for a tie, 0 in a pattern
+    without votes.
+    """
+    return _winners(_tallied(ballots))
+
+
+def majority_scores(ballots: Ballots, *, leave_one_out: bool = False) -> tuple[Floats, Floats]:
+    """Return judges x labels: items that the majority calls that label and the judge too, and all
+    it voted on.
+    """
+    held = _tallied(ballots)
+    n_classes = len(ballots.classes)
+    right, mass = np.zeros((2, len(ballots.names), n_classes))
+    everyone = _winners(held)
+    for j in range(len(ballots.names)):
+        column = ballots.codes[:, j]
+        mine = column[:, None] == np.arange(n_classes)
+        shares = _winners(held - mine) if leave_one_out else everyone
+        weight = (ballots.counts * (column >= 0))[:, None] * shares
+        mass[j] = weight.sum(axis=0)
+        right[j] = (weight * mine).sum(axis=0)
+    return right, mass
+
+
+def _tallied(ballots: Ballots) -> Floats:
+    return np.stack(
+        [(ballots.codes == c).sum(axis=1) for c in range(len(ballots.classes))], axis=1
+    ).astype(float)
+
+
+def _winners(held: Floats) -> Floats:
+    top = held.max(axis=1, keepdims=True)
+    best = (held == top) & (top > 0)
+    tied = np.maximum(best.sum(axis=1, keepdims=True), 1)
+    return np.asarray(best / tied, dtype=np.float64)
+
+
+def _part(right: float, total: float, alpha: float, key: str) -> LabelScore:
+    if total <= 0:
+        nothing = Unknown(f"no majority says {key} where this judge votes")
+        return LabelScore(estimate=nothing, interval=nothing)
+    ends = wilson(min(right, total), total, alpha=alpha)
+    under = Interval(
+        ends.low,
+        ends.high,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=MAJORITY,
+        method="wilson",
+    )
+    return LabelScore(estimate=right / total, interval=under)
+
+
+# Error rates from agreement rates: a baseline that takes one independence for another.
+
+
+def agreement(
+    votes: Tally | Ballots,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    alpha: float = 0.05,
+) -> JudgeResult:
+    r"""Estimate each judge's accuracy from how often pairs of judges agree.
+
+    If errors were independent over the whole stream, agreement rates would satisfy
+    :math:`2 a_{ij} - 1 = (1 - 2 e_i)(1 - 2 e_j)`, so that for a trio
+
+    .. math:: 1 - 2 e_i = \sqrt{(2a_{ij} - 1)(2a_{ik} - 1)/(2a_{jk} - 1)}   \tag{J6}
+
+    [CE23]_, Eqs 61-81, of Platanios' equations (with the factors of Eq 81 corrected). Judges that
+    are independent *given the label* do not satisfy it: see `agreement_gap`. The median over trios
+    is reported, with the delta method's interval by its middle trios, which holds only under that
+    assumption: it fails even where judges are independent given the label
+    (docs/coverage/judge-baselines.md).
+
+    Examples
+    --------
+    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> even = Point(prevalence="1/2", accuracy={name: ("4/5", "4/5") for name in "xyz"})
+    >>> [round(score.accuracy, 6) for score in agreement(simulate(even).tally, truth="truth").judges]
+    [0.8, 0.8, 0.8]
+    >>> uneven = Point(prevalence="1/2", accuracy={name: ("1", "3/5") for name in "xyz"})
+    >>> [round(score.accuracy, 3) for score in agreement(simulate(uneven).tally, truth="truth").judges]
+    [0.861, 0.861, 0.861]
+    """
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
+    ballots.require_binary("agreement")
+    found = agreement_accuracy(ballots)
+    if not np.isfinite(found).any():
+        raise NotIdentifiable(
+            "no trio of judges has agreement rates that this method can solve: use dawid_skene"
+        )
+    missing = Unknown("no trio with this judge has agreement rates that can be solved")
+    low, high = agreement_ends(ballots, alpha=alpha)
+    scores = tuple(
+        JudgeScore(
+            name=name,
+            accuracy=float(found[j]) if np.isfinite(found[j]) else missing,
+            interval=(
+                Interval(
+                    float(low[j]),
+                    float(high[j]),
+                    level=1 - alpha,
+                    guarantee="under",
+                    assumption=STREAM,
+                    method="delta method",
+                )
+                if np.isfinite(low[j])
+                else Unknown("the estimate is on the edge, or there is none")
+            ),
+            votes=float(ballots.voted[j]),
+        )
+        for j, name in enumerate(ballots.names)
+    )
+    return JudgeResult(
+        verdict=of_baseline(
+            scores,
+            "errors were independent over the whole stream",
+            "Judges that are independent given the label break that.",
+        ),
+        decision="undecided",
+        n_items=round(ballots.n),
+        assumptions=(STREAM, "judges are better than chance"),
+        warnings=(CONFUSED,),
+        method="agreement",
+        judges=scores,
+    )
+
+
+def agreement_accuracy(ballots: Ballots) -> Floats:
+    """Return (J6) as accuracies, the median over trios; NaN where no trio can be solved."""
+    rate, _ = _rates(ballots)
+    return np.array(
+        [
+            min(float(np.mean([half for half, _, _ in _middle(rate, i)] or [np.nan])), 1.0)
+            for i in _each(rate)
+        ]
+    )
+
+
+def agreement_ends(ballots: Ballots, *, alpha: float) -> tuple[Floats, Floats]:
+    """Return delta-method ends of (J6), by the middle trios of each median; NaN where there are
+    none.
+    """
+    rate, together = _rates(ballots)
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    codes = ballots.codes
+
+    def moved(i: int, j: int) -> Floats:
+        """Return how one item of each pattern moves the logarithm of the rate of i and j."""
+        both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
+        step = np.where(codes[:, i] == codes[:, j], 1.0, -1.0) - rate[i, j]
+        return np.asarray(np.where(both, step, 0.0) / (together[i, j] * rate[i, j]))
+
+    ends = []
+    for i in _each(rate):
+        middle = _middle(rate, i)
+        if not middle:
+            ends.append(np.full(2, np.nan))
+            continue
+        with np.errstate(all="ignore"):  # a rate of 0 has no slope: no interval
+            parts = [
+                (2 * half - 1) / 4 * (moved(i, j) + moved(i, k) - moved(j, k))
+                for half, j, k in middle
+            ]
+            error = float(np.sqrt(ballots.counts @ np.mean(parts, axis=0) ** 2))
+        ends.append(logit_ends(float(np.mean([half for half, _, _ in middle])), error, z))
+    low, high = np.array(ends).T
+    return low, high
+
+
+def _rates(ballots: Ballots) -> tuple[Floats, Floats]:
+    """Return 2 a - 1 of every pair, and the items on which both vote."""
+    codes, weight = ballots.codes, ballots.counts[:, None]
+    n = len(ballots.names)
+    if n < 3:
+        raise NotIdentifiable(
+            f"agreement needs three judges, got {n}: add judges or label some items"
+        )
+    voted = (codes >= 0).astype(float)
+    together = voted.T @ (weight * voted)
+    first, second = ((codes == c).astype(float) for c in (0, 1))
+    same = first.T @ (weight * first) + second.T @ (weight * second)
+    with np.errstate(invalid="ignore"):
+        return 2 * same / together - 1, together
+
+
+def _each(rate: Floats) -> range:
+    return range(len(rate))
+
+
+def _middle(rate: Floats, i: int) -> list[tuple[float, int, int]]:
+    """Return the accuracy of judge i and the other two judges, for both middle trios of its median;
+    none if none.
+    """
+    others = np.delete(_each(rate), i)
+    a, b = np.triu_indices(len(others), 1)
+    j, k = others[a], others[b]
+    with np.errstate(all="ignore"):
+        square = rate[i, j] * rate[i, k] / rate[j, k]
+    good = np.flatnonzero(np.isfinite(square) & (square >= 0))
+    if not good.size:
+        return []
+    order = good[np.argsort(square[good], kind="stable")]
+    ends = order[[(len(order) - 1) // 2, len(order) // 2]]
+    return [((1 + float(np.sqrt(square[t]))) / 2, int(j[t]), int(k[t])) for t in ends.tolist()]
+
+
+def agreement_gap(
+    prevalence: float, first: tuple[float, float], second: tuple[float, float]
+) -> float:
+    r"""Return :math:`e_{ij} - e_i e_j` of two judges that are independent given the label.
+
+    .. math:: e_{ij} - e_i e_j = P_\alpha P_\beta (e_{i\alpha} - e_{i\beta})(e_{j\alpha} - e_{j\beta})   \tag{J7}
+
+    It is zero only if a judge errs equally often on both labels: Eq 79 is no identity. Accuracies
+    are given on α, β.
+
+    >>> round(agreement_gap(0.5, (1.0, 0.6), (1.0, 0.6)), 3)
+    0.04
+    """
+    return prevalence * (1 - prevalence) * (first[1] - first[0]) * (second[1] - second[0])
+
+
+# How far the judges agree with one another and with the truth, beyond chance and without.
+#
+# All coefficients are those of `tallystick.stats.agreement`; the number is exact for these items
+# and
+# the interval is for new items of the same kind. Pairs are counted in tables of K x K votes, so
+# their
+# cost does not grow with the number of different patterns.
+
+
+MOST_PAIRED = 40
+"""Judges up to which every pair is listed: 40 judges have 780 pairs."""
+
+_FEW = 5
+
+
+def panel_agreement(ballots: Ballots, *, alpha: float) -> AgreementTable | None:
+    """Return every agreement statistic of a panel; None where items are weighted.
+
+    Numbers as labels (1 to 5) are read as grades in order, and get the ordinal statistics besides.
+
+    Examples
+    --------
+    >>> from tallystick.table import Tally
+    >>> votes = Tally.of({"a": [0, 0, 1, 1], "b": [0, 0, 1, 0], "gold": [0, 0, 1, None]})
+    >>> found = panel_agreement(Ballots.of(votes, truth="gold"), alpha=0.05)
+    >>> found.pairs[0].raw.estimate, found.with_truth[0].kappa.estimate
+    (0.75, 1.0)
+    """
+    if (ballots.counts != np.floor(ballots.counts)).any():
+        return None
+    names, level = ballots.names, 1 - alpha
+    values = grades_of(ballots.classes)
+    between: dict[str, Share] = {}
+    blind = ballots.blind
+    if len(names) > 1:
+        between = _between(blind, values, level)
+
+    pairs: list[AgreementPair] = []
+    if len(names) <= MOST_PAIRED:
+        for i, j in itertools.combinations(range(len(names)), 2):
+            codes, counts = _pair_counts(blind, blind.codes[:, i], blind.codes[:, j])
+            pairs.append(_pair(names[i], names[j], codes, counts, ballots, values, level))
+
+    with_truth: list[AgreementPair] = []
+    if (ballots.truth >= 0).any():
+        for j, name in enumerate(names):
+            codes, counts = _pair_counts(ballots, ballots.codes[:, j], ballots.truth)
+            with_truth.append(_pair(name, "truth", codes, counts, ballots, values, level))
+    return AgreementTable(
+        between=between,
+        pairs=tuple(pairs),
+        with_truth=tuple(with_truth),
+        ordinal=values is not None,
+        note=_note(blind, between),
+    )
+
+
+def grades_of(classes: Sequence[Label]) -> tuple[float, ...] | None:
+    """Return the numbers that labels stand for; None unless there are three or more, all numbers.
+
+    >>> grades_of((1, 2, 3)), grades_of((0, 1)), grades_of(("a", "b", "c"))
+    ((1.0, 2.0, 3.0), None, None)
+    """
+    numbers = [label for label in classes if isinstance(label, int | float)]
+    if len(classes) < 3 or len(numbers) < len(classes):
+        return None
+    if any(isinstance(label, bool) for label in numbers):
+        return None
+    return tuple(float(label) for label in numbers)
+
+
+def _between(blind: Ballots, values: tuple[float, ...] | None, level: float) -> dict[str, Share]:
+    """Return the statistics of all judges together."""
+    size = len(blind.classes) + len(blind.extras)
+    shared: dict[str, Any] = {"n_labels": size, "level": level}
+    # The coefficients only need how many judges gave each label, so patterns are merged by that.
+    codes, counts = _merged(blind)
+    found = {
+        "raw": raw_agreement(codes, counts, **shared),
+        "fleiss_kappa": fleiss_kappa(codes, counts, **shared),
+        "krippendorff_alpha": krippendorff_alpha(codes, counts, **shared),
+        "gwet_ac1": gwet_ac1(codes, counts, **shared),
+    }
+    if values is not None:
+        plain = blind.answered
+        codes, counts = _merged(plain)
+        own: dict[str, Any] = {"n_labels": len(plain.classes), "level": level}
+        found["krippendorff_alpha_ordinal"] = krippendorff_alpha(
+            codes, counts, metric="ordinal", **own
+        )
+        found["krippendorff_alpha_interval"] = krippendorff_alpha(
+            codes, counts, metric="interval", values=values, **own
+        )
+    return {name: _share(one) for name, one in found.items()}
+
+
+def _merged(ballots: Ballots) -> tuple[Ints, Any]:
+    """Return patterns with their votes sorted, equal ones merged."""
+    codes = np.sort(ballots.codes, axis=1)
+    sizes = [len(ballots.classes) + len(ballots.extras) + 1] * codes.shape[1]
+    # One sortable key per pattern: comparing rows column by column takes seconds with 100 labels.
+    _, first, member = np.unique(
+        pack((codes + 1).astype(np.int32), sizes), return_index=True, return_inverse=True
+    )
+    return codes[first], np.bincount(member.ravel(), weights=ballots.counts)
+
+
+def _pair_counts(ballots: Ballots, first: Ints, second: Ints) -> tuple[Ints, Any]:
+    """Return the pairs of votes of two columns that occur on common items, with their counts."""
+    size = len(ballots.classes) + len(ballots.extras)
+    both = (first >= 0) & (second >= 0)
+    cells = np.bincount(
+        first[both] * size + second[both], weights=ballots.counts[both], minlength=size * size
+    )
+    seen = np.flatnonzero(cells)
+    return np.stack((seen // size, seen % size), axis=1), cells[seen]
+
+
+def _pair(
+    a: str,
+    b: str,
+    codes: Ints,
+    counts: Any,
+    ballots: Ballots,
+    values: tuple[float, ...] | None,
+    level: float,
+) -> AgreementPair:
+    """Return the statistics of two columns of votes."""
+    size = len(ballots.classes) + len(ballots.extras)
+    own: dict[str, Any] = {"n_labels": size, "level": level}
+    if not len(codes):
+        none = Unknown(f"no item has a vote of {a} and of {b}")
+        empty = Share(estimate=none, interval=none)
+        return AgreementPair(a=a, b=b, n_items=0, raw=empty, kappa=empty, gwet_ac1=empty)
+    more: dict[str, Share] = {}
+    if values is not None:
+        possible = (codes < len(ballots.classes)).all(axis=1)
+        ordered: Mapping[str, Callable[..., Agreement]] = {
+            "weighted_kappa": partial(cohen_kappa, weights="quadratic"),
+            "within_one": within_one,
+            "bias": partial(mean_bias, values=values),
+        }
+        if possible.any():
+            grades: dict[str, Any] = {"n_labels": len(ballots.classes), "level": level}
+            more = {
+                name: _share(function(codes[possible], counts[possible], **grades))
+                for name, function in ordered.items()
+            }
+    return AgreementPair(
+        a=a,
+        b=b,
+        n_items=int(counts.sum()),
+        raw=_share(raw_agreement(codes, counts, **own)),
+        kappa=_share(cohen_kappa(codes, counts, **own)),
+        gwet_ac1=_share(gwet_ac1(codes, counts, **own)),
+        **more,
+    )
+
+
+def _share(found: Agreement) -> Share:
+    return Share(estimate=found.estimate, interval=found.interval)
+
+
+def _note(blind: Ballots, between: Mapping[str, Share]) -> str:
+    """Say what limits the numbers; empty where nothing does."""
+    if not between:
+        return ""
+    votes = np.sort(blind.vote_counts.sum(axis=0))[::-1]
+    if len(votes) > 1 and votes[1] < _FEW * len(blind.names):
+        return (
+            "one label is so rare that kappa is hardly determined: read plain agreement and AC1"
+            " beside it"
+        )
+    if len(blind.names) > MOST_PAIRED:
+        return f"pairs are left out: they are listed for up to {MOST_PAIRED} judges"
+    return ""

@@ -1,0 +1,475 @@
+"""Grade judges from a labelling session: intervals that know how each item was drawn."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.results import Interval, Needed, Unknown, count
+from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes
+from tallystick.sampling.label_shares import (
+    JudgeAccuracy,
+    apart_of,
+    judge_accuracies,
+    planned_measure,
+)
+from tallystick.sampling.label_strata import LabelStrata, stratum_means
+from tallystick.sampling.label_task import (
+    LabelTask,
+    Measure,
+    Read,
+    apart_answers,
+    class_measure,
+    read_answers,
+    votes_task_strata,
+)
+from tallystick.stats.exact_tails import binomial_up_to
+from tallystick.stats.intervals import clopper_pearson
+from tallystick.table import Data
+from tallystick.table.session import Session
+from tallystick.verbs.judge.ballots import Ballots, JudgeScore, LabelScore, Share
+from tallystick.verbs.judge.ballots import Floats as BallotsFloats
+from tallystick.verbs.judge.question import JudgeQuestion
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.verdict import opening_with_labels
+
+DESIGN = "labelled items were drawn by label, with the probabilities that its session records"
+
+
+def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
+    """Return the accuracy of each judge on these items, from the draws of a session.
+
+    Labels of a session are not a uniform sample, so the methods for a random draw do not apply.
+    Inside a cell (stratum x vote) every item was equally likely to be drawn; the stratified adverse
+    likelihood on these cells is the interval (`tallystick.sampling.label_shares`).
+    """
+    session = data.session
+    if session is None:
+        raise InputError("the truth does not come from a labelling session")
+    if session.head.units != "rows" or session.head.question == "compare":
+        raise InputError(
+            f"{session.path} was drawn for {session.head.question}, only where models differ: it"
+            " says nothing about the accuracy on all items. Begin a session with --question judge"
+        )
+    task = labelling(data, question, session.strata().astype(np.int64))
+    read, apart = read_answers(session, task), apart_answers(session, task)
+    if not read.n:
+        raise InputError(f"{session.path} has no labels to read yet: answer its first items")
+
+    graded = _by_label(data, task, read, question.alpha)
+    scores = []
+    strict = question.alpha / max(len(task.measures), 1)
+    together = []
+    for measure, own in zip(task.measures, graded, strict=True):
+        known = apart_of(apart, measure, task)
+        estimate, interval = planned_measure(task, read, measure, known, alpha=question.alpha)
+        together.append(planned_measure(task, read, measure, known, alpha=strict)[1])
+        scores.append(_score(measure.name, estimate, interval, own, task))
+    best = _leader(scores, together)
+    told = opening_with_labels(best, scores, n_labels=read.n, every=False, drawn=True)
+    settled = best is not None and not best.rivals
+    return JudgeResult(
+        verdict=told.verdict,
+        sentences=told,
+        basis=f"{100 * (1 - question.alpha):g} % intervals, approximate, from {count(read.n)}"
+        " labels that were drawn by label.",
+        decision="decided" if settled else "undecided",
+        needed=None if settled else Needed(None, _more(session)),
+        n_items=int(task.rows.shape[0]),
+        assumptions=(DESIGN,),
+        warnings=_warnings(read, apart.n),
+        method="labels of a session",
+        judges=tuple(scores),
+        prevalence=_prevalence(task, read, apart, question.alpha),
+        n_labels=read.n + apart.n,
+        labels_worth=Unknown("not worked out for labels of a session"),
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
+    )
+
+
+def _more(session: Session) -> str:
+    path = shlex.quote(session.path)
+    return f"labels: tallystick label --session {path} --next 20 --out batch.csv"
+
+
+def _by_label(data: Data, task: LabelTask, read: Read, alpha: float) -> tuple[JudgeAccuracy, ...]:
+    """Return each judge's share of right votes on each label, from answers that are settled."""
+    votes = coded_votes(data, task.columns)
+    same = ~read.skipped & (read.answers[:, 0, 0] == read.answers[:, 0, 1])
+    codes = read.answers[same, 0, 0].astype(np.int64)
+    return judge_accuracies(task.strata, votes.codes, read.units[same], codes, alpha=alpha)
+
+
+def _score(
+    name: str,
+    estimate: float | Unknown,
+    interval: Interval | Unknown,
+    own: JudgeAccuracy,
+    task: LabelTask,
+) -> JudgeScore:
+    parts = {
+        str(label): LabelScore(estimate=part.estimate, interval=part.interval)
+        for label, part in zip(task.classes, own.recall, strict=True)
+    }
+    return JudgeScore(
+        name=name, accuracy=estimate, interval=interval, per_label=parts, votes=float(own.items)
+    )
+
+
+def _prevalence(task: LabelTask, read: Read, apart: Read, alpha: float) -> Mapping[str, Share]:
+    found = {}
+    for code, label in enumerate(task.classes):
+        measure = class_measure(str(label), code, task.strata)
+        known = apart_of(apart, measure, task)
+        estimate, interval = planned_measure(task, read, measure, known, alpha=alpha)
+        found[str(label)] = Share(estimate=estimate, interval=interval)
+    return found
+
+
+def _leader(scores: list[JudgeScore], together: list[Interval | Unknown]) -> Leader | None:
+    """Return who leads by intervals that hold for all judges at once; None if there are none."""
+    ends = [tuple(one) if isinstance(one, Interval) else (np.nan, np.nan) for one in together]
+    low, high = np.array(ends).T
+    return leader([score.name for score in scores], low, high)
+
+
+def _warnings(read: Read, apart: int) -> tuple[str, ...]:
+    found = []
+    skips = int(read.skipped.sum())
+    if skips:
+        found.append(
+            f"skipped items: {count(skips)}. They count both ways in the accuracies, and are left"
+            " out of the numbers by label"
+        )
+    if apart:
+        found.append(
+            f"{count(apart)} labels of unknown origin are taken as known and say nothing of other"
+            " items; the numbers by label leave them out"
+        )
+    return tuple(found)
+
+
+# What to label in order to grade judges: all items, by what the votes say of them.
+
+
+def labelling(data: Data, question: JudgeQuestion, strata: Ints | None = None) -> LabelTask:
+    """Return the task: each judge's accuracy, from labels that serve all judges at once.
+
+    The value of a label for a judge is 1 where the judge's vote is the label; the guess is the
+    posterior of its vote. Cells are stratum x vote, inside which every item was equally likely to
+    be drawn.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> votes = {"a": [1, 0, 1, 1] * 20, "b": [1, 0, 0, 1] * 20}
+    >>> task = labelling(read(votes, judges=("a", "b")), JudgeQuestion())
+    >>> task.claim, [measure.name for measure in task.measures], task.classes
+    ('share', ['a', 'b'], (0, 1))
+    """
+    judges = data.roles.judges
+    votes = coded_votes(data, judges)
+    made, posterior = votes_task_strata(votes.codes, len(votes.classes), strata)
+    measures = (_accuracy(name, j, votes, made, posterior) for j, name in enumerate(judges))
+    n = votes.codes.shape[0]
+    some = votes.codes.max(axis=1)
+    low = np.where(votes.codes < 0, some[:, None], votes.codes).min(axis=1)
+    return LabelTask(
+        claim="share",
+        classes=votes.classes,
+        strata=made,
+        rows=np.arange(n)[:, None],
+        measures=tuple(measures),
+        columns=judges,
+        disagree=low != some,
+    )
+
+
+def _accuracy(
+    name: str, j: int, votes: CodedVotes, strata: LabelStrata, posterior: Floats
+) -> Measure:
+    vote = votes.codes[:, j]
+    voted = vote >= 0
+    classes = len(votes.classes)
+    right = np.where(voted, posterior[np.arange(vote.size), np.maximum(vote, 0)], 0.0)
+    inside = voted & (strata.of >= 0)
+    cell = np.where(inside, strata.of.astype(np.int64) * classes + vote, -1)
+
+    def value(units: Ints, answers: Floats) -> Floats:
+        return np.asarray(answers[:, 0] == vote[units], dtype=np.float64)
+
+    return Measure(
+        name=name,
+        value=value,
+        guess=stratum_means(strata, right),
+        cell=cell,
+        scale=vote.size / max(int(voted.sum()), 1),
+    )
+
+
+# The programme (J9) for many patterns: its dual has one price per judge and per label.
+#
+# A weight w on the judges, adding up to 1, and a price :math:`\mu_\ell` on the items of each
+# label
+# turn the programme into a choice for each pattern on its own,
+#
+# .. math:: t^* \le \sum_p c_p \max_\ell \Big(\sum_j \frac{w_j}{n_j} [v_{pj} = \ell] -
+# \mu_\ell\Big)
+#           + \sum_\ell \max(\mu_\ell h_\ell, \mu_\ell l_\ell),   \tag{J9d}
+#
+# with :math:`l_\ell` and :math:`h_\ell` the fewest and the most items of the label, and equality
+# at
+# the best prices (linear programming duality). Every choice of prices gives a valid bound, so a
+# search that stops early is only less sharp. The right side is convex in a few dozen numbers and
+# is
+# lowered by cutting planes (Kelley, *The cutting-plane method for solving convex programs*, J.
+# SIAM
+# 8, 1960). Memory is that of the votes, where the programme itself has a column per pattern and
+# label.
+
+
+_ROUNDS = 200
+_CLOSE = 1e-6
+"""Distance between the bound and what is still possible at which the search ends."""
+
+_BLOCK = 1 << 15
+"""Patterns that are weighed at once."""
+
+
+def price_bound(
+    ballots: Ballots, ends: tuple[BallotsFloats, BallotsFloats], *, sign: float
+) -> float:
+    """Return the best accuracy of the worst judge (sign -1), or the worst of the best (sign 1).
+
+    Parameters
+    ----------
+    ballots
+        The votes.
+    ends
+        The fewest and the most items that each label can have.
+    sign
+        As in (J9): -1 bounds from above, 1 from below.
+
+    Examples
+    --------
+    >>> from tallystick.table import Tally
+    >>> ballots = Ballots.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]}))
+    >>> free = (np.zeros(2), np.full(2, 4.0))
+    >>> [round(price_bound(ballots, free, sign=sign), 4) for sign in (-1.0, 1.0)]
+    [0.75, 0.25]
+    """
+    from scipy.optimize import linprog
+
+    judges, labels = ballots.codes.shape[1], len(ballots.classes)
+    low, high = ends
+    bound_labels = bool((low > 0).any() or (high < ballots.n).any())
+    # No price can matter beyond what one item is worth to all judges together.
+    most = float((1 / ballots.voted).sum()) if bound_labels else 0.0
+    x = np.concatenate((np.full(judges, 1 / judges), np.zeros(labels)))
+    best = np.inf
+    cuts: list[BallotsFloats] = []
+    heights: list[float] = []
+    for _ in range(_ROUNDS):
+        value, slope = _dual(ballots, x, low, high, sign)
+        best = min(best, value)
+        cuts.append(slope)
+        heights.append(value - float(slope @ x))
+        found = _lowest(linprog, np.array(cuts), np.array(heights), judges, labels, most)
+        x, floor = found[:-1], float(found[-1])
+        if best - floor < _CLOSE:
+            break
+    # For sign 1 the dual was lowered for minus the accuracy.
+    return float(np.clip(best if sign < 0 else -best, 0.0, 1.0))
+
+
+def _dual(
+    ballots: Ballots, x: BallotsFloats, low: BallotsFloats, high: BallotsFloats, sign: float
+) -> tuple[float, BallotsFloats]:
+    """Return the right side of (J9d) and a slope of it, block by block of patterns."""
+    judges, labels = ballots.codes.shape[1], len(ballots.classes)
+    weight, price = x[:judges], x[judges:]
+    worth = -sign * weight / ballots.voted
+    votes = ballots.answered.codes
+    total, right, items = 0.0, np.zeros(judges), np.zeros(labels)
+    for start in range(0, len(votes), _BLOCK):
+        part = votes[start : start + _BLOCK]
+        counts = ballots.counts[start : start + _BLOCK]
+        truth = ballots.truth[start : start + _BLOCK]
+        value = np.stack([(part == label) @ worth for label in range(labels)], axis=1) - price
+        chosen = np.where(truth >= 0, truth, value.argmax(axis=1))
+        total += float(counts @ np.take_along_axis(value, chosen[:, None], axis=1)[:, 0])
+        right += counts @ (part == chosen[:, None])
+        items += np.bincount(chosen, weights=counts, minlength=labels)
+    ends = np.where(price > 0, high, low)
+    slope = np.concatenate((-sign * right / ballots.voted, ends - items))
+    return total + float(price @ ends), slope
+
+
+def _lowest(
+    linprog: Any, cuts: BallotsFloats, heights: BallotsFloats, judges: int, labels: int, most: float
+) -> BallotsFloats:
+    """Return the prices at which the highest cut is lowest, and its height."""
+    size = judges + labels
+    found = linprog(
+        np.append(np.zeros(size), 1.0),
+        A_ub=np.column_stack((cuts, -np.ones(len(cuts)))),
+        b_ub=-heights,
+        A_eq=np.concatenate((np.ones(judges), np.zeros(labels + 1)))[None, :],
+        b_eq=[1.0],
+        bounds=[(0.0, 1.0)] * judges + [(-most, most)] * labels + [(None, None)],
+        method="highs",
+    )
+    if not found.success:
+        raise InputError(f"the bounds on all judges could not be found ({found.message})")
+    return np.asarray(found.x)
+
+
+# Who leads, and who may be as good: a judge with few votes is not crowned by luck.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leader:
+    """The judge whose accuracy is surest to be high.
+
+    Parameters
+    ----------
+    place
+        Its place among the judges.
+    name
+        The same by name.
+    rivals
+        Judges whose range reaches into its own: nothing here says that they are worse.
+    judges
+        How many judges there are.
+    duels
+        For each rival that voted on the same items: the labelled ones on which the leader is right
+        and the rival is not, and the reverse.
+    """
+
+    place: int
+    name: str
+    rivals: tuple[str, ...]
+    judges: int
+    duels: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
+
+
+def leader(names: Sequence[str], low: BallotsFloats, high: BallotsFloats) -> Leader | None:
+    """Return the judge with the highest lower end, and those whose upper end does not stay below
+    it; None if no end is known.
+
+    With ends that hold for all judges at once, a leader without rivals is truly the best of them. A
+    judge with few votes has a low lower end, however well it did. NaN is a judge of which nothing
+    is known: it never leads, and nothing excludes it.
+
+    >>> leader(("many votes", "one vote"), np.array([0.8, 0.02]), np.array([0.9, 1.0]))
+    Leader(place=0, name='many votes', rivals=('one vote',), judges=2)
+    """
+    if not np.isfinite(low).any():
+        return None
+    best = int(np.nanargmax(low))
+    reach = np.flatnonzero(~(high < low[best]))
+    order = reach[np.argsort(-high[reach], kind="stable")]  # NaN comes last
+    rivals = tuple(names[j] for j in order.tolist() if j != best)
+    return Leader(place=best, name=names[best], rivals=rivals, judges=len(names))
+
+
+_ENOUGH = 0.5
+"""Labelled votes of a judge that may be named first, as a share of the leader's."""
+
+
+def as_shown(
+    best: Leader | None, names: Sequence[str], low: BallotsFloats, graded: BallotsFloats
+) -> Leader | None:
+    """Return the leader that a reader of the table expects, where nothing is settled.
+
+    Whoever has rivals is not the best for sure, so which of them is named first proves nothing.
+    Then it is the one with the highest lower end (*low*) of the intervals that are shown, among
+    judges with about as many labelled votes (*graded*): few votes can all be right by luck.
+
+    >>> best = Leader(place=0, name="a", rivals=("b",), judges=2)
+    >>> as_shown(best, ("a", "b"), np.array([0.8, 0.9]), np.array([100.0, 90.0]))
+    Leader(place=1, name='b', rivals=('a',), judges=2)
+    """
+    if best is None or not best.rivals:
+        return best
+    among = (best.name, *best.rivals)
+    enough = graded >= _ENOUGH * graded[best.place]
+    known = {
+        name: end
+        for name, end, ok in zip(names, low.tolist(), enough.tolist(), strict=True)
+        if name in among and ok and np.isfinite(end)
+    }
+    name = max(known, key=lambda one: known[one], default=best.name)
+    # The others follow as their intervals do; those with few votes or none come last.
+    rivals = sorted((one for one in among if one != name), key=lambda one: -known.get(one, -1.0))
+    return replace(best, place=list(names).index(name), name=name, rivals=tuple(rivals))
+
+
+def by_labels(
+    ballots: Ballots, right: BallotsFloats, graded: BallotsFloats, *, alpha: float
+) -> Leader | None:
+    """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two
+    share their items.
+
+    The test sees what intervals cannot: that of two judges on the same items one is right where the
+    other is wrong, hardly ever the other way round (McNemar's test). Each of the two has half of
+    alpha. With k judges the intervals divide it by k, and so does a test that excludes all rivals:
+    to name a wrong judge, one of k - 1 must beat one given best judge, or that one another which is
+    as good. Single rivals are excluded at level alpha / 2 / (k (k - 1)), for all ordered pairs. So
+    a
+    leader without rivals is truly the best, and no best judge is excluded, with probability
+    1 - alpha each.
+
+    Parameters
+    ----------
+    ballots
+        Votes with the truth where it is known.
+    right, graded
+        Labelled votes of each judge that are right; all of them.
+    alpha
+        One minus the level.
+    """
+    judges = len(ballots.names)
+    ends = clopper_pearson(right, graded, alpha=alpha / 2 / judges)
+    found = leader(ballots.names, *np.where(graded > 0, (ends.low, ends.high), np.nan))
+    if found is None or not found.rivals:
+        return found
+    wins, losses, alike = against(ballots, found.place)
+    p_value = np.where(alike, binomial_up_to(losses, wins + losses, 0.5), 1.0)
+    if p_value[np.isin(ballots.names, found.rivals)].max() <= alpha / 2 / judges:
+        return replace(found, rivals=())
+    outdone = p_value <= alpha / 2 / (judges * (judges - 1))
+    beaten = {name for name, worse in zip(ballots.names, outdone.tolist(), strict=True) if worse}
+    return replace(found, rivals=tuple(name for name in found.rivals if name not in beaten))
+
+
+def against(ballots: Ballots, place: int) -> tuple[BallotsFloats, BallotsFloats, NDArray[np.bool_]]:
+    """Return labelled items on which a judge is right and each other is not, the reverse, and who
+    voted on the same items.
+    """
+    known = ballots.truth >= 0
+    codes, counts = ballots.codes[known], ballots.counts[known]
+    voted, good = codes >= 0, codes == ballots.truth[known][:, None]
+    mine = good[:, [place]]
+    alike = (voted == voted[:, [place]]).all(axis=0)
+    return counts @ (mine & ~good), counts @ (good & ~mine), alike
+
+
+def with_duels(best: Leader | None, ballots: Ballots) -> Leader | None:
+    """Return the leader with the counts on which the test against each rival rests."""
+    if best is None or not best.rivals:
+        return best
+    wins, losses, alike = against(ballots, best.place)
+    duels = {
+        name: (round(float(wins[j])), round(float(losses[j])))
+        for j, name in enumerate(ballots.names)
+        if name in best.rivals and alike[j]
+    }
+    return replace(best, duels=duels)

@@ -1,0 +1,521 @@
+"""With every label known: exact prevalence, accuracies and correlations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import prod
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick._rng import Rng
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.results import Interval, Unknown
+from tallystick.stats.intervals import clopper_pearson
+from tallystick.stats.latent_checks import fit_unreadable, support
+from tallystick.stats.latent_covotes import with_extras
+from tallystick.stats.latent_fit import LatentFit, LatentInformation, bootstrap, fit, information
+from tallystick.stats.latent_model import LatentOptions
+from tallystick.table import Tally
+from tallystick.table.cells import Label
+from tallystick.verbs.judge.ballots import (
+    Ballots,
+    Floats,
+    Ints,
+    JudgeScore,
+    LabelScore,
+    Range,
+    Share,
+)
+from tallystick.verbs.judge.independent import Known, known_table
+from tallystick.verbs.judge.label_free import item_support, support_by_shares
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.sessions import by_labels
+from tallystick.verbs.judge.verdict import (
+    BETTER_THAN_CHANCE,
+    INDEPENDENCE,
+    MISSING_SAY_NOTHING,
+    NEVER_RIGHT,
+    OFF_THE_MODEL,
+    SAMPLE,
+    SHARED_BIAS,
+    on_labelled_items,
+)
+from tallystick.verbs.judge.verdict_methods import (
+    as_stated,
+    hardly_better,
+    known_judges,
+    no_intervals,
+    of_baseline,
+)
+
+_MOST = 10
+
+Correlations: TypeAlias = Mapping[tuple[Label, tuple[str, ...]], Fraction]
+"""(label, judges) to the mean over its items of the product of (right - accuracy) of these judges.
+"""
+
+
+class Supervised:
+    """Exact sample statistics of judges on labelled items, as fractions.
+
+    Parameters
+    ----------
+    ballots
+        Votes with their truth.
+    """
+
+    def __init__(self, ballots: Ballots) -> None:
+        ballots.require_items("supervised")
+        known = ballots.truth >= 0
+        if not known.any():
+            raise InputError("truth: not one item has a true label, and supervised needs them all")
+        self._codes: Ints = ballots.codes[known]
+        self._truth: Ints = ballots.truth[known]
+        self._counts = [int(count) for count in ballots.counts[known]]
+        self.names, self.classes = ballots.names, ballots.classes
+        self.n = sum(self._counts)
+
+    @property
+    def prevalence(self) -> dict[Label, Fraction]:
+        """Share of items of each label."""
+        return {
+            label: Fraction(self._sum(self._truth == c), self.n)
+            for c, label in enumerate(self.classes)
+        }
+
+    def accuracy(self, judge: str) -> dict[Label, Fraction | None]:
+        """Share of right votes among the judge's votes on each label; None where it has none."""
+        column = self._codes[:, self.names.index(judge)]
+        found: dict[Label, Fraction | None] = {}
+        for c, label in enumerate(self.classes):
+            there = (self._truth == c) & (column >= 0)
+            total = self._sum(there)
+            found[label] = Fraction(self._sum(there & (column == c)), total) if total else None
+        return found
+
+    def right(self, judge: str) -> tuple[int, int]:
+        """Right votes and votes of a judge."""
+        column = self._codes[:, self.names.index(judge)]
+        return self._sum((column == self._truth) & (column >= 0)), self._sum(column >= 0)
+
+    def correlation(self, label: Label, judges: tuple[str, ...]) -> Fraction | None:
+        r"""Return :math:`\Gamma`, the mean over items of *label* on which all vote of
+        :math:`\prod_i (c_i - p_i)`.
+
+        [CE23]_, Eqs 9-10. Accuracies are those on the same items, so that independence means 0.
+        """
+        columns = self._codes[:, [self.names.index(name) for name in judges]]
+        c = self.classes.index(label)
+        there = np.flatnonzero((self._truth == c) & (columns >= 0).all(axis=1))
+        weights = [self._counts[i] for i in there]
+        total = sum(weights)
+        if not total:
+            return None
+        right = (columns[there] == c).tolist()
+        means = [
+            Fraction(sum(w for w, row in zip(weights, right, strict=True) if row[j]), total)
+            for j in range(len(judges))
+        ]
+        products = (
+            w * prod((int(ok) - p for ok, p in zip(row, means, strict=True)), start=Fraction(1))
+            for w, row in zip(weights, right, strict=True)
+        )
+        return sum(products, Fraction(0)) / total
+
+    def correlations(self, order: int | None = None) -> Correlations:
+        """Return all 2-way to *order*-way correlations by label; every order by default, up to ten
+        judges.
+        """
+        highest = len(self.names) if order is None else order
+        if order is None and len(self.names) > _MOST:
+            raise InputError(
+                f"{len(self.names)} judges have 2^{len(self.names)} correlations: pass order=2 or 3"
+            )
+        found: dict[tuple[Label, tuple[str, ...]], Fraction] = {}
+        for m in range(2, highest + 1):
+            for judges in itertools.combinations(self.names, m):
+                for label in self.classes:
+                    value = self.correlation(label, judges)
+                    if value is not None:
+                        found[label, judges] = value
+        return found
+
+    def _sum(self, mask: NDArray[np.bool_]) -> int:
+        return sum(self._counts[i] for i in np.flatnonzero(mask))
+
+
+def supervised_point(
+    votes: Tally | Ballots, *, truth: str | None = None, judges: tuple[str, ...] | None = None
+) -> Supervised:
+    """Return exact statistics of labelled votes, as fractions.
+
+    >>> votes = Tally.of({"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "gold": [0, 0, 1, 0]})
+    >>> exact = supervised_point(votes, truth="gold")
+    >>> exact.prevalence[0], exact.accuracy("ann")[0], exact.correlation(0, ("ann", "bob"))
+    (Fraction(3, 4), Fraction(2, 3), Fraction(1, 9))
+    """
+    return Supervised(Ballots.of(votes, judges=judges, truth=truth))
+
+
+def supervised(
+    votes: Tally | Ballots,
+    *,
+    truth: str | None = None,
+    judges: tuple[str, ...] | None = None,
+    alpha: float = 0.05,
+) -> JudgeResult:
+    """Grade judges on the labelled items alone: plain shares, exact intervals, no other assumption
+    than a fair sample.
+
+    Votes on unlabelled items are not used; ``evaluate`` uses them. Intervals are Clopper-Pearson:
+    exact for new items like the labelled ones.
+
+    Examples
+    --------
+    >>> votes = Tally.of({"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "gold": [0, 0, 1, 0]})
+    >>> supervised(votes, truth="gold").judges[0].accuracy
+    0.75
+    """
+    ballots = Ballots.of(votes, judges=judges, truth=truth)
+    exact = Supervised(ballots)
+    scores = []
+    for name in ballots.names:
+        right, total = exact.right(name)
+        column = ballots.codes[:, ballots.names.index(name)]
+        parts = {}
+        for c, key in enumerate(ballots.keys):
+            there = (ballots.truth == c) & (column >= 0)
+            parts[key] = _score(
+                int(ballots.counts @ (there & (column == c))),
+                int(ballots.counts @ there),
+                alpha,
+                f"items of {key}",
+            )
+        whole = _score(right, total, alpha, "items")
+        scores.append(
+            JudgeScore(
+                name=name,
+                accuracy=whole.estimate,
+                interval=whole.interval,
+                per_label=parts,
+                votes=float(total),
+            )
+        )
+    prevalence = {}
+    for c, key in enumerate(ballots.keys):
+        part = _score(int(ballots.counts @ (ballots.truth == c)), exact.n, alpha, "items")
+        prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
+    right_votes, all_votes = np.array(
+        [exact.right(name) for name in ballots.names], dtype=np.float64
+    ).T
+    best = by_labels(ballots, right_votes, all_votes, alpha=alpha)
+    return JudgeResult(
+        verdict=on_labelled_items(best, scores, exact.n),
+        n_items=round(ballots.n),
+        assumptions=(SAMPLE,),
+        method="supervised",
+        judges=tuple(scores),
+        prevalence=prevalence,
+        n_labels=exact.n,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
+    )
+
+
+def _score(right: int, total: int, alpha: float, of: str) -> LabelScore:
+    if not total:
+        nothing = Unknown(f"no vote on labelled {of}")
+        return LabelScore(estimate=nothing, interval=nothing)
+    return LabelScore(estimate=right / total, interval=clopper_pearson(right, total, alpha=alpha))
+
+
+# Dawid-Skene: any number of judges, labels and gaps, by likelihood.
+
+
+_MOST_PARAMETERS = 700
+_MOST_REFITTED = 20
+_REFITS = 30
+_HARDLY = 0.05
+_UNSEEN = "A bias that all judges share would not show."
+_DIGITS = 6
+"""Estimates on the edge come out of the iteration as 1e-12 or so: they are written as 0."""
+
+
+def dawid_skene(
+    votes: Tally | Ballots,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    known: Known | None = None,
+    alpha: float = 0.05,
+) -> JudgeResult:
+    """Grade judges without labels by the latent-class model of Dawid and Skene.
+
+    Maximum likelihood from the majority vote, for any number of labels and with missing votes
+    (`tallystick.stats.latent`, equation L1); intervals from the observed information on the logit
+    scale. Everything holds only if judges err independently given the label: off the model the
+    intervals fail, however narrow.
+
+    Where some votes can never be true (tie, refusal), truth is fitted over the possible labels and
+    votes over all (`tallystick.stats.latent_covotes.with_extras`). The interval is then withheld
+    on weak
+    panels, where it fails.
+
+    Parameters
+    ----------
+    votes, judges, labels
+        The tally; which columns judge; labels that nobody voted for.
+    truth
+        A column of true labels, left aside: this estimate uses votes only, so that labels can test
+        it.
+    known
+        Judge to label to known accuracy. With all judges known only the prevalence is estimated:
+        the environment is monitored, not the judges [CE23]_, section 6. A wrong vote is taken to
+        fall evenly on the other labels.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
+    >>> votes = simulate(point).tally
+    >>> [round(score.accuracy, 4) for score in dawid_skene(votes, truth="truth").judges]
+    [0.85, 0.75, 0.7333]
+    >>> known = {"x": {"a": 0.9, "b": 0.8}, "y": {"a": 0.75, "b": 0.75}, "z": {"a": 2 / 3, "b": 0.8}}
+    >>> round(dawid_skene(votes, truth="truth", known=known).prevalence["a"].estimate, 4)
+    0.5
+    """
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    if ballots.extras and not known:
+        return _with_extras(ballots, alpha)
+    ballots = ballots.answered  # the quality of a known judge is about its answers
+    fitted = fit_ballots(ballots, known=known)
+    return dawid_skene_result(ballots, fitted, known=known, alpha=alpha)
+
+
+def fit_ballots(ballots: Ballots, *, known: Known | None = None) -> LatentFit:
+    """Fit the latent-class model to votes alone."""
+    options = LatentOptions(confusion=_confusions(known, ballots)) if known else LatentOptions()
+    try:
+        return fit(
+            ballots.codes,
+            ballots.counts,
+            n_classes=len(ballots.classes),
+            n_votes=len(ballots.classes) + len(ballots.extras),
+            options=options,
+        )
+    except NotIdentifiable as error:
+        raise NotIdentifiable(
+            f"dawid_skene cannot grade {', '.join(ballots.names[:6])} without labels: {error}; or"
+            " ask logical for what holds anyway"
+        ) from error
+
+
+def dawid_skene_result(
+    ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float
+) -> JudgeResult:
+    """Write a fit as a result."""
+    warnings = [SHARED_BIAS, OFF_THE_MODEL]
+    ends, reason = _information(ballots, fitted)
+    if reason:
+        warnings.append(no_intervals(reason))
+    mean = float(fitted.accuracy.mean())
+    if not known and mean < 1 / len(ballots.classes) + _HARDLY:
+        warnings.append(hardly_better(mean))
+    level = 1 - alpha
+    table = None if ends is None else ends.confusion_interval(level)
+    overall = None if ends is None else ends.accuracy_interval(level)
+    shares = None if ends is None else ends.balance_interval(level)
+    reason = reason or "known beforehand, on the edge, or resting on no vote"
+    weight = fitted.n_effective
+    accuracy = overall_accuracy(ballots, fitted, known)
+    scores = []
+    for j, name in enumerate(ballots.names):
+        parts = {}
+        for c, key in enumerate(ballots.keys):
+            held = weight[j, c] > 1e-6
+            parts[key] = LabelScore(
+                estimate=(
+                    round(float(fitted.confusion[j, c, c]), _DIGITS)
+                    if held
+                    else Unknown(f"{name} saw no item of {key}")
+                ),
+                interval=_ends(
+                    None if table is None else (table[0][j, c, c], table[1][j, c, c]), alpha, reason
+                ),
+            )
+        scores.append(
+            JudgeScore(
+                name=name,
+                accuracy=round(float(accuracy[j]), _DIGITS),
+                interval=_ends(
+                    None if overall is None else (overall[0][j], overall[1][j]), alpha, reason
+                ),
+                per_label=parts,
+                votes=float(ballots.voted[j]),
+            )
+        )
+    prevalence = {
+        key: Share(
+            estimate=float(fitted.balance[c]),
+            interval=_ends(None if shares is None else (shares[0][c], shares[1][c]), alpha, reason),
+        )
+        for c, key in enumerate(ballots.keys)
+    }
+    if known and len(known) == len(ballots.names):
+        verdict = known_judges(
+            {key: float(fitted.balance[c]) for c, key in enumerate(ballots.keys)}
+        )
+    else:
+        verdict = of_baseline(scores, "errors were independent", _UNSEEN)
+    assumptions = [INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING]
+    if known:
+        assumptions.append(as_stated(sorted(known)))
+    return JudgeResult(
+        verdict=verdict,
+        decision="undecided",
+        n_items=round(ballots.n),
+        assumptions=tuple(assumptions),
+        warnings=tuple(warnings),
+        method="dawid-skene",
+        judges=tuple(scores),
+        prevalence=prevalence,
+        votes=ballots.votes,
+        learnt=item_support(ballots, support_by_shares(ballots)).columns,
+    )
+
+
+def _with_extras(ballots: Ballots, alpha: float) -> JudgeResult:
+    """Grade judges whose votes include some that are never true."""
+    n_labels = len(ballots.classes)
+    fitted = fit_unreadable(
+        ballots.codes, ballots.counts, n_labels=n_labels, n_votes=n_labels + len(ballots.extras)
+    )
+    found = with_extras(fitted, level=1 - alpha)
+    table = fitted.plain.model.confusion
+    reason = Unknown("with votes that are never true only the overall accuracy has an interval")
+    scores = tuple(
+        JudgeScore(
+            name=name,
+            accuracy=round(float(found.accuracy[j]), _DIGITS),
+            interval=found.intervals[j],
+            per_label={
+                key: LabelScore(estimate=round(float(table[j, c, c]), _DIGITS), interval=reason)
+                for c, key in enumerate(ballots.keys)
+            },
+            votes=float(ballots.voted[j]),
+            answered=float(found.answered[j]),
+            when_answered=Share(
+                estimate=(
+                    float(found.when_answered[j])
+                    if np.isfinite(found.when_answered[j])
+                    else Unknown(f"{name} never answers")
+                ),
+                interval=reason,
+            ),
+        )
+        for j, name in enumerate(ballots.names)
+    )
+    withheld = next((one.reason for one in found.intervals if isinstance(one, Unknown)), "")
+    return JudgeResult(
+        verdict=of_baseline(scores, "errors were independent", _UNSEEN),
+        decision="undecided",
+        n_items=round(ballots.n),
+        assumptions=(INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING, NEVER_RIGHT),
+        warnings=(SHARED_BIAS, *((no_intervals(withheld),) if withheld else (OFF_THE_MODEL,))),
+        method="dawid-skene",
+        judges=scores,
+        prevalence={
+            key: Share(estimate=float(found.balance[c]), interval=reason)
+            for c, key in enumerate(ballots.keys)
+        },
+        never_true=tuple(map(str, ballots.extras)),
+        votes=ballots.votes,
+        learnt=item_support(ballots, support(fitted)).columns,
+    )
+
+
+def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -> Floats:
+    """Return each judge's accuracy over its own items: what the votes say, or what is stated where
+    it is known.
+    """
+    accuracy = fitted.accuracy.copy()
+    for j, name in enumerate(ballots.names):
+        if known and name in known:
+            weight = fitted.n_effective[j]
+            accuracy[j] = weight @ np.diagonal(fitted.confusion[j]) / weight.sum()
+    return accuracy
+
+
+def overall_ends(
+    ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float, rng: Rng
+) -> tuple[Floats, Floats]:
+    """Return a range of each judge's accuracy: by information, on the edge by refits, a point where
+    it is stated.
+    """
+    accuracy = overall_accuracy(ballots, fitted, known)
+    found, _ = _information(ballots, fitted)
+    low, high = (
+        np.full((2, len(accuracy)), np.nan) if found is None else found.accuracy_interval(1 - alpha)
+    )
+    stated = np.isin(ballots.names, list(known or ()))
+    edge = ~np.isfinite(low)
+    if (edge & ~stated).any() and len(ballots.names) <= _MOST_REFITTED:
+        again = bootstrap(fitted, n_replicates=_REFITS, rng=rng).accuracy
+        half = NormalDist().inv_cdf(1 - alpha / 2) * again.std(axis=0, ddof=1)
+        low, high = np.where(edge, accuracy - half, low), np.where(edge, accuracy + half, high)
+    return np.where(stated & edge, accuracy, low), np.where(stated & edge, accuracy, high)
+
+
+def _information(ballots: Ballots, fitted: LatentFit) -> tuple[LatentInformation | None, str]:
+    """Return the information, or the reason why there is none."""
+    size = len(ballots.names) * len(ballots.classes) * (len(ballots.classes) - 1)
+    if size > _MOST_PARAMETERS:
+        return (
+            None,
+            (
+                f"{size} parameters are too many for an information matrix: judge fewer at a time"
+                " for intervals"
+            ),
+        )
+    try:
+        return information(fitted), ""
+    except NotIdentifiable as error:
+        return None, str(error)
+
+
+def _ends(ends: tuple[float, float] | None, alpha: float, reason: str) -> Range:
+    if ends is None or not np.isfinite(ends).all():
+        return Unknown(reason)
+    return Interval(
+        float(ends[0]),
+        float(ends[1]),
+        level=1 - alpha,
+        guarantee="under",
+        assumption=INDEPENDENCE,
+        method="information",
+    )
+
+
+def _confusions(known: Known, ballots: Ballots) -> dict[int, Floats]:
+    table = known_table(known, ballots)
+    n_classes = len(ballots.classes)
+    found: dict[int, Floats] = {}
+    for j, name in enumerate(ballots.names):
+        if name not in known:
+            continue
+        if not np.isfinite(table[j]).all():
+            raise InputError(
+                f"known: give the accuracy of {name!r} on every label of {list(ballots.classes)}"
+            )
+        matrix = np.repeat(((1 - table[j]) / (n_classes - 1))[:, None], n_classes, axis=1)
+        np.fill_diagonal(matrix, table[j])
+        found[j] = matrix
+    return found

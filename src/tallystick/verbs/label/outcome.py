@@ -1,0 +1,534 @@
+"""What a session has answered so far, with everything that was asked and answered beside it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tallystick.errors import TallystickError
+from tallystick.results import (
+    Figure,
+    Interval,
+    Needed,
+    Result,
+    Sentences,
+    Unit,
+    Unknown,
+    about,
+    count,
+    percent,
+    percent_interval,
+)
+from tallystick.results.numbers import number, points, points_interval
+from tallystick.sampling.label_accuracies import reader_error, too_noisy
+from tallystick.sampling.label_means import refused_claim
+from tallystick.sampling.label_strata import FIRST, next_batch
+from tallystick.sampling.label_task import LabelTask
+from tallystick.table import conclude, read
+from tallystick.table.session import IN_FILE, Ask, Session, SessionHead
+from tallystick.verbs.label.work import MeasureStanding, Standing
+
+if TYPE_CHECKING:
+    from tallystick.verbs.label.begin import Work
+
+MOST_ROWS = 200_000
+"""Larger tables are not read again for the capability's own result: it is asked for by its verb."""
+
+
+def reading_of(head: SessionHead) -> dict[str, Any]:
+    """Return the roles and the options of reading that a session was begun with."""
+    return _tuples(head.options["reading"])
+
+
+def fields_of(head: SessionHead) -> dict[str, Any]:
+    """Return the fields of the question that a session was begun with."""
+    return _tuples(head.options["fields"])
+
+
+def _tuples(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+
+
+def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> LabelResult:
+    """Return the answer of a session so far.
+
+    Parameters
+    ----------
+    work
+        The session.
+    batch
+        The asks that were just handed out.
+    final
+        Whether to ask the capability itself too, with the session as its truth.
+    """
+    where, session, task = work.standing(), work.session, work.task
+    done = [ask for ask in session.asks if session.done(ask.number)]
+    skipped = sum(session.skipped(ask.number) for ask in done)
+    after = sum(
+        ask.draw >= where.read.n and (ask.number, IN_FILE) not in session.answers for ask in done
+    )
+    widest = max(where.measures, key=_width, default=None)
+    readers, noisy = _readers(session, task, where)
+    reason = refused(session, task, where)
+    nothing = Unknown(reason or "this question has a verdict and no interval")
+    warnings = warnings_of(
+        where,
+        readers,
+        noisy=noisy,
+        apart=len(session.apart),
+        pending_after=after,
+    )
+    timed = [one.seconds for one in session.answers.values() if one.seconds is not None]
+    needed = needed_of(where, task)
+    items = task.strata.n_items
+    verdict = reason or verdict_of(where, task, alpha=session.head.alpha)
+    pending = len(session.asks) - len(done)
+    return LabelResult(
+        verdict=verdict,
+        sentences=Sentences(answer=verdict, next=next_of(where, task, session, pending=pending)),
+        decision="decided" if needed is None and reason is None else "undecided",
+        needed=needed,
+        n_items=items + len(session.apart),
+        assumptions=ASSUMPTIONS,
+        warnings=warnings,
+        seed=session.head.seed,
+        session=session.path,
+        question=session.head.question,
+        asked=len(session.asks),
+        answered=len(done) - skipped,
+        skipped=skipped,
+        pending=pending,
+        read=where.read.n,
+        of=None if widest is None else widest.name,
+        estimate=nothing if widest is None or reason else widest.estimate,
+        interval=nothing if widest is None or reason else widest.interval,
+        anytime_interval=nothing if widest is None or reason else widest.anytime_interval,
+        measures=where.measures,
+        winner=where.winner,
+        forecast=Unknown("too few labels to forecast from")
+        if where.forecast is None
+        else where.forecast,
+        stop=where.stop,
+        result=_own_result(work)
+        if final
+        else Unknown("not worked out while items are handed out: ask with --status --json"),
+        batch=tuple(_shown_ask(ask) for ask in batch),
+        readers=readers,
+        labels_apart=len(session.apart),
+        seconds_per_label=median(timed) if timed else Unknown("no label was timed"),
+        notes=task.notes,
+    )
+
+
+def refused(session: Session, task: LabelTask, where: Standing) -> str | None:
+    """Return why the claim cannot rest on the labels that there are, or None if it can."""
+    claims: Mapping[str, Any] = {
+        "share": "share",
+        "classifiers": "difference",
+        "judged": "difference",
+        "best-of": "best-of",
+    }
+    origin: Any = session.head.origin
+    drawn = where.read.n
+    if origin != "unknown":
+        # What the table held is a draw of somebody else's; of unknown origin it counts only where
+        # this session drew it too.
+        in_file = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
+        drawn -= sum(draw < where.read.n for draw in in_file)
+    if drawn == where.read.n and not session.apart:
+        return None
+    text = refused_claim(origin, claims[task.claim], target="these", drawn=drawn)
+    return None if text is None else f"{text[0].upper()}{text[1:]}."
+
+
+def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Readers | None, bool]:
+    """Return what double reading says, and whether readers are noisier than the precision."""
+    if len(session.head.readers) < 2:
+        return None, False
+    first, second = session.head.readers[:2]
+    both = [
+        ask.number
+        for ask in session.asks
+        if all(
+            (ask.number, who) in session.answers and not session.answers[ask.number, who].skipped
+            for who in (first, second)
+        )
+    ]
+    apart = sum(session.disagree(ask) for ask in both)
+    if not both:
+        none = Unknown("nothing was read twice yet")
+        return Readers(twice=0, disagreed=0, unresolved=0, error=none, error_interval=none), False
+    found = reader_error(apart, len(both), alpha=session.head.alpha)
+    noisy = any(
+        too_noisy(found.estimate, min(max(one.estimate, 0.0), 1.0), session.head.target)
+        for one in where.measures
+        if isinstance(one.estimate, float) and task.claim == "share"
+    )
+    readers = Readers(
+        twice=len(both),
+        disagreed=apart,
+        unresolved=where.read.unresolved,
+        error=found.estimate,
+        error_interval=found.interval,
+    )
+    return readers, noisy
+
+
+def _own_result(work: Work) -> Result | Unknown:
+    """Ask the capability itself, with this session as its truth."""
+    found = work.asked.capability
+    if found is None:
+        return Unknown(f"{work.asked.name} has no result of its own beside these numbers")
+    if not work.standing().read.n:
+        return Unknown("nothing is labelled yet")
+    if work.task.rows.size > MOST_ROWS:
+        files = " ".join(work.session.head.source)
+        return Unknown(
+            f"not worked out for a table of {count(work.task.rows.size)} rows: ask tallystick"
+            f" {work.asked.name} {files} --truth-file {work.session.path}"
+        )
+    try:
+        options = work.asked.options(fields_of(work.session.head))
+        given = {**reading_of(work.session.head), "truth_file": work.session.path}
+        source: Any = list(work.session.head.source) or work.data
+        if not work.session.head.source:
+            return Unknown("the session was begun from a frame: pass it to the capability")
+        with read(source, found.door, **given) as data:
+            return conclude(found, data, replace(options, alpha=work.session.head.alpha))
+    except TallystickError as error:
+        return Unknown(f"{work.asked.name} could not answer from these labels: {error}")
+
+
+def _width(one: Any) -> float:
+    return one.interval.width if isinstance(one.interval, Interval) else float("inf")
+
+
+def _shown_ask(ask: Ask) -> dict[str, Any]:
+    probability: Any = ask.probability
+    if probability is None:
+        probability = Unknown("uniform among the items on which the models that are left differ")
+    return {
+        "item": ask.item if ask.item is not None else str(ask.row + 1),
+        "system": ask.system,
+        "order": ask.number + 1,
+        "probability": probability,
+    }
+
+
+# What a labelling session has answered so far.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readers:
+    """What double reading says of the readers.
+
+    Parameters
+    ----------
+    twice, disagreed
+        How many asks two readers have read, and on how many they differ.
+    unresolved
+        Disagreements that no third reader has settled; they count as the average reader.
+    error, error_interval
+        How often one reader errs, if both err independently and equally often.
+    """
+
+    twice: int
+    disagreed: int
+    unresolved: int
+    error: float | Unknown
+    error_interval: Interval | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelResult(Result):
+    """Where a labelling session stands.
+
+    Parameters
+    ----------
+    session, question
+        The file, and what is asked.
+    asked, answered, skipped, pending
+        Cells that were drawn; answered; skipped; neither.
+    read
+        Draws that the numbers rest on: all before the first that is pending.
+    of
+        Whose number *estimate* and the intervals are: the widest, where there are several.
+    estimate, interval
+        Approximate, for a stop at a planned precision.
+    anytime_interval
+        Holds whenever you stop, whatever you saw. Verdicts rest on it.
+    measures
+        The same for every number.
+    winner
+        Who is better or best, where that is asked and settled.
+    forecast
+        At most about how many more labels; null where nothing can be forecast.
+    stop
+        precision, verdict, certain, budget, not-worth-it, or null to go on.
+    result
+        The capability's own result, with this session as its truth.
+    batch
+        The asks that were handed out by this call.
+    readers, labels_apart, seconds_per_label
+        Double reading; labels of unknown origin that are counted apart; the median time of a label.
+    """
+
+    verb: ClassVar[str] = "label"
+
+    session: str
+    question: str
+    asked: int
+    answered: int
+    skipped: int
+    pending: int
+    read: int
+    of: str | None
+    estimate: float | Unknown
+    interval: Interval | Unknown
+    anytime_interval: Interval | Unknown
+    measures: tuple[MeasureStanding, ...]
+    winner: str | None
+    forecast: int | Unknown
+    stop: str | None
+    result: Result | Unknown
+    batch: tuple[Mapping[str, Any], ...] = ()
+    readers: Readers | None = None
+    labels_apart: int = 0
+    seconds_per_label: float | Unknown = Unknown("no label was timed")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per number."""
+        if not self.measures:
+            return super().rows()
+        return [
+            {
+                "name": one.name,
+                "estimate": one.estimate,
+                "interval": one.interval,
+                "anytime": one.anytime_interval,
+            }
+            for one in self.measures
+        ]
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return how the numbers are written: shares, or points for a difference."""
+        unit: Unit = "points" if any(" - " in one.name for one in self.measures) else "share"
+        return {"estimate": unit, "interval": unit, "anytime": unit}
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the planned intervals as a forest."""
+        known = [one for one in self.measures if isinstance(one.interval, Interval)]
+        if not known:
+            return ()
+        return (
+            Figure(
+                "forest",
+                "At a planned stop (95 %, approximate)",
+                {
+                    "name": [one.name for one in known],
+                    "estimate": [one.estimate for one in known],
+                    "low": [
+                        one.interval.low for one in known if isinstance(one.interval, Interval)
+                    ],
+                    "high": [
+                        one.interval.high for one in known if isinstance(one.interval, Interval)
+                    ],
+                },
+                {"name": "name", "x": "estimate", "low": "low", "high": "high"},
+            ),
+        )
+
+
+# The sentences of a labelling session; nobody else makes them.
+
+
+ASSUMPTIONS = (
+    "labels are read in the order in which items were drawn, with the recorded probabilities",
+    "the answers are about these items, not about new ones",
+)
+
+_NEARLY = "the best, or within {:g} points of it"
+
+_STOPS = {
+    "precision": "You can stop: the precision that you asked for is reached.",
+    "verdict": "You can stop: the question is settled.",
+    "certain": "You can stop: no further label can change the answer.",
+    "budget": "The budget is spent.",
+    "not-worth-it": "Labels alone will not get there: more are needed than are left.",
+}
+
+
+def verdict_of(where: Standing, task: LabelTask, *, alpha: float) -> str:
+    """Say the answer, its number, its doubt, and whether to go on."""
+    parts = [*_answer(where, task, f"{100 * (1 - alpha):g} %, whenever you stop")]
+    if where.stop is not None:
+        parts.append(_STOPS[where.stop])
+    elif where.forecast:
+        parts.append(f"At most {about(where.forecast)} more {_unit(task)}s.")
+    return " ".join(parts)
+
+
+def _unit(task: LabelTask) -> str:
+    """Return what is drawn: one label, or an item whose outputs are all labelled."""
+    return "label" if task.rows.shape[1] == 1 else "item"
+
+
+def _answer(where: Standing, task: LabelTask, anytime: str) -> list[str]:
+    names, n = task.names, count(where.read.n)
+    labels = f"{n} {_unit(task)}" if where.read.n == 1 else f"{n} {_unit(task)}s"
+    if task.claim != "share":
+        if where.winner is None:
+            open_ = names
+            if where.best is not None:
+                open_ = tuple(n for n, live in zip(names, where.best.live, strict=True) if live)
+            best = "better" if len(names) == 2 else "the best"
+            if not where.read.n:
+                return [f"Nothing is labelled yet: {_or(open_)} may be {best}."]
+            lead = "".join(f" ({_lead(one)})" for one in where.measures)
+            return [f"Undecided after {labels}: {_or(open_)} may be {best}{lead}."]
+        spare = where.left
+        rest = f" {count(spare)} further items were not needed." if spare else ""
+        if where.winner == "neither":
+            return [f"Neither {' nor '.join(names)} is better: all {labels} are in."]
+        best = (
+            "better" if len(names) == 2 and not where.best else _NEARLY.format(task.epsilon * 100)
+        )
+        sure = "certain, on these items" if where.certain else anytime
+        return [f"{where.winner} is {best} ({sure}), after {labels}.{rest}"]
+    if not where.read.n:
+        return [f"Nothing is labelled yet; {count(task.strata.n_items)} items can be drawn."]
+    sentences = []
+    for one in where.measures[:3]:
+        if not isinstance(one.interval, Interval) or not isinstance(one.estimate, float):
+            sentences.append(f"{one.name}: no label counts for it yet.")
+        elif one.limit is not None and one.verdict is not None:
+            bar = percent(one.limit) if _is_share(one) else number(one.limit)
+            sentences.append(f"{one.name} is {one.verdict} {bar} ({anytime}), after {labels}.")
+        else:
+            sentences.append(_numbers(one))
+    more = len(where.measures) - 3
+    if more > 0:
+        sentences.append(f"{more} more in the table.")
+    return sentences
+
+
+def _or(names: Sequence[str]) -> str:
+    if len(names) < 3:
+        return " or ".join(names)
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _numbers(one: MeasureStanding) -> str:
+    assert isinstance(one.interval, Interval)
+    write = percent_interval if _is_share(one) else points_interval
+    estimate = one.estimate if isinstance(one.estimate, float) else None
+    planned = write(estimate, one.interval)
+    each = percent if _is_share(one) else points
+    low, high = (each(end) for end in one.anytime_interval)
+    return f"{one.name}: {planned} at a planned stop (approximate); {low} to {high} (anytime)."
+
+
+def _lead(one: MeasureStanding) -> str:
+    """Write a difference at a planned stop; nothing is known of it without labels."""
+    if not isinstance(one.interval, Interval) or not isinstance(one.estimate, float):
+        return "no label counts yet"
+    return f"{one.name}: {points_interval(one.estimate, one.interval)}, approximate"
+
+
+def _is_share(one: MeasureStanding) -> bool:
+    return " - " not in one.name
+
+
+def needed_of(where: Standing, task: LabelTask) -> Needed | None:
+    """Return how many labels would settle it; None if it is settled."""
+    if where.stop in ("precision", "verdict", "certain"):
+        return None
+    if where.forecast is not None and where.forecast > where.left:
+        return Needed(None, f"items: only {count(where.left)} of these are left to label")
+    if _unit(task) == "item":
+        return Needed(where.forecast, "items that label draws, with the outputs of every system")
+    return Needed(where.forecast, "labels on items that label draws")
+
+
+def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int) -> str:
+    """Say what to type next: label more, or ask the question with these labels."""
+    head, path = session.head, shlex.quote(session.path)
+    if where.stop in ("precision", "verdict", "certain", "budget"):
+        if head.question == "prevalence" or not where.read.n or not head.source:
+            return ""
+        return f"Next: {shlex.join(_question(session))}"
+    if pending:
+        size = pending
+        what = f"{count(size)} {_asked(task, size)} for an answer. To write {_them(size)} again:"
+    else:
+        outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
+        more = FIRST - where.read.n if where.read.n < FIRST else next_batch(where.progress)
+        size = max(1, more) * (outputs if task.rows.shape[1] > 1 else 1)
+        what = f"label {count(size)} more:"
+    return (
+        f"Next: {what} tallystick label --session {path} --next {size} --out batch.csv, fill in"
+        " the last column, then --add batch.csv; or label on a page with --open."
+    )
+
+
+def _question(session: Session) -> list[str]:
+    """Return the command that asks the question with the labels of the session."""
+    head = session.head
+    words = ["tallystick", head.question, *head.source]
+    given = {name: one for name, one in head.options["reading"].items() if name != "shape"}
+    scale = head.options["fields"].get("scale")
+    if scale is not None:
+        given["scale"] = [f"{end:g}" for end in scale]
+    for name, value in given.items():
+        flag = f"--{name.replace('_', '-')}"
+        held = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        words += [flag] if value is True else [flag, held]
+    return [*words, "--truth-file", session.path]
+
+
+def _asked(task: LabelTask, size: int) -> str:
+    unit = "item" if task.rows.shape[1] == 1 else "output"
+    return f"{unit} waits" if size == 1 else f"{unit}s wait"
+
+
+def _them(size: int) -> str:
+    return "it" if size == 1 else "them"
+
+
+def warnings_of(
+    where: Standing, readers: Readers | None, *, noisy: bool, apart: int, pending_after: int
+) -> tuple[str, ...]:
+    """Return what changes how a sensible reader takes the numbers."""
+    found = []
+    skips = int(where.read.skipped.sum())
+    if skips:
+        found.append(
+            f"skipped items: {count(skips)}. They count against the answer both ways, so the"
+            " intervals are wider"
+        )
+    if noisy and readers is not None:
+        found.append(
+            f"readers differ on {count(readers.disagreed)} of {count(readers.twice)} items read"
+            " twice. Their errors are larger than a third of the precision asked: have a third"
+            " reader settle the disagreements"
+        )
+    if readers is not None and readers.unresolved:
+        found.append(
+            f"{count(readers.unresolved)} disagreements are open and count as the average reader"
+        )
+    if apart:
+        found.append(
+            f"{count(apart)} labels of unknown origin are counted apart: they are taken as known,"
+            " and say nothing about the other items"
+        )
+    if pending_after:
+        found.append(
+            f"{count(pending_after)} answers stand after an item without an answer and are not"
+            " counted yet. Answer or skip the items in order"
+        )
+    return tuple(found)

@@ -1,0 +1,36 @@
+"""Score systems when judges grade every output and people only few.
+
+`evaluate` answers. The mathematics is in `tallystick.stats.adverse`; here it meets tables of
+outputs: who made them, how judges graded them, and what people said of a few.
+"""
+
+from __future__ import annotations
+
+from tallystick.verbs.score.answer import CAPABILITY, evaluate
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.result import (
+    CovariateRow,
+    CriteriaResult,
+    JudgeBreakdown,
+    JudgeRow,
+    Partial,
+    Rate,
+    ScoreResult,
+    SystemPairRow,
+    SystemRow,
+)
+
+__all__ = [
+    "CAPABILITY",
+    "CovariateRow",
+    "CriteriaResult",
+    "JudgeBreakdown",
+    "JudgeRow",
+    "Partial",
+    "Rate",
+    "ScoreQuestion",
+    "ScoreResult",
+    "SystemPairRow",
+    "SystemRow",
+    "evaluate",
+]

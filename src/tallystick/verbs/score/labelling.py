@@ -1,0 +1,554 @@
+"""What to label in order to score systems: their means, which of two is better, or the best of k.
+
+Everything comes from the same outputs that ``score`` reads. Strata are made from the judges alone,
+system by system, since what a judge's vote means differs between systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tallystick.errors import InputError
+from tallystick.results import Unknown
+from tallystick.sampling.label_accuracies import AnyInts, Floats, Ints
+from tallystick.sampling.label_best import JudgedContest
+from tallystick.sampling.label_differences import gap_spread, gap_strata
+from tallystick.sampling.label_strata import GUESS_FLOOR, LabelStrata, score_strata, share_spread
+from tallystick.sampling.label_task import LabelTask, Measure, Value, votes_task_strata
+from tallystick.stats.adverse_forecast import LabelRange, label_range, labels_to_settle
+from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
+from tallystick.table.session import Session
+from tallystick.table.words import as_word
+from tallystick.verbs.score.adjust import split_outputs
+from tallystick.verbs.score.grades import Scale, word_worth
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.reading import OutputPatterns, Outputs, item_groups, read_patterns
+from tallystick.verbs.score.systems import FIRST, System, SystemBoard, SystemPair
+
+_UNITS = "means of grades are shown as shares of the scale: 0 % is {:g}, 100 % is {:g}"
+
+PASS, FAIL = "pass", "fail"
+"""The answers that people are offered where the table shows no word of its own."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Believed:
+    """What the judges make of every distinct output: its stratum, and its chance to pass.
+
+    Each stratum belongs to one system. *chance* is a mean grade where people give numbers.
+    """
+
+    stratum: Ints
+    chance: Floats
+
+    def strata(self, patterns: OutputPatterns, given: AnyInts | None = None) -> LabelStrata:
+        """Return the strata of all rows with their guess; *given* are those a session keeps."""
+        of: AnyInts = self.stratum.astype(np.int16)[patterns.place] if given is None else given
+        stratum, counts = pattern_strata(patterns, of)
+        inside = counts > 0
+        held = np.bincount(stratum[inside], weights=counts[inside])
+        total = np.bincount(stratum[inside], weights=(counts * self.chance)[inside])
+        mean = np.clip(total / np.maximum(held, 1), GUESS_FLOOR, 1 - GUESS_FLOOR)
+        guess = np.column_stack((1 - mean, mean))
+        return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=guess)
+
+
+def pattern_strata(patterns: OutputPatterns, of: AnyInts) -> tuple[Ints, Floats]:
+    """Return the stratum of each pattern, and how many of its rows are in the population.
+
+    Strata are made of votes, so all rows of a pattern that are drawn from share one stratum. There
+    may be many millions of rows: they are looked at only where some are outside.
+    """
+    inside = of >= 0
+    if inside.all():
+        return of[patterns.first].astype(np.int64), patterns.outputs.counts
+    counts = np.bincount(patterns.place[inside], minlength=patterns.first.size)
+    stratum = np.full(patterns.first.size, -1, np.int64)
+    stratum[patterns.place[inside]] = of[inside]
+    return stratum, counts.astype(np.float64)
+
+
+def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -> LabelTask:
+    """Return the task: the mean of each system, the difference of two, or the best of k.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> table = {"item": [1, 1, 2, 2] * 20, "system": ["a", "b"] * 40, "gpt": [1, 0, 1, 1] * 20}
+    >>> data = read(table, judges=("gpt",), system="system")
+    >>> [measure.name for measure in labelling(data, ScoreQuestion()).measures]
+    ['a', 'b']
+    """
+    _check(data, question)
+    question, settled = question.settled(data)
+    if question.lower_is_better:
+        raise InputError(
+            "people are asked which outputs are good, and these grades say which are bad"
+            f" ({settled[-1].partition(':')[0]}): turn the columns round first, so that yes or a"
+            " higher number is good, or add --higher-is-better if it is so already"
+        )
+    patterns = read_patterns(data, scale=question.scale, judge_scale=question.judge_scale)
+    outputs = patterns.outputs
+    classes, code = _answers(data, patterns, question)
+    if classes and question.goal != "mean":
+        make = _difference if question.goal == "difference" else _best
+        return make(data, patterns, (classes, code), strata)
+    if question.goal != "mean":
+        raise InputError(
+            f"goal {question.goal} needs pass/fail labels: name them (--labels pass,fail)"
+        )
+    believed = _believed(outputs, graded=not outputs.votes)
+    made = believed.strata(patterns, strata)
+    low, high = question.scale or (0.0, 1.0)
+    return LabelTask(
+        claim="share",
+        classes=classes,
+        scale=None if classes else (low, high),
+        strata=made,
+        rows=np.arange(patterns.place.size, dtype=np.int32)[:, None],
+        measures=_means(patterns, made, _worth(code) if classes else _grade),
+        columns=_columns(data),
+        rule=None if classes else share_spread,
+        # Asked only when a session begins, of labels that are there already.
+        disagree=None if strata is not None else (split_outputs(outputs) > 0)[patterns.place],
+        notes=settled if classes else (*settled, _UNITS.format(low, high)),
+        ask="Is this output good?"
+        if classes
+        else f"Which grade from {low:g} to {high:g} does this output deserve?",
+    )
+
+
+def session_goal(session: Session) -> str:
+    """Return what a session was begun for: mean, difference or best."""
+    return str(session.head.options.get("fields", {}).get("goal", "mean"))
+
+
+def session_task(
+    data: Data, session: Session, *, scale: Scale | None, judge_scale: Scale | None = None
+) -> LabelTask:
+    """Return the task that a session of two or more systems was drawn for.
+
+    What the judges lead one to expect is part of its evidence, so the judges are those that the
+    session was begun with, whichever the caller asks about now.
+    """
+    head = session.head
+    judges = tuple(head.options.get("reading", {}).get("judges", ())) or data.roles.judges
+    if judges != data.roles.judges:
+        data = replace(data, roles=replace(data.roles, judges=judges))
+        scale = judge_scale = None
+    code = _passing(head.classes)
+    answers = head.classes, 1 if code is None else code
+    make = _difference if session_goal(session) == "difference" else _best
+    patterns = read_patterns(data, scale=scale, judge_scale=judge_scale)
+    task = make(data, patterns, answers, session.strata().astype(np.int64))
+    epsilon = head.options.get("epsilon")
+    return task if epsilon is None else replace(task, epsilon=float(epsilon))
+
+
+def _check(data: Data, question: ScoreQuestion) -> None:
+    """Refuse what a labelling session cannot be drawn from."""
+    roles = data.roles
+    if len(roles.systems) == 2:
+        raise InputError(
+            "a labelling session asks about single outputs, and these are preferences: let people"
+            " compare items drawn at random, and give the result to score"
+        )
+    if roles.criterion is not None:
+        raise InputError(
+            f"a labelling session is about one criterion, and column {roles.criterion!r} says which"
+            " of several a row answers: give the rows of one of them"
+        )
+    for name in ("weight", "probability"):
+        if getattr(roles, name):
+            raise InputError(f"{name} is not read by label: leave it out")
+    if not roles.judges:
+        raise InputError(f"{data.source}: name the columns of judges (--judges)")
+
+
+# -- the three tasks
+
+
+def _difference(
+    data: Data,
+    patterns: OutputPatterns,
+    answers: tuple[tuple[Label, ...], int],
+    strata: Ints | None,
+) -> LabelTask:
+    """Return the task of two systems: both outputs of an item are labelled together."""
+    outputs, names = patterns.outputs, patterns.outputs.systems
+    if len(names) != 2 or data.roles.item is None:
+        raise InputError(
+            f"goal difference compares two systems on the same items, and there are {len(names)}:"
+            " name the columns of systems and items (--system, --item), or ask for the best of"
+            " several (--goal best)"
+        )
+    rows = _rows(data, patterns)
+    chance = outputs.mean_grade()
+    judges = len(outputs.judges)
+    hits = np.round(np.where(np.isnan(chance), 0.5, chance) * judges).astype(np.int64)
+    first, second = (hits[patterns.place[rows[:, k]]] for k in (0, 1))
+    parts, guess = gap_strata(first, second, judges=judges)
+    if strata is not None:
+        # A stratum is one difference of votes: any of its items says which.
+        guess = np.zeros(int(strata.max()) + 1)
+        guess[strata[strata >= 0]] = ((first - second) / judges)[strata >= 0]
+        shares = np.column_stack(((1 - guess) / 2, (1 + guess) / 2))
+        parts = LabelStrata(of=strata, side=(guess > 0).astype(np.int64), guess=shares)
+    classes, code = answers
+
+    def value(units: Ints, answers: Floats) -> Floats:
+        passed = answers == code
+        return np.asarray(passed[:, 0].astype(np.float64) - passed[:, 1])
+
+    lead = Measure(name=f"{names[0]} - {names[1]}", value=value, guess=guess, bounds=(-1.0, 1.0))
+    return LabelTask(
+        claim="judged",
+        classes=classes,
+        strata=parts,
+        rows=rows,
+        measures=(lead,),
+        columns=_columns(data),
+        rule=gap_spread,
+        names=names,
+        ask="Is this output good?",
+    )
+
+
+def _best(
+    data: Data,
+    patterns: OutputPatterns,
+    answers: tuple[tuple[Label, ...], int],
+    strata: Ints | None,
+) -> LabelTask:
+    """Return the task of k systems: all outputs of an item are labelled together."""
+    outputs, names = patterns.outputs, patterns.outputs.systems
+    if len(names) < 2 or data.roles.item is None:
+        raise InputError(
+            f"goal best compares several systems on the same items, and there are {len(names)}:"
+            " name the columns of systems and items (--system, --item)"
+        )
+    rows = _rows(data, patterns)
+    believed = _believed(outputs, graded=not outputs.votes)
+    own = believed.strata(patterns)
+    # Items are drawn uniformly, so one stratum holds them all; outputs have strata of their own.
+    one: AnyInts = np.zeros(len(rows), np.int8) if strata is None else strata
+    classes, code = answers
+    return LabelTask(
+        claim="best-of",
+        classes=classes,
+        strata=LabelStrata(of=one, side=np.zeros(1, np.int64), guess=np.full((1, 2), 0.5)),
+        rows=rows,
+        measures=(),
+        columns=_columns(data),
+        names=names,
+        contest=JudgedContest(strata=own.of[rows], guess=own.guess),
+        passing=code,
+        ask="Is this output good?",
+    )
+
+
+def rows_by_item(outputs: Outputs) -> Ints:
+    """Return items x systems of rows; items that lack an output of some system are left out.
+
+    >>> from tallystick.table import Door, read
+    >>> table = {"id": [1, 2, 1, 3], "system": ["a", "a", "b", "b"], "gpt": [1, 0, 1, 1]}
+    >>> door = Door(want="judges", repeats=True, outputs=True)
+    >>> data = read(table, door, judges=("gpt",), system="system", item="id")
+    >>> from tallystick.verbs.score.reading import read_outputs
+    >>> rows_by_item(read_outputs(data, scale=None)).tolist()
+    [[0, 2]]
+    """
+    if outputs.item is None:
+        raise InputError("no column names the items (--item)")
+    return _grid(outputs.item, outputs.system, len(outputs.systems))
+
+
+def _rows(data: Data, patterns: OutputPatterns) -> Ints:
+    system = patterns.outputs.system.astype(np.int16)[patterns.place]
+    return _grid(item_groups(data), system, len(patterns.outputs.systems))
+
+
+def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
+    """Return items x systems of rows, in the order of the table, as the items were first seen."""
+    items = np.flatnonzero(np.bincount(item))
+    rows = np.full((int(item.max()) + 1, k), -1, np.int32)
+    rows[item, system] = np.arange(item.size, dtype=np.int32)
+    rows = rows[items]
+    whole = rows[(rows >= 0).all(axis=1)]
+    if not whole.size:
+        raise InputError("no item has an output of every system: check the column of items")
+    return whole[np.argsort(whole.min(axis=1), kind="stable")].astype(np.int64)
+
+
+# -- what people answer
+
+
+def _answers(
+    data: Data, patterns: OutputPatterns, question: ScoreQuestion
+) -> tuple[tuple[Label, ...], int]:
+    """Return the two answers and which of them is a pass; no answers where people give numbers.
+
+    Words that somebody named come first, then those of human grades that are there, then those of
+    the judges. A table that shows one word of a family offers its opposite too.
+    """
+    named = tuple(data.rules.labels)
+    if named:
+        code = _passing(named)
+        if len(named) != 2 or code is None:
+            raise InputError(
+                f"labels must be a word for pass and one for fail, got {', '.join(map(str, named))}"
+            )
+        return named, code
+    truth, outputs = data.roles.truth, patterns.outputs
+    columns = [truth] if truth is not None and outputs.n_labels else []
+    if not outputs.pass_fail or (question.scale is not None and not columns):
+        return (), 0
+    for column in (*columns, *data.roles.judges):
+        seen = [one for one in patterns.words[column] if not is_no_answer(one)]
+        found = _pair(seen)
+        if found is not None:
+            return found
+    return (FAIL, PASS), 1
+
+
+def _pair(seen: Sequence[Label]) -> tuple[tuple[Label, Label], int] | None:
+    """Return a word for fail and one for pass, as a column writes them, and the place of pass."""
+    texts = [str(label).strip() for label in seen if not isinstance(label, bool)]
+    if texts and len(texts) == len(seen) and all(NUMBER.fullmatch(text) for text in texts):
+        return (0, 1), 1
+    marks = as_pass_fail(seen)
+    if marks is None:
+        return None
+    by_mark = {mark: label for label, mark in marks.items()}
+    for family in PASS_FAIL:
+        if {as_word(label) for label in marks} <= family.keys():
+            for mark in (0.0, 1.0):
+                word = next(text for text, worth in family.items() if worth == mark)
+                by_mark.setdefault(mark, word)
+            break
+    return (by_mark[0.0], by_mark[1.0]), 1
+
+
+def _passing(named: tuple[Label, ...]) -> int | None:
+    """Return which of two words is a pass, None if that cannot be told."""
+    texts = [str(label) for label in named]
+    marks = {"0": 0.0, "1": 1.0} if sorted(texts) == ["0", "1"] else as_pass_fail(texts)
+    if marks is None and len(word_worth(named)) == 2:
+        return 1  # words of the user's own: the worse one comes first
+    return texts.index(next(t for t in texts if marks[t] == 1.0)) if marks else None
+
+
+# -- what judges make of outputs
+
+
+def _believed(outputs: Outputs, *, graded: bool) -> _Believed:
+    """Return the stratum of every distinct output, system by system, and its chance to pass."""
+    mean, counts = outputs.mean_grade(), outputs.counts
+    filled = np.where(np.isnan(mean), 0.5, mean)
+    codes = np.where(np.isnan(outputs.grades), -1, outputs.grades).astype(np.int64)
+    of, chance = np.full(mean.size, -1, np.int64), filled.copy()
+    for s in range(len(outputs.systems)):
+        mine = np.flatnonzero(outputs.system == s)
+        if graded:
+            middle = float(np.median(np.repeat(filled[mine], counts[mine].astype(np.int64))))
+            part = score_strata(filled[mine], middle=middle, counts=counts[mine])
+        else:
+            part, posterior = votes_task_strata(codes[mine], 2, counts=counts[mine])
+            chance[mine] = posterior[:, 1]
+        of[mine] = part.of.astype(np.int64) + of.max() + 1
+    return _Believed(stratum=of, chance=chance)
+
+
+def _means(patterns: OutputPatterns, strata: LabelStrata, value: Value) -> tuple[Measure, ...]:
+    """Return one measure per system: its value elsewhere is 0, and its scale makes up for it."""
+    place, outputs = patterns.place, patterns.outputs
+    n = np.bincount(outputs.system, weights=outputs.counts)
+    # A stratum belongs to one system: any of its rows says which.
+    stratum, _ = pattern_strata(patterns, strata.of)
+    owner = np.full(len(strata), -1, np.int64)
+    owner[stratum[stratum >= 0]] = outputs.system[stratum >= 0]
+    found = []
+    for s, name in enumerate(outputs.systems):
+
+        def own(units: Ints, answers: Floats, s: int = s) -> Floats:
+            return np.asarray(value(units, answers) * (outputs.system[place[units]] == s))
+
+        counts = owner == s
+        found.append(
+            Measure(
+                name=name,
+                value=own,
+                guess=np.where(counts, strata.guess[:, 1], GUESS_FLOOR),
+                counts=counts,
+                scale=place.size / float(n[s]),
+            )
+        )
+    return tuple(found)
+
+
+def _worth(code: int) -> Value:
+    def value(units: Ints, answers: Floats) -> Floats:
+        return np.asarray(answers[:, 0] == code, dtype=np.float64)
+
+    return value
+
+
+def _grade(units: Ints, answers: Floats) -> Floats:
+    return np.asarray(answers[:, 0])
+
+
+def _columns(data: Data) -> tuple[str, ...]:
+    return data.roles.columns("system", "judges")
+
+
+# How many more human grades would be enough: for a precision per system, and to settle a pair.
+
+
+FORECAST = (0.77, 1.36)
+"""Usual ratios of forecast to actual width, so of forecast to actual spread."""
+
+CERTIFIED = 1.5
+"""Width of certified intervals against the default's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstGrades:
+    """The first outputs to grade, where too few are graded for a forecast.
+
+    Parameters
+    ----------
+    items
+        How many outputs of each system should have a grade.
+    grades
+        How many of these have none yet.
+    shared
+        Whether they are to be on the same items for every system.
+    begun
+        Whether some of them have a grade already.
+    short
+        Whether some system has fewer outputs than *items*.
+    """
+
+    items: int
+    grades: int
+    shared: bool
+    begun: bool
+    short: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettlePlan:
+    """What to grade more for the two systems of a pair.
+
+    Parameters
+    ----------
+    items
+        Items that get a grade of both.
+    grades, low, high
+        Outputs to grade for that: the best guess and what is plausible. Outputs that have a grade
+        are not counted.
+    most
+        How many items there are.
+    enough
+        False where all of them may not be enough.
+    """
+
+    items: int
+    grades: int
+    low: int
+    high: int
+    most: int
+    enough: bool
+
+
+def first_grades(outputs: Outputs, board: SystemBoard | None) -> FirstGrades | None:
+    """Return the first outputs to grade; None where enough of them have a grade.
+
+    *board* holds the outputs of all systems. Where items are not known, or the systems were run on
+    different ones, every system gets grades of its own.
+    """
+    systems = range(len(outputs.systems))
+    sizes = [outputs.counts[outputs.of(s)].sum() for s in systems]
+    graded = [outputs.counts[outputs.of(s) & outputs.known].sum() for s in systems]
+
+    items = min(FIRST, round(min(sizes)))
+    missing = None if board is None else board.ungraded(systems, items)
+    shared = missing is not None
+    if missing is None:
+        items = min(FIRST, round(max(sizes)))
+        missing = round(
+            sum(max(0.0, min(items, n) - k) for n, k in zip(sizes, graded, strict=True))
+        )
+    if not missing:
+        return None
+    begun = missing < items * len(sizes) if shared else any(graded)
+    short = not shared and min(sizes) < items
+    return FirstGrades(items=items, grades=missing, shared=shared, begun=begun, short=short)
+
+
+def for_precision(system: System, half: float, alpha: float) -> LabelRange | Unknown:
+    """Return how many human grades a system needs in all for a half-width."""
+    if system.outlook is None:
+        return Unknown("too few human grades, or a target mix: nothing can be forecast")
+    return system.outlook.needed(2 * half, alpha=alpha)
+
+
+def pair_range(pair: SystemPair, alpha: float) -> LabelRange | Unknown:
+    """Return how many common items settle a pair (AL20), from one end of its interval to the
+    other.
+    """
+    if pair.outlook is None:
+        return Unknown("the two systems have too few human grades on the same items to forecast")
+    low, high = min(pair.interval.low, pair.difference), max(pair.interval.high, pair.difference)
+    return labels_to_settle(pair.difference, (low, high), pair.outlook, alpha=alpha)
+
+
+def settle_plan(
+    pair: SystemPair,
+    alpha: float,
+    ungraded: Callable[[int], int | None],
+    *,
+    certified: bool = False,
+) -> SettlePlan | None:
+    """Return what would settle a pair if its difference is what it looks like (AL20).
+
+    The plausible range comes from how wrong forecasts of a spread usually are. None where nothing
+    can be forecast: no common labels, no difference at all, or nothing left to grade. *certified*
+    intervals are about half as wide again.
+
+    Parameters
+    ----------
+    pair, alpha
+        The pair and its level.
+    ungraded
+        How many outputs have to be graded until so many items have a grade of both systems.
+    certified
+        Whether the intervals are certified.
+    """
+    if pair.outlook is None or pair.difference == 0:
+        return None
+    wider = CERTIFIED**2 if certified else 1.0
+    most = pair.outlook.items
+    sizes = [
+        replace(pair.outlook, variance=pair.outlook.variance * wider * factor).settles(
+            pair.difference, alpha=alpha
+        )
+        for factor in (FORECAST[0] ** 2, 1.0, FORECAST[1] ** 2)
+    ]
+    # What was graded did not settle it, so a forecast of fewer labels than that is not believed.
+    least = 1.1 * pair.common
+    sizes = [max(size, min(least, most)) for size in sizes]
+    # With 95 % of all items graded the pair is as good as known, settled or not.
+    enough = sizes[1] < 0.95 * most
+
+    spread = label_range(sizes[0], sizes[2], most)
+    guess = label_range(sizes[1], sizes[1], most).high or most
+    items = [max(n, pair.common + 1) for n in (spread.low, guess, spread.high or most)]
+    low, grades, high = (ungraded(min(n, most)) for n in items)
+    if not low or not grades or not high:
+        return None
+    more = min(items[1], most) - pair.common
+    return SettlePlan(items=more, grades=grades, low=low, high=high, most=most, enough=enough)

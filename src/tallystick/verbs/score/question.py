@@ -1,0 +1,321 @@
+"""What can be asked of systems that judges grade: scale, labels, population, precision, gates."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from tallystick._rng import Rng, as_rng
+from tallystick.errors import FileError, InputError
+from tallystick.results import Result
+from tallystick.table import Cases, Data, Demo, Found, Label, Question, Tally, gather, option
+from tallystick.table.capability import MOST_ROWS
+from tallystick.verbs.score.reading import read_outputs
+from tallystick.verbs.score.result import ScoreResult
+
+LabelDraw: TypeAlias = Literal["random", "all", "unknown"]
+"""How the outputs that people graded were chosen."""
+
+DRAWS = ("random", "all", "unknown")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreQuestion(Question):
+    """What is asked of systems.
+
+    In Python *target_mix* is a mapping from slice to share; the command line names a file.
+    """
+
+    scale: tuple[float, float] | None = option(
+        None,
+        "Grades are numbers from LO to HI. By default they are read off the table if the judges"
+        " use both ends.",
+        metavar="LO,HI",
+    )
+    judge_scale: tuple[float, float] | None = option(
+        None, "The judges' grades go from LO to HI, if not as the human ones.", metavar="LO,HI"
+    )
+    lower_is_better: bool = option(
+        False, "Less is better, as of errors (guessed from names): grades are turned round."
+    )
+    higher_is_better: bool = option(
+        False, "More is better, whatever the names of the columns suggest."
+    )
+    label_draw: str = option(
+        "random",
+        "How the outputs with human grades were chosen: at random, all of them, or unknown.",
+        choices=DRAWS,
+    )
+    population: str | None = option(
+        None,
+        "Score these items, or new items like them. Default: these, and new where every output has"
+        " a human grade.",
+        choices=("these", "new"),
+    )
+    certified: bool = option(
+        False, "Exact intervals instead of shorter approximate ones (see --anytime)."
+    )
+    anytime: bool = option(
+        False, "With --certified: exact even if you look at the result and then go on labelling."
+    )
+    precision: float = option(
+        0.03, "Forecast how many labels are needed to know each score to ± this.", within=(0.0, 0.5)
+    )
+    target_mix: Path | Mapping[Label, float] | None = option(
+        None,
+        "CSV file with the columns slice and share: reweight the answer to this mix of the --by"
+        " column.",
+    )
+    goal: str = option(
+        "mean",
+        "For label: the score of each system, which of two is better, or the best of several.",
+        choices=("mean", "difference", "best"),
+        hidden=True,
+    )
+    gates: tuple[str, ...] = option(
+        (),
+        "Condition such as 'new >= old - 0.02' or 'score(new) > 0.8'; repeat for more.",
+        flag="--gate",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.gates, str):
+            object.__setattr__(self, "gates", (self.gates,))
+        if self.lower_is_better and self.higher_is_better:
+            raise InputError("lower_is_better and higher_is_better exclude each other: give one")
+        if self.anytime and not self.certified:
+            raise InputError("anytime makes certified intervals hold while you look: add certified")
+        for name in ("scale", "judge_scale"):
+            low, high = getattr(self, name) or (0.0, 1.0)
+            if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
+                raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
+
+    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
+        """Return the scale of the grades."""
+        return "--scale", self.scale
+
+    def about(self, *, complete: bool) -> ScoreQuestion:
+        """Return the question about these items, or about new ones if nothing is left to infer."""
+        if self.population is not None:
+            return self
+        return replace(self, population="new" if complete else "these")
+
+    def of_part(self, alpha: float) -> ScoreQuestion:
+        """Return what is asked of one slice: it has no mix of slices."""
+        return replace(self, alpha=alpha, target_mix=None)
+
+    def settled(self, data: Data) -> tuple[ScoreQuestion, tuple[str, ...]]:
+        """Return the question with the scales and the direction that the columns show.
+
+        What the user names is left alone. Preferences have neither.
+        """
+        from tallystick.verbs.score.grades import (
+            less_is_better,
+            scale_note,
+            turned_note,
+            unclear_measure,
+            unclear_note,
+            usual_scales,
+            word_scale,
+        )
+
+        if len(data.roles.systems) == 2:
+            return self, ()
+        found, notes = self, []
+        scales = None if self.scale or self.judge_scale else usual_scales(data)
+        steps = None if self.scale else word_scale(data.rules.labels)
+        if steps is not None:
+            found = replace(found, scale=steps)
+            notes.append(f"the {steps[1]:g} words of --labels are grades from 1 to {steps[1]:g}")
+        elif scales is not None:
+            human, judges = scales
+            found = replace(found, scale=human, judge_scale=None if judges == human else judges)
+            notes.append(scale_note(human, judges))
+        if not self.higher_is_better and data.session is None:
+            word = less_is_better(data)
+            if word is not None or self.lower_is_better:
+                found = replace(found, lower_is_better=True)
+                notes.append(turned_note(None if self.lower_is_better else word))
+            elif (measure := unclear_measure(data)) is not None:
+                notes.append(unclear_note(measure))
+        return found, tuple(notes)
+
+    def mix(self) -> Mapping[str, float] | None:
+        """Return the share of each slice, by the text of its label; None without a target mix.
+
+        Shares are divided by their sum, so counts of requests do as well.
+        """
+        if self.target_mix is None:
+            return None
+        given = (
+            {str(label): share for label, share in self.target_mix.items()}
+            if isinstance(self.target_mix, Mapping)
+            else _read_mix(self.target_mix)
+        )
+        total = sum(given.values())
+        if (
+            not given
+            or not all(0 <= share < float("inf") for share in given.values())
+            or total <= 0
+        ):
+            raise InputError(
+                f"target_mix must give each slice a share of at least 0, not all 0, got {given}"
+            )
+        return {label: share / total for label, share in given.items()}
+
+
+def _read_mix(path: Path) -> dict[str, float]:
+    """Read ``slice,share`` lines; a first line without a number is a heading."""
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+            lines = [line for line in csv.reader(stream) if any(map(str.strip, line))]
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"--target-mix {path} cannot be read: {error}") from error
+    found: dict[str, float] = {}
+    for number, line in enumerate(lines, start=1):
+        try:
+            label, share = line
+            value = float(share.strip().rstrip("%"))
+        except ValueError:
+            if number == 1 and len(line) == 2:
+                continue
+            raise FileError(
+                f"--target-mix {path}, line {number}: write slice,share with a number, got"
+                f" {','.join(line)!r}"
+            ) from None
+        if label.strip() in found:
+            raise FileError(f"--target-mix {path}, line {number}: {label.strip()!r} stands twice")
+        found[label.strip()] = value
+    return found
+
+
+# A table for the demonstration: three systems, three judges who like the wrong one, 60 grades.
+
+
+QUESTIONS = 667
+GRADED = 20
+"""Questions on which people graded all three systems."""
+
+PASSES = {"system-a": 0.50, "system-b": 0.88, "system-c": 0.66}
+"""How many outputs are good."""
+
+JUDGES = {
+    "gpt": {"system-a": (0.97, 0.90), "system-b": (0.90, 0.20), "system-c": (0.88, 0.25)},
+    "claude": {"system-a": (0.97, 0.80), "system-b": (0.93, 0.15), "system-c": (0.92, 0.20)},
+    "llama": {"system-a": (0.95, 0.85), "system-b": (0.88, 0.35), "system-c": (0.85, 0.35)},
+}
+"""How often each judge passes good outputs and bad ones: all three fall for system-a."""
+
+
+def demo(rng: Rng) -> Demo:
+    """Return 2,001 outputs of three systems, of which people graded 60."""
+    return judged_outputs(rng)[0]
+
+
+def judged_outputs(rng: Rng) -> tuple[Demo, list[str]]:
+    """Return the same with what a person would say about every output, which the table hides."""
+    draw = as_rng(rng)
+    truth: list[str] = []
+    names = np.array(["fail", "pass"])
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("question", "system", "topic", *JUDGES, "human")
+    }
+    topics = draw.choice(["billing", "delivery", "returns"], QUESTIONS, p=[0.5, 0.3, 0.2])
+    hard = draw.standard_normal(QUESTIONS)
+    graded = set(draw.choice(QUESTIONS, GRADED, replace=False).tolist())
+    for question in range(QUESTIONS):
+        for system, rate in PASSES.items():
+            # Part of the luck is the question's own, so systems fail on the same questions.
+            luck = 0.4 * hard[question] + 0.917 * draw.standard_normal()
+            good = bool(luck < _quantile(rate))
+            columns["question"].append(f"q{question:03d}")
+            columns["system"].append(system)
+            columns["topic"].append(str(topics[question]))
+            for judge, rates in JUDGES.items():
+                passed = draw.random() < rates[system][0 if good else 1]
+                columns[judge].append(str(names[int(passed)]))
+            truth.append(str(names[int(good)]))
+            columns["human"].append(truth[-1] if question in graded else "")
+    shown = Demo(
+        story=(
+            "Three language models grade every answer of three support bots; people graded 60"
+            " answers. Which bot is best, and how good is it really?"
+        ),
+        table=columns,
+        options={
+            "item": "question",
+            "system": "system",
+            "judges": tuple(JUDGES),
+            "truth": "human",
+        },
+    )
+    return shown, truth
+
+
+def _quantile(share: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(share))
+
+
+# The graded outputs on which people and most judges differ.
+
+
+KIND, STRICT = "judges too kind", "judges too strict"
+
+
+def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+    """Return the outputs that people grade lower or higher than most judges.
+
+    None where there is nothing to look at: no human grades, preferences, numbers instead of pass
+    and fail, or counts without rows.
+    """
+    if not isinstance(result, ScoreResult) or not result.n_labels or isinstance(data.held, Tally):
+        return None
+    if len(data.roles.systems) == 2 or data.n_rows > MOST_ROWS:
+        return None
+    outputs = read_outputs(
+        data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
+    )
+    if not outputs.pass_fail or outputs.counted:
+        return None
+
+    voted = ~np.isnan(outputs.grades)
+    passed = np.where(voted, outputs.grades > 0.5, False).sum(axis=1)
+    cast = voted.sum(axis=1)
+    # An even split is no majority, so such an output is no error of most judges.
+    majority = np.sign(2 * passed - cast)
+    truth = np.where(outputs.known, np.where(outputs.truth > 0.5, 1, -1), 0)
+    differs = np.nonzero((truth != 0) & (majority != 0) & (majority != truth))[0]
+
+    names = (data.roles.truth, *outputs.judges)
+    cells = data.cells(*(name for name in names if name))
+    found = [
+        Found(
+            row=int(row),
+            kind=KIND if truth[row] < 0 else STRICT,
+            summary=f"person {_word(truth[row])} · judges {passed[row]} of {cast[row]} pass",
+            votes=tuple(
+                ("person" if name == data.roles.truth else name, str(cells[name][row]))
+                for name in names
+                if name and cells[name][row] is not None
+            ),
+        )
+        for row in sorted(differs, key=lambda row: (truth[row], -abs(2 * passed[row] - cast[row])))
+    ]
+    kind = sum(one.kind == KIND for one in found)
+    line = (
+        f"{len(found):,} of the {outputs.n_labels:,} graded outputs where the person and most"
+        f" judges differ: {kind:,} too kind, {len(found) - kind:,} too strict."
+    )
+    return gather(data, found, title="Outputs", line=line, texts=texts)
+
+
+def _word(truth: int) -> str:
+    return "pass" if truth > 0 else "fail"

@@ -1,0 +1,374 @@
+"""What ``score`` answers: systems with corrected scores, pairs, judges, and what to grade next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from tallystick.errors import InputError
+from tallystick.results import Figure, Interval, Result, Section, Slice, Unit, Unknown
+from tallystick.stats.adverse_forecast import LabelRange
+
+NOT_SETTLED = "not settled"
+"""The verdict on a pair that stays open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A number with its interval, or why there is none."""
+
+    estimate: float | Unknown
+    interval: Interval | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemRow:
+    """One system.
+
+    Parameters
+    ----------
+    score, interval
+        The corrected score.
+    judge_only
+        What the judges alone say: their mean grade.
+    bias, bias_interval
+        How much too kind the judges are: judge_only - score.
+    by_judge
+        The mean grade of each judge.
+    n_outputs, n_labels
+        Outputs, and those with a human grade.
+    labels_worth
+        How many human grades alone would be as informative as these with the judges.
+    rank_interval
+        Between which ranks the system lies; all systems at once.
+    needed
+        Human grades in all for the precision asked for.
+    """
+
+    name: str
+    score: float | Unknown
+    interval: Interval | Unknown
+    judge_only: float | Unknown
+    bias: float | Unknown
+    bias_interval: Interval | Unknown
+    n_outputs: int
+    n_labels: int
+    labels_worth: float | Unknown
+    rank_interval: tuple[int, int] | Unknown
+    by_judge: Mapping[str, float | Unknown]
+    needed: LabelRange | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemPairRow:
+    """Two systems; *a* has the higher score.
+
+    *interval* and *adjusted_p* hold for all pairs at once.
+    *verdict* is ``a is better`` with its name, or ``not settled``. *needed* are items to grade for
+    both systems, in all.
+    """
+
+    a: str
+    b: str
+    difference: float
+    interval: Interval
+    p_value: float
+    adjusted_p: float
+    judge_only_difference: float | Unknown
+    verdict: str
+    needed: LabelRange | Unknown
+    common_labels: int
+
+    @property
+    def settled(self) -> bool:
+        """Whether the order of the two is shown."""
+        return self.verdict != NOT_SETTLED
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRow:
+    """One judge against the people.
+
+    Parameters
+    ----------
+    tpr, tnr
+        Share of good outputs that it passes, and of bad ones that it fails.
+    kappa
+        Agreement beyond chance (Cohen).
+    bias
+        How much higher it grades than people, on outputs that both graded.
+    per_system
+        System to ``tpr`` and ``tnr``, from ten human grades of each class.
+    n_labels
+        Outputs that it and a person graded.
+    wider
+        How much wider the intervals would be with this judge alone (median over systems).
+    """
+
+    name: str
+    tpr: Rate
+    tnr: Rate
+    kappa: Rate
+    bias: Rate
+    per_system: Mapping[str, Mapping[str, Rate]]
+    n_labels: int
+    wider: float | Unknown = field(default_factory=lambda: Unknown("there is one judge only"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partial:
+    """A judge that treats one system differently: *outputs* are good, bad or all ("") of them.
+
+    *here* and *elsewhere* are the shares it passes of the *n_here* outputs of that system and of
+    the *n_elsewhere* outputs of the others that people graded (its bias, for numbers).
+    """
+
+    judge: str
+    system: str
+    outputs: str
+    here: float
+    elsewhere: float
+    n_here: int
+    n_elsewhere: int
+    kinder: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeBreakdown:
+    """Without human grades: *a* leads *b* unless the judges err on more than *error* of each."""
+
+    a: str
+    b: str
+    lead: float
+    error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CovariateRow:
+    """How a judge's error moves with a covariate.
+
+    *slope* is points of error per standard deviation of the covariate. *system* is None for all
+    systems together. *explained* says how much of the raw lead of one system over another the slope
+    accounts for, by ``a - b``.
+    """
+
+    covariate: str
+    judge: str
+    system: str | None
+    slope: float | Unknown
+    interval: Interval | Unknown
+    p_value: float | Unknown
+    n_labels: int
+    explained: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreResult(Result):
+    """How good the systems are; the verb ``score``.
+
+    Parameters
+    ----------
+    systems
+        From best to worst; without human grades from highest to lowest judge-only mean, which is no
+        ranking.
+    pairs
+        Every pair, the surest first; Unknown where pairs cannot be told.
+    tiers, contenders
+        As in compare.
+    judges
+        Every judge against the people.
+    partial
+        Judges that treat a system differently.
+    enough
+        The judge that would be enough alone, None if none would.
+    breakdown
+        Without human grades: how wrong the judges would have to be.
+    covariates
+        How the judges' errors depend on covariates.
+    n_labels
+        Human grades.
+    labels_worth
+        What they are worth with the judges, in all.
+    population
+        ``these`` items, or ``new`` items like them.
+    turned
+        Whether less is better, so that all grades were turned round.
+    scale, judge_scale
+        Of the human grades, in which all is shown, and of the judges' where it is another; null for
+        pass and fail.
+    label_goal
+        What ``label`` should aim at to settle what is open; None if nothing is open, or if labels
+        would not settle it.
+    label_command
+        The command that begins such a session; only the command line knows it.
+    """
+
+    verb: ClassVar[str] = "score"
+
+    systems: tuple[SystemRow, ...]
+    pairs: tuple[SystemPairRow, ...] | Unknown
+    tiers: tuple[tuple[str, ...], ...]
+    contenders: tuple[str, ...]
+    judges: tuple[JudgeRow, ...]
+    partial: tuple[Partial, ...] = ()
+    enough: str | None = None
+    breakdown: tuple[JudgeBreakdown, ...] = ()
+    covariates: tuple[CovariateRow, ...] = ()
+    n_labels: int = 0
+    labels_worth: float | Unknown = 0.0
+    population: str = "these"
+    scale: tuple[float, float] | None = None
+    judge_scale: tuple[float, float] | None = None
+    turned: bool = False
+    alpha: float = 0.05
+    label_goal: str | None = field(default=None, repr=False, metadata={"private": True})
+    label_command: str = field(default="", repr=False, metadata={"private": True})
+
+    def system(self, name: str) -> SystemRow:
+        """Return the row of a system."""
+        for row in self.systems:
+            if row.name == name:
+                return row
+        raise InputError(f"there is no system {name!r}: there are {[r.name for r in self.systems]}")
+
+    def pair(self, a: str, b: str) -> SystemPairRow:
+        """Return the row of two systems, in the order in which it is listed."""
+        if isinstance(self.pairs, Unknown):
+            raise InputError(f"pairs are not known: {self.pairs.reason}")
+        for row in self.pairs:
+            if {row.a, row.b} == {a, b}:
+                return row
+        raise InputError(f"there is no pair {a!r} and {b!r}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per system."""
+        return [
+            {
+                "system": row.name,
+                "judges": row.judge_only,
+                "score": row.score,
+                "interval": row.interval,
+                "bias": row.bias,
+                "human grades": row.n_labels,
+            }
+            for row in self.systems
+        ]
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        if not self._share:
+            return {}
+        return {"judges": "share", "score": "share", "bias": "points"}
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: systems, pairs and judges."""
+        from tallystick.verbs.score.terminal import folds_of
+
+        return folds_of(self)
+
+    @property
+    def _share(self) -> bool:
+        """Whether scores are shares of outputs that pass."""
+        return self.scale is None or self.scale == (0.0, 1.0)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the scores beside what judges say, and the differences."""
+        found = [self._scores()]
+        if not isinstance(self.pairs, Unknown) and self.pairs:
+            found.append(self._differences())
+        return tuple(found)
+
+    def _scores(self) -> Figure:
+        ends = [
+            tuple(row.interval) if isinstance(row.interval, Interval) else (None, None)
+            for row in self.systems
+        ]
+        return Figure(
+            kind="forest",
+            title="Share of outputs that pass" if self._share else "Scores",
+            columns={
+                "system": [row.name for row in self.systems],
+                "score": [_gap(row.score) for row in self.systems],
+                "low": [low for low, _ in ends],
+                "high": [high for _, high in ends],
+                "judges alone": [_gap(row.judge_only) for row in self.systems],
+            },
+            roles={
+                "name": "system",
+                "x": "score",
+                "low": "low",
+                "high": "high",
+                "mark": "judges alone",
+            },
+            labels={"x": "corrected", "low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit="share" if self._share else "number",
+        )
+
+    def _differences(self) -> Figure:
+        pairs = () if isinstance(self.pairs, Unknown) else self.pairs
+        return Figure(
+            kind="forest",
+            title="Differences between systems, in points" if self._share else "Differences",
+            columns={
+                "pair": [f"{row.a} − {row.b}" for row in pairs],
+                "difference": [row.difference for row in pairs],
+                "low": [row.interval.low for row in pairs],
+                "high": [row.interval.high for row in pairs],
+                "judges alone": [_gap(row.judge_only_difference) for row in pairs],
+                "settled": [row.settled for row in pairs],
+            },
+            roles={
+                "name": "pair",
+                "x": "difference",
+                "low": "low",
+                "high": "high",
+                "mark": "judges alone",
+                "settled": "settled",
+            },
+            labels={"low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit="points" if self._share else "number",
+        )
+
+    def terminal(self, width: int) -> list[tuple[str, str]] | None:
+        """Return the lines that a terminal shows, each with its style."""
+        from tallystick.verbs.score.terminal import lines
+
+        return lines(self, width)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriteriaResult(Result):
+    """One answer per criterion, at a level that holds for all of them together.
+
+    Parameters
+    ----------
+    criteria
+        Criterion by criterion: its answer, or why there is none.
+    """
+
+    verb: ClassVar[str] = "score"
+
+    criteria: tuple[Slice, ...]
+    alpha: float = 0.05
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per criterion and system."""
+        found = []
+        for part in self.criteria:
+            if isinstance(part.answer, ScoreResult):
+                found += [{"criterion": part.label, **row} for row in part.answer.rows()]
+        return found
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the scores of every criterion."""
+        return tuple(
+            replace(one, title=f"{part.label}: {one.title}")
+            for part in self.criteria
+            if isinstance(part.answer, ScoreResult)
+            for one in part.answer.figures()[:1]
+        )
+
+
+def _gap(value: float | Unknown) -> float | None:
+    return None if isinstance(value, Unknown) else value

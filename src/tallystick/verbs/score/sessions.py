@@ -1,0 +1,463 @@
+"""Score systems from a labelling session: intervals that know how each output was drawn.
+
+Labels of a session are not a uniform sample of outputs. What is uniform depends on its goal:
+
+==============  ====================================================================================
+goal            how labels were drawn, and what their intervals rest on
+==============  ====================================================================================
+``mean``        outputs, by strata with known probabilities: inside a stratum every output was
+                equally likely, so each system is a stratified mean on the session's own strata
+``difference``  whole items, by strata of the vote difference: stratified means, and the difference
+                of the two labels of each item, in the same strata (AL19)
+``best``        whole items, uniformly: the strata of ``score`` itself, and the difference of the
+                two labels adjusted for the judges (AL6) on the items labelled for both
+==============  ====================================================================================
+
+An output that a person skipped, or on which two readers disagree for good, counts as a fail for the
+lower end and as a pass for the upper one. Labels of unknown origin are known, and no part of the
+sample. Who is better is said by the rule that the session itself stops by (`session_pairs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.results import Interval, Needed, Sentences, Unknown, about, count
+from tallystick.sampling.label_differences import NEITHER, SessionOrder, session_order
+from tallystick.sampling.label_means import Apart, both_ways, for_drawing
+from tallystick.sampling.label_shares import planned_mean
+from tallystick.stats.adverse_binary import AdverseEstimate, adverse_shares, labels_worth
+from tallystick.stats.adverse_ends import Spread
+from tallystick.stats.adverse_numbers import adverse_difference, adverse_means
+from tallystick.stats.adverse_systems import METHOD as PAIR_METHOD
+from tallystick.stats.maxt import holm
+from tallystick.stats.signs import step_down_order
+from tallystick.table import Data
+from tallystick.table.session import Session
+from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.labelling import rows_by_item, session_goal, session_task
+from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.reading import Floats, Ints, Outputs, consensus
+from tallystick.verbs.score.result import SystemPairRow, SystemRow
+from tallystick.verbs.score.systems import (
+    SMALLEST,
+    Places,
+    System,
+    SystemPair,
+    agreeing,
+    crossed,
+    inverted,
+    score_of,
+    system_strata,
+)
+from tallystick.verbs.score.verdict import number_word
+
+METHOD = "adverse likelihood on the strata of the session"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SessionDraws:
+    """Which outputs were drawn for a label, and from which strata.
+
+    Parameters
+    ----------
+    outputs, values
+        The outputs with the labels of the session as human grades, and their consensus.
+    stratum
+        The stratum of each output, -1 for those that could not be drawn.
+    drawn
+        Which outputs were drawn and may be read.
+    apart
+        Which outputs have a label of unknown origin.
+    rows
+        Items x systems of outputs, where all outputs of an item were labelled together.
+    uniform
+        Whether items were drawn uniformly.
+    order
+        Who is better by the rule of the session; None where its goal was the means.
+    level
+        The level at which the session settles its question.
+    """
+
+    outputs: Outputs
+    values: Floats
+    stratum: Ints
+    drawn: NDArray[np.bool_]
+    apart: NDArray[np.bool_]
+    rows: Ints | None
+    uniform: bool = False
+    order: SessionOrder | None = None
+    level: float = 0.95
+
+    def systems(self, alpha: float) -> list[System]:
+        """Return the score of every system at a level."""
+        return [self._system(s, alpha) for s in range(len(self.outputs.systems))]
+
+    def gaps(self, first: int, second: int) -> tuple[Floats, Floats]:
+        """Return the differences of two systems on the items labelled for both, in item order.
+
+        Skips are at the least value in the first array and at the largest in the second.
+        """
+        a, b = self._both(first, second)
+        gap = self.outputs.truth[a] - self.outputs.truth[b]
+        return np.where(np.isnan(gap), -1.0, gap), np.where(np.isnan(gap), 1.0, gap)
+
+    def difference(self, first: int, second: int, alpha: float) -> Interval | None:
+        """Return the interval of a difference, where items were drawn as a whole."""
+        low, high = self.gaps(first, second)
+        if self.rows is None or not low.size:
+            return None
+        a, b = self.rows[:, first], self.rows[:, second]
+        if not self.uniform:
+            sizes = np.bincount(self.stratum[a])
+            where = self.stratum[self._both(first, second)[0]]
+            return planned_mean(
+                sizes, where, (low, high), bounds=(-1.0, 1.0), counted=False, alpha=alpha
+            )[1]
+        judged = self.values[a] - self.values[b]
+        every, mine = Spread.of(judged), judged[self.drawn[a] & self.drawn[b]]
+        below = above = adverse_difference(low, mine, every, alpha=alpha).interval
+        if not np.array_equal(low, high):
+            above = adverse_difference(high, mine, every, alpha=alpha).interval
+        return replace(below, high=above.high)
+
+    def _both(self, first: int, second: int) -> tuple[Ints, Ints]:
+        """Return the outputs of two systems on the items that were drawn for both."""
+        if self.rows is None:
+            none = np.empty(0, np.int64)
+            return none, none
+        a, b = self.rows[:, first], self.rows[:, second]
+        both = self.drawn[a] & self.drawn[b]
+        return a[both], b[both]
+
+    def estimate(self, s: int, alpha: float) -> tuple[float, Interval] | None:
+        """Return the score of one system and its interval, None if none of it was drawn."""
+        outputs, mine = self.outputs, self.outputs.of(s)
+        inside, seen, known = mine & (self.stratum >= 0), mine & self.drawn, mine & self.apart
+        if not seen.any():
+            return None
+        value, ends = planned_mean(
+            np.bincount(self.stratum[inside]),
+            self.stratum[seen],
+            both_ways(*_skips(outputs.truth[seen])),
+            counted=outputs.pass_fail,
+            alpha=alpha,
+        )
+        apart = Apart(
+            known=int(known.sum()),
+            total=float(outputs.truth[known].sum()),
+            sampled=int(inside.sum()),
+        )
+        return apart.whole(value), apart.interval(replace(ends, method=METHOD))
+
+    def _system(self, s: int, alpha: float) -> System:
+        outputs, mine = self.outputs, self.outputs.of(s)
+        known, n = int((mine & self.apart).sum()), int(mine.sum())
+        found = self.estimate(s, alpha)
+        name = outputs.systems[s]
+        if found is None:
+            return System(name=name, found=None, outlook=None, n=n, n_labels=known)
+        value, interval = found
+        labels = for_drawing(*_skips(outputs.truth[mine & self.drawn]))
+        alone = _labels_alone(n, labels, value, alpha, counted=outputs.pass_fail)
+        m = labels.size
+        worth = labels_worth(np.array([m]), np.array([alone.width]), np.array([interval.width]))[0]
+        held = AdverseEstimate(
+            estimate=value, interval=interval, labels_only=alone, n_labels=m, worth=float(worth)
+        )
+        return System(name=name, found=held, outlook=None, n=n, n_labels=m + known)
+
+
+def _skips(labels: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    return labels, np.isnan(labels)
+
+
+def _labels_alone(n: int, labels: Floats, value: float, alpha: float, *, counted: bool) -> Interval:
+    """Return what as many labels alone, drawn at random, would have given."""
+    m = labels.size
+    if not counted:
+        rows = labels[None], np.zeros((1, m))
+        return adverse_means(*rows, Spread.constant(n), alpha=alpha)[0].interval
+    passes = float(np.clip(round(m * value), 0, m))
+    counts = (np.array([[float(part)]]) for part in (n, m, passes))
+    return adverse_shares(*counts, alpha=alpha)[0].interval
+
+
+def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> SessionDraws:
+    """Return the draws of the session that the truth comes from."""
+    session = data.session
+    if session is None:
+        raise InputError("the truth does not come from a labelling session")
+    head = session.head
+    if head.question == "compare":
+        raise InputError(
+            f"{session.path} was drawn for compare, only where models differ: it says nothing"
+            " about the score of a system. Begin a session with --question score"
+        )
+    if question.certified or question.population == "new":
+        raise InputError(
+            "labels of a session were drawn by strata: they have neither certified intervals nor"
+            " say anything of new items. Leave out --certified and --population"
+        )
+    if not session.readable():
+        raise InputError(f"{session.path} has no labels to read yet: answer its first items")
+    goal, values = session_goal(session), consensus(outputs)
+    of, rows = session.strata().astype(np.int64), None
+    stratum = of
+    if head.units == "items":
+        rows = rows_by_item(outputs)
+        own = system_strata(outputs, values)[rows] if goal == "best" else of[:, None]
+        stratum = np.full(outputs.system.size, -1, np.int64)
+        stratum[rows] = own
+    if stratum.size != outputs.system.size:
+        raise InputError(f"{session.path} was drawn from a table with other rows")
+    drawn, apart = _drawn(session, stratum.size)
+    return SessionDraws(
+        outputs=outputs,
+        values=values,
+        stratum=stratum,
+        drawn=drawn,
+        apart=apart,
+        rows=rows,
+        uniform=goal == "best",
+        order=None if goal == "mean" else _order(data, session, outputs, question.alpha),
+        level=1 - head.alpha,
+    )
+
+
+def _order(data: Data, session: Session, outputs: Outputs, alpha: float) -> SessionOrder:
+    """Say who is better, at the level that is asked for."""
+    task = session_task(data, session, scale=outputs.scale, judge_scale=outputs.judge_scale)
+    order = session_order(session, task, alpha=alpha)
+    if order.best is not None and alpha < session.head.alpha:
+        # Systems left the contest at its own level, which proves less than is asked for.
+        return replace(order, winner=None, certain=False, live=np.ones_like(order.live))
+    return order
+
+
+def _drawn(session: Session, rows: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which rows were drawn and may be read, and which have a label of unknown origin."""
+    drawn, apart = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
+    last = session.readable()
+    drawn[[ask.row for ask in session.asks if ask.draw < last]] = True
+    apart[list(session.apart)] = True
+    return drawn, apart
+
+
+# Pairs of systems from a labelling session: who is better by its own rule, and by how much.
+#
+# A session that asks who is better stops when its anytime evidence says so. People look at it
+# after
+# every batch, so only that evidence may order two systems: an approximate interval that is looked
+# at
+# again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions;
+# all
+# directions together are stepped down by (M5), so that no wrong order is claimed. The interval of
+# the
+# difference is approximate, for the size of the difference, and agrees with the verdict about 0.
+#
+# A session whose goal were the means has drawn each system's outputs independently of the
+# others'.
+# There a difference comes from the two scores (AL9), with nothing in common: which items happen
+# to be
+# labelled for both says nothing of how far the two estimates are off together.
+
+
+HALVINGS = 14
+"""Steps to a p-value: it is good to a tenth of a percent of itself."""
+
+
+def session_pairs(
+    draws: SessionDraws, systems: list[System], question: ScoreQuestion
+) -> list[SystemPair]:
+    """Compare every pair of systems that the session has labelled.
+
+    Parameters
+    ----------
+    draws, systems
+        How labels were drawn, and the scores at the level of the question.
+    question
+        The level.
+    """
+    graded = [s for s, one in enumerate(systems) if one.score is not None]
+    places = list(combinations(graded, 2))
+
+    def interval(pair: tuple[int, int], alpha: float) -> Interval:
+        own = draws.difference(*pair, alpha)
+        return _of_scores(draws, pair, alpha) if own is None else own
+
+    level = question.alpha / max(1, len(places))
+    intervals = [interval(pair, level) for pair in places]
+    if draws.order is None:
+
+        def holds(rows: Places, alpha: Floats) -> NDArray[np.bool_]:
+            found = zip(rows, alpha, strict=True)
+            return np.array([crossed(interval(places[row], float(a))) for row, a in found], bool)
+
+        p_values = inverted(holds, len(places), halvings=HALVINGS)
+        steps = [float(step) for step in holm(p_values)]
+        evidence = [(p, step, 0) for p, step in zip(p_values, steps, strict=True)]
+    else:
+        evidence = _evidence(draws, draws.order, graded)
+    return [
+        _pair(draws, systems, pair, found, one, question.alpha)
+        for pair, found, one in zip(places, intervals, evidence, strict=True)
+    ]
+
+
+def _of_scores(draws: SessionDraws, pair: tuple[int, int], alpha: float) -> Interval:
+    """Return the interval (AL9) of the difference of two scores with nothing in common."""
+    one, two = (draws.estimate(s, alpha) for s in pair)
+    if one is None or two is None:
+        raise InputError("a pair of systems needs human grades of both")
+    (a, first), (b, second) = one, two
+    low = a - b - hypot(a - first.low, second.high - b)
+    high = a - b + hypot(first.high - a, b - second.low)
+    return Interval(max(-1.0, low), min(1.0, high), 1 - alpha, "approximate", None, PAIR_METHOD)
+
+
+def _evidence(
+    draws: SessionDraws, order: SessionOrder, graded: list[int]
+) -> list[tuple[float, float, int]]:
+    """Return the anytime p-value of each pair, the adjusted one, and the direction of both."""
+    p_values = np.array(order.p_values, dtype=np.float64)
+    items = 0 if draws.rows is None else len(draws.rows)
+    for a, b in combinations(graded, 2):
+        low, high = draws.gaps(a, b)
+        left = items - low.size
+        # What the labels prove needs no test: the items that are left cannot turn the sign.
+        if low.sum() > left:
+            p_values[a, b] = 0.0
+        elif high.sum() < -left:
+            p_values[b, a] = 0.0
+    p_values = p_values[np.ix_(graded, graded)]
+    adjusted = step_down_order(np.minimum(p_values, 1.0))
+    found = []
+    for a, b in combinations(range(len(graded)), 2):
+        sign = 1 if p_values[a, b] <= p_values[b, a] else -1
+        ahead = (a, b) if sign > 0 else (b, a)
+        # Twice the smaller direction is for both (W13).
+        both = min(1.0, 2 * float(p_values[ahead]))
+        found.append((both, max(both, float(adjusted[ahead])), sign))
+    return found
+
+
+def _pair(
+    draws: SessionDraws,
+    systems: list[System],
+    places: tuple[int, int],
+    interval: Interval,
+    evidence: tuple[float, float, int],
+    alpha: float,
+) -> SystemPair:
+    p, adjusted, sign = evidence
+    first, second = places
+    difference = score_of(systems[first]) - score_of(systems[second])
+    # Each interval is at a level of its own so that all of them hold at the level asked.
+    held = replace(
+        interval,
+        low=min(difference, interval.low),
+        high=max(difference, interval.high),
+        level=1 - alpha,
+    )
+    decided = None
+    if draws.order is not None:
+        decided = sign if adjusted <= alpha else 0
+        decided = _as_named(draws.order, places) or decided
+        # Two systems are settled by the very words of the session, at the edge of its level too.
+        adjusted = min(adjusted, alpha) if decided else adjusted
+        p = min(p, adjusted)
+    turned = bool(decided) and difference * float(decided or 0) <= 0
+    common = draws.gaps(first, second)[0].size
+    return SystemPair(
+        first=first,
+        second=second,
+        difference=difference,
+        # Later labels may have turned the estimate; the interval then shows it as it is.
+        interval=held if turned else agreeing(held, difference, difference, adjusted, alpha),
+        p_value=max(p, SMALLEST) if draws.order is None else p,
+        adjusted_p=adjusted,
+        outlook=None,
+        common=common,
+        decided=decided,
+    )
+
+
+def _as_named(order: SessionOrder, places: tuple[int, int]) -> int:
+    """Return the direction in which the session has named one of two systems, 0 for none."""
+    if len(order.names) != 2 or order.epsilon or order.winner in (None, NEITHER):
+        return 0
+    named = order.names.index(str(order.winner))
+    return int(np.where(named == places[0], 1, -1))
+
+
+# The sentences of ``score`` about a labelling session that asked who is better.
+#
+# The session has told its user who is better, or that this is open. ``score`` says the same, with
+# its
+# own numbers, and gives the session as the reason.
+
+
+def with_session(
+    said: Sentences,
+    order: SessionOrder,
+    rows: Sequence[SystemRow],
+    pairs: Sequence[SystemPairRow],
+    units: Units,
+    alpha: float,
+) -> Sentences:
+    """Return the sentences with what the session has settled, or with what it still needs."""
+    if order.winner is None:
+        return replace(said, next=_go_on(order))
+    reason = _reason(order, alpha)
+    if order.winner == NEITHER:
+        answer = f"Neither {' nor '.join(order.names)} is better on these items."
+        return replace(said, answer=f"{answer} {reason}", open="", next="")
+    rest = {name for name in order.names if name != order.winner}
+    beaten = {row.b for row in pairs if row.settled and row.a == order.winner}
+    answer = said.answer if rest <= beaten else _nearly(order, rows, units)
+    return replace(said, answer=f"{answer} {reason}", open="", next="")
+
+
+def _nearly(order: SessionOrder, rows: Sequence[SystemRow], units: Units) -> str:
+    """Say that the winner is the best, or so close to it that the difference does not matter."""
+    row = next(row for row in rows if row.name == order.winner)
+    text = "unknown"
+    if not isinstance(row.score, Unknown):
+        text = units.score(row.score, row.interval if isinstance(row.interval, Interval) else None)
+    return (
+        f"{order.winner} is the best of {number_word(len(order.names))} systems, or within"
+        f" {100 * order.epsilon:g} points of the best: {text}."
+    )
+
+
+def _reason(order: SessionOrder, alpha: float) -> str:
+    """Say that the session settled it, after how many items, and how sure that is."""
+    sure = (
+        "certain, on these items"
+        if order.certain
+        else f"{100 * (1 - alpha):g} %, whenever you stop"
+    )
+    items = "item" if order.labelled == 1 else "items"
+    return f"The labelling session settled it after {count(order.labelled)} {items} ({sure})."
+
+
+def _go_on(order: SessionOrder) -> str:
+    if not order.left:
+        return ""
+    more = f": at most {about(order.missing)} more items" if order.missing else ""
+    return f"Next: go on with the labelling session{more}."
+
+
+def needed_draws(order: SessionOrder) -> Needed | None:
+    """Return how many more draws of the session would settle it."""
+    if order.missing is not None and order.missing > order.left:
+        return Needed(None, f"items: only {count(order.left)} of these are left to label")
+    return Needed(order.missing, "items that label draws, with the outputs of every system")

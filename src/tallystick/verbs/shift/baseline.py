@@ -1,0 +1,486 @@
+"""``tallystick shift baseline``: the first measurement of an API, with its own noise.
+
+Each item is asked K times. One more old run is the best cure for noise: with it, a later `shift`
+measures how noisy the old API was instead of assuming it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import date
+from math import sqrt
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.clients import (
+    KINDS,
+    UNREAD,
+    Client,
+    ClientQuestion,
+    Reading,
+    Usage,
+    client_of,
+    read_label,
+    usage_warnings,
+)
+from tallystick.clients.caller import Gathered, Questions, gather
+from tallystick.clients.journal import draw_of, read_journal
+from tallystick.errors import FileError, FormatError, InputError
+from tallystick.results import Figure, Interval, Result, Unknown, to_json
+from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
+from tallystick.verbs.shift.design import Items
+from tallystick.verbs.shift.old_draws import old_noise
+from tallystick.verbs.shift.prepare import client_columns
+from tallystick.verbs.shift.result import Change, ShiftResult
+from tallystick.verbs.shift.verdict import baseline_verdict, baseline_warnings, history_verdict
+
+_API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
+_PRIVATE = {"private": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineQuestion(ClientQuestion):
+    """The first measurement of an API: every item, K times."""
+
+    api: str | Client | None = option(None, _API)
+    repeats: int = option(
+        2, "How many times to ask about each item; 2 or more show how much the answers vary.", low=1
+    )
+    name: str = option("old", "Name of the new column.", flag="--as")
+    out: Path | None = option(
+        None,
+        "Write the table with the answers to this file.",
+        flag="-o --out",
+        metavar="FILE",
+        writes=True,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.out, str):
+            object.__setattr__(self, "out", Path(self.out))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are added."""
+        return (self.name, *(f"{self.name}.{draw}" for draw in range(2, self.repeats + 1)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineResult(Result):
+    """What an API answers now, and how much of it is chance.
+
+    Parameters
+    ----------
+    columns
+        The columns of answers, the first draw first.
+    accuracy
+        The expected accuracy on these items; unknown without true labels.
+    unstable
+        The share of items whose answers differ from draw to draw.
+    noise
+        ν: the variance of one answer around its item's own rate; unknown with one draw.
+    calls, unread, failed, cost, usage
+        What it took.
+    """
+
+    verb: ClassVar[str] = "shift baseline"
+
+    columns: tuple[str, ...]
+    accuracy: Change
+    unstable: float | Unknown
+    noise: float | Unknown
+    calls: int
+    unread: int
+    failed: int
+    cost: float
+    usage: Usage | None = None
+    table: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return accuracy and noise."""
+        return [
+            {
+                "what": "accuracy",
+                "share": self.accuracy.estimate,
+                "interval": self.accuracy.interval,
+            },
+            {"what": "items whose answer varies", "share": self.unstable, "interval": None},
+        ]
+
+
+def baseline(source: Any, **options: Any) -> BaselineResult:
+    """Measure an API for the first time.
+
+    Examples
+    --------
+    >>> table = {"gold": ["a", "b"] * 20, "said": ["a", "b"] * 19 + ["b", "b"]}
+    >>> baseline(table, truth="gold", api="replay:said", labels=("a", "b")).accuracy.estimate
+    0.975
+    """
+    return answered(BASELINE, source, options)
+
+
+def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
+    """Ask every item K times, and say how good and how noisy the API is."""
+    if question.api is None:
+        raise InputError("name the API to measure (--api)")
+    truth = data.roles.truth
+    words = data.label_lists(truth)[truth] if truth is not None else []
+    labels = tuple(str(whole(label)) for label in data.rules.labels) or tuple(
+        sorted({str(word) for word in words if word is not None})
+    )
+    columns = client_columns(data)
+    for name in question.columns:
+        if name in columns:
+            raise InputError(f"{data.source} has a column {name!r} already: name another (--as)")
+    cells = data.cells(*columns)
+    item, number = data.roles.item, data.n_rows
+    spec = question.client_spec(columns, labels)
+    client = (
+        question.api if isinstance(question.api, Client) else client_of(str(question.api), spec)
+    )
+    questions = Questions(
+        names=[str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)],
+        rows=[{name: cells[name][n] for name in columns} for n in range(number)],
+        draws=1 if client.recorded else question.repeats,
+        reading=Reading(question.answer or "exact", data.rules.coerce),
+        labels=labels or None,
+        wire=question.wire(),
+        journal=question.journal,
+        durable=question.durable,
+    )
+    with (question.progress or nullcontext)() as show:
+        came = gather(client, questions, progress=show)
+    result = _result(data, question, questions, came, [str(word) for word in words])
+    if question.out is not None:
+        write_csv(question.out, {**cells, **result.table})
+    return result
+
+
+def _result(
+    data: Data, question: BaselineQuestion, asked: Questions, came: Gathered, truth: list[str]
+) -> BaselineResult:
+    """Read the draws, and compare them with the truth and with one another."""
+    read = came.labels
+    draws = [
+        [read.get((row, draw)) for row in range(data.n_rows)] for draw in range(1, asked.draws + 1)
+    ]
+    whole_rows = [row for row in range(data.n_rows) if all(one[row] is not None for one in draws)]
+    unstable: float | Unknown = Unknown("each item was asked once")
+    if asked.draws > 1 and whole_rows:
+        unstable = float(np.mean([len({one[row] for one in draws}) > 1 for row in whole_rows]))
+    known = [row for row in whole_rows if truth and truth[row] != "None"]
+    accuracy = Change(estimate=Unknown("there are no true labels"), interval=None)
+    noise: float | Unknown = Unknown("each item was asked once")
+    if known:
+        right = np.array([[one[row] == truth[row] for one in draws] for row in known], float)
+        mean = float(right.mean())
+        interval = None
+        if asked.draws > 1:
+            noise = old_noise(right)
+            # Over fresh answers to these items: only their noise is left.
+            half = 1.96 * sqrt(noise / (asked.draws * len(known)))
+            interval = Interval(
+                max(0.0, mean - half),
+                min(1.0, mean + half),
+                level=0.95,
+                method="noise of the draws, these items",
+            )
+        accuracy = Change(estimate=mean, interval=interval)
+    unread = sum(label == UNREAD for label in read.values())
+    return BaselineResult(
+        verdict=baseline_verdict(accuracy, unstable, items=data.n_rows, draws=asked.draws),
+        n_items=data.n_rows,
+        warnings=(
+            *baseline_warnings(asked.draws, unread=unread, failed=came.failed, answers=len(read)),
+            *usage_warnings(came.usage),
+        ),
+        columns=question.columns[: asked.draws],
+        accuracy=accuracy,
+        unstable=unstable,
+        noise=noise,
+        calls=len(read),
+        unread=unread,
+        failed=came.failed,
+        cost=came.spent,
+        usage=came.usage,
+        table=dict(zip(question.columns, draws, strict=False)),
+    )
+
+
+BASELINE = Capability(
+    verb="shift baseline",
+    summary="Record what an API answers now, several times per item, to compare with later.",
+    question=BaselineQuestion,
+    answer=answer,
+    reads=("truth", "item"),
+    door=Door(pivots=False),
+)
+"""``shift baseline``."""
+
+# Assessments over time: kept in a file, drawn as a curve, and the next one begun from the last.
+
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryResult(Result):
+    """All assessments of one API, the oldest first, each as it was reported.
+
+    Parameters
+    ----------
+    assessments
+        As they were written.
+    changes
+        Dates at which the curve took a step that is more than its doubt.
+    """
+
+    verb: ClassVar[str] = "shift"
+
+    assessments: tuple[dict[str, Any], ...]
+    changes: tuple[str, ...] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per assessment."""
+        return [
+            {
+                "date": one["date"],
+                "accuracy change": one["accuracy_change"]["estimate"],
+                "low": (one["accuracy_change"]["interval"] or (None, None))[0],
+                "high": (one["accuracy_change"]["interval"] or (None, None))[1],
+                "answers changed": one["flip_rate"]["estimate"],
+                "calls": one["calls"],
+                "cost": one.get("cost", 0.0),
+                "step": one["date"] if one["date"] in self.changes else "",
+            }
+            for one in self.assessments
+        ]
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the change of accuracy over dates."""
+        rows = self.rows()
+        if any(row["accuracy change"] is None for row in rows):
+            names = ("date", "answers changed")
+            told = {name: [row[name] for row in rows] for name in names}
+            roles = {"x": "date", "y": "answers changed"}
+            return (Figure("rounds", "Changed answers over time", told, roles, unit="share"),)
+        columns = {
+            name: [row[name] for row in rows] for name in ("date", "accuracy change", "low", "high")
+        }
+        roles = {"x": "date", "y": "accuracy change", "low": "low", "high": "high"}
+        return (
+            Figure(
+                "rounds", "Change of accuracy over time, in points", columns, roles, unit="points"
+            ),
+        )
+
+
+def append_history(path: Path, result: ShiftResult, *, on: date) -> None:
+    """Add an assessment to the file, one line of JSON; what is there is never rewritten.
+
+    An assessment of another API, of another prompt or on other data is refused.
+    """
+    check_history(path, (result.api, result.asked_hash, result.data_hash))
+    line = to_json({"date": on.isoformat(), **result.to_dict()}) + "\n"
+    try:
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(line)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise FileError(f"the history {path} cannot be written: {error.strerror}") from error
+
+
+def read_history(path: Path) -> HistoryResult:
+    """Return all assessments of a history file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise FileError(f"the history {path} cannot be read: {error.strerror}") from error
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            one = json.loads(line)
+            found.append({**one, "date": date.fromisoformat(one["date"]).isoformat()})
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"line {number} of {path} is not an assessment: {error}") from error
+    if not found:
+        raise FormatError(f"{path} holds no assessment")
+    found.sort(key=lambda one: str(one["date"]))
+    last = found[-1]
+    changes = tuple(str(found[place]["date"]) for place in change_points(found))
+    return HistoryResult(
+        verdict=history_verdict(found, changes),
+        n_items=int(last["n_items"]),
+        assessments=tuple(found),
+        changes=changes,
+    )
+
+
+def check_history(path: Path, identity: tuple[str, str, str]) -> None:
+    """Refuse a history that is of another API, of another prompt or on other data.
+
+    Parameters
+    ----------
+    path
+        The file; a new one takes anything.
+    identity
+        The API, a digest of what is asked, and a digest of the data.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return
+    last = read_history(path).assessments[-1]
+    names = ("api", "asked_hash", "data_hash")
+    what = ("the API", "what is asked (address, prompt, template)", "the data (items, labels)")
+    for name, words, now in zip(names, what, identity, strict=True):
+        if name in last and last[name] != now:
+            raise FormatError(
+                f"the history {path} is of another kind: {words} changed. Keep one history per API,"
+                " prompt and data set: name another file"
+            )
+
+
+def change_points(assessments: Sequence[Mapping[str, Any]], *, alpha: float = 0.05) -> list[int]:
+    """Return the places at which the accuracy took a step, by binary segmentation.
+
+    The step between the means of two stretches, each weighted by its precision, must exceed the
+    normal quantile at alpha over the number of places where it could be.
+
+    Examples
+    --------
+    >>> def at(value):
+    ...     return {"accuracy_change": {"estimate": value, "interval": [value - .01, value + .01]}}
+    >>> change_points([at(0), at(.001), at(-.05), at(-.051)])
+    [2]
+    """
+    known = [
+        (place, one["accuracy_change"]["estimate"], one["accuracy_change"]["interval"])
+        for place, one in enumerate(assessments)
+        if one["accuracy_change"]["estimate"] is not None
+    ]
+    if len(known) < 2:
+        return []
+    places = [place for place, _, _ in known]
+    values = np.array([value for _, value, _ in known], dtype=np.float64)
+    errors = np.array([max((high - low) / 3.92, 1e-6) for _, _, (low, high) in known])
+    bar = float(_z(alpha / (len(known) - 1)))
+    return [places[cut] for cut in sorted(_cuts(values, errors**-2.0, 0, bar))]
+
+
+def _cuts(values: FloatArray, weight: FloatArray, start: int, bar: float) -> list[int]:
+    """Return where a stretch of values is best cut in two, and its parts in turn."""
+    if len(values) < 2:
+        return []
+    total, sums = np.cumsum(weight), np.cumsum(weight * values)
+    left, right = total[:-1], total[-1] - total[:-1]
+    step = sums[:-1] / left - (sums[-1] - sums[:-1]) / right
+    surprise = np.abs(step) / np.sqrt(1 / left + 1 / right)
+    best = int(surprise.argmax())
+    if surprise[best] <= bar:
+        return []
+    cut = best + 1
+    return [
+        *_cuts(values[:cut], weight[:cut], start, bar),
+        start + cut,
+        *_cuts(values[cut:], weight[cut:], start + cut, bar),
+    ]
+
+
+def _z(alpha: float) -> float:
+    from scipy.special import ndtri
+
+    return -float(ndtri(alpha / 2))
+
+
+def models_before(history: Path | None, since: Path | None) -> tuple[str, ...]:
+    """Return the models that the replies of the last run named, in the order of their appearance.
+
+    Parameters
+    ----------
+    history
+        Earlier assessments, the last of which counts; None, or a file not yet begun.
+    since
+        The journal of the last run, whose word counts first; None if there is none.
+    """
+    if since is not None:
+        _, answers = read_journal(since)
+        named = [one.facts["model"] for one in answers.values() if "model" in one.facts]
+        return tuple(dict.fromkeys(named))
+    if history is None or not history.exists() or not history.stat().st_size:
+        return ()
+    usage = read_history(history).assessments[-1].get("usage") or {}
+    return tuple(usage.get("models") or ())
+
+
+def update_old(items: Items, journal: Path) -> Items:
+    """Return the items with the answers of a finished run in place of the old ones, where it asked.
+
+    So the next assessment starts from the last: a change that was seen already is not seen again as
+    a new one. Items that were not asked keep their older answer, and the result speaks of the
+    change since each item's latest answer.
+
+    Parameters
+    ----------
+    items
+        With old answers by item.
+    journal
+        Of the last run, on the same items or some of them; its answers are taken over by label, not
+        by number.
+    """
+    if items.old is None:
+        raise InputError("update_old needs the old answer to every item: give them (old=…)")
+    head, answers = read_journal(journal)
+    then, loose = _reading(head, items, journal)
+    place = {name: n for n, name in enumerate(items.names)}
+    names = (*items.labels, "")
+    old = [names[code] for code in items.old.tolist()]
+    for key, entry in answers.items():
+        if entry.item not in place:
+            raise FormatError(
+                f"the journal {journal} is of other data: it has an item {entry.item!r}"
+            )
+        if draw_of(key) != 1 or entry.code is None:
+            continue
+        # It was none of the labels then, but may be one that was added since; not if it was cut.
+        if entry.code == len(then) and not entry.cut:
+            label = names[read_label(entry.text, items.labels, loose=loose)]
+        else:
+            label = (*then, "")[entry.code]
+        if label not in names:
+            raise InputError(
+                f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which is"
+                f" not among the labels {', '.join(items.labels[:8])}: name all labels (--labels)"
+            )
+        old[place[entry.item]] = label
+    return Items.of(
+        np.array(items.labels)[items.truth].tolist(),
+        old=old,
+        confidence=items.confidence,
+        labels=items.labels,
+        names=items.names,
+    )
+
+
+def _reading(head: dict[str, Any], items: Items, journal: Path) -> tuple[tuple[str, ...], bool]:
+    """Return the labels by which a journal's answers are numbered, and whether they were read
+    loosely.
+    """
+    if "labels" in head:
+        return tuple(head["labels"]), bool(head.get("loose"))
+    # an older journal: the digest of its data covers the labels
+    if head.get("data") == items.digest:
+        return items.labels, False
+    raise FormatError(
+        f"the journal {journal} does not say its labels, and was begun on other data: nobody can"
+        f" tell whether its answers are numbered as {', '.join(items.labels[:8])}; make that run"
+        " again"
+    )

@@ -1,0 +1,256 @@
+"""What the house holds now, beside what it may hold: ``make budget``.
+
+``budget.toml`` is a ceiling for each room and each thing that grows by itself: lines of code, files,
+options, public names, sentences, tests, words. A ceiling may only fall. ``python -m tests.budget
+--lower`` writes the present numbers into it, wherever they are below the ceiling.
+
+A line of code is a line that is no blank, no comment and no docstring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "tallystick"
+CEILINGS = ROOT / "budget.toml"
+
+Budget = dict[str, dict[str, float]]
+"""Part of the budget to the numbers in it."""
+
+
+def measured() -> Budget:
+    """Count everything that has a ceiling and that can be counted without running the tests."""
+    lines, files = _rooms()
+    return {
+        "lines": lines,
+        "files": files,
+        "surface": _surface(),
+        "shape": _shape(),
+        "beside": _beside(),
+    }
+
+
+def ceilings() -> Budget:
+    """Read the ceilings."""
+    return tomllib.loads(CEILINGS.read_text(encoding="utf-8"))
+
+
+def excesses(now: Budget, allowed: Budget) -> list[str]:
+    """Say what is above its ceiling, or has none."""
+    found = []
+    for part, numbers in now.items():
+        for name, value in numbers.items():
+            most = allowed.get(part, {}).get(name)
+            if most is None:
+                found.append(f"{part}.{name} is {_number(value)} and has no ceiling")
+            elif value > most:
+                found.append(f"{part}.{name} is {_number(value)}, above {_number(most)}")
+    return found
+
+
+def table(now: Budget, allowed: Budget) -> str:
+    """Return both as a Markdown table, with the sums of rooms."""
+    rows = ["| what | now | ceiling |", "|---|---|---|"]
+    for part, numbers in allowed.items():
+        for name, most in numbers.items():
+            value = now.get(part, {}).get(name)
+            rows.append(f"| {part}: {name} | {_number(value)} | {_number(most)} |")
+        if part in ("lines", "files"):
+            held = sum(now.get(part, {}).values())
+            rows.append(
+                f"| **{part}: all** | **{_number(held)}** | **{_number(sum(numbers.values()))}** |"
+            )
+    return "\n".join(rows) + "\n"
+
+
+def code_lines(path: Path) -> int:
+    """Count the lines of code of a Python file."""
+    text = path.read_text(encoding="utf-8")
+    docs: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list) or not body or isinstance(node, ast.Lambda):
+            continue
+        first = body[0]
+        said = first.value if isinstance(first, ast.Expr) else None
+        if isinstance(said, ast.Constant) and isinstance(said.value, str):
+            docs.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    rows = enumerate(text.split("\n"), start=1)
+    return sum(
+        1 for number, row in rows if number not in docs and row.strip() and row.strip()[0] != "#"
+    )
+
+
+def room_of(path: Path) -> str:
+    """Return the room of a file: the folder below the package, or below ``verbs``."""
+    parts = path.relative_to(SOURCE).parts
+    if len(parts) == 1:
+        return "top"
+    return "/".join(parts[:2]) if parts[0] == "verbs" and len(parts) > 2 else parts[0]
+
+
+def _rooms() -> tuple[dict[str, float], dict[str, float]]:
+    lines: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    for path in sorted(SOURCE.rglob("*.py")):
+        lines[room_of(path)] += code_lines(path)
+        files[room_of(path)] += 1
+    return dict(sorted(lines.items())), dict(sorted(files.items()))
+
+
+def _surface() -> dict[str, float]:
+    """Count what a user meets: options, public names, sentences."""
+    options = [name for command in _commands() for name in command]
+    names = 0
+    for path in SOURCE.rglob("__init__.py"):
+        names += _exported(path)
+    held = importlib.util.spec_from_file_location("sentences", ROOT / "docs" / "sentences.py")
+    assert held is not None
+    assert held.loader is not None
+    module = importlib.util.module_from_spec(held)
+    sys.modules[held.name] = module
+    held.loader.exec_module(module)
+    return {
+        "options": len(set(options)),
+        "options with repeats": len(options),
+        "public names": names,
+        "sentences": len(module.sentences()),
+    }
+
+
+def _commands() -> Iterator[list[str]]:
+    import click
+
+    from tallystick.cli.app import app
+
+    def walk(command: click.Command) -> Iterator[list[str]]:
+        yield [
+            max(one.opts, key=len)
+            for one in command.params
+            if isinstance(one, click.Option) and not one.hidden
+        ]
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                held = command.get_command(context, name)
+                if held is not None:
+                    yield from walk(held)
+
+    yield from walk(app)
+
+
+def _exported(path: Path) -> int:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(one, ast.Name) and one.id == "__all__" for one in node.targets
+        ):
+            return len(ast.literal_eval(node.value))
+    return 0
+
+
+def _shape() -> dict[str, float]:
+    """Measure functions and lines, so that lines do not fall by denser code."""
+    parameters = statements = lines = characters = 0
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                given = node.args
+                own = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+                parameters = max(parameters, len(own))
+                inside = sum(isinstance(one, ast.stmt) for one in ast.walk(node)) - 1
+                statements = max(statements, inside)
+        rows = [row for row in text.split("\n") if row.strip()]
+        lines += len(rows)
+        characters += sum(map(len, rows))
+    return {
+        "parameters of a function": parameters,
+        "statements of a function": statements,
+        "characters per line": round(characters / lines, 2),
+    }
+
+
+def _beside() -> dict[str, float]:
+    """Count what stands beside the source: nothing that leaves it may hide here."""
+
+    def lines_in(*places: str, ending: str = ".py") -> int:
+        paths = [path for place in places for path in (ROOT / place).rglob(f"*{ending}")]
+        return sum(path.read_text(encoding="utf-8").count("\n") for path in paths)
+
+    other = [
+        path
+        for path in SOURCE.rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc", ".typed")
+    ]
+    words = [
+        len(re.findall(r"\S+", path.read_text(encoding="utf-8")))
+        for path in (ROOT / "docs").rglob("*.md")
+    ]
+    return {
+        "lines of tests": lines_in("tests"),
+        "lines of benchmarks": lines_in("benchmarks"),
+        "lines of docs/*.py": lines_in("docs"),
+        "lines of examples": lines_in("examples"),
+        "lines of other files in src": sum(
+            path.read_text(encoding="utf-8").count("\n") for path in other
+        ),
+        "words of docs": sum(words),
+    }
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,}" if value == int(value) else f"{value:,.2f}"
+
+
+def _written(budget: Budget, head: str) -> str:
+    parts = [head.rstrip()]
+    for part, numbers in budget.items():
+        rows = [
+            f'"{name}" = {value:g}' if value % 1 else f'"{name}" = {int(value)}'
+            for name, value in numbers.items()
+        ]
+        parts.append("\n".join([f"[{part}]", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def lower(now: Budget, allowed: Budget) -> Budget:
+    """Return ceilings that are nowhere above what is there now, and nowhere higher than before."""
+    merged: Budget = {}
+    for part, numbers in {**allowed, **{part: {} for part in now if part not in allowed}}.items():
+        held = now.get(part, {})
+        merged[part] = {
+            name: min(most, held.get(name, most))
+            for name, most in numbers.items()
+            if part not in now or name in held
+        }
+        for name, value in held.items():
+            merged[part].setdefault(name, value)
+    return merged
+
+
+def main() -> None:
+    """Print the budget; with ``--lower`` write the present numbers where they are lower."""
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--lower", action="store_true", help="lower the ceilings to what is there")
+    now = measured()
+    allowed = ceilings()
+    if words.parse_args().lower:
+        text = CEILINGS.read_text(encoding="utf-8")
+        head = text[: text.index("\n[")] if "\n[" in text else text
+        allowed = lower(now, allowed)
+        CEILINGS.write_text(_written(allowed, head), encoding="utf-8")
+    sys.stdout.write(table(now, allowed))
+    sys.stdout.write("".join(f"! {one}\n" for one in excesses(now, allowed)))
+
+
+if __name__ == "__main__":
+    main()
