@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
-from tallystick.stats.latent_model import LatentOptions
 from tallystick.stats.latent_fit import fit, information
+from tallystick.stats.latent_model import LatentOptions
 from tallystick.stats.transport import agreement, class_joint
 from tallystick.verbs.bound import forward as blocks
 from tallystick.verbs.bound import forward as measured
