@@ -208,7 +208,9 @@ def _beside() -> dict[str, float]:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:,}" if value == int(value) else f"{value:,.2f}"
+    if value is None:
+        return ""
+    return f"{int(value):,}" if value == int(value) else f"{value:,.2f}"
 
 
 def _written(budget: Budget, head: str) -> str:
