@@ -16,8 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tallystick import bound
 from tallystick.table import Tally
-from tallystick.verbs.bound.label_model_checks import given
-from tallystick.verbs.bound.label_models import LabelModel
+from tallystick.verbs.bound.label_models import LabelModel, given
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.526, 0.6, 0.7, 0.8, 0.9)
 MODELS = ("oracle", "dawid-skene", "triplet", "snorkel")

@@ -20,8 +20,8 @@ from sklearn.pipeline import make_pipeline
 from tallystick import bound
 from tallystick.errors import TallystickError
 from tallystick.table import Tally
-from tallystick.verbs.bound.label_model_checks import fitted, given
-from tallystick.verbs.bound.label_models import LabelModel
+from tallystick.verbs.bound.label_model_checks import fitted
+from tallystick.verbs.bound.label_models import LabelModel, given
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))

@@ -18,7 +18,7 @@ def test_an_error_of_ours_has_its_own_exit_code_and_asks_for_a_report(
     def broken(tally):
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(tallystick.tally, "describe", broken)
+    monkeypatch.setattr(tallystick.table, "describe", broken)
     done = in_process("tally", votes)
     assert done.returncode == 70
     assert "ZeroDivisionError: a fault" in done.stderr

@@ -50,7 +50,7 @@ def test_an_error_ends_the_line_and_passes() -> None:
     assert shown.getvalue().endswith("\r\x1b[K")
 
 
-@pytest.mark.parametrize("verb", ["verb", "audit", "tally", "label", "merge", "demo", "story"])
+@pytest.mark.parametrize("verb", ["verb", "label", "tables", "first"])
 def test_every_way_into_a_table_shows_its_work(verb) -> None:
     from importlib import import_module
     from inspect import getsource

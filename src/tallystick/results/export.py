@@ -101,7 +101,7 @@ def junit(suite: str, gates: Sequence[GateOutcome]) -> str:
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites>
       <testsuite name="tallystick compare" tests="1" failures="0" errors="0">
-        <testcase classname="tallystick.verbs.compare" name="a &gt; 0.5">
+        <testcase classname="tallystick.compare" name="a &gt; 0.5">
           <system-out>80.0 % [70.0, 90.0]</system-out>
         </testcase>
       </testsuite>

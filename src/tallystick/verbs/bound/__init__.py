@@ -75,7 +75,7 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name == "label_models":
-        return import_module("tallystick.bound.label_models")
+        return import_module("tallystick.verbs.bound.label_models")
     if name in _HOME:
         return getattr(import_module(f"tallystick.verbs.bound.{_HOME[name]}"), name)
     raise AttributeError(f"module 'tallystick.verbs.bound' has no attribute {name!r}")

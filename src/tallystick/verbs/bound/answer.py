@@ -39,9 +39,13 @@ from tallystick.verbs.bound.label_model_checks import (
     family_of,
     fitted,
     prepared,
-    read_model,
 )
-from tallystick.verbs.bound.label_models import LabelModel, consensus_of, weighted_majority
+from tallystick.verbs.bound.label_models import (
+    LabelModel,
+    consensus_of,
+    read_model,
+    weighted_majority,
+)
 from tallystick.verbs.bound.labels import (
     draw_of,
     item_model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from tallystick.stats.latent_covotes import CoVotes, covote_rms
 from tallystick.stats.latent_fit import fit, information
 from tallystick.stats.latent_model import LatentOptions, posterior
 from tallystick.table import Label
-from tallystick.table.cells import identity
 from tallystick.verbs.bound.forward import (
     BoolArray,
     Evidence,
@@ -35,7 +34,7 @@ from tallystick.verbs.bound.label_models import (
     LabelModel,
     as_balance,
     dawid_skene,
-    leading,
+    from_labels,
     majority,
     one_coin,
     triplet,
@@ -329,175 +328,6 @@ def _merged(table: WeakTable, balance: npt.ArrayLike | None, silent: LabelModel)
 
 def _renamed(model: LabelModel, name: str) -> LabelModel:
     return replace(model, name=name)
-
-
-# P(Y | Z) from labelled rows: the "oracle" of the paper, smoothed.
-
-
-_GROUP_PRIOR = 2.0
-
-
-def from_labels(table: WeakTable, *, strength: float = 1.0) -> LabelModel:
-    r"""Take the labels of the rows that show a pattern, drawn to those of all rows with the same
-    leading vote.
-
-    .. math:: p_g = \frac{G_g + 2\,p}{m_g + 2}, \qquad p_z = \frac{G_z + s\,p_{g(z)}}{m_z + s}
-
-    with labelled rows G of pattern z, of the group g (the class with most votes, or none) and of
-    all, and *strength* s. A pattern that no label was seen for has the law of its group.
-    """
-    gold = table.gold_labels
-    if gold is None:
-        raise InputError(
-            "a label model from labels needs a column of truth: name it (--truth), or choose"
-            " another model"
-        )
-    size = len(table.classes)
-    overall = (gold.sum(axis=0) + 1 / size) / (gold.sum() + 1)
-    group = leading(table.votes, size)
-    by_group = np.stack([gold[group == g].sum(axis=0) for g in range(size + 1)])
-    laws = (by_group + _GROUP_PRIOR * overall) / (
-        by_group.sum(axis=1, keepdims=True) + _GROUP_PRIOR
-    )
-    seen = {row.tobytes(): z for z, row in enumerate(table.votes)}
-    own = (gold + strength * laws[group]) / (gold.sum(axis=1, keepdims=True) + strength)
-
-    def predict(votes: IntArray) -> FloatArray:
-        out = np.array(laws[leading(votes, size)])
-        for i, row in enumerate(votes):
-            z = seen.get(row.tobytes())
-            if z is not None:
-                out[i] = own[z]
-        return out
-
-    return LabelModel(
-        name="labels",
-        classes=table.classes,
-        weak=table.weak,
-        predict=predict,
-        rests_on=f"the {int(gold.sum()):,} labelled rows are a random sample",
-        labelled=(table.votes, gold),
-    )
-
-
-def most_active(table: WeakTable, most: int = 10) -> tuple[str, ...]:
-    """Return the weak labels that vote on most rows: the paper's truncation, without which patterns
-    are too many.
-
-    [MP23]_, section 4.1, keeps ten; it does not say which.
-    """
-    active = ((table.votes >= 0) * table.weight[:, None]).sum(axis=0)
-    kept = np.sort(np.argsort(-active, kind="stable")[:most])
-    return tuple(table.weak[int(j)] for j in kept)
-
-
-# Any P(Y | Z) that the user brings: an array, a table of patterns, or an object with
-# predict_proba.
-
-
-def given(table: WeakTable, source: Any, *, name: str = "given") -> LabelModel:
-    """Use a label model from elsewhere.
-
-    Parameters
-    ----------
-    table
-        For its classes and weak columns.
-    source
-        An array (patterns of *table* x classes); or an object with ``predict_proba(votes)``, such
-        as a fitted Snorkel ``LabelModel``, called with the votes as class indices and -1 for an
-        abstention; or such a function.
-
-    Examples
-    --------
-    >>> from tallystick.verbs.bound.weak_votes import weak_table
-    >>> from tallystick.table import Tally
-    >>> table = weak_table(Tally.of({"a": [0, 1], "h": [0, 1]}), weak=["a"], prediction="h")
-    >>> given(table, [[0.9, 0.1], [0.2, 0.8]]).probabilities(table)[0].tolist()
-    [0.9, 0.1]
-    """
-    ask = getattr(source, "predict_proba", source if callable(source) else None)
-    if ask is None:
-        ask = _lookup(table.votes, np.asarray(source, dtype=np.float64), len(table.classes))
-    return LabelModel(
-        name=name,
-        classes=table.classes,
-        weak=table.weak,
-        predict=lambda votes: np.asarray(ask(votes), dtype=np.float64),
-        rests_on=f"the label model {name} is right",
-    )
-
-
-def read_model(table: WeakTable, path: str) -> LabelModel:
-    """Read P(Y | Z) from a file with a column for each weak label and one, named like the class,
-    for each class.
-
-    Patterns that the file does not have stay unknown: their rows are bounded by logic only.
-    """
-    from tallystick import table as io
-
-    with io.scan(path) as held:
-        lacking = [
-            name for name in (*table.weak, *map(str, table.classes)) if name not in held.columns
-        ]
-        if lacking:
-            raise InputError(
-                f"{path} has no column {lacking[0]!r}: it needs the weak columns {list(table.weak)}"
-                f" and a column of probabilities for each class {[str(c) for c in table.classes]}"
-            )
-        names = ", ".join(io.identifier(name) for name in (*table.weak, *map(str, table.classes)))
-        rows = held.query(f"select {names} from rows")
-    if not rows:
-        raise InputError(f"{path} has no rows: a label model needs one row per pattern of votes")
-    width = len(table.weak)
-    votes = np.array(
-        [[_class(cell, table.classes, path) for cell in row[:width]] for row in rows],
-        dtype=np.int64,
-    )
-    try:
-        laws = np.array([[float(cell) for cell in row[width:]] for row in rows])
-    except (TypeError, ValueError):
-        raise InputError(f"{path}: the columns of the classes must hold probabilities") from None
-    if len(np.unique(votes, axis=0)) < len(votes):
-        raise InputError(f"{path} has two rows for one pattern of votes: keep one")
-    return LabelModel(
-        name=path,
-        classes=table.classes,
-        weak=table.weak,
-        predict=_lookup(votes, laws, len(table.classes)),
-        rests_on=f"the label model in {path} is right",
-    )
-
-
-def _class(cell: Any, classes: tuple[Label, ...], path: str) -> int:
-    text = "" if cell is None else str(cell).strip()
-    if text == "" or text == str(ABSTAINED):
-        return ABSTAINED
-    for i, label in enumerate(classes):
-        if identity(label) == identity(cell) or str(label) == text:
-            return i
-    raise InputError(
-        f"{path}: vote {cell!r} is none of the classes {list(classes)!r} (blank or -1 is an"
-        " abstention)"
-    )
-
-
-def _lookup(votes: IntArray, laws: FloatArray, classes: int) -> Any:
-    if laws.shape != (len(votes), classes):
-        raise InputError(
-            f"a label model given as an array needs shape {(len(votes), classes)} (patterns,"
-            f" classes), got {laws.shape}"
-        )
-    seen = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(votes))}
-
-    def predict(asked: IntArray) -> FloatArray:
-        out = np.full((len(asked), classes), np.nan)
-        for i, row in enumerate(np.ascontiguousarray(asked)):
-            z = seen.get(row.tobytes())
-            if z is not None:
-                out[i] = laws[z]
-        return out
-
-    return predict
 
 
 # Weak labels that nearly repeat one another, merged: a rule and its copy are one witness.

@@ -26,8 +26,7 @@ from tallystick.sampling.label_task import (
 from tallystick.table import Data, Tally, identifier, scan
 from tallystick.table.cells import identity, in_order
 from tallystick.verbs.bound.forward import FloatArray
-from tallystick.verbs.bound.label_model_checks import given
-from tallystick.verbs.bound.label_models import LabelModel
+from tallystick.verbs.bound.label_models import LabelModel, given
 from tallystick.verbs.bound.question import BoundQuestion
 from tallystick.verbs.bound.result import BoundResult, GoldEstimate
 from tallystick.verbs.bound.selection import SelectResult
