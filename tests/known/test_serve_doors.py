@@ -57,7 +57,7 @@ def process(*words: str, port: int, env: dict[str, str] | None = None) -> Iterat
         words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, **(env or {})}
     ) as proxy:
         try:
-            for _ in range(200):
+            for _ in range(1_200):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                     break
                 assert proxy.poll() is None, proxy.stderr and proxy.stderr.read()
@@ -201,7 +201,23 @@ def caddy_of_the_docs(folder: Path, address: str) -> Iterator[tuple[str, Path]]:
     words = (str(CADDY), "run", "--adapter", "caddyfile", "--config", str(config))
     with process(*words, port=port, env=home):
         authority = folder / "caddy/pki/authorities/local/root.crt"
+        until_it_signs(authority, port)
         yield f"https://localhost:{port}", authority
+
+
+def until_it_signs(authority: Path, port: int) -> None:
+    """Wait until Caddy, which listens before it has a certificate, shows one."""
+    for _ in range(1_200):
+        with (
+            contextlib.suppress(OSError),  # no file yet, or no certificate for the name
+            socket.create_connection(("127.0.0.1", port)) as plain,
+            ssl.create_default_context(cafile=authority).wrap_socket(
+                plain, server_hostname="localhost"
+            ),
+        ):
+            return
+        time.sleep(0.05)
+    pytest.fail("Caddy has no certificate")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """The sentences of bound: the verdict, the decision, what would settle it, and what to beware of.
 
 From 20 random labels a likelihood interval decides, whatever the label models are worth. Without
-them nothing is decided, because errors that the weak labels share leave no trace in the votes: every
+them nothing is decided, because errors that the weak labels share leave no trace in the votes:
+every
 range, of all of seven label models or of one that the caller named, is a sentence with "if".
 """
 

@@ -50,7 +50,9 @@ _SHOWN = 20
 
 
 def of_baseline(scores: Sequence[JudgeScore], premise: str, doubt: str) -> str:
-    """Return the verdict of a method without labels: how good judges would be, never who is best."""
+    """Return the verdict of a method without labels: how good judges would be, never who is
+    best.
+    """
     known = [x for one in scores if isinstance(x := one.accuracy, float) and isfinite(x)]
     if not known:
         return f"If {premise}, nobody could be graded."

@@ -88,7 +88,8 @@ def agree(
     The rules are applied in this order: (1) each label has one spelling over all columns; (2) words
     for no answer are missing; (3) the code -1 beside other labels is no answer of a weak label, and
     is asked about elsewhere; (4) votes such as tie or refused can never be true; (5) the truth and
-    the votes share a label, and so do a prediction and the weak labels; (6) a vote such as "not safe" that the truth calls "unsafe" is asked
+    the votes share a label, and so do a prediction and the weak labels; (6) a vote such as "not
+    safe" that the truth calls "unsafe" is asked
     about; (7) so are right and wrong in two vocabularies, such as 0, 1, no and yes.
 
     Parameters
