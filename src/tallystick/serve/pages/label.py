@@ -6,7 +6,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from tallystick.label.blind import blindness, telling_cells
 from tallystick.serve.auth import LOCAL, make_session
 from tallystick.serve.pages.site import go, may, render, set_cookie, templates
 from tallystick.serve.problem import HttpProblem
@@ -27,6 +26,8 @@ async def get_label(incoming: Incoming) -> Response:
 
 
 async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Response:
+    from tallystick.label.blind import blindness, telling_cells  # with the first item, not before
+
     service, name, who = incoming.service, incoming.path["stream"], incoming.who
     person = person_of(who)
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tallystick.label.blind import called_after
 from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
 from tallystick.serve.ingest.body import unpacked_body
 from tallystick.serve.ingest.interned import word_of
@@ -164,6 +163,8 @@ def _shown(reader: Reader, stream: StreamRecord, row: int, system: str) -> dict[
     body: Any = msgspec.json.decode(unpacked_body(bytes(kept[0])))
     if isinstance(body, str):
         return {"": body}
+    from tallystick.label.blind import called_after  # loads what computes, with the first item
+
     judges = [
         name
         for (name,) in reader.all(
