@@ -146,8 +146,10 @@ def class_zero(folder: Path) -> None:
     rng = np.random.default_rng(38)
     truth = rng.integers(0, 7, 300)
     seen = np.where(truth == 0, rng.integers(1, 7, 300), truth)
-    votes = {name: flipped(rng, seen, right, tuple(range(1, 7))).tolist()
-             for name, right in (("gpt", 0.8), ("claude", 0.7))}  # fmt: skip
+    votes = {
+        name: flipped(rng, seen, right, tuple(range(1, 7))).tolist()
+        for name, right in (("gpt", 0.8), ("claude", 0.7))
+    }
     gold = some(rng, truth.tolist(), 150)
     write_csv(folder / "votes.csv", {"id": list(range(300)), **votes, "gold": gold})
 
@@ -288,10 +290,10 @@ def shared_errors(folder: Path) -> None:
     """Weak labels that copy one another, and a classifier that copies them."""
     rng = np.random.default_rng(44)
     truth = rng.integers(0, 2, 800)
-    first = flipped(rng, truth, 0.45, (0, 1))
+    first = flipped(rng, truth, 0.35, (0, 1))
     columns: Columns = {"id": list(range(800))}
     for name in ("lf_a", "lf_b", "lf_c", "lf_d"):
-        other = flipped(rng, truth, 0.45, (0, 1))
+        other = flipped(rng, truth, 0.35, (0, 1))
         columns[name] = np.where(rng.random(800) < 0.95, first, other).tolist()
     columns["h"] = np.where(rng.random(800) < 0.95, first, truth).tolist()
     write_csv(folder / "weak.csv", columns)
@@ -333,8 +335,10 @@ def one_number(folder: Path) -> None:
     """88 labels, one column that is a judge, a classifier and a model."""
     rng = np.random.default_rng(48)
     truth = np.where(rng.random(400) < 0.6, "pass", "fail")
-    votes = {name: flipped(rng, truth, p, ("fail", "pass")).tolist()
-             for name, p in (("gpt", 0.85), ("claude", 0.82), ("llama", 0.75))}  # fmt: skip
+    votes = {
+        name: flipped(rng, truth, p, ("fail", "pass")).tolist()
+        for name, p in (("gpt", 0.85), ("claude", 0.82), ("llama", 0.75))
+    }
     gold = some(rng, truth.tolist(), 88)
     write_csv(folder / "votes.csv", {"id": list(range(400)), **votes, "gold": gold})
     copied = {"id": list(range(400)), **votes, "copy": votes["gpt"], "gold": gold}
@@ -410,24 +414,20 @@ def read_wrongly() -> Iterator[tuple[Table | None, str, str]]:
 def said_wrongly() -> Iterator[tuple[Table | None, str, str]]:
     """Faults of issue 27: a gate, a verdict or a paid call."""
     api = "shift items.csv --truth y --old spring --api python:flaky_api:answer --budget 290"
-    for seed in (0, 1):
-        yield (
-            flaky,
-            f"{api} --gate 'flip_rate <= 1%' --seed {seed}",
-            "an API that became flaky passes; a share is never negative",
-        )
-    for name in ("truth", "ground_truth", "y_true", "y_test"):
+    why = "an API that became flaky passes; a share is never negative"
+    yield flaky, f"{api} --gate 'flip_rate <= 1%'", why
+    for name in ("truth", "ground_truth", "y_test"):
         line = f"compare {name}.csv --gate 'b >= a'"
-        yield named_truth(name), line, f"{name} is dropped and mean predictions are compared"
+        yield named_truth(name), line, f"{name} is not the truth: mean predictions are compared"
     line = "compare scores.csv --gate 'new >= old'"
     yield failed, line, "passes although new failed on 145 of 400"
     line = "compare scores.csv --gate 'new >= old - 1'"
     yield failed, line, "a bar that no value can miss"
     yield many_judges, "judge votes.csv --truth gold", "the most accurate of eight is not settled"
     line = "bound weak.csv --prediction h --weak 'lf_*' --at-least .5"
-    yield shared_errors, line, "proved without labels; truly 47 %"
+    yield shared_errors, line, "proved without labels; truly 42 %"
     line = "bound weak.csv --prediction h --weak 'lf_*'"
-    yield words_and_numbers, line, "words and numbers are four classes; truly 85 %"
+    yield words_and_numbers, line, "words and numbers are four classes; truly 87 %"
     yield (
         None,
         "plan --difference .05 --disagreement .2",
