@@ -6,7 +6,7 @@ UV_VERSION := 0.13.7
 # Commands that start without compiled modules take three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-serve test test-slow fuzz mutants check budget format notebooks sentences docs bench lock clean
+.PHONY: help demo demo-serve test test-slow corpus fuzz mutants check budget format notebooks sentences docs bench lock clean
 
 help:  ## show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ test: $(STAMP)  ## run the tests, the README and the docs
 
 test-slow: $(STAMP)  ## run the long coverage simulations and rewrite their tables in docs/
 	$(BIN)/python -m pytest -n auto -m slow
+
+corpus: $(STAMP)  ## keep the present answers of the corpus; say in the commit which moved, and why
+	$(BIN)/python -m tests.corpus write
 
 fuzz: $(STAMP)  ## 20,000 malformed tables x verbs, in one process and in many (about an hour)
 	$(BIN)/python -m tests.fuzz.run --files 19000

@@ -7,13 +7,17 @@ import fnmatch
 import sys
 import time
 
+from tests.corpus import real
 from tests.corpus.kept import differences, load, save
 from tests.corpus.pairs import PAIRS
 from tests.corpus.run import Runner
 
+MOST = 6
+"""Lines that are shown of one pair."""
+
 
 def main() -> int:
-    """Write or compare; ``diff`` leaves with 1 if something differs."""
+    """Write or compare, and print what differs; ``diff`` leaves with 1 if something does."""
     parser = argparse.ArgumentParser(prog="python -m tests.corpus", description=__doc__)
     parser.add_argument("do", choices=("write", "diff"))
     parser.add_argument("--only", default="*", metavar="PATTERN", help="names of pairs, as a glob")
@@ -21,6 +25,7 @@ def main() -> int:
     given = parser.parse_args()
     kept = load()
     chosen = [pair for pair in PAIRS if fnmatch.fnmatch(pair.name, f"*{given.only}*")]
+    chosen = [pair for pair in chosen if pair not in real.PAIRS or real.DATA.is_dir()]
     began, differ = time.process_time(), 0
     with Runner() as runner:
         for pair in chosen:
@@ -30,12 +35,9 @@ def main() -> int:
             if given.slow is not None and used > given.slow:
                 sys.stdout.write(f"{used:.2f} s  {pair.name}\n")
             old = kept.get(pair.name)
-            lines = ["new pair"] if old is None else differences(old, found)
+            lines = ["new"] if old is None else differences(old, found)
             differ += bool(lines)
-            if lines and given.do == "diff":
-                sys.stdout.write(f"{pair.name}\n" + "".join(f"    {line}\n" for line in lines[:8]))
-                if len(lines) > 8:
-                    sys.stdout.write(f"    and {len(lines) - 8} more\n")
+            _show(pair.name, lines)
             kept[pair.name] = found
     used = time.process_time() - began
     sys.stdout.write(f"{len(chosen)} pairs, {differ} differ, {used:.1f} CPU s\n")
@@ -44,6 +46,14 @@ def main() -> int:
         save((pair.verb, kept[pair.name]) for pair in PAIRS if pair.name in kept)
         return 0
     return int(bool(differ))
+
+
+def _show(name: str, lines: list[str]) -> None:
+    """Print the first differences of a pair, as a commit message can quote them."""
+    if lines:
+        shown = [line if len(line) <= 240 else f"{line[:237]}..." for line in lines[:MOST]]
+        more = [f"and {len(lines) - MOST} more"] if len(lines) > MOST else []
+        sys.stdout.write("\n    ".join([name, *shown, *more]) + "\n")
 
 
 if __name__ == "__main__":

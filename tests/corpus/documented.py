@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tests.corpus import tables
-from tests.corpus.run import commands
+from tests.corpus.run import Table, commands
 from tests.corpus.tables import some, write_csv, write_lines, written
 
 LOGS = Path(__file__).resolve().parents[1] / "io" / "logs" / "fixtures"
@@ -53,8 +53,6 @@ def gates(folder: Path) -> None:
     """Scores of two models, as one table and as two runs."""
     two = tables.scores(400)
     write_csv(folder / "scores.csv", two)
-    for run, name in (("main", "old"), ("branch", "new")):
-        write_csv(folder / f"{run}.csv", {"item": two["id"], "correct": two[name]})
     rng = np.random.default_rng(10)
     for run, level in (("run_a", 1.0), ("run_b", 0.8)):
         ms = (1000 * level * rng.lognormal(0, 0.8, 300)).round(1).tolist()
@@ -63,9 +61,13 @@ def gates(folder: Path) -> None:
         write_csv(folder / f"{run}.csv", {"item": ids, "correct": right, "latency_ms": ms})
 
 
-def logs(folder: Path) -> None:
-    """The logs of other tools that the readers are tested with."""
-    shutil.copytree(LOGS, folder, dirs_exist_ok=True)
+def logs(tool: str) -> Table:
+    """The logs of another tool that its reader is tested with."""
+
+    def table(folder: Path) -> None:
+        shutil.copytree(LOGS / tool, folder / tool)
+
+    return table
 
 
 def tickets(folder: Path) -> None:
@@ -89,8 +91,10 @@ def asked(folder: Path) -> None:
     base = {"id": list(range(160)), **bots, "text": text}
     write_csv(folder / "answers.csv", {**base, "reply": replies})
     human = some(rng, truth.tolist(), 60)
-    judges = {name: tables.flipped(rng, truth, right, ("good", "bad")).tolist()
-              for name, right in (("gpt", 0.9), ("claude", 0.85))}  # fmt: skip
+    judges = {
+        name: tables.flipped(rng, truth, right, ("good", "bad")).tolist()
+        for name, right in (("gpt", 0.9), ("claude", 0.85))
+    }
     write_csv(folder / "votes.csv", {**base, **judges, "human": human})
     (folder / "judge.txt").write_text("Grade: {labels}. {text}", encoding="utf-8")
     first = [f"one {k}" for k in range(60)]
@@ -142,13 +146,18 @@ def dynabench(folder: Path) -> None:
     write_csv(folder / "attempts.csv", log)
     rows = [
         {
-            "id": k, "anon_uid": log["annotator"][k], "target_model": "roberta-r1",
-            "target_pred": "1", "model_wrong": bool(log["model_wrong"][k]), "retracted": False,
-            "context": {"r_realid": 11}, "time_elapsed": "0:02:30",
+            "id": k,
+            "anon_uid": log["annotator"][k],
+            "target_model": "roberta-r1",
+            "target_pred": "1",
+            "model_wrong": bool(log["model_wrong"][k]),
+            "retracted": False,
+            "context": {"r_realid": 11},
+            "time_elapsed": "0:02:30",
             "validations": [["correct", "user", f"v{j}"] for j in range(3 * log["model_wrong"][k])],
         }
         for k in range(len(log["round"]))
-    ]  # fmt: skip
+    ]
     write_lines(folder / "export.jsonl", rows)
 
 
@@ -180,7 +189,7 @@ README = [
     "label two.csv --question score --goal difference --label-draw random --session o.label",
     "bound weak.csv --prediction h --weak 'lf_*'",
     "shift items.csv --truth y --old spring --api openai:m@{api}/v1 --prompt judge.txt"
-    " --answer words --budget 50",
+    " --answer words --budget 20",
     "ask items.csv --api openai:m@{api}/v1 --prompt judge.txt --as gpt -o votes2.csv"
     " --labels good,bad --answer words",
     "dynamic analyse log.csv",
@@ -190,23 +199,17 @@ README = [
 ]
 
 PAGES = [
-    (parquet, "audit answers.parquet --html report.html"),
+    (parquet, "audit answers.parquet"),
     (parquet, "tally votes.parquet --columns 'judge_*'"),
     (sms, "bound sms.csv --prediction h --weak 'lf_*' --class-balance .87,.13"),
     (sms, "bound messages.csv --prediction classifier --weak 'rule_*' --at-least .6 --truth label"),
     (gates, "compare scores.csv"),
     (gates, "compare scores.csv --gate 'new >= old - 0.01'"),
     (gates, "compare scores.csv --gate 'new >= old + 0.08' --summary s.md --junit j.xml"),
-    (
-        gates,
-        "compare --run old=main.csv --run new=branch.csv --metric correct"
-        " --gate 'new >= old - 0.01' --summary s.md --junit tallystick.xml",
-    ),
     (gates, "compare --run old=run_a.csv --run new=run_b.csv --metric latency_ms"),
     (gates, "compare run_a.csv run_b.csv"),
     (gates, "compare scores.csv --stop-early"),
     (gates, "compare scores.csv --cluster doc"),
-    (gates, "compare scores.csv --cluster doc --population items"),
     (gates, "plan scores.csv --difference 0.02"),
     (
         written("battles.csv", tables.battles),
@@ -218,7 +221,6 @@ PAGES = [
     (trusted, "judge runs.csv --judges 'run*' --method self-consistency"),
     (trusted, "judge votes.csv --truth gold --certified"),
     (trusted, f"label plan votes.csv {JUDGES}"),
-    (asked, "judge votes.csv --truth human"),
     (asked, "score votes.csv --system bot --item question --truth human"),
     (
         asked,
@@ -256,11 +258,6 @@ PAGES = [
         "shift --data items.parquet --item id --truth label --old answer --api replay:june"
         " --budget 150 --gate 'flip_rate <= 1%' --journal n.journal --history history.ndjson",
     ),
-    (
-        parquet,
-        "shift --data items.parquet --item id --truth label --old answer --api replay:june"
-        " --budget 150 --gate 'accuracy_change >= -2%'",
-    ),
     (dynabench, "dynamic analyse attempts.csv"),
     (dynabench, "dynamic analyse export.jsonl"),
     (None, "dynamic theory --epsilon .1 --rounds 5"),
@@ -274,24 +271,26 @@ PAGES = [
         "dynamic simulate --learner correlated --rho .6 --gamma .3 --epsilon .1 --rounds 3"
         " --items 200 --rollouts 30 --found 50 --coverage .5 --duplicates .2 --mistakes .1",
     ),
-    (logs, "compare deepeval/old.json deepeval/new.json"),
-    (logs, "score deepeval/old.json deepeval/new.json"),
-    (logs, "compare inspect/old.json inspect/new.json --metric match"),
-    (logs, "compare inspect/prompt-short.json inspect/prompt-steps.json"),
-    (logs, "compare inspect/good.eval inspect/poor.eval --metric match"),
-    (logs, "compare lm_eval"),
-    (logs, "compare promptfoo/two-prompts.csv --metric success"),
-    (logs, "compare promptfoo/two-prompts.json --metric success"),
-    (logs, "compare promptfoo/repeated.jsonl --metric success"),
-    (logs, "compare phoenix --metric pass@2:matches"),
-    (logs, "compare swe_bench --cluster repository"),
-    (logs, "compare ragas/old.csv ragas/new.csv"),
-    (logs, "compare braintrust"),
-    (logs, "compare langfuse"),
-    (logs, "compare helm --metric exact_match"),
-    (logs, "compare mlflow --metric exact_match"),
-    (logs, "compare openai_api"),
-    (logs, "compare openai_evals"),
+]
+
+READ_LOGS = [
+    "compare deepeval/old.json deepeval/new.json",
+    "score deepeval/old.json deepeval/new.json",
+    "compare inspect/old.json inspect/new.json --metric match",
+    "compare inspect/prompt-short.json inspect/prompt-steps.json",
+    "compare inspect/good.eval inspect/poor.eval --metric match",
+    "compare lm_eval",
+    "compare promptfoo/two-prompts.csv --metric success",
+    "compare promptfoo/repeated.jsonl --metric success",
+    "compare phoenix --metric pass@2:matches",
+    "compare swe_bench --cluster repository",
+    "compare ragas/old.csv ragas/new.csv",
+    "compare braintrust",
+    "compare langfuse",
+    "compare helm --metric exact_match",
+    "compare mlflow --metric exact_match",
+    "compare openai_api",
+    "compare openai_evals",
 ]
 
 SESSIONS = [
@@ -335,10 +334,7 @@ SESSIONS = [
         "score outputs.csv --system system --judges gpt,claude,llama --truth human",
         of="terminal",
     ),
-    commands(files, "compare old.csv new.csv --metric correct", of="terminal"),
     commands(files, "judge votes.csv --truth gold", of="terminal"),
-    commands(files, "bound weak.csv --prediction h --weak 'lf_*'", of="terminal"),
-    commands(files, "dynamic analyse log.csv", of="terminal"),
     commands(
         written("tickets.csv", tables.api_items),
         "shift tickets.csv --truth y --old spring --new june",
@@ -354,6 +350,7 @@ DEMOS = [
 PAIRS = [
     *(_docs(files, line) for line in README),
     *(_docs(table, line) for table, line in PAGES),
+    *(_docs(logs(line.split()[1].partition("/")[0]), line) for line in READ_LOGS),
     *SESSIONS,
     *DEMOS,
 ]

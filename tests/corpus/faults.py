@@ -146,8 +146,10 @@ def class_zero(folder: Path) -> None:
     rng = np.random.default_rng(38)
     truth = rng.integers(0, 7, 300)
     seen = np.where(truth == 0, rng.integers(1, 7, 300), truth)
-    votes = {name: flipped(rng, seen, right, tuple(range(1, 7))).tolist()
-             for name, right in (("gpt", 0.8), ("claude", 0.7))}  # fmt: skip
+    votes = {
+        name: flipped(rng, seen, right, tuple(range(1, 7))).tolist()
+        for name, right in (("gpt", 0.8), ("claude", 0.7))
+    }
     gold = some(rng, truth.tolist(), 150)
     write_csv(folder / "votes.csv", {"id": list(range(300)), **votes, "gold": gold})
 
@@ -271,9 +273,9 @@ def flaky(folder: Path) -> None:
 
 
 def failed(folder: Path) -> None:
-    """A new system that gave no answer on a third of the items, the hard ones."""
+    """A new system that gave no answer on a third of the items, on which the old one was right."""
     scores, hard = right_or_wrong(400)
-    new = [None if h > 0.66 else 1 for h in hard]
+    new = [None if h < 0.34 else one for h, one in zip(hard, scores["new"], strict=True)]
     write_csv(folder / "scores.csv", {"id": list(range(400)), "old": scores["old"], "new": new})
 
 
@@ -288,10 +290,10 @@ def shared_errors(folder: Path) -> None:
     """Weak labels that copy one another, and a classifier that copies them."""
     rng = np.random.default_rng(44)
     truth = rng.integers(0, 2, 800)
-    first = flipped(rng, truth, 0.45, (0, 1))
+    first = flipped(rng, truth, 0.35, (0, 1))
     columns: Columns = {"id": list(range(800))}
     for name in ("lf_a", "lf_b", "lf_c", "lf_d"):
-        other = flipped(rng, truth, 0.45, (0, 1))
+        other = flipped(rng, truth, 0.35, (0, 1))
         columns[name] = np.where(rng.random(800) < 0.95, first, other).tolist()
     columns["h"] = np.where(rng.random(800) < 0.95, first, truth).tolist()
     write_csv(folder / "weak.csv", columns)
@@ -315,9 +317,17 @@ def few_scores(folder: Path) -> None:
 
 
 def four_systems(folder: Path) -> None:
-    """Four systems of which none is clearly best, few human grades."""
-    levels = {"a": 0.7, "b": 0.72, "c": 0.68, "d": 0.6}
-    write_csv(folder / "outputs.csv", tables.outputs(60, 5, systems=levels))
+    """Four systems of which none is clearly best; people graded each on other items."""
+    rng = np.random.default_rng(49)
+    graded = {"a": range(15), "b": range(15, 30), "c": range(30, 40), "d": range(40, 50)}
+    rows = []
+    for item in range(100):
+        for system, level in (("a", 0.8), ("b", 0.76), ("c", 0.7), ("d", 0.72)):
+            good = int(rng.random() < level)
+            votes = [good if rng.random() < 0.85 else 1 - good for _ in range(2)]
+            rows.append((f"q{item}", system, *votes, good if item in graded[system] else None))
+    names = ("question", "system", "gpt", "claude", "human")
+    write_csv(folder / "outputs.csv", columns_of(names, rows))
 
 
 def prompted(folder: Path) -> None:
@@ -333,8 +343,10 @@ def one_number(folder: Path) -> None:
     """88 labels, one column that is a judge, a classifier and a model."""
     rng = np.random.default_rng(48)
     truth = np.where(rng.random(400) < 0.6, "pass", "fail")
-    votes = {name: flipped(rng, truth, p, ("fail", "pass")).tolist()
-             for name, p in (("gpt", 0.85), ("claude", 0.82), ("llama", 0.75))}  # fmt: skip
+    votes = {
+        name: flipped(rng, truth, p, ("fail", "pass")).tolist()
+        for name, p in (("gpt", 0.85), ("claude", 0.82), ("llama", 0.75))
+    }
     gold = some(rng, truth.tolist(), 88)
     write_csv(folder / "votes.csv", {"id": list(range(400)), **votes, "gold": gold})
     copied = {"id": list(range(400)), **votes, "copy": votes["gpt"], "gold": gold}
@@ -408,33 +420,29 @@ def read_wrongly() -> Iterator[tuple[Table | None, str, str]]:
 
 
 def said_wrongly() -> Iterator[tuple[Table | None, str, str]]:
-    """Faults of issue 27: a gate, a verdict or a paid call."""
+    """Faults that issue 27 mended: a gate, a verdict or a paid call, and what was wrong."""
     api = "shift items.csv --truth y --old spring --api python:flaky_api:answer --budget 290"
-    for seed in (0, 1):
-        yield (
-            flaky,
-            f"{api} --gate 'flip_rate <= 1%' --seed {seed}",
-            "an API that became flaky passes; a share is never negative",
-        )
-    for name in ("truth", "ground_truth", "y_true", "y_test"):
+    why = "an API that became flaky passes; a share is never negative"
+    yield flaky, f"{api} --gate 'flip_rate <= 1%'", why
+    for name in ("truth", "ground_truth", "y_test"):
         line = f"compare {name}.csv --gate 'b >= a'"
-        yield named_truth(name), line, f"{name} is dropped and mean predictions are compared"
+        yield named_truth(name), line, f"{name} is not the truth: mean predictions are compared"
     line = "compare scores.csv --gate 'new >= old'"
-    yield failed, line, "passes although new failed on 145 of 400"
+    yield failed, line, "passes although new failed on 135 of 400"
     line = "compare scores.csv --gate 'new >= old - 1'"
     yield failed, line, "a bar that no value can miss"
     yield many_judges, "judge votes.csv --truth gold", "the most accurate of eight is not settled"
     line = "bound weak.csv --prediction h --weak 'lf_*' --at-least .5"
-    yield shared_errors, line, "proved without labels; truly 47 %"
+    yield shared_errors, line, "proved without labels; truly 42 %"
     line = "bound weak.csv --prediction h --weak 'lf_*'"
-    yield words_and_numbers, line, "words and numbers are four classes; truly 85 %"
+    yield words_and_numbers, line, "words and numbers are four classes; truly 87 %"
     yield (
         None,
         "plan --difference .05 --disagreement .2",
         "626 has power 77 %: the exact row says 658",
     )
     yield few_scores, "compare s.csv --bounds 0,1", "about 1 more item is false"
-    yield four_systems, "score outputs.csv", "20 items for every system are too few"
+    yield four_systems, "score outputs.csv", "20 items for all four systems cost 60 grades, not 30"
     line = "dynamic simulate --learner adversarial --epsilon .1 --rollouts 20"
     yield None, line, "adversarial is the kindest learner"
     ask = "ask items.csv --api openai:{model}@{{api}}/v1 --as g -o o.csv --yes"
@@ -462,6 +470,10 @@ def told_apart() -> Iterator[tuple[Table | None, str, str]]:
     yield weighted, line, "weight 3 in every row triples the labels"
 
 
+MENDED = ("27",)
+"""Issues that are done: the answers to their tables are right now, and kept like any other."""
+
+
 def _pairs() -> list[Pair]:
     faults = (("32", read_wrongly), ("27", said_wrongly), ("31", told_apart))
     page = {"32": "READING (32)"}
@@ -471,7 +483,7 @@ def _pairs() -> list[Pair]:
             f"{line} --json",
             of=f"fault {issue}",
             name=line,
-            wrong=f"{page.get(issue, issue)}: {why}",
+            wrong="" if issue in MENDED else f"{page.get(issue, issue)}: {why}",
             # The sentence that refuses named columns names one of a set, by chance.
             refusal=table is not relevance,
         )

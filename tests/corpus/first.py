@@ -228,12 +228,8 @@ PAIRS = [
         ),
         # Less is said: what does each verb make of the same tables by itself?
         (support_bot, "score support_bot.csv"),
-        (rag_wide, "score rag_eval.csv"),
         (two_runs, "compare run_may.csv run_june.csv"),
-        (vendor, "audit tickets.csv"),
         (leaderboard, "compare mmlu_small.csv"),
         (ratings, "score summaries.csv"),
-        (ratings, "compare summaries.csv --models model --metric llm_score --item doc_id"),
-        (agents, "compare agent_runs.jsonl --models agent --metric cost_usd --replicate trial"),
     )
 ]

@@ -180,9 +180,9 @@ def _pairs() -> list[Pair]:
             made.append(
                 commands(_writer(file, columns), line, of="formats", name=f"{verb} {file}, {case}")
             )
-            if turn % 2:
+            if turn % 5:
                 continue
-            kind = list(MEMORY)[turn // 2 % len(MEMORY)]
+            kind = list(MEMORY)[turn // 5 % len(MEMORY)]
             made.append(
                 call(verb, _source(kind, columns), of="formats", name=f"{kind}, {case}", **options)
             )

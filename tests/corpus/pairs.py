@@ -12,18 +12,15 @@ SERVICE = [
     question(f"/v1/streams/{path}")
     for path in (
         "support/results/judge",
-        "support/results/judge?alpha=0.1",
         "support/results/judge?by=lang",
         "support/results/judge?slice=lang:de",
         "support/results/judge?window=last:100",
         "support/results/judge?method=majority",
         "support/windows",
         "bots/results/score",
-        "bots/results/judge",
         "bots/results/compare",
         "bots/frames",
         "mail/results/bound",
-        "mail/results/judge",
     )
 ]
 

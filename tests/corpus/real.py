@@ -24,9 +24,11 @@ def linked(*names: str) -> Callable[[Path], None]:
 
 
 LINES = (
-    ("judge/bluebirds.csv.gz", "judge bluebirds.csv.gz --judges w00,w01,w02,w03,w04 --truth truth"),
-    ("judge/bluebirds.csv.gz", "judge bluebirds.csv.gz --judges 'w1*'"),
-    ("judge/llmbar_swap0.csv.gz", "judge llmbar_swap0.csv.gz --judges '*/CoT' --truth truth"),
+    ("judge/bluebirds.csv.gz", "judge bluebirds.csv.gz --judges w00,w01,w02 --truth truth"),
+    (
+        "judge/llmbar_swap0.csv.gz",
+        "judge llmbar_swap0.csv.gz --judges 'ChatGPT*/CoT' --truth truth",
+    ),
     (
         "compare/helm_lite_binary.parquet",
         "compare helm_lite_binary.parquet --models 01-ai_yi-34b,01-ai_yi-6b,ai21_j2-jumbo"

@@ -101,7 +101,13 @@ class Runner:
         folder = self._home / f"run{self._count}"
         folder.mkdir()
         if pair.table is not None:
-            shutil.copytree(self._made(pair.table), folder, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(
+                self._made(pair.table),
+                folder,
+                symlinks=True,
+                copy_function=os.link,
+                dirs_exist_ok=True,
+            )
         code, out, err = 0, "", ""
         for step in pair.steps:
             if isinstance(step, str):
@@ -118,7 +124,6 @@ class Runner:
             kept.pop("verdict", None)
         if pair.wrong:
             kept["wrong"] = pair.wrong
-        shutil.rmtree(folder)
         return json.loads(json.dumps(kept))
 
     def _made(self, table: Table) -> Path:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.corpus import real
 from tests.corpus.kept import ANSWERS, differences, load, reduced
 from tests.corpus.pairs import PAIRS
-from tests.corpus.real import DATA
 from tests.corpus.run import Pair, Runner
 
 KEPT = load()
@@ -27,7 +27,7 @@ def runner() -> Iterator[Runner]:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_the_answer_is_the_kept_one(pair: Pair, runner: Runner) -> None:
-    if pair.name.startswith("real: ") and not DATA.is_dir():
+    if pair in real.PAIRS and not real.DATA.is_dir():
         pytest.skip("real data is absent: set TALLYSTICK_DATA to its folder")
     if pair.verb == "serve":
         pytest.importorskip("starlette", reason="the extra serve is not installed")

@@ -166,6 +166,9 @@ DATABASE = "tallystick.sqlite"
 LOCK = "tallystick.lock"
 """A file that the running service holds, so that no second one starts on the same folder."""
 
+BACKLOG = 1024
+"""Connections that wait for their turn."""
+
 
 def address_of(folder: Path, db: str | None) -> str:
     """Return where the store is: the database that is named, or one file in the folder."""
@@ -250,6 +253,8 @@ def bound(host: str, port: int) -> Iterator[socket.socket]:
                 f"{host}:{port} cannot be used ({error.strerror}): is the service running"
                 " already? Otherwise give another --port, or 0 for any"
             ) from error
+        # A caller who reads the address may ask at once: its connection waits in the queue.
+        listening.listen(BACKLOG)
         yield listening
 
 
@@ -289,7 +294,7 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
                     proxy_headers=False,
                     server_header=False,
                     timeout_graceful_shutdown=10,
-                    backlog=1024,
+                    backlog=BACKLOG,
                 )
             ).run(sockets=[listening])
     except BaseException:

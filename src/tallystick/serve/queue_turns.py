@@ -23,7 +23,6 @@ from tallystick.serve.queue_doubts import FrameBody, FrameOrder, frames_of, make
 from tallystick.serve.routes import Incoming, Route
 from tallystick.serve.store import Reader, Store, Transaction
 from tallystick.serve.writer import StreamRecord, find_stream
-from tallystick.verbs.label.work import called_after
 
 LEASE = 600.0
 """Seconds for which an item is one person's."""
@@ -154,6 +153,8 @@ def _shown(reader: Reader, stream: StreamRecord, row: int, system: str) -> dict[
     body: Any = msgspec.json.decode(unpacked_body(bytes(kept[0])))
     if isinstance(body, str):
         return {"": body}
+    from tallystick.verbs.label.work import called_after  # loads what computes, with the first item
+
     judges = [
         name
         for (name,) in reader.all(

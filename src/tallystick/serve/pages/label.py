@@ -23,7 +23,6 @@ from tallystick.serve.queue_turns import (
 from tallystick.serve.routes import Incoming, Route
 from tallystick.serve.store import Reader, Transaction
 from tallystick.serve.writer import StreamRecord, find_stream
-from tallystick.verbs.label.work import blindness, telling_cells
 
 ASK = "What is the right answer?"
 
@@ -34,6 +33,8 @@ async def get_label(incoming: Incoming) -> Response:
 
 
 async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Response:
+    from tallystick.verbs.label.work import blindness, telling_cells  # with the first item, not before
+
     service, name, who = incoming.service, incoming.path["stream"], incoming.who
     person = person_of(who)
 

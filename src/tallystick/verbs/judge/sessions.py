@@ -423,8 +423,7 @@ def by_labels(
     alpha. With k judges the intervals divide it by k, and so does a test that excludes all rivals:
     to name a wrong judge, one of k - 1 must beat one given best judge, or that one another which is
     as good. Single rivals are excluded at level alpha / 2 / (k (k - 1)), for all ordered pairs. So
-    a
-    leader without rivals is truly the best, and no best judge is excluded, with probability
+    a leader without rivals is truly the best, and no best judge is excluded, with probability
     1 - alpha each.
 
     Parameters
