@@ -98,7 +98,7 @@ def evaluate(source: Any, **options: Any) -> BoundResult:
     Parameters
     ----------
     source
-        Whatever `tallystick.table.read` takes.
+        Whatever `tallystick.table.door` takes.
     **options
         Roles (*prediction* or *score*, *weak*, *truth*, *item*, *weight*, *by*), the fields of
         `BoundQuestion`, and the options of reading.

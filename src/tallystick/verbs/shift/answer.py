@@ -51,7 +51,7 @@ from tallystick.verbs.shift.verdict import WITHOUT_OLD, model_change, several_ve
 
 
 def evaluate(source: Any, **options: Any) -> ShiftResult:
-    """Say how an API changed, from whatever `tallystick.table.read` takes.
+    """Say how an API changed, from whatever `tallystick.table.door` takes.
 
     With *new*, a column of new answers, nothing is asked. With *api* and *budget* the API is asked.
 

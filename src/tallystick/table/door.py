@@ -61,7 +61,7 @@ from tallystick.table.runs import (
     runs_of,
     without_summary,
 )
-from tallystick.table.scan import scan
+from tallystick.table.scanning import scan
 from tallystick.table.session import Session, is_session
 from tallystick.table.session_rows import join_session
 from tallystick.table.sources import check_names
