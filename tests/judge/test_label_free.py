@@ -1,5 +1,7 @@
 """The label-free headline: a number, a range, never an interval."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,9 @@ from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate, label_free
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.label_free import fit_vote_model, sample_items
+
+HOME = "tallystick.verbs.judge.label_free"
+"""The file: its function has the same name."""
 
 
 def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
@@ -95,7 +100,7 @@ def test_methods_for_answers_say_that_they_leave_ties_aside():
 
 
 def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
-    monkeypatch.setattr("tallystick.verbs.judge.label_free.MOST_PATTERNS", 300)
+    monkeypatch.setattr(import_module(HOME), "MOST_PATTERNS", 300)
     draw = np.random.default_rng(3)
     truth = draw.integers(0, 2, 1500)
     votes = {
@@ -131,7 +136,7 @@ def test_support_of_all_patterns_follows_from_a_part():
 
 def test_patterns_that_the_sample_has_not_shown_get_a_consensus(monkeypatch):
     """Under the plain fit of a part of the items, other patterns can have probability 0."""
-    monkeypatch.setattr("tallystick.verbs.judge.label_free.MOST_CELLS", 1_200)
+    monkeypatch.setattr(import_module(HOME), "MOST_CELLS", 1_200)
     rng = np.random.default_rng(8)
     truth = rng.integers(0, 12, 1_500)
     votes = {
