@@ -107,7 +107,7 @@ if __name__ == "__main__":
                 " unclipped*: those of the wider ones where no accuracy interval ends at 0 or 1;"
                 " where one does, overlap holds less often than it should"
                 " ([why](../theory/bound.md#differences-of-two-classifiers),"
-                " [measured](../coverage/bound-results.md))."
+                " [measured](#coverage-bound-results))."
             ),
         )
         record("bound-pairs", "Differences of classifiers without labels", pairs, notes=notes)

@@ -23,7 +23,7 @@ from tallystick.verbs.compare import Board, Settings, coin_figure, evaluate, tra
 from tallystick.verbs.compare.clusters import cluster_errors, satterthwaite
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import DOCS, record
+from record import ROOT, record
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -195,7 +195,7 @@ def new_scenarios(board: Board) -> None:
             f"The second pair is {a} over {b}, by {mean[closest]:.4f}",
             (
                 f"`--cluster-weight items` bounds each score by CR2 with {freedom:.1f} degrees, which"
-                " covers .94-.95 (docs/coverage/clusters.md). The default counts every scenario"
+                " covers .94-.95 (coverage-clusters). The default counts every scenario"
                 " once: compare-new-scenarios."
             ),
         ],
@@ -303,7 +303,7 @@ def pictures() -> None:
     for name, figure in drawn.items():
         print(f"{name}: {figure.title}")
         if "--write" in sys.argv:
-            Plot(figure).save(DOCS.parent / "pictures" / f"compare-{name}.svg")
+            Plot(figure).save(ROOT / "docs" / "pictures" / f"compare-{name}.svg")
 
 
 def main() -> None:

@@ -307,7 +307,7 @@ def main() -> None:
     parser.add_argument("--cje-draws", type=int, default=20, help="draws for cje; 0 leaves it out")
     parser.add_argument("--seed", type=int, default=14, help="seed of the draws")
     parser.add_argument("--only", default="", help="populations whose name holds this text")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks/score.md")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     options = parser.parse_args()
     tables(run(options), options)
 

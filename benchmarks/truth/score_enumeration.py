@@ -257,7 +257,7 @@ def _share(value: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="designs whose sizes hold this text")
-    parser.add_argument("--write", action="store_true", help="write the page under docs/benchmarks")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     options = parser.parse_args()
     rows = run(options)
     cases = sum(row["cases"] for row in rows)
@@ -273,7 +273,7 @@ def main() -> None:
         f"Asked was at least {_short(FLOOR)} over all m up to N: it holds in every case. Until a of"
         " (AL1) depended on the strata it was .9127 with one stratum of 1,000 (m = 6, 612 pass) and"
         " .9141 with 3 + 997 items. Why, and what else was tried:"
-        " [labels alone](score-alone.md).",
+        " [labels alone](#score-alone).",
         "Wilson's interval, without judges, is beside one stratum.",
     ]
     record("score-enumeration", "One system: coverage by enumeration", rows, notes=notes)

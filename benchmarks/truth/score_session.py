@@ -401,7 +401,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--only", default="", help="goals and sets whose name holds this text")
     parser.add_argument(
-        "--write", action="store_true", help="write docs/benchmarks/score-session.md"
+        "--write", action="store_true", help="write benchmarks/results/score-session.json"
     )
     options = parser.parse_args()
     rows = run(options)

@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=41)
     parser.add_argument("--only", default="", help="cells whose name holds this text")
-    parser.add_argument("--write", action="store_true", help="write the page under docs/benchmarks")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     options = parser.parse_args()
     rows = run(options)
     ties = [row for row in rows if row["decided"] == TIE]

@@ -87,7 +87,7 @@ def adverse_share(
     We deviate from methods/score.md in a: it has .35 throughout. With one stratum that left 4.9 %
     for the samples without a pass, and up to 3.6 % for the other end at the same rate, so that
     coverage fell to .912 at six labels. With .5 it is at least .928, by enumeration
-    (``docs/benchmarks/score-enumeration.md``). The second term is below .35, and nothing changes,
+    (``docs/benchmarks/score.md``). The second term is below .35, and nothing changes,
     where the smaller of two strata holds at least 4.9 % of the items.
 
     Parameters

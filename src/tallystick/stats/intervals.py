@@ -79,7 +79,7 @@ def wilson(
     Approximate: right on average, but a share close to 0 or 1 can be covered far less often: 0.85
     at n = 20, p = 0.008, nominal 0.95. One-sided it is not even right on average in small samples:
     as a lower bound for shares below a half it covers 0.941 at n = 20
-    (``docs/coverage/binomial-approximate.md``). For one bound use :func:`clopper_pearson`.
+    (``docs/benchmarks/intervals.md``). For one bound use :func:`clopper_pearson`.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def jeffreys(
 
     with the lower end 0 at x = 0 and the upper end 1 at x = n. Approximate: its coverage swings
     around nominal, with spikes down beside the ends of the scale
-    (``docs/coverage/binomial-approximate.md`` has the figures).
+    (``docs/benchmarks/intervals.md`` has the figures).
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def pseudo_t(
               m \mp t_{n-1} \sqrt{v/\nu}.   \tag{I7}
 
     Clipped to the bounds. Approximate; where few values differ from the rest, the plain t interval
-    can cover a third (``docs/coverage/pseudo-t.md``).
+    can cover a third (``docs/benchmarks/intervals.md``).
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def pairwise_max_t(
         pseudo-items, half of them at each end of the range of D, enter every interval, so that
         pairs that hardly ever differ do not get one of no width. With one pseudo-item, as for a
         single pair, all intervals held in only .82 of the runs in the worst setting of
-        ``docs/coverage/max-t.md``, against .9995 with these.
+        ``docs/benchmarks/compare.md``, against .9995 with these.
 
     Examples
     --------

@@ -294,7 +294,7 @@ def spectral(
     = (P_\alpha - P_\beta)/\sqrt{P_\alpha P_\beta}`, and so the accuracies. This is the method that
     the text compares itself with (supplement 7); the same assumption as ``independent``, all trios
     used at once. Intervals are the delta method's on the logit scale, for complete votes; their
-    coverage under the assumption is measured in docs/coverage/judge-baselines.md.
+    coverage under the assumption is measured in docs/benchmarks/judge.md.
 
     Examples
     --------

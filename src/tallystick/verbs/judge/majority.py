@@ -193,7 +193,7 @@ def agreement(
     are independent *given the label* do not satisfy it: see `agreement_gap`. The median over trios
     is reported, with the delta method's interval by its middle trios, which holds only under that
     assumption: it fails even where judges are independent given the label
-    (docs/coverage/judge-baselines.md).
+    (docs/benchmarks/judge.md).
 
     Examples
     --------

@@ -262,7 +262,7 @@ class Repeats:
             For a statement about many entries at once ("some cell changed"): no λ is below that of
             all flips. An entry has few repeats, so the smallest of many own λ is too small by
             luck: on an unchanged API some cell was "proved" in up to .12 of runs with own λ, in at
-            most .05 with this (27 cells, ``docs/benchmarks/shift-noise-unchanged.md``).
+            most .05 with this (27 cells, ``docs/benchmarks/shift.md``).
         """
         cells = zip(np.asarray(true).tolist(), np.asarray(answer).tolist(), strict=True)
         found = [self.entry(i, j) for i, j in cells]
