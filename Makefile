@@ -38,7 +38,7 @@ fuzz: $(STAMP)  ## 20,000 malformed tables x verbs, in one process and in many (
 	$(BIN)/python -m tests.fuzz.run --files 1000 --first 19000 --per-process 1
 
 mutants: $(STAMP)  ## change the code in 60 places and see whether a test notices
-	$(BIN)/python benchmarks/mutants.py --write
+	$(BIN)/python -m benchmarks.mutants --write
 
 check: $(STAMP)  ## format, lint, types, import rules, docs build
 	$(BIN)/ruff format --check .
@@ -66,7 +66,7 @@ docs: $(STAMP)  ## serve the documentation on this machine
 bench: $(STAMP)  ## measure speed and truth, and write the tables into docs/benchmarks/
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	for script in benchmarks/speed/*.py benchmarks/truth/*.py; do \
-	  case $$script in *_deep.py) continue;; esac; echo "== $$script"; $(BIN)/python $$script --write || exit 1; done
+	  case $$script in *_deep.py) continue;; esac; echo "== $$script"; $(BIN)/python -m $$(echo $${script%.py} | tr / .) --write || exit 1; done
 
 lock: $(STAMP)  ## renew constraints.txt (no addresses in it)
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --no-header --no-annotate \

@@ -1,6 +1,6 @@
 """Mutation run: whether a test fails when the code is wrong.
 
-``python benchmarks/mutants.py`` changes one operator or constant of the code at a time, 60 times,
+``python -m benchmarks.mutants`` changes one operator or constant of the code at a time, 60 times,
 and runs the quick tests until one fails: first the examples of the file and the tests of its room,
 then the corpus, then all that ``make test`` runs. A mutant that no test notices has survived.
 Mutants are chosen by a seeded rule: a room in turn, then one of its files, then one place in it.
@@ -223,7 +223,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         if one.get("first", "") == "survived":
             now = one.get("why", one.get("now", one["first"]))
             lines.append(f"| {place} | {one['change']} | {one['first']} | {now} |")
-    lines += ["", "Made by `python benchmarks/mutants.py`.", ""]
+    lines += ["", "Made by `python -m benchmarks.mutants`.", ""]
     return "\n".join(lines)
 
 

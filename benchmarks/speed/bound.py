@@ -1,16 +1,14 @@
 """Bounds from counts against the method as the paper describes it: dense tensors, L-BFGS, torch.
 
-Run: ``python benchmarks/speed/bound.py [--write]``; needs torch. All in one process, on one thread.
+Run: ``python -m benchmarks.speed.bound [--write]``; needs torch. All in one process, on one thread.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -18,12 +16,10 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
+from benchmarks.record import record
 from tallystick.stats.transport import agreement
 from tallystick.stats.transport_smoothed import smoothed
 from tallystick.verbs.bound.forward import Evidence, Scheme, Summary, forward, label_bins
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
 
 EPSILON = 0.01 / np.log(2)
 

@@ -3,7 +3,7 @@
 The file is generated on the fly (``--rows 1e8`` takes about a minute and 150 MB of disk), and each
 reading runs in a process of its own, so that peak memory is that of the reading alone.
 
-    python benchmarks/speed/compare_patterns.py --rows 1e7
+    python -m benchmarks.speed.compare_patterns --rows 1e7
 """
 
 from __future__ import annotations

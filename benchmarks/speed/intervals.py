@@ -6,25 +6,21 @@ NumPy: one vectorised capital process a grid mean. Its ends are good to one grid
 compare values, it is run again, twice, on 1001 means within the grid cell beside each end, which
 makes its ends good to 1e-9; these passes are not part of the time that we compare with.
 
-Run: ``python benchmarks/speed/intervals.py [--write]``.
+Run: ``python -m benchmarks.speed.intervals [--write]``.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.record import record
 from tallystick._rng import as_rng
 from tallystick.stats.anytime import betting
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
 
 ALPHA, N, GRID = 0.05, 10_000, 1000
 Floats = NDArray[np.float64]

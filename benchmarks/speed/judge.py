@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
+from benchmarks.record import record
 from tallystick import judge
 from tallystick.stats.latent_triplet import solve_moments, trio_moments
 from tallystick.table import Tally

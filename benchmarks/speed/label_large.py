@@ -1,6 +1,6 @@
 """``tallystick label`` on a million items and ten systems: memory and time of each step.
 
-Run: ``python benchmarks/speed/label_large.py [--write]``.
+Run: ``python -m benchmarks.speed.label_large [--write]``.
 
 Each step is a process of its own, from the command line, so its peak is what a user would see. The
 next batch is also timed inside an open session, as a page or a queue draws it.
@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
 
 ITEMS, SYSTEMS, JUDGES = 1_000_000, 10, 3
 

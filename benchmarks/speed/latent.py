@@ -21,9 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.stats.latent_fit import LatentFit, fit, simulate
 from tallystick.stats.latent_model import LatentModel, LatentOptions
 

@@ -1,6 +1,6 @@
 """Measure how fast the sampler decides, alone and replayed.
 
-    python benchmarks/speed/sampling.py [--write]
+    python -m benchmarks.speed.sampling [--write]
 
 The peer is Algorithm 1 of MASA (corrected) as one would write it in NumPy: all scores anew for
 every question.
@@ -8,17 +8,13 @@ every question.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.sampling import (
     Budget,
     Flips,

@@ -1,6 +1,6 @@
 """Every wall time that the design of the service asks for, on both databases, in ten minutes.
 
-``python benchmarks/speed/serve_idle.py --write`` on a machine that does nothing else; the table goes
+``python -m benchmarks.speed.serve_idle --write`` on a machine that does nothing else; the table goes
 into docs/benchmarks/serve.md. ``--rows 20000 --posts 100 --changes 5`` tries it out. PostgreSQL runs with fsync.
 """
 
@@ -18,12 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from tests.serve.postgres import fresh_database, postgres_process
-from tests.serve.web import running
-
-from serve import (
+from benchmarks.speed.serve import (
     _CLIENT,
     _TICK,
     JUDGES,
@@ -38,6 +33,8 @@ from serve import (
     quantile,
 )
 from tallystick.serve.store import open_store
+from tests.serve.postgres import fresh_database, postgres_process
+from tests.serve.web import running
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "serve.md"
 BEGIN, END = "<!-- idle: begin -->", "<!-- idle: end -->"

@@ -1,17 +1,15 @@
 """Closed forms and the smoothed dual against HiGHS: how far apart, and how much faster.
 
-Run: ``python benchmarks/speed/transport.py [--write]``.
+Run: ``python -m benchmarks.speed.transport [--write]``.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # waiting threads would count as processor time
@@ -20,6 +18,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
 
+from benchmarks.record import record
 from tallystick.stats.transport import (
     Bounds,
     agreement,
@@ -30,9 +29,6 @@ from tallystick.stats.transport import (
     two_labels,
 )
 from tallystick.stats.transport_smoothed import robust_end, smoothed
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
 
 BOTH = np.array([[0.0, 0.0], [0.0, 1.0]])
 LABELS, EACH = range(2, 11), 56

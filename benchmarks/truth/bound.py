@@ -1,7 +1,7 @@
 """Real weak labels: bounds across thresholds, model selection and sets of weak labels, beside the
 paper's numbers.
 
-Run: ``python benchmarks/truth/bound.py [tables] [figures] [figure3] [--write]``. Needs
+Run: ``python -m benchmarks.truth.bound [tables] [figures] [figure3] [--write]``. Needs
 scikit-learn, torch and the shared data (``TALLYSTICK_DATA``). Snorkel 0.10 takes part if
 ``TALLYSTICK_SNORKEL`` names a Python that has it.
 """
@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 
 import torch
-from bound_figures import figure_3, figures
-from bound_selection import tables
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
+from benchmarks.truth.bound_figures import figure_3, figures
+from benchmarks.truth.bound_selection import tables
 
 SETS = (
     (

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bound_learners import logistic
-from bound_sets import DATA, Set, label_models, made, sets
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.truth.bound_learners import logistic
+from benchmarks.truth.bound_sets import DATA, Set, label_models, made, sets
 from tallystick import bound
 from tallystick.table import Tally
 from tallystick.verbs.bound.label_models import LabelModel, given

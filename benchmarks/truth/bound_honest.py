@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import kept_row, record
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.record import kept_row, record
 from tallystick import bound
 from tallystick.table import Tally
 from tallystick.verbs.bound.forward import Summary
@@ -136,7 +132,7 @@ def _labels(rows: dict[str, Any], y: np.ndarray, names: list[str], draw: Any) ->
 
 def real_sets() -> list[dict[str, Any]]:
     """Bound a classifier that was trained on the votes' majority, on every real set."""
-    from bound_sets import sets
+    from benchmarks.truth.bound_sets import sets
 
     out = []
     for data in sets():

@@ -2,23 +2,18 @@
 
 The interval speaks of these rows, so a table is drawn once per population and the labelled rows
 are drawn anew each time. The populations were written for this page after the method was fixed.
-Run: ``python benchmarks/truth/bound_labels.py [--write]``.
+Run: ``python -m benchmarks.truth.bound_labels [--write]``.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
+from benchmarks.record import record
 from tallystick import bound
 from tallystick.stats.adverse_ratios import adverse_auc
 from tallystick.table import Tally

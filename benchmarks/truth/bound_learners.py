@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from bound_sets import Set
 
+from benchmarks.truth.bound_sets import Set
 from tallystick import bound
 from tallystick.verbs.bound.label_models import LabelModel
 

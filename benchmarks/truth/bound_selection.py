@@ -10,14 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import bound_learners
-import bound_sets
 import numpy as np
-from bound_figures import accuracy, ratio
-from bound_learners import perceptrons
-from bound_sets import SNORKEL, Set, label_models, sets
 from scipy.stats import rankdata
 
+from benchmarks.truth import bound_learners, bound_sets
+from benchmarks.truth.bound_figures import accuracy, ratio
+from benchmarks.truth.bound_learners import perceptrons
+from benchmarks.truth.bound_sets import SNORKEL, Set, label_models, sets
 from tallystick import bound
 from tallystick.verbs.bound.label_models import LabelModel
 

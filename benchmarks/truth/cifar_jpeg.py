@@ -6,7 +6,7 @@ decoded in lock step, one symbol of every image at a time: about a thousand step
 images. The machine with the accelerator then needs no image library, and 18 MB travel instead of
 150.
 
-``python benchmarks/truth/cifar_jpeg.py FILE.npz`` compares 200 images with Pillow, if it is there.
+``python -m benchmarks.truth.cifar_jpeg FILE.npz`` compares 200 images with Pillow, if it is there.
 """
 
 from __future__ import annotations

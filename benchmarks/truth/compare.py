@@ -1,7 +1,7 @@
 """Real leaderboards: what each guarantee tells apart, what a sequential test needs, what partial
 labels save.
 
-Run: ``python benchmarks/truth/compare.py [--write]``; the data are found at TALLYSTICK_DATA.
+Run: ``python -m benchmarks.truth.compare [--write]``; the data are found at TALLYSTICK_DATA.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy.special import stdtr
 
+from benchmarks.record import DOCS, record
 from tallystick.report import Plot
 from tallystick.stats.maxt import _step_down, pairwise_max_t
 from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.compare import Board, Settings, coin_figure, evaluate, trade_off_figure
 from tallystick.verbs.compare.clusters import cluster_errors, satterthwaite
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import DOCS, record
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))

@@ -1,6 +1,6 @@
 """Comparing models on new clusters: how often equal models are told apart, and unequal ones.
 
-    python benchmarks/truth/compare_clusters.py [SECTION…] [--runs 700] [--keep FILE] [--write]
+    python -m benchmarks.truth.compare_clusters [SECTION…] [--runs 700] [--keep FILE] [--write]
 
 ``tables`` remakes the table of the methods page: our default, the same test without an adverse
 cluster, and three peers implemented from their formulas, all on the same draws and each against its
@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from cluster_cases import (
+from benchmarks.record import kept_row, record
+from benchmarks.truth.cluster_cases import (
     DATA,
     Clusters,
     Draw,
@@ -34,8 +33,6 @@ from cluster_cases import (
     helm,
     restless,
 )
-from record import kept_row, record
-
 from tallystick.stats.cluster_pairs import sign_flip_pairs
 from tallystick.stats.clusters import cluster_values
 from tallystick.stats.maxt import holm

@@ -1,7 +1,7 @@
 """Every statement and figure of [SAH23] that runs on a CPU, with the paper's or an earlier number
 beside ours.
 
-``python benchmarks/truth/dynamic.py [--write] [SECTION ...]``; sections: theorems, worst, noise,
+``python -m benchmarks.truth.dynamic [--write] [SECTION ...]``; sections: theorems, worst, noise,
 anli, digits, cifar, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs
 Pillow, and deep the predictions that dynamic_deep.py wrote (``--deep FOLDER``). ``--keep FILE``
 goes on from the adversaries that an earlier call finished.
@@ -23,12 +23,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from record import kept_row, record
-from tests.exact_adversaries import nearest_hierarchies, nearest_path
-
+from benchmarks.record import kept_row, record
 from tallystick import dynamic
 from tallystick.verbs.dynamic.experiment import Experiment
 from tallystick.verbs.dynamic.papers import (
@@ -42,6 +37,7 @@ from tallystick.verbs.dynamic.rollouts import Learner, Perfect, RandomErrors, no
 from tallystick.verbs.dynamic.sharp import noise_closed_floor, sharp_construction
 from tallystick.verbs.dynamic.simulate import curves, plurality
 from tallystick.verbs.dynamic.theory import WorstCase, exponential_bound
+from tests.exact_adversaries import nearest_hierarchies, nearest_path
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"
@@ -476,8 +472,8 @@ def deep() -> None:
                 json.dumps(
                     {
                         "command": (
-                            f"python benchmarks/truth/dynamic_deep.py run {name}; "
-                            "python benchmarks/truth/dynamic.py deep --deep out/deep"
+                            f"python -m benchmarks.truth.dynamic_deep run {name}; "
+                            "python -m benchmarks.truth.dynamic deep --deep out/deep"
                         ),
                         "rollouts": len(calls),
                         "rounds": calls.shape[1],

@@ -1,6 +1,6 @@
 """Whether the advice earns its name: forecasts of paths and panels against the known truth.
 
-``python benchmarks/truth/dynamic_advice.py [--write] [SECTION ...]``; sections are paths, plans,
+``python -m benchmarks.truth.dynamic_advice [--write] [SECTION ...]``; sections are paths, plans,
 panels and attempts. Advice comes from the product's own answer (``dynamic.analyse.analyse``, and
 from a table through ``dynamic.evaluate`` for every 24th campaign, which must say the same).
 The real data (ANLI) is looked for in TALLYSTICK_DATA and left out, with a note, where it is absent.
@@ -22,13 +22,9 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
-from pieces import file_of_pieces
-from record import kept_row, record
-
+from benchmarks.pieces import file_of_pieces
+from benchmarks.record import kept_row, record
+from benchmarks.truth.dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
 from tallystick import dynamic
 from tallystick.verbs.dynamic.analyse import analyse, step_change
 from tallystick.verbs.dynamic.log import RoundLog

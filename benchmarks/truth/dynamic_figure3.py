@@ -1,6 +1,6 @@
 """Figures 3a and 5a of [SAH23] from the predictions of dynamic_figure3_deep.py, beside the paper.
 
-``python benchmarks/truth/dynamic_figure3.py --from FOLDER [--write]`` reads figure3_base*.npz and
+``python -m benchmarks.truth.dynamic_figure3 --from FOLDER [--write]`` reads figure3_base*.npz and
 figure3_speed.json and prints the tables; with ``--write`` it keeps them in dynamic_figure3.json
 beside this file. Without ``--from`` it prints what was kept.
 
@@ -18,12 +18,8 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from dynamic_figure3_files import BaseRollouts, load_base
-from record import record
-
+from benchmarks.record import record
+from benchmarks.truth.dynamic_figure3_files import BaseRollouts, load_base
 from tallystick.verbs.dynamic.population import rank_persistence, similarity
 from tallystick.verbs.dynamic.simulate import curves, plurality
 

@@ -17,11 +17,8 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from judge_section4 import experiments
-from record import record
-
+from benchmarks.record import record
+from benchmarks.truth.judge_section4 import experiments
 from tallystick import judge
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots

@@ -1,22 +1,18 @@
 """Which number should lead without labels? The headline of ``evaluate`` on simulated populations.
 
-    python benchmarks/truth/judge_headline.py [--write]
+    python -m benchmarks.truth.judge_headline [--write]
 
 No real set is looked at here: the rule stands before they are (judge.py runs those).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick import judge
 from tallystick.results import Unknown
 from tallystick.stats.latent_triplet import blend

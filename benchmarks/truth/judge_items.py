@@ -1,6 +1,6 @@
 """Probability per item: how well calibrated with 0 to 100 labels, on real and drawn votes.
 
-    python benchmarks/truth/judge_items.py [--write]
+    python -m benchmarks.truth.judge_items [--write]
 
 Data: the folder of TALLYSTICK_DATA. Everything is measured on the items without a label.
 """
@@ -10,16 +10,12 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from judge_headline import copies, hard_items, independent
-from record import record
-
+from benchmarks.record import record
+from benchmarks.truth.judge_headline import copies, hard_items, independent
 from tallystick.stats.latent_calibrate import expected_calibration_error
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots

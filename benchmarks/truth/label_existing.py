@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from label_sets import Population, Table, populations
-from record import kept_row
 
+from benchmarks.record import kept_row
+from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
 from tallystick.sampling.label_means import Apart, rectified_steps
 from tallystick.sampling.label_shares import anytime_share, planned_shares

@@ -6,8 +6,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from label_sets import Population, Table, populations
 
+from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.label_accuracies import DrawJournal, consensus, patterns_of
 from tallystick.sampling.label_differences import classifier_difference, disagreement_strata
 from tallystick.stats.signs import sign_log_e

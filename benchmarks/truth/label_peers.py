@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from label_runs import Stopped, stopped_at_batches
-from label_sets import Population
+
+from benchmarks.truth.label_runs import Stopped, stopped_at_batches
+from benchmarks.truth.label_sets import Population
 
 MIX = 0.5
 """The part of the sampling probability that is uniform, as in the paper's experiments."""

@@ -8,18 +8,14 @@ labels. Draws are made once and given to all.
 from __future__ import annotations
 
 import logging
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
+from benchmarks.record import record
 
 ITEMS = 2000
 DRAWS = 100

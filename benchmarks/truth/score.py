@@ -1,6 +1,6 @@
 """A mean from few labels and judges: coverage and width of our intervals and of other tools.
 
-    python benchmarks/truth/score.py [--draws 2000] [--cje-draws 20] [--only NAME] [--write]
+    python -m benchmarks.truth.score [--draws 2000] [--cje-draws 20] [--only NAME] [--write]
 
 remakes the table "Measured", all methods on the same draws. Labels are drawn again and again from
 populations whose truth is known; the target is the mean of these items. Every cell (population and
@@ -20,13 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import score_peers as peers
-from prediction_powered import prediction_powered_mean
-from record import record
-from score_sets import Population, populations
-
+from benchmarks.record import record
+from benchmarks.truth import score_peers as peers
+from benchmarks.truth.prediction_powered import prediction_powered_mean
+from benchmarks.truth.score_sets import Population, populations
 from tallystick.stats.adverse_binary import adverse_shares
 from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_numbers import adverse_means

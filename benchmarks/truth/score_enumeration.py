@@ -1,6 +1,6 @@
 """One system, pass or fail: the coverage of its interval enumerated, not simulated.
 
-    python benchmarks/truth/score_enumeration.py [--only TEXT] [--write]
+    python -m benchmarks.truth.score_enumeration [--only TEXT] [--write]
 
 For strata of known sizes, every number of labels m below N and every number of passes in each
 stratum, coverage is a finite sum: labels are drawn uniformly, so how many fall into each stratum,
@@ -20,11 +20,9 @@ from math import comb
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
 from scipy.special import gammaln
 
+from benchmarks.record import record
 from tallystick.stats.adverse_binary import adverse_shares
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score-enumeration"

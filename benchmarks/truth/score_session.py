@@ -1,6 +1,6 @@
 """Scores read from a labelling session: coverage of means and pairs, and what is claimed.
 
-    python benchmarks/truth/score_session.py [--runs 1000] [--only TEXT] [--write]
+    python -m benchmarks.truth.score_session [--runs 1000] [--only TEXT] [--write]
 
 simulates sessions of all three goals (mean, difference, best) on populations whose truth is known.
 Drawing, stopping and betting are the library's own; the labels then go through
@@ -19,11 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from record import record
-from score_system_sets import NUMBERS, PAIRS, SEVERAL, SystemsSet, sets
-
+from benchmarks.record import record
+from benchmarks.truth.score_system_sets import NUMBERS, PAIRS, SEVERAL, SystemsSet, sets
 from tallystick.sampling.label_accuracies import DrawJournal
 from tallystick.sampling.label_best import advance, contested_draws, start
 from tallystick.sampling.label_differences import SessionOrder, judged_difference

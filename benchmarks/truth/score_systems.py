@@ -1,6 +1,6 @@
 """Two systems and k systems: coverage of all differences, wrong orders claimed, pairs decided.
 
-    python benchmarks/truth/score_systems.py [--runs 1000] [--only TEXT] [--write]
+    python -m benchmarks.truth.score_systems [--runs 1000] [--only TEXT] [--write]
 
 People label m random items for all systems, again and again; score's own functions estimate every
 system and compare every pair, as for a table. Exact ties make every claimed order wrong. Every cell
@@ -17,11 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from record import record
-from score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
-
+from benchmarks.record import record
+from benchmarks.truth.score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
 from tallystick.stats.adverse_systems import compare_systems
 from tallystick.verbs.score.pairs import compare_pairs, sign_of
 from tallystick.verbs.score.question import ScoreQuestion

@@ -1,6 +1,6 @@
 """Coverage of `score` from labels that the queue of `serve` has drawn: one command.
 
-    python benchmarks/truth/serve_queue.py [--runs 2000] [--write] [--only useless]
+    python -m benchmarks.truth.serve_queue [--runs 2000] [--write] [--only useless]
 
 Each run draws two frames from one fixed stream (the second is steered by the labels of the first,
 after a third of the rows has come in between), labels them, and asks `score` with the probability
@@ -12,15 +12,11 @@ they had been drawn at random, which is what its page calls an assumption.
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.sampling import label_strata as strata_file
 from tallystick.sampling.label_accuracies import Consensus, VotePatterns
 from tallystick.serve.auth import Span

@@ -1,6 +1,6 @@
 """How often an API that answers at random is called changed, when it is not and when it is.
 
-    python benchmarks/truth/shift_noise.py [SECTION…] [--runs 200] [--keep FILE] [--write]
+    python -m benchmarks.truth.shift_noise [SECTION…] [--runs 200] [--keep FILE] [--write]
 
 --keep FILE goes on from the rows of an earlier, stopped call; verdicts --kept-only shows those that
 are there. Sections: verdicts (the whole product on a small grid), gate (the watched gate on flips),
@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import sys
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from noise_cases import LABELS, Run, World, assess, world
-from record import kept_row, record
-
+from benchmarks.record import kept_row, record
+from benchmarks.truth.noise_cases import LABELS, Run, World, assess, world
 from tallystick.clients import Client
 from tallystick.sampling import Budget, Flips, Observed, Plan, history_cells, replay
 from tallystick.verbs.shift.design import BLIND_SHARE, FLIP_HULL, SumBounds, sum_bounds
@@ -398,7 +395,7 @@ def gate(runs: int) -> None:
 
 def flips(runs: int) -> None:
     """Coverage of the flip rate under adaptive allocation, on real deterministic changes."""
-    from shift_cases import DATA, codes, drifts, swaps
+    from benchmarks.truth.shift_cases import DATA, codes, drifts, swaps
 
     if not DATA.is_dir():
         print("real data is absent: set TALLYSTICK_DATA to its folder")

@@ -1,6 +1,6 @@
 """Streams: how soon is a change found, and how often is there none? Beside ADWIN, same draws.
 
-    python benchmarks/truth/stream.py [--streams 100] [--clean 200] [--write]
+    python -m benchmarks.truth.stream [--streams 100] [--clean 200] [--write]
 
 Four judges, right on .9 .85 .8 .85 of items of two labels; something changes at item 3,000 of
 6,000. Share of streams that are found by item 6,000, and the median delay in items. ADWIN (river)
@@ -12,17 +12,13 @@ same draws.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from river.drift import ADWIN
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.stats.stream import Notice, WatchOptions, count_blocks
 from tallystick.stats.stream_watch import Event, Naming, StreamAlarm, Watch
 
