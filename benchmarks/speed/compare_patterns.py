@@ -31,7 +31,7 @@ connection.execute(
 
 OURS = """
 import json, resource, sys, time
-from tallystick import compare
+from tallystick.verbs import compare
 compare.evaluate({"a": [1, 0] * 20, "b": [1, 1] * 20})  # imports and compiled kernels
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 start = time.perf_counter()

@@ -14,7 +14,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 
 from benchmarks.record import record
-from tallystick import dynamic
+from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.panel import forecast_panel
 from tallystick.verbs.dynamic.rollouts import Learner, RandomErrors, roll_path
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
-from tallystick import judge
 from tallystick.stats.latent_triplet import solve_moments, trio_moments
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.logical import Logic, logical_curve
 

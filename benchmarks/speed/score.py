@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
-from tallystick import score
 from tallystick.table import Tally
+from tallystick.verbs import score
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.reading import consensus, read_outputs
 from tallystick.verbs.score.systems import estimate_systems

@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.truth.bound_learners import logistic
 from benchmarks.truth.bound_sets import DATA, Set, label_models, made, sets
-from tallystick import bound
 from tallystick.table import Tally
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import LabelModel, given
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.526, 0.6, 0.7, 0.8, 0.9)

@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.record import kept_row, record
-from tallystick import bound
 from tallystick.table import Tally
+from tallystick.verbs import bound
 from tallystick.verbs.bound.forward import Summary
 from tallystick.verbs.bound.label_model_checks import prepared, surprise
 from tallystick.verbs.bound.label_models import consensus_of

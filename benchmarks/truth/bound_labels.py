@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
-from tallystick import bound
 from tallystick.stats.adverse_ratios import adverse_auc
 from tallystick.table import Tally
+from tallystick.verbs import bound
 from tallystick.verbs.bound.forward import Summary
 from tallystick.verbs.bound.label_models import consensus_of
 from tallystick.verbs.bound.verdict import LabelledRows

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from benchmarks.truth.bound_sets import Set
-from tallystick import bound
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import LabelModel
 
 DECAYS = np.logspace(0, -3, 10)

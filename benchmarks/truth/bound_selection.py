@@ -17,7 +17,7 @@ from benchmarks.truth import bound_learners, bound_sets
 from benchmarks.truth.bound_figures import accuracy, ratio
 from benchmarks.truth.bound_learners import perceptrons
 from benchmarks.truth.bound_sets import SNORKEL, Set, label_models, sets
-from tallystick import bound
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import LabelModel
 
 SEEDS = 5

@@ -17,9 +17,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from tallystick import bound
 from tallystick.errors import TallystickError
 from tallystick.table import Tally
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_model_checks import fitted
 from tallystick.verbs.bound.label_models import LabelModel, given
 

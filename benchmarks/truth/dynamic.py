@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import kept_row, record
-from tallystick import dynamic
+from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.experiment import Experiment
 from tallystick.verbs.dynamic.papers import (
     exponential_updates,

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.pieces import file_of_pieces
 from benchmarks.record import kept_row, record
 from benchmarks.truth.dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
-from tallystick import dynamic
+from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.analyse import analyse, step_change
 from tallystick.verbs.dynamic.log import RoundLog
 from tallystick.verbs.dynamic.panel import majority_risk

@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.record import record
 from benchmarks.truth.judge_section4 import experiments
-from tallystick import judge
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.supervised import Supervised
 

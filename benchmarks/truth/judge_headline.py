@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
-from tallystick import judge
 from tallystick.results import Unknown
 from tallystick.stats.latent_triplet import blend
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.grade import majorities
 from tallystick.verbs.judge.label_free import fit_vote_model

@@ -132,7 +132,7 @@ def _panel(m: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
 
 
 def _ours(draw: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[tuple[Ends, float]]:
-    from tallystick import score
+    from tallystick.verbs import score
 
     votes, truth, graded = draw
     human: list[int | None] = [None] * ITEMS
@@ -187,7 +187,7 @@ def _ppi(draw: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[tuple[Ends, fl
 
 
 def _ours_judges(draw: tuple[np.ndarray, np.ndarray, int]) -> list[tuple[Ends, float]]:
-    from tallystick import judge
+    from tallystick.verbs import judge
 
     votes, known, _ = draw
     truth, labelled = known[:, 0], known[:, 1].astype(bool)
