@@ -79,8 +79,8 @@ def places(module: Path) -> list[Mutant]:
     text = module.read_text(encoding="utf-8")
     starts = [0]
     lines = text.splitlines(keepends=True)
-    for line in lines:
-        starts.append(starts[-1] + len(line.encode("utf-8")))
+    for row in lines:
+        starts.append(starts[-1] + len(row.encode("utf-8")))
     data = text.encode("utf-8")
     name = str(module.relative_to(SOURCE))
     found = []

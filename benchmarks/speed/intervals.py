@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,10 @@ def plain_bets(x: Floats, *, anytime: bool) -> Floats:
     mean = (0.5 + np.cumsum(x)) / (t + 1)
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
     before = np.append(0.25, variance[:-1])
-    return np.sqrt(2 * np.log(2 / ALPHA) / (before * (t * np.log(1 + t) if anytime else len(x))))
+    bets: Floats = np.sqrt(
+        2 * np.log(2 / ALPHA) / (before * (t * np.log(1 + t) if anytime else len(x)))
+    )
+    return bets
 
 
 def plain_kept(x: Floats, bets: Floats, means: Floats, population: int | None) -> NDArray[np.bool_]:
@@ -98,8 +102,8 @@ def main() -> None:
         for mode, options in modes.items():
             ours = betting(x, alpha=ALPHA, **options)[0]  # the first call also compiles
             exact = refined(x, plain(x, **options), **options)
-            fast = best(lambda x=x, options=options: betting(x, alpha=ALPHA, **options), 100)
-            slow = best(lambda x=x, options=options: plain(x, **options), 5)
+            fast = best(partial(betting, x, alpha=ALPHA, **options), 100)
+            slow = best(partial(plain, x, **options), 5)
             apart = max(abs(ours.low - exact[0]), abs(ours.high - exact[1]))
             rows.append(
                 {

@@ -243,7 +243,7 @@ def filled(path: Path | str, n: int, *, most: int = 10**9) -> int:
             records = []
             for k in range(start, min(end, start + 10_000)):
                 truth = rng.random() < 0.4
-                votes = {
+                votes: dict[str, str | int | bool | None] = {
                     judge: "pass" if truth == (rng.random() < 0.9 - 0.05 * place) else "fail"
                     for place, judge in enumerate(JUDGES)
                 }

@@ -45,7 +45,7 @@ def copied(address: str, rows: int, times: int) -> float:
     with store.read() as reader:
         [(bodies,)] = reader.all("select sum(length(body)) from batch")
         [(held,)] = reader.all("select count(*) from rows")
-    per_row = (store.size() - int(bodies)) / held
+    per_row = (store.size() - int(bodies)) / int(held)
     store.close()
     return per_row
 
@@ -55,7 +55,8 @@ def main() -> None:
     rows, times = (numbers + [1_000_000, 10][len(numbers) :])[:2]
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        address, options = str(folder / "tallystick.sqlite"), ()
+        address = str(folder / "tallystick.sqlite")
+        options: tuple[str, ...] = ()
         if "--postgres" in sys.argv:
             server = stack.enter_context(postgres_process())
             address = stack.enter_context(fresh_database(server.address))

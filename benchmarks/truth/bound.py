@@ -45,7 +45,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     asked = [a for a in sys.argv[1:] if not a.startswith("-")] or ["figures", "figure3", "tables"]
     if "figures" in asked:
-        notes = (
+        notes: tuple[str, ...] = (
             (
                 "Figures 1, 2 and 4-7, Tables 1, 5 and 6. Bounds are those of the test rows; *with"
                 " confidence* holds for all thresholds of a metric at once. The classifier is"

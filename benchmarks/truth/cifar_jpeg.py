@@ -105,7 +105,7 @@ def _coefficients(data: np.ndarray, start: np.ndarray, tables: np.ndarray) -> np
 
     def peek(at: np.ndarray) -> np.ndarray:
         byte = at >> 3
-        word = data[byte] << 16 | data[byte + 1] << 8 | data[byte + 2]
+        word: np.ndarray = data[byte] << 16 | data[byte + 1] << 8 | data[byte + 2]
         return word >> (8 - (at & 7)) & 0xFFFF
 
     while who.size:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -121,7 +122,7 @@ def told_apart(draw: Draw, clusters: int, models: int, runs: int, seed: int) -> 
 
 def errors(draw: Draw, clusters: int, models: int, runs: int, seed: int) -> np.ndarray:
     """Return the share of runs with any false verdict, one per method."""
-    return told_apart(draw, clusters, models, runs, seed).any(axis=2).mean(axis=0)
+    return np.asarray(told_apart(draw, clusters, models, runs, seed).any(axis=2).mean(axis=0))
 
 
 class Table:
@@ -145,7 +146,7 @@ class Table:
 
 
 def worst(cells: list[np.ndarray]) -> np.ndarray:
-    return np.max(cells, axis=0)
+    return np.asarray(np.max(cells, axis=0))
 
 
 def many(runs: int, models: int) -> int:
@@ -242,7 +243,7 @@ def of_scenarios(runs: int) -> None:
     wrong = [
         kept_row(
             f"scenarios, {models}, {clusters}, {runs}",
-            lambda k=models, g=clusters: _null_cell(null, g, k, runs if k < 30 else runs // 5),
+            partial(_null_cell, null, clusters, models, runs if models < 30 else runs // 5),
         )
         for models, clusters in cells
     ]
@@ -281,7 +282,7 @@ def of_documents(runs: int) -> None:
             parts = [
                 kept_row(
                     f"documents, {models}, {effect}, {clusters}, {runs}",
-                    lambda k=models, sd=effect, g=clusters: _documents_cell(g, k, sd, runs),
+                    partial(_documents_cell, clusters, models, effect, runs),
                 )
                 for clusters in DOCUMENTS
             ]

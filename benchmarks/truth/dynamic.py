@@ -23,8 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.known import known
 from benchmarks.record import kept_row, record
 from tallystick.verbs import dynamic
+from tallystick.verbs.dynamic.analyse import PanelRound
+from tallystick.verbs.dynamic.design import Mixing
 from tallystick.verbs.dynamic.experiment import Experiment
 from tallystick.verbs.dynamic.papers import (
     exponential_updates,
@@ -151,7 +154,8 @@ def _sharpened() -> list[Row]:
         "three rounds, those paths: highest risk / bound": paths["three"],
     }
     rows: list[Row] = [{"what": what, "paper": "", "ours": one} for what, one in ratios.items()]
-    for mixing, limit, shifted in (("flat", 84, 52.5), ("nested", 108, 75)):
+    cases: tuple[tuple[Mixing, float, float], ...] = (("flat", 84, 52.5), ("nested", 108, 75))
+    for mixing, limit, shifted in cases:
         for k in (2, 4, 6, 8):
             found = sharp_construction(Fraction(1, 10**k), mixing=mixing)
             rows.append(
@@ -179,13 +183,13 @@ def worst() -> None:
         start = time.process_time()
         found = dynamic.worst_case(epsilon)
         rows.append(_worst_row(found, f"{6 / (1 + 2 * epsilon):.6f}", time.process_time() - start))
-    for rounds, known, limits in (
-        (5, "[5.5605, 5.5659]", {"gap": 0.002, "nodes": 4000}),
-        (7, "at least 6.57", {"gap": 0.05, "nodes": 2000, "starts": 30}),
+    for rounds, printed, gap, nodes, starts in (
+        (5, "[5.5605, 5.5659]", 0.002, 4000, 8),
+        (7, "at least 6.57", 0.05, 2000, 30),
     ):
         start = time.process_time()
-        found = dynamic.worst_case(0.1, rounds, **limits)
-        rows.append(_worst_row(found, known, time.process_time() - start))
+        found = dynamic.worst_case(0.1, rounds, gap=gap, nodes=nodes, starts=starts)
+        rows.append(_worst_row(found, printed, time.process_time() - start))
     record(
         "dynamic-worst-case",
         "Dynamic benchmarks: the worst majority risk of a path, in units of epsilon²",
@@ -261,7 +265,8 @@ def anli() -> None:
     result = dynamic.evaluate(
         columns, truth="gold", models=models, item="uid", validators="verifier_labels"
     )
-    known = ((0.087, 0.0015), (0.171, 0.023), (0.181, 0.026))
+    panels = [each for each in result.rounds if isinstance(each, PanelRound)]
+    printed = ((0.087, 0.0015), (0.171, 0.023), (0.181, 0.026))
     rows = [
         {
             "round": each.round,
@@ -270,11 +275,11 @@ def anli() -> None:
             "if independent, known": k[1],
             "ours ": each.independent,
             "vote wrong": each.risk,
-            "gain of two more, foretold": round(each.forecast.gain, 4),
-            "90 % range": f"[{each.forecast.interval.low:.4f}, {each.forecast.interval.high:.4f}]",
+            "gain of two more, foretold": round(known(each.forecast.gain), 4),
+            "90 % range": "[{:.4f}, {:.4f}]".format(*known(each.forecast.interval)),
             "certain": f"[{each.forecast.certain[0]:.3f}, {each.forecast.certain[1]:.3f}]",
         }
-        for each, k in zip(result.rounds, known, strict=True)
+        for each, k in zip(panels, printed, strict=True)
     ]
     record(
         "dynamic-anli",
@@ -343,7 +348,7 @@ def _curve_rows(
     known: dict[int, float],
     known_static: dict[int, float],
 ) -> list[Row]:
-    paths, statics = [run.path for run in runs], [run.static for run in runs]
+    paths, statics = [run.path for run in runs], [known(run.static) for run in runs]
     risk, static = (np.concatenate([each.risk for each in part]) for part in (paths, statics))
     binary, epsilon = (
         np.concatenate([getattr(each, key) for each in paths]) for key in ("binary_risk", "epsilon")
@@ -488,10 +493,10 @@ def deep() -> None:
                         ],
                         "early": early,
                         "z_correlation": signals.z_correlation,
-                        "z_interval": [signals.z_interval.low, signals.z_interval.high],
+                        "z_interval": [*known(signals.z_interval)],
                         "z_correlation_binary": binary.z_correlation,
                         "risk_correlation": signals.risk_correlation,
-                        "risk_interval": [signals.risk_interval.low, signals.risk_interval.high],
+                        "risk_interval": [*known(signals.risk_interval)],
                     },
                     indent=1,
                 ),

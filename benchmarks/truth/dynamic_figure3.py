@@ -12,6 +12,7 @@ look at the same set, and a correlation comes about by construction.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,9 @@ def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, int] | None:
 
 def interval(r: float, weight: float) -> list[float]:
     """Return Fisher's 95 % interval; *weight* is n - 3, summed over base models where pooled."""
-    half = 1.959964 / np.sqrt(weight)
-    return np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half])).tolist()
+    half = float(1.959964 / np.sqrt(weight))
+    middle = float(np.arctanh(np.clip(r, -0.9999, 0.9999)))
+    return [math.tanh(middle - half), math.tanh(middle + half)]
 
 
 def shown(r: float, weight: float) -> str:
