@@ -127,9 +127,7 @@ def _unread(tree: ast.Module) -> Iterator[ast.AST]:
                 "filter",
             ):
                 yield from node.args
-        elif isinstance(node, ast.AnnAssign) or (
-            isinstance(node, ast.arg) and node.annotation is not None
-        ):
+        elif isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             yield node.annotation
 
 

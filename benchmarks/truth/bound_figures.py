@@ -221,7 +221,7 @@ def figure_3() -> list[dict[str, Any]]:
         frame[name] = draw.integers(0, 2, len(frame))
     features = np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64)
     everything = made("figure 3", frame, prompts + good + noise, metric="accuracy", x=features)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for title, weak in (
         ("Llama-2 alone", prompts),
         ("+ 5 good", prompts + good),

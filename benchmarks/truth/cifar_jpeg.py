@@ -105,8 +105,8 @@ def _coefficients(data: np.ndarray, start: np.ndarray, tables: np.ndarray) -> np
 
     def peek(at: np.ndarray) -> np.ndarray:
         byte = at >> 3
-        word: np.ndarray = data[byte] << 16 | data[byte + 1] << 8 | data[byte + 2]
-        return word >> (8 - (at & 7)) & 0xFFFF
+        word = data[byte] << 16 | data[byte + 1] << 8 | data[byte + 2]
+        return np.asarray(word >> (8 - (at & 7)) & 0xFFFF)
 
     while who.size:
         component = COMPONENT[block % 6]

@@ -207,12 +207,12 @@ def worst() -> None:
     )
 
 
-def _worst_row(found: WorstCase, known: str, seconds: float) -> Row:
+def _worst_row(found: WorstCase, earlier: str, seconds: float) -> Row:
     unit = found.epsilon**2
     return {
         "epsilon": found.epsilon,
         "rounds": found.rounds,
-        "known": known,
+        "known": earlier,
         "lower": f"{found.lower / unit:.6f}",
         "upper": f"{found.upper / unit:.6f}",
         "certificate": str(found.certificate().check().consistent),
@@ -223,7 +223,7 @@ def _worst_row(found: WorstCase, known: str, seconds: float) -> Row:
 
 def noise() -> None:
     at = (0, 1, 2, 5, 10, 20, 60)
-    known = {
+    earlier = {
         "perfect": (0.2, 0.6, 0.733, 0.867, 0.927, 0.962, 0.987),
         "random": (0.2, 0.433, 0.488, 0.521, 0.529, 0.534, 0.536),
     }
@@ -248,7 +248,7 @@ def noise() -> None:
                 "closed form, at least": noise_closed_floor(0.05, 0.2, t),
                 "Eq (37) as printed": 1 / (2 * (1 + 8 * t * 0.05 / 0.2)) if t else 0.2,
             }
-            for t, value in zip(at, known[name], strict=True)
+            for t, value in zip(at, earlier[name], strict=True)
         ]
     record(
         "dynamic-noise",
@@ -300,7 +300,7 @@ def digits() -> None:
     features, labels = load_digits(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=4, max_features="log2")
     linear = SGDClassifier(loss="log_loss", max_iter=3, tol=None, alpha=1e-3)
-    known = {
+    earlier = {
         "tree": ({1: 0.273, 3: 0.164, 10: 0.0287, 25: 0.0095}, {3: 0.209, 25: 0.0707}),
         "linear": ({}, {}),
     }
@@ -311,7 +311,7 @@ def digits() -> None:
             dynamic.run_experiment(estimator, scaled, labels, rounds=25, rollouts=40, rng=base)
             for base in range(5)
         ]
-        rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *known[name])
+        rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *earlier[name])
     record(
         "dynamic-digits",
         "Dynamic benchmarks: digits, 40 rollouts of 25 rounds from each of five base models",
@@ -345,8 +345,8 @@ def _curve_rows(
     name: str,
     runs: list[Experiment],
     at: tuple[int, ...],
-    known: dict[int, float],
-    known_static: dict[int, float],
+    earlier: dict[int, float],
+    earlier_static: dict[int, float],
 ) -> list[Row]:
     paths, statics = [run.path for run in runs], [known(run.static) for run in runs]
     risk, static = (np.concatenate([each.risk for each in part]) for part in (paths, statics))
@@ -372,15 +372,15 @@ def _curve_rows(
         {
             "learner": name,
             "round": t,
-            "known": known.get(t, ""),
+            "known": earlier.get(t, ""),
             "ours": risk[:, t - 1].mean(),
             "s.e.": error[t - 1],
-            "off": _off(known.get(t), groups, t),
+            "off": _off(earlier.get(t), groups, t),
             "binary": binary[:, t - 1].mean(),
-            "static, known": known_static.get(t, ""),
+            "static, known": earlier_static.get(t, ""),
             "static": static[:, t - 1].mean(),
             "static s.e.": control_error[t - 1],
-            "static off": _off(known_static.get(t), controls, t),
+            "static off": _off(earlier_static.get(t), controls, t),
             "epsilon_t": epsilon[:, t - 1].mean(),
             "rank persistence": persistence[t - 1],
         }
@@ -395,12 +395,12 @@ def _curve_rows(
     return rows
 
 
-def _off(known: float | None, groups: list[np.ndarray], t: int) -> str:
+def _off(earlier: float | None, groups: list[np.ndarray], t: int) -> str:
     """How far a known figure is from our mean, in standard deviations of one more draw."""
-    if known is None:
+    if earlier is None:
         return ""
     ours = np.array([each[t - 1] for each in groups])
-    return f"{(known - ours.mean()) / (ours.std(ddof=1) * (1 + 1 / ours.size) ** 0.5):+.1f}"
+    return f"{(earlier - ours.mean()) / (ours.std(ddof=1) * (1 + 1 / ours.size) ** 0.5):+.1f}"
 
 
 def cifar() -> None:

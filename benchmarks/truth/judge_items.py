@@ -10,7 +10,9 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,7 +30,8 @@ FOLDER = Path(
 LABELS = (0, 20, 50, 100)
 DRAWS = 8
 SETS = {"llmbar_swap0": "five", "rte": "all", "dog": "all"}
-DRAWN = {
+Source: TypeAlias = str | Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+DRAWN: dict[str, Source] = {
     "hard items": hard_items,
     "6 judges": lambda rng: independent(rng, judges=6, items=1000),
     "2 of 6 copy": lambda rng: copies(rng, judges=6, items=1000, copiers=2, share=0.5),
@@ -131,7 +134,8 @@ def debiased(stated: np.ndarray, right: np.ndarray) -> float:
 
 def main() -> None:
     rows, table = [], []
-    for place, (name, source) in enumerate({**SETS, **DRAWN}.items()):
+    sources: dict[str, Source] = {**SETS, **DRAWN}
+    for place, (name, source) in enumerate(sources.items()):
         found: dict[int, list[tuple[float, ...]]] = {labels: [] for labels in LABELS}
         fitted: Fitted | None = None
         for draw in range(DRAWS):

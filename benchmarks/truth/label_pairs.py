@@ -92,7 +92,7 @@ def _row(
 
 def _certain(values: np.ndarray, total: int) -> np.ndarray:
     wins = np.cumsum(values)
-    return (wins > total / 2) | (np.arange(1, values.size + 1) - wins > total / 2)
+    return np.asarray((wins > total / 2) | (np.arange(1, values.size + 1) - wins > total / 2))
 
 
 def _first(done: np.ndarray) -> int:

@@ -43,8 +43,8 @@ def active_inference(
                 break
     found = stopped_at_batches(budgets, low, high, target)
     rows = np.arange(runs)
-    place = np.searchsorted(budgets, found.labels)
-    return Stopped(labels=taken[rows, place], low=found.low, high=found.high)
+    stop = np.searchsorted(budgets, found.labels)
+    return Stopped(labels=taken[rows, stop], low=found.low, high=found.high)
 
 
 def truescore_plan(

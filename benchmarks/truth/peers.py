@@ -18,6 +18,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from benchmarks.known import known
 from benchmarks.record import record
 from benchmarks.truth.prediction_powered import prediction_powered_mean
 from tallystick.stats.intervals import clopper_pearson
@@ -114,7 +115,7 @@ def leaderboard() -> None:
     bars = int((apart > 1.96 * (errors[i] + errors[j])).sum())
     holm = int(multipletests(p, method="holm")[0].sum())
     ours = evaluate({name: values.tolist() for name, values in scores.items()}, rng=0)
-    told = sum(pair.adjusted_p <= ours.alpha for pair in ours.pairs)
+    told = sum(known(pair.adjusted_p) <= ours.alpha for pair in ours.pairs)
     found = {
         "error bars of ± 1.96 standard errors do not overlap": (bars, "none named"),
         "two standard errors in one z-test, Holm over all pairs": (holm, "family-wise"),

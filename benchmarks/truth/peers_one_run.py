@@ -15,6 +15,7 @@ from importlib.metadata import version
 
 import numpy as np
 
+from benchmarks.known import known
 from benchmarks.record import record
 
 ITEMS = 2000
@@ -51,10 +52,10 @@ def main() -> None:
         ),
     )
     judged = {name: _Held() for name in JUDGES}
-    for draw in _panel(50):
-        for name, (call, most) in JUDGES.items():
-            if draw[2] < most:
-                judged[name].add(("judges", 50), call, draw)
+    for panel in _panel(50):
+        for name, (grade, most) in JUDGES.items():
+            if panel[2] < most:
+                judged[name].add(("judges", 50), grade, panel)
     record(
         "peers-one-run-judges",
         "Peers, one run: the accuracy of three judges from 50 labels on 1,000 items",
@@ -140,7 +141,7 @@ def _ours(draw: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[tuple[Ends, f
         human[row] = int(truth[row])
     table = {"item": np.arange(ITEMS), "system": ["a"] * ITEMS, "judge": votes, "human": human}
     found = score.evaluate(table, item="item", system="system", judges=["judge"], truth="human")
-    interval = found.systems[0].interval
+    interval = known(found.systems[0].interval)
     return [((interval.low, interval.high), float(truth.mean()))]
 
 
@@ -196,8 +197,8 @@ def _ours_judges(draw: tuple[np.ndarray, np.ndarray, int]) -> list[tuple[Ends, f
     found = judge.evaluate(table, judges=["j0", "j1", "j2"], truth="gold")
     right = (votes == truth[:, None]).mean(axis=0)
     return [
-        ((row.interval.low, row.interval.high), float(right[k]))
-        for k, row in enumerate(found.judges)
+        ((interval.low, interval.high), float(right[k]))
+        for k, interval in enumerate(known(row.interval) for row in found.judges)
     ]
 
 

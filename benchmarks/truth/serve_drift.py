@@ -40,7 +40,8 @@ def alarms(seed: int) -> int:
         right = rng.random((SIZE, judges)) < chance
         votes = np.where(right, truth[:, None], rng.integers(0, labels, (SIZE, judges)))
         late = rng.random((SIZE, judges)) < LATE
-        cells = np.where(late, None, votes.astype(str).astype(object))
+        cells = votes.astype(str).astype(object)
+        cells[late] = None
         batch = {f"judge {j}": cells[:, j].tolist() for j in range(judges)}
         found += sum(len(window.alarms) for window in stream.push(batch))
     return found

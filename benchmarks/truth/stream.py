@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from river.drift import ADWIN
@@ -30,7 +31,7 @@ STEP = 250
 Rng = np.random.Generator
 Draw = Callable[[Rng, int], np.ndarray]
 
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "default, B = 25": {"block": 25},
     "B = 50": {"block": 50},
     "ever, B = 25": {"block": 25, "ever": True},
@@ -135,7 +136,7 @@ class Found:
     covered: list[bool] = field(default_factory=list)
     kept: list[bool] = field(default_factory=list)
     likely: list[bool] = field(default_factory=list)
-    finally_likely: list[bool] = field(default_factory=list)
+    finally_likely: list[float] = field(default_factory=list)
 
     def cell(self) -> str:
         """Share found and median delay of all streams."""
@@ -156,8 +157,8 @@ def watched(votes: np.ndarray, scenario: Scenario, options: WatchOptions, found:
         events += watch.update(votes[place : place + STEP], LABELS)
         late = [e for e in events if isinstance(e, StreamAlarm) and e.item > scenario.change]
         alarm = late[0] if late else None
-        final = [e for e in events if isinstance(e, Naming) and alarm is not None]
-        if final and final[-1].alarm_block >= alarm.block:
+        final = [e for e in events if isinstance(e, Naming)]
+        if alarm is not None and final and final[-1].alarm_block >= alarm.block:
             break
     found.delays.append(np.inf if alarm is None else alarm.item - scenario.change)
     told = [e for e in events if isinstance(e, Notice) and e.block * options.block >= CHANGE]
