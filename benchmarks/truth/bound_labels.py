@@ -25,7 +25,7 @@ POPULATIONS = 16
 DRAWS = 150
 AGAIN = 600
 LABELS = (20, 50, 100, 200)
-METRICS = ("accuracy", "precision", "recall", "f1")
+METRICS: tuple[Metric, ...] = ("accuracy", "precision", "recall", "f1")
 CLASS = 1
 
 

@@ -190,8 +190,8 @@ def _ppi(draw: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[tuple[Ends, fl
 def _ours_judges(draw: tuple[np.ndarray, np.ndarray, int]) -> list[tuple[Ends, float]]:
     from tallystick.verbs import judge
 
-    votes, known, _ = draw
-    truth, labelled = known[:, 0], known[:, 1].astype(bool)
+    votes, marked, _ = draw
+    truth, labelled = marked[:, 0], marked[:, 1].astype(bool)
     gold = [int(label) if ok else None for label, ok in zip(truth, labelled, strict=True)]
     table = {**{f"j{k}": votes[:, k] for k in range(3)}, "gold": gold}
     found = judge.evaluate(table, judges=["j0", "j1", "j2"], truth="gold")
@@ -205,8 +205,8 @@ def _ours_judges(draw: tuple[np.ndarray, np.ndarray, int]) -> list[tuple[Ends, f
 def _judgekeeper(draw: tuple[np.ndarray, np.ndarray, int]) -> list[tuple[Ends, float]]:
     from judgekeeper.metrics import agreement, wilson
 
-    votes, known, _ = draw
-    truth, labelled = known[:, 0], known[:, 1].astype(bool)
+    votes, marked, _ = draw
+    truth, labelled = marked[:, 0], marked[:, 1].astype(bool)
     words = np.array(["fail", "pass"])
     human = words[truth[labelled]].tolist()
     found = []

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ class Cell:
         return float((lead[first, second] * self.gap[first, second] <= 1e-12).mean())
 
 
-def _any_wrong(signs: list[int], truths: list[float]) -> bool:
+def _any_wrong(signs: Iterable[float], truths: list[float]) -> bool:
     return any(sign and sign * gap <= 1e-12 for sign, gap in zip(signs, truths, strict=True))
 
 
