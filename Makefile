@@ -40,10 +40,11 @@ fuzz: $(STAMP)  ## 20,000 malformed tables x verbs, in one process and in many (
 mutants: $(STAMP)  ## change the code in 60 places and see whether a test notices
 	$(BIN)/python -m benchmarks.mutants --write
 
-check: $(STAMP)  ## format, lint, types, import rules, docs build
+check: $(STAMP)  ## format, lint, types, benchmarks import, import rules, docs build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/mkdocs build --strict --quiet
 
