@@ -65,17 +65,11 @@ def support_bot(folder: Path, rng: Rng) -> Told:
         row[-1] = ("Pass" if row[-1] else "Fail") if place // 2 in reviewed else ""
     head = ["Conversation ID", "User message", "bot_version", "Reply", "gpt-4o verdict"]
     _csv(folder / "support_bot.csv", [*head, "claude verdict", "QA review"], rows)
-    command = (
-        "score",
-        "support_bot.csv",
-        "--system",
-        "bot_version",
-        "--judges",
-        "gpt-4o verdict,claude verdict",
-        "--truth",
-        "QA review",
+    command = ("score", "support_bot.csv", "--system", "bot_version")
+    more = ("--judges", "gpt-4o verdict,claude verdict", "--truth", "QA review")
+    return Told(
+        command=(*command, *more), truth={name: _mean(good) for name, good in right.items()}
     )
-    return Told(command=command, truth={name: _mean(good) for name, good in right.items()})
 
 
 def rag_wide(folder: Path, rng: Rng) -> Told:
@@ -157,19 +151,9 @@ def crowd(folder: Path, rng: Rng) -> Told:
             )
     head = ["comment_id", "comment", "annotator", "label", "created_at", "gold_label"]
     _csv(folder / "annotations.tsv", head, rows, delimiter="\t")
-    command = (
-        "judge",
-        "annotations.tsv",
-        "--judge",
-        "annotator",
-        "--vote",
-        "label",
-        "--item",
-        "comment_id",
-        "--truth",
-        "gold_label",
-    )
-    return Told(command=command, truth=skill)
+    command = ("judge", "annotations.tsv", "--judge", "annotator", "--vote", "label")
+    more = ("--item", "comment_id", "--truth", "gold_label")
+    return Told(command=(*command, *more), truth=skill)
 
 
 def judges_alone(folder: Path, rng: Rng) -> Told:
@@ -287,17 +271,11 @@ def ratings(folder: Path, rng: Rng) -> Told:
     _csv(
         folder / "summaries.csv", ["doc_id", "model", "summary", "llm_score", "editor_score"], rows
     )
-    command = (
-        "score",
-        "summaries.csv",
-        "--system",
-        "model",
-        "--judges",
-        "llm_score",
-        "--truth",
-        "editor_score",
+    command = ("score", "summaries.csv", "--system", "model")
+    more = ("--judges", "llm_score", "--truth", "editor_score")
+    return Told(
+        command=(*command, *more), truth={name: _mean(all_) for name, all_ in truth.items()}
     )
-    return Told(command=command, truth={name: _mean(all_) for name, all_ in truth.items()})
 
 
 def agents(folder: Path, rng: Rng) -> Told:
@@ -320,19 +298,11 @@ def agents(folder: Path, rng: Rng) -> Told:
                 )
     text = "\n".join(json.dumps(line) for line in lines)
     (folder / "agent_runs.jsonl").write_text(text + "\n", encoding="utf-8")
-    command = (
-        "compare",
-        "agent_runs.jsonl",
-        "--models",
-        "agent",
-        "--metric",
-        "resolved",
-        "--item",
-        "task",
-        "--replicate",
-        "trial",
+    command = ("compare", "agent_runs.jsonl", "--models", "agent", "--metric", "resolved")
+    more = ("--item", "task", "--replicate", "trial")
+    return Told(
+        command=(*command, *more), truth={name: _mean(done) for name, done in truth.items()}
     )
-    return Told(command=command, truth={name: _mean(done) for name, done in truth.items()})
 
 
 TABLES: Mapping[str, Callable[[Path, Rng], Told]] = {
