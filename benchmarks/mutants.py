@@ -1,6 +1,6 @@
 """Mutation run: whether a test fails when the code is wrong.
 
-``python benchmarks/mutants.py`` changes one operator or constant of the code at a time, 60 times,
+``python -m benchmarks.mutants`` changes one operator or constant of the code at a time, 60 times,
 and runs the quick tests until one fails: first the examples of the file and the tests of its room,
 then the corpus, then all that ``make test`` runs. A mutant that no test notices has survived.
 Mutants are chosen by a seeded rule: a room in turn, then one of its files, then one place in it.
@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from record import record
+from benchmarks.record import record
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "tallystick"
@@ -80,8 +80,8 @@ def places(module: Path) -> list[Mutant]:
     text = module.read_text(encoding="utf-8")
     starts = [0]
     lines = text.splitlines(keepends=True)
-    for line in lines:
-        starts.append(starts[-1] + len(line.encode("utf-8")))
+    for row in lines:
+        starts.append(starts[-1] + len(row.encode("utf-8")))
     data = text.encode("utf-8")
     name = str(module.relative_to(SOURCE))
     found = []

@@ -124,7 +124,9 @@ def kept_row(key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     With ``--kept-only`` a row that is not there yet is empty.
     """
     path = Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
-    rows = json.loads(path.read_text()) if path is not None and path.exists() else {}
+    rows: dict[str, dict[str, Any]] = (
+        json.loads(path.read_text()) if path is not None and path.exists() else {}
+    )
     if key not in rows:
         if "--kept-only" in sys.argv:
             return {}

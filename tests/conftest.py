@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.record import keep
 from hypothesis import HealthCheck, settings
+
+from benchmarks.record import keep
 
 ROOT = Path(__file__).resolve().parent.parent
 

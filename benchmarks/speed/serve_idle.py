@@ -1,6 +1,6 @@
 """Every wall time that the design of the service asks for, on both databases, in ten minutes.
 
-``python benchmarks/speed/serve_idle.py --write`` on a machine that does nothing else;
+``python -m benchmarks.speed.serve_idle --write`` on a machine that does nothing else;
 ``--rows 20000 --posts 100 --changes 5`` tries it out. PostgreSQL runs with fsync.
 """
 
@@ -18,14 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from record import record
-from tests.serve.postgres import fresh_database, postgres_process
-from tests.serve.web import running
-
-from serve import (
+from benchmarks.record import record
+from benchmarks.speed.serve import (
     _CLIENT,
     _TICK,
     JUDGES,
@@ -40,6 +34,8 @@ from serve import (
     quantile,
 )
 from tallystick.serve.store import open_store
+from tests.serve.postgres import fresh_database, postgres_process
+from tests.serve.web import running
 
 
 def busy() -> tuple[float, float]:

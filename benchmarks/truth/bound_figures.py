@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bound_learners import logistic
-from bound_sets import DATA, Set, label_models, made, sets
 from sklearn.linear_model import LogisticRegression
 
-from tallystick import bound
+from benchmarks.known import known
+from benchmarks.truth.bound_learners import logistic
+from benchmarks.truth.bound_sets import DATA, Set, label_models, made, sets
 from tallystick.table import Tally
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import LabelModel, given
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.526, 0.6, 0.7, 0.8, 0.9)
@@ -80,7 +81,7 @@ def baseline() -> list[dict[str, Any]]:
     youtube = sets(all_votes=False)[0]
     x = np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64)
     table = youtube.table()
-    labels = table.gold_labels
+    labels = known(table.gold_labels)
     models: dict[str, LabelModel | str] = {
         "oracle": given(table, labels / labels.sum(axis=1, keepdims=True), name="oracle"),
         **label_models(youtube, ("snorkel",)),
@@ -209,7 +210,7 @@ def figure_3() -> list[dict[str, Any]]:
     llama = pd.read_parquet(DATA / "youtube_llama2_labels.parquet")
     prompts = ["llama_zero", "llama_def", "llama_fewshot"]
     frame[prompts] = llama[prompts].to_numpy()
-    rules = [c for c in frame if c.startswith("lf_")]
+    rules = [c for c in map(str, frame) if c.startswith("lf_")]
     said = frame[rules].to_numpy()
     spoken, right_on = said >= 0, said == frame["y"].to_numpy()[:, None]
     right = (spoken & right_on).mean(axis=0) - (spoken & ~right_on).mean(axis=0)
@@ -220,7 +221,7 @@ def figure_3() -> list[dict[str, Any]]:
         frame[name] = draw.integers(0, 2, len(frame))
     features = np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64)
     everything = made("figure 3", frame, prompts + good + noise, metric="accuracy", x=features)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for title, weak in (
         ("Llama-2 alone", prompts),
         ("+ 5 good", prompts + good),
@@ -248,8 +249,8 @@ def figure_3() -> list[dict[str, Any]]:
                     "with confidence": pair(b.low, b.high),
                     "test": round(accuracy(h, data.y[data.test]), 3),
                     "width": (
-                        round(float(b.upper) - float(b.lower), 3)
-                        if isinstance(b.upper, float)
+                        round(b.upper - b.lower, 3)
+                        if isinstance(b.upper, float) and isinstance(b.lower, float)
                         else ""
                     ),
                 }

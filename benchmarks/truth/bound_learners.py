@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from bound_sets import Set
 
-from tallystick import bound
+from benchmarks.truth.bound_sets import Set
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import LabelModel
 
 DECAYS = np.logspace(0, -3, 10)
@@ -26,7 +26,8 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
     """
     x, w = torch.from_numpy(data.x), torch.from_numpy(bound.noise_aware_weights(model, data.votes))
     x_train, w_train, x_valid, w_valid = x[data.train], w[data.train], x[data.valid], w[data.valid]
-    best, chosen = float("inf"), None
+    best = float("inf")
+    chosen: np.ndarray | None = None
     layer = torch.nn.Linear(x.shape[1], data.k, dtype=torch.float64)
     torch.nn.init.zeros_(layer.weight)
     torch.nn.init.zeros_(layer.bias)

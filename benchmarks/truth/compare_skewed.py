@@ -1,6 +1,6 @@
 """Skewed scores (latency, cost, tokens): false verdicts of the mean, and what is left out.
 
-    python benchmarks/truth/compare_skewed.py [--runs 2000] [--write]
+    python -m benchmarks.truth.compare_skewed [--runs 2000] [--write]
 
 Two models with equal means and different shapes, n items. t and the bootstrap (t and BCa) are the
 peers; ours is the hull of t and Hall, printed only where rule (K4) lets the mean be printed. A
@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import gamma, ndtr, ndtri
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from cluster_cases import DATA
-from record import record
-
+from benchmarks.record import record
+from benchmarks.truth.cluster_cases import DATA
 from tallystick.stats.skewed import hull, hull_ends, mean_rule
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]

@@ -17,13 +17,10 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from judge_section4 import experiments
-from record import record
-
-from tallystick import judge
+from benchmarks.record import record
+from benchmarks.truth.judge_section4 import experiments
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.supervised import Supervised
 

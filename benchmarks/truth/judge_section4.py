@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import record
 
+from benchmarks.record import record
 from tallystick.stats.latent_triplet import Trios, solve_points, solve_trios
 
 SIZES = (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)

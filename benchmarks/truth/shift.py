@@ -1,6 +1,6 @@
 """Remake the tables and figures of the paper on API shifts, and ours against MASA.
 
-    python benchmarks/truth/shift.py [SECTION…] [--write] [--runs 1000] [--keep FILE]
+    python -m benchmarks.truth.shift [SECTION…] [--write] [--runs 1000] [--keep FILE]
 
 Sections: masa (error of the policies), default (ours against MASA), real (the same on real changes
 and vendor swaps), table1 (calls to 1 % error), figure2 (the fleet), figure4 (the case of Amazon on
@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import kept_row, record
-from shift_cases import (
+from benchmarks.record import kept_row, record
+from benchmarks.truth.shift_cases import (
     BUDGETS,
     DATA,
     Case,
@@ -36,8 +34,7 @@ from shift_cases import (
     remembered,
     swaps,
 )
-from shift_figures import figure2, figure4, figure5, figure6, figure7
-
+from benchmarks.truth.shift_figures import figure2, figure4, figure5, figure6, figure7
 from tallystick.sampling import (
     Budget,
     Flips,

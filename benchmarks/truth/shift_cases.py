@@ -47,7 +47,8 @@ class Case:
 
     def flat(self, answers: np.ndarray) -> np.ndarray:
         """Return (true, answer) as one code."""
-        return self.true * (max(self.true.max(), self.old.max(), self.new.max()) + 1) + answers
+        most = max(int(part.max()) for part in (self.true, self.old, self.new))
+        return np.asarray(self.true * (most + 1) + answers)
 
 
 def cases() -> Iterator[Case]:
@@ -102,7 +103,8 @@ def drifts() -> Iterator[Case]:
         texts = [part[name].fill_null("").to_numpy() for name in ("true", "pred_old", "pred_new")]
         _, coded = np.unique(np.concatenate(texts), return_inverse=True)
         none = np.zeros(part.height)
-        yield Case(f"{task} {family}", *np.split(coded, 3), none, none)
+        true, old, new = np.split(coded, 3)
+        yield Case(f"{task} {family}", true, old, new, none, none)
 
 
 def remembered(parts: Iterable[object], measure: Callable[[], Iterable[float]]) -> list[float]:

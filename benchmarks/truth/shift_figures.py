@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-from shift_cases import Case, cases, codes, digest, errors, ours_and_masa, remembered
-
+from benchmarks.record import record
+from benchmarks.truth.shift_cases import (
+    Case,
+    cases,
+    codes,
+    digest,
+    errors,
+    ours_and_masa,
+    remembered,
+)
 from tallystick.clients import ReplayClient
 from tallystick.sampling import (
     Budget,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from benchmarks import record
 
 ROOT = Path(__file__).resolve().parents[2]

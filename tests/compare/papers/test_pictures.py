@@ -19,5 +19,5 @@ DRAWN = {
 def test_the_pictures_of_the_chapter_are_fresh(name):
     committed = (PICTURES / f"compare-{name}.svg").read_text(encoding="utf-8")
     assert Plot(DRAWN[name]()).svg().strip() == committed.strip(), (
-        "run: python benchmarks/truth/compare.py --write"
+        "run: python -m benchmarks.truth.compare --write"
     )
