@@ -19,6 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
+from tallystick.papers.api_shifts import uncertainty
 from tallystick.sampling import (
     Budget,
     Flips,
@@ -31,7 +32,6 @@ from tallystick.sampling import (
     Uniform,
     replay,
 )
-from tallystick.stats.signs import uncertainty
 
 STRATA, LABELS, ITEMS, CALLS = 93, 31, 64_000, 5000
 

@@ -10,7 +10,7 @@ import sys
 from math import ceil
 from pathlib import Path
 
-from tallystick.stats import concentration as coin
+from tallystick.papers.detecting_differences import coin
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
