@@ -37,8 +37,14 @@ def record(
     for note in notes:
         print(note)
     if "--write" in sys.argv:
-        script = Path(sys.argv[0]).resolve().relative_to(ROOT).as_posix()
-        keep(name, title, rows, notes, command=f"python {script} --write")
+        script = Path(sys.argv[0]).resolve().relative_to(ROOT).with_suffix("").as_posix()
+        keep(
+            name,
+            title,
+            rows,
+            notes,
+            command=f"python -m {script.replace(chr(47), chr(46))} --write",
+        )
 
 
 def keep(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
+from tallystick.papers.api_shifts import uncertainty
 from tallystick.sampling import (
     Budget,
     Flips,
@@ -28,7 +29,6 @@ from tallystick.sampling import (
     Uniform,
     replay,
 )
-from tallystick.stats.signs import uncertainty
 
 STRATA, LABELS, ITEMS, CALLS = 93, 31, 64_000, 5000
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil
 
 from benchmarks.record import record
-from tallystick.stats import concentration as coin
+from tallystick.papers.detecting_differences import coin
 
 
 def main() -> None:

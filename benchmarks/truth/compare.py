@@ -18,10 +18,12 @@ from scipy.special import stdtr
 
 from benchmarks.known import known
 from benchmarks.record import ROOT, record
+from tallystick.papers.detecting_differences import trade_off_figure
+from tallystick.papers.detecting_differences.coin import coin_figure
 from tallystick.report import Plot
 from tallystick.stats.maxt import _step_down, pairwise_max_t
 from tallystick.stats.signs import sign_log_e
-from tallystick.verbs.compare import Board, Settings, coin_figure, evaluate, trade_off_figure
+from tallystick.verbs.compare import Board, Settings, evaluate
 from tallystick.verbs.compare.clusters import cluster_errors, satterthwaite
 
 DATA = (

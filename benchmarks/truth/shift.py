@@ -35,6 +35,7 @@ from benchmarks.truth.shift_cases import (
     swaps,
 )
 from benchmarks.truth.shift_figures import figure2, figure4, figure5, figure6, figure7
+from tallystick.papers.api_shifts import partitions, uncertainty_score
 from tallystick.sampling import (
     Budget,
     Flips,
@@ -43,16 +44,15 @@ from tallystick.sampling import (
     Policy,
     Proportional,
     Replay,
+    Strata,
     Uniform,
     difference,
-    difficulty_cells,
     history_cells,
     observe,
     plain,
     replay,
     stratified,
 )
-from tallystick.stats.signs import uncertainty_score
 
 # squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)
 REFERENCE = {
@@ -83,7 +83,7 @@ PUBLISHED = {200: 0.34, 500: 0.28, 2000: 0.15}  # geometric means of ours / MASA
 
 
 def masa_table(case: Case, runs: int) -> dict[str, Any]:
-    strata = difficulty_cells(case.true, case.cheap, bins=3)
+    strata = Strata(partitions(case.true, case.cheap, bins=3))
     (answers,) = codes(case, case.old)
     tables = np.zeros((len(strata), answers.max() + 1))
     np.add.at(tables, (strata.of, answers), 1)
@@ -220,7 +220,7 @@ def table1(runs: int) -> None:
         (new,) = codes(case, case.new)
         M, J = len(new), int(new.max()) + 1
         truth = np.bincount(new, minlength=J) / M
-        cells = difficulty_cells(case.true, case.cheap, bins=3)
+        cells = Strata(partitions(case.true, case.cheap, bins=3))
         most = min(M, 8000)
         masa = Plan(
             strata=cells, policy=Masa(), budget=Budget(calls=most), n_outcomes=J, in_flight=64

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tallystick.papers.api_shifts import partitions
 from tallystick.sampling import (
     Budget,
     Flips,
     Masa,
     Observed,
     Plan,
+    Strata,
     difference,
-    difficulty_cells,
     history_cells,
     replay,
     stratified,
@@ -140,7 +141,7 @@ def ours_and_masa(case: Case, calls: int, runs: int) -> tuple[float, float]:
         "budget": Budget(calls=calls),
         "n_outcomes": int(max(old.max(), new.max())) + 1,
     }
-    cells = difficulty_cells(case.true, case.cheap, bins=3)
+    cells = Strata(partitions(case.true, case.cheap, bins=3))
     masa = Plan(strata=cells, policy=Masa(), **common)
     history = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
     ours = Plan(strata=history, policy=Flips(), baseline=old, **common)

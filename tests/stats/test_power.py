@@ -78,14 +78,12 @@ def test_the_critical_value_of_all_pairs_is_tukeys(models, alpha):
     assert pw.range_critical(models, alpha) == pytest.approx(peer, rel=1e-6)
 
 
-def test_a_leaderboard_needs_logarithmically_more_and_far_less_than_hoeffding():
+def test_a_leaderboard_needs_logarithmically_more():
     sizes = [pw.leaderboard_items(0.02, k, 0.1) for k in (2, 10, 100, 1000)]
     assert sizes[0] == pw.paired_items(0.02, 0.1)
     assert np.all(np.diff(sizes) > 0)
     # one more factor of ten costs about the same again
     assert np.diff(sizes)[-1] < 1.5 * np.diff(sizes)[-2]
-    assert sizes[2] < pw.union_items(0.02, 100) / 4
-    assert pw.union_items(0.02, 30) == int(np.ceil(2 * np.log(2 * 30 / 0.05) / 0.02**2))
 
 
 def test_labels_needed_on_disagreements():

@@ -27,7 +27,6 @@ from tallystick.sampling.strata import (
     Budget,
     Plan,
     Strata,
-    difficulty_cells,
     history_cells,
     merge_small,
 )
@@ -50,7 +49,6 @@ __all__ = [
     "Strata",
     "Uniform",
     "difference",
-    "difficulty_cells",
     "history_cells",
     "merge_small",
     "observe",

@@ -297,8 +297,6 @@ def _upper_quantile(largest: BinomialFloats, alpha: float) -> float:
 # :func:`~tallystick.stats.maxt.pairwise_max_t` is sharper than all of these, because it knows how
 # the
 # pairs depend.
-#
-# Errata to the text: ``docs/theory/differences.md#errata``.
 
 
 Floats = npt.NDArray[np.float64]

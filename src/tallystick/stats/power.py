@@ -9,7 +9,7 @@ items to show a difference :math:`ε`: from about :math:`1/ε` (one dominates, :
 that we really don't give up anything"; for models on the same items it gives up a factor of 4 to 20
 (errata).
 
-Errata to the text: ``docs/theory/differences.md#errata``.
+Errata to the text: ``docs/papers/detecting_differences.md#errata``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import numpy.typing as npt
 from scipy import special
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.concentration import Hoeffding
 from tallystick.stats.exact_tails import Floats as BinomialFloats
 from tallystick.stats.exact_tails import (
     binomial_up_to,
@@ -47,7 +46,6 @@ __all__ = [
     "paired_power",
     "range_critical",
     "runs_per_item",
-    "union_items",
     "unpaired_items",
     "variance_parts",
 ]
@@ -193,22 +191,6 @@ def detectable_difference(
             f" use at least {least}"
         )
     return e
-
-
-def union_items(difference: float, models: int, *, alpha: float = 0.05) -> int:
-    r"""Return the items at which *k* scores are all within ε/2 of the truth, by Hoeffding and the
-    union bound.
-
-    :math:`n = 2 \ln(2k/α)/ε^2`: [DD]_, section 3.5, with :math:`t/\sqrt n = ε/2`. Certain under
-    nothing but independent items in [0, 1], and far more than is needed: see
-    :func:`leaderboard_items`.
-
-    >>> union_items(0.02, 30)
-    35451
-    """
-    whole(1, models=models)
-    open_unit(alpha=alpha, difference=difference)
-    return Hoeffding().items(difference / 2, alpha / models)
 
 
 def leaderboard_items(
