@@ -18,9 +18,10 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
-from tallystick.stats.transport import agreement
-from tallystick.stats.transport_smoothed import smoothed
-from tallystick.verbs.bound.forward import Evidence, Scheme, Summary, forward, label_bins
+from tallystick.papers.frechet_bounds import Summary
+from tallystick.papers.frechet_bounds.dual import agreement
+from tallystick.papers.frechet_bounds.smoothed_dual import smoothed
+from tallystick.verbs.bound.forward import Evidence, Scheme, forward, label_bins
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record

@@ -20,16 +20,17 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
 
-from tallystick.stats.transport import (
+from tallystick.papers.frechet_bounds.dual import (
     Bounds,
     agreement,
     joint_event,
     pair_cost,
     pair_difference,
     programme,
+    robust_end,
     two_labels,
 )
-from tallystick.stats.transport_smoothed import robust_end, smoothed
+from tallystick.papers.frechet_bounds.smoothed_dual import smoothed
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record

@@ -15,6 +15,7 @@ from bound_sets import DATA, Set, label_models, made, sets
 from sklearn.linear_model import LogisticRegression
 
 from tallystick import bound
+from tallystick.papers.frechet_bounds import noise_aware_weights
 from tallystick.table import Tally
 from tallystick.verbs.bound.label_models import LabelModel, given
 
@@ -89,7 +90,7 @@ def baseline() -> list[dict[str, Any]]:
     for name, model in models.items():
         if isinstance(model, str):
             continue
-        weights = bound.noise_aware_weights(model, youtube.votes)[youtube.train]
+        weights = noise_aware_weights(model.predict, youtube.votes)[youtube.train]
         learner = LogisticRegression(C=1.0, max_iter=300).fit(
             np.tile(x[youtube.train], (2, 1)),
             np.repeat([0, 1], youtube.train.sum()),

@@ -19,8 +19,8 @@ from record import kept_row, record
 from sklearn.linear_model import LogisticRegression
 
 from tallystick import bound
+from tallystick.papers.frechet_bounds import Summary
 from tallystick.table import Tally
-from tallystick.verbs.bound.forward import Summary
 from tallystick.verbs.bound.label_model_checks import prepared, surprise
 from tallystick.verbs.bound.label_models import consensus_of
 from tallystick.verbs.bound.metric_bounds import bounds_under

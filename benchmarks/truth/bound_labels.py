@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import bound
+from tallystick.papers.frechet_bounds import Summary
 from tallystick.stats.adverse_ratios import adverse_auc
 from tallystick.table import Tally
-from tallystick.verbs.bound.forward import Summary
 from tallystick.verbs.bound.label_models import consensus_of
 from tallystick.verbs.bound.verdict import LabelledRows
 

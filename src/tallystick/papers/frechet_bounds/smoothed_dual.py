@@ -114,12 +114,12 @@ def smoothed(
     sign = 1.0 if as_side(side) == "upper" else -1.0
     atoms, order = _gathered(normalised(p), cost, pattern, weight, sign)
     main = _resolvable(atoms, tolerance=tolerance)
-    stage = _newton if solver == "newton" else _lbfgs
+    stage = newton if solver == "newton" else lbfgs
     a, epsilon = _anneal(main, stage, tolerance=tolerance)
     end = _enclosed(atoms, main, a, epsilon)
     late = end.gap > tolerance
     if late.any() and solver == "newton":
-        a[:, late] = _lbfgs(main.of(late), a[:, late], epsilon, np.zeros((len(a), int(late.sum()))))
+        a[:, late] = lbfgs(main.of(late), a[:, late], epsilon, np.zeros((len(a), int(late.sum()))))
         end = _enclosed(atoms, main, a, epsilon)
         late = end.gap > tolerance
     if late.any():
@@ -184,8 +184,8 @@ def sample_end(
         raise InputError(f"epsilon must be positive, got {epsilon!r}")
     sign = 1.0 if as_side(side) == "upper" else -1.0
     atoms, _ = _gathered(normalised(as_laws(p, name="p")), cost, pattern, None, sign)
-    a, _ = _anneal(atoms, _newton, tolerance=_SHARP, fixed=epsilon)
-    height, _ = _soft_maximum(atoms, a, epsilon)
+    a, _ = _anneal(atoms, newton, tolerance=_SHARP, fixed=epsilon)
+    height, _ = soft_maximum(atoms, a, epsilon)
     values = height - epsilon * math.log(len(a)) - (atoms.p * a).sum(axis=0)[atoms.owner]  # (2.6)
     return SampleEnd(
         side, sign * float(values.mean()), float(values.std() / math.sqrt(len(values)))
@@ -206,7 +206,7 @@ _ROUGH = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Atoms:
+class Atoms:
     """Weighted atoms sorted by pattern: those of pattern z are the columns from ``starts[z]`` on,
     of total weight one.
 
@@ -234,20 +234,20 @@ class _Atoms:
         """Sum *values* over the atoms of each pattern."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=-1))
 
-    def of(self, which: BoolArray) -> _Atoms:
+    def of(self, which: BoolArray) -> Atoms:
         """Return the atoms of some patterns."""
         mine = which[self.owner]
         owner = (which.cumsum() - 1)[self.owner[mine]]
-        return _Atoms(self.g[:, mine], self.weight[mine], owner, self.p[:, which])
+        return Atoms(self.g[:, mine], self.weight[mine], owner, self.p[:, which])
 
 
-_Stage: TypeAlias = Callable[[_Atoms, FloatArray, float, FloatArray], FloatArray]
-"""(atoms, potentials, ε, residual) to better potentials: ``_newton`` or ``_lbfgs``."""
+Stage: TypeAlias = Callable[[Atoms, FloatArray, float, FloatArray], FloatArray]
+"""(atoms, potentials, ε, residual) to better potentials: ``newton`` or ``lbfgs``."""
 
 
 def _gathered(
     p: FloatArray, cost: ArrayLike, pattern: ArrayLike | None, weight: ArrayLike | None, sign: float
-) -> tuple[_Atoms, NDArray[np.intp]]:
+) -> tuple[Atoms, NDArray[np.intp]]:
     """Sort the atoms by pattern and make their weights laws; return them and the order they were
     put in.
     """
@@ -269,14 +269,14 @@ def _gathered(
         raise InputError(f"pattern {int(total.argmin())} has no atom of positive weight: drop it")
     order = np.argsort(z, kind="stable")
     z = z[order].astype(np.intp)
-    return _Atoms(np.ascontiguousarray(sign * g[order].T), mass[order] / total[z], z, p.T), order
+    return Atoms(np.ascontiguousarray(sign * g[order].T), mass[order] / total[z], z, p.T), order
 
 
-def _enclosed(atoms: _Atoms, main: _Atoms, a: FloatArray, epsilon: float) -> Smoothed:
+def _enclosed(atoms: Atoms, main: Atoms, a: FloatArray, epsilon: float) -> Smoothed:
     """Return what the potentials prove and what the softmax over the *main* labels attains, for the
     upper end.
     """
-    height, share = _soft_maximum(main, a, epsilon)
+    height, share = soft_maximum(main, a, epsilon)
     joint = _onto_marginals(atoms, atoms.weight * share)
     constant = (atoms.p * a).sum(axis=0)
     soft = atoms.total(atoms.weight * height) - constant
@@ -292,7 +292,7 @@ def _enclosed(atoms: _Atoms, main: _Atoms, a: FloatArray, epsilon: float) -> Smo
     )
 
 
-def _onto_marginals(atoms: _Atoms, joint: FloatArray) -> FloatArray:
+def _onto_marginals(atoms: Atoms, joint: FloatArray) -> FloatArray:
     """Move a near-coupling onto its marginals, by little if little is wrong.
 
     Overfull labels are scaled down, then what each atom lacks is shared over the labels in
@@ -308,7 +308,7 @@ def _onto_marginals(atoms: _Atoms, joint: FloatArray) -> FloatArray:
     )
 
 
-def _soft_maximum(atoms: _Atoms, a: FloatArray, epsilon: float) -> tuple[FloatArray, FloatArray]:
+def soft_maximum(atoms: Atoms, a: FloatArray, epsilon: float) -> tuple[FloatArray, FloatArray]:
     """Return the smoothed maximum of g + a over the labels, atom by atom, and the softmax (labels,
     atoms): the derivatives of Lemma C.2.
 
@@ -322,11 +322,11 @@ def _soft_maximum(atoms: _Atoms, a: FloatArray, epsilon: float) -> tuple[FloatAr
     return epsilon * (top + np.log(norm)), share
 
 
-def _newton(atoms: _Atoms, a: FloatArray, epsilon: float, residual: FloatArray) -> FloatArray:
+def newton(atoms: Atoms, a: FloatArray, epsilon: float, residual: FloatArray) -> FloatArray:
     """Step from *a* until each label's marginal is off by at most its *residual*, or nothing moves
     any more.
     """
-    share = _soft_maximum(atoms, a, epsilon)[1]
+    share = soft_maximum(atoms, a, epsilon)[1]
     spread = atoms.spread
     moving = np.ones(a.shape[1], dtype=bool)
     for _ in range(_STEPS):
@@ -337,7 +337,7 @@ def _newton(atoms: _Atoms, a: FloatArray, epsilon: float, residual: FloatArray) 
             break
         if 2 * moving.sum() < len(moving):  # the few that are late do not hold up the many
             a = a.copy()
-            a[:, moving] = _newton(atoms.of(moving), a[:, moving], epsilon, residual[:, moving])
+            a[:, moving] = newton(atoms.of(moving), a[:, moving], epsilon, residual[:, moving])
             break
         step = _newton_step(atoms, share, filled, gradient, epsilon)
         longest = np.maximum(np.abs(step).max(axis=0), np.finfo(float).tiny)
@@ -348,7 +348,7 @@ def _newton(atoms: _Atoms, a: FloatArray, epsilon: float, residual: FloatArray) 
 
 
 def _newton_step(
-    atoms: _Atoms, share: FloatArray, filled: FloatArray, gradient: FloatArray, epsilon: float
+    atoms: Atoms, share: FloatArray, filled: FloatArray, gradient: FloatArray, epsilon: float
 ) -> FloatArray:
     """Return the step by the Hessian (C.4), in which the penalty of Lemma C.1 fixes the
     constant.
@@ -367,7 +367,7 @@ def _newton_step(
 
 
 def _along(
-    atoms: _Atoms, a: FloatArray, step: FloatArray, gradient: FloatArray, epsilon: float
+    atoms: Atoms, a: FloatArray, step: FloatArray, gradient: FloatArray, epsilon: float
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Go along *step*, halved until the slope there is no longer steeply uphill.
 
@@ -379,7 +379,7 @@ def _along(
     length = np.ones(len(downhill))
     for _ in range(_HALVINGS):
         there = a + length * step
-        share = _soft_maximum(atoms, there, epsilon)[1]
+        share = soft_maximum(atoms, there, epsilon)[1]
         slope = ((atoms.total(atoms.weight * share) - atoms.p) * step).sum(axis=0)
         too_far = slope > downhill / 2
         if not too_far.any():
@@ -389,7 +389,7 @@ def _along(
 
 
 def _anneal(
-    atoms: _Atoms, stage: _Stage, *, tolerance: float, fixed: float | None = None
+    atoms: Atoms, stage: Stage, *, tolerance: float, fixed: float | None = None
 ) -> tuple[FloatArray, float]:
     r"""Return potentials (labels, patterns) that are optimal within *tolerance*, and the ε at which
     they were found; at the *fixed* ε, if there is one.
@@ -420,7 +420,7 @@ def _anneal(
         epsilon = following
 
 
-def _resolvable(atoms: _Atoms, *, tolerance: float) -> _Atoms:
+def _resolvable(atoms: Atoms, *, tolerance: float) -> Atoms:
     """Leave out labels of so little probability that their whole mass, moved anywhere, is lost in
     the tolerance.
 
@@ -430,8 +430,8 @@ def _resolvable(atoms: _Atoms, *, tolerance: float) -> _Atoms:
     return replace(atoms, p=kept / kept.sum(axis=0))
 
 
-def _lbfgs(atoms: _Atoms, a: FloatArray, epsilon: float, residual: FloatArray) -> FloatArray:
-    """Do what ``_newton`` does by L-BFGS, the paper's solver, one pattern after the other."""
+def lbfgs(atoms: Atoms, a: FloatArray, epsilon: float, residual: FloatArray) -> FloatArray:
+    """Do what ``newton`` does by L-BFGS, the paper's solver, one pattern after the other."""
     from scipy.optimize import minimize
 
     found = np.empty_like(a)
@@ -449,28 +449,28 @@ def _lbfgs(atoms: _Atoms, a: FloatArray, epsilon: float, residual: FloatArray) -
     return found
 
 
-def _fine(atoms: _Atoms, tolerance: float) -> FloatArray:
+def _fine(atoms: Atoms, tolerance: float) -> FloatArray:
     """Return how far off each label's marginal may be in the end."""
     return 0.01 * tolerance / (len(atoms.p) * np.maximum(atoms.spread, tolerance))
 
 
-def _objective(a: FloatArray, atoms: _Atoms, epsilon: float) -> tuple[float, FloatArray]:
-    height, share = _soft_maximum(atoms, a[:, None], epsilon)
+def _objective(a: FloatArray, atoms: Atoms, epsilon: float) -> tuple[float, FloatArray]:
+    height, share = soft_maximum(atoms, a[:, None], epsilon)
     return float(atoms.weight @ height - atoms.p[:, 0] @ a), share @ atoms.weight - atoms.p[:, 0]
 
 
-def _dual(atoms: _Atoms, a: FloatArray, epsilon: float) -> FloatArray:
-    height, _ = _soft_maximum(atoms, a, epsilon)
+def _dual(atoms: Atoms, a: FloatArray, epsilon: float) -> FloatArray:
+    height, _ = soft_maximum(atoms, a, epsilon)
     return np.asarray(atoms.total(atoms.weight * height) - (atoms.p * a).sum(axis=0))
 
 
-def _loss(atoms: _Atoms, a: FloatArray, epsilon: float) -> FloatArray:
-    share = _soft_maximum(atoms, a, epsilon)[1]
+def _loss(atoms: Atoms, a: FloatArray, epsilon: float) -> FloatArray:
+    share = soft_maximum(atoms, a, epsilon)[1]
     entropy = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=0)
     return epsilon * atoms.total(atoms.weight * entropy)
 
 
-def _lowered(atoms: _Atoms, a: FloatArray) -> FloatArray:
+def _lowered(atoms: Atoms, a: FloatArray) -> FloatArray:
     """Give labels of probability zero the highest potential that does not show in the hard
     maximum.
     """
