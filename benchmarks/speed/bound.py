@@ -18,9 +18,10 @@ import numpy as np
 import torch
 
 from benchmarks.record import record
-from tallystick.stats.transport import agreement
-from tallystick.stats.transport_smoothed import smoothed
-from tallystick.verbs.bound.forward import Evidence, Scheme, Summary, forward, label_bins
+from tallystick.papers.frechet_bounds import Summary
+from tallystick.papers.frechet_bounds.dual import agreement
+from tallystick.papers.frechet_bounds.smoothed_dual import smoothed
+from tallystick.verbs.bound.forward import Evidence, Scheme, forward, label_bins
 
 EPSILON = 0.01 / np.log(2)
 

@@ -19,16 +19,17 @@ from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
 
 from benchmarks.record import record
-from tallystick.stats.transport import (
+from tallystick.papers.frechet_bounds.dual import (
     Bounds,
     agreement,
     joint_event,
     pair_cost,
     pair_difference,
     programme,
+    robust_end,
     two_labels,
 )
-from tallystick.stats.transport_smoothed import robust_end, smoothed
+from tallystick.papers.frechet_bounds.smoothed_dual import smoothed
 
 BOTH = np.array([[0.0, 0.0], [0.0, 1.0]])
 LABELS, EACH = range(2, 11), 56

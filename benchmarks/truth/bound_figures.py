@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.known import known
 from benchmarks.truth.bound_learners import logistic
 from benchmarks.truth.bound_sets import DATA, Set, label_models, made, sets
+from tallystick.papers.frechet_bounds import noise_aware_weights
 from tallystick.table import Tally
 from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import LabelModel, given
@@ -90,7 +91,7 @@ def baseline() -> list[dict[str, Any]]:
     for name, model in models.items():
         if isinstance(model, str):
             continue
-        weights = bound.noise_aware_weights(model, youtube.votes)[youtube.train]
+        weights = noise_aware_weights(model.predict, youtube.votes)[youtube.train]
         learner = LogisticRegression(C=1.0, max_iter=300).fit(
             np.tile(x[youtube.train], (2, 1)),
             np.repeat([0, 1], youtube.train.sum()),

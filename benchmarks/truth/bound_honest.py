@@ -16,9 +16,9 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.known import known
 from benchmarks.record import kept_row, record
+from tallystick.papers.frechet_bounds import Summary
 from tallystick.table import Tally
 from tallystick.verbs import bound
-from tallystick.verbs.bound.forward import Summary
 from tallystick.verbs.bound.label_model_checks import prepared, surprise
 from tallystick.verbs.bound.label_models import consensus_of
 from tallystick.verbs.bound.metric_bounds import bounds_under

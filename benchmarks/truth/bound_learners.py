@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from benchmarks.truth.bound_sets import Set
-from tallystick.verbs import bound
+from tallystick.papers.frechet_bounds import noise_aware_weights
 from tallystick.verbs.bound.label_models import LabelModel
 
 DECAYS = np.logspace(0, -3, 10)
@@ -24,7 +24,10 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
     """Return P(class) of every row, the L2 penalty chosen by the noise-aware loss of the validation
     rows.
     """
-    x, w = torch.from_numpy(data.x), torch.from_numpy(bound.noise_aware_weights(model, data.votes))
+    x, w = (
+        torch.from_numpy(data.x),
+        torch.from_numpy(noise_aware_weights(model.predict, data.votes)),
+    )
     x_train, w_train, x_valid, w_valid = x[data.train], w[data.train], x[data.valid], w[data.valid]
     best = float("inf")
     chosen: np.ndarray | None = None
@@ -63,7 +66,7 @@ def perceptrons(data: Set, model: LabelModel, seed: int) -> list[tuple[str, np.n
     that are all alike.
     """
     torch.manual_seed(seed)
-    weights = bound.noise_aware_weights(model, data.votes)
+    weights = noise_aware_weights(model.predict, data.votes)
     x, w, x_test = (
         torch.from_numpy(part).float()
         for part in (data.x[data.train], weights[data.train], data.x[data.test])
