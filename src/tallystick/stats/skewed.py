@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
