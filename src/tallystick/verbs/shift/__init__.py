@@ -29,7 +29,6 @@ from tallystick.verbs.shift.baseline import (
     update_old,
 )
 from tallystick.verbs.shift.design import AskDesign, Items, design
-from tallystick.verbs.shift.noise import NoiseFloor, noise_floor
 from tallystick.verbs.shift.noisy import metric_estimate, metric_interval
 from tallystick.verbs.shift.papers import (
     FleetResult,
@@ -56,7 +55,6 @@ __all__ = [
     "HistoryResult",
     "Items",
     "Noise",
-    "NoiseFloor",
     "Progress",
     "Run",
     "SeveralResult",
@@ -74,7 +72,6 @@ __all__ = [
     "loss_bound",
     "metric_estimate",
     "metric_interval",
-    "noise_floor",
     "optimal_allocation",
     "optimal_loss",
     "part_of",
