@@ -350,6 +350,13 @@ class Checked:
     problems: tuple[str, ...]
 
 
+def check_store(store: Store, *, replay: bool = True) -> list[Checked]:
+    """Check every stream."""
+    with store.read() as reader:
+        names = [name for (name,) in reader.all("select name from stream order by name")]
+    return [check_stream(store, name, replay=replay) for name in names]
+
+
 def check_stream(store: Store, name: str, *, replay: bool = True) -> Checked:
     """Check one stream: its counts, its owners, and what its batches say of its rows."""
     with store.snapshot() as reader:

@@ -67,8 +67,10 @@ def betting(
     values
         One sequence, or one a row; there is one interval a row. **Their order matters**: it must be
         the order of drawing, or one that does not depend on the values (shuffle with a seed).
-    alpha, side, bounds
-        As in :func:`hoeffding`.
+    alpha, side
+        As in :func:`clopper_pearson`.
+    bounds
+        Between what the values must lie, whatever was seen.
     population
         The size N of the finite population from which the values were drawn without replacement;
         then the mean is that of the N. None: independent draws.

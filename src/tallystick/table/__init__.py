@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from tallystick.table.capability import (
-    MOST_SLICES,
     Capability,
     Case,
     Cases,
     Demo,
     Found,
     ItemTable,
-    Option,
     Question,
     answered,
     by_slice,
@@ -21,8 +19,6 @@ from tallystick.table.capability import (
     slice_labels,
 )
 from tallystick.table.cells import (
-    LARGEST,
-    MOST_LABELS,
     NUMBER,
     Kind,
     Label,
@@ -32,30 +28,26 @@ from tallystick.table.cells import (
     identity,
     in_order,
     is_missing,
-    is_nan,
-    kind_of,
-    literal,
-    null_if_missing,
     numbers_among,
     plain,
     spelling,
     whole,
     without_missing,
 )
-from tallystick.table.data import VOTES, Coded, Data
+from tallystick.table.data import Data
 from tallystick.table.delimited import check_numbers, unmatched
 from tallystick.table.detect import detect
-from tallystick.table.detect_doubts import Detection, OpenQuestion, Taken
-from tallystick.table.engine import connect, reading
+from tallystick.table.detect_doubts import Detection, Taken
+from tallystick.table.engine import connect
 from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.moments import Moments
 from tallystick.table.read import Door, read
-from tallystick.table.roles import ALL_ROLES, GROUPS, ROLE_HELP, Layout, Roles, ShapeOption
-from tallystick.table.scan import Source, scan
+from tallystick.table.roles import GROUPS, ROLE_HELP, Layout, Roles
+from tallystick.table.scan import scan
 from tallystick.table.sources import lock
-from tallystick.table.tables import Place, Table, atomic, check_ending, escape, unescape, write_csv
+from tallystick.table.tables import Table, atomic, check_ending, escape, unescape, write_csv
 from tallystick.table.tally import Tally, TallySink, unordered
-from tallystick.table.tally_files import TallyResult, attach, describe
+from tallystick.table.tally_files import attach, describe
 from tallystick.table.words import (
     NEVER_TRUE,
     NO_ANSWER,
@@ -69,22 +61,16 @@ from tallystick.table.words import (
 )
 
 __all__ = [
-    "ALL_ROLES",
     "GROUPS",
-    "LARGEST",
-    "MOST_LABELS",
-    "MOST_SLICES",
     "NEVER_TRUE",
     "NO_ANSWER",
     "NUMBER",
     "PASS_FAIL",
     "ROLE_HELP",
     "TIES",
-    "VOTES",
     "Capability",
     "Case",
     "Cases",
-    "Coded",
     "Data",
     "Demo",
     "Detection",
@@ -97,17 +83,11 @@ __all__ = [
     "Layout",
     "Meaning",
     "Moments",
-    "OpenQuestion",
-    "Option",
-    "Place",
     "Question",
     "Roles",
-    "ShapeOption",
-    "Source",
     "Table",
     "Taken",
     "Tally",
-    "TallyResult",
     "TallySink",
     "agree",
     "answered",
@@ -129,20 +109,15 @@ __all__ = [
     "identity",
     "in_order",
     "is_missing",
-    "is_nan",
     "is_never_true",
     "is_no_answer",
     "is_tie",
-    "kind_of",
-    "literal",
     "lock",
-    "null_if_missing",
     "numbers_among",
     "option",
     "options_of",
     "plain",
     "read",
-    "reading",
     "scan",
     "slice_labels",
     "spelling",
