@@ -14,11 +14,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from benchmarks.record import record
-from tallystick.papers.frechet_bounds import Summary
+from tallystick.papers.frechet_bounds import Metric, Summary
 from tallystick.stats.adverse_ratios import adverse_auc
 from tallystick.table import Tally
 from tallystick.verbs import bound
-from tallystick.verbs.bound.forward import Metric
 from tallystick.verbs.bound.label_models import consensus_of
 from tallystick.verbs.bound.verdict import LabelledRows
 

@@ -7,8 +7,8 @@ import pytest
 
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import fit_unreadable
-from tallystick.stats.latent_triplet import headline
+from tallystick.stats.latent_checks import fit_unreadable, misfit
+from tallystick.stats.latent_triplet import blend
 from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate, label_free
 from tallystick.verbs.judge.ballots import Ballots
@@ -32,7 +32,9 @@ def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
 def test_the_numbers_are_those_of_the_headline():
     votes, _ = panel()
     ballots = Ballots.of(Tally.of(votes))
-    found = headline(fit_unreadable(ballots.codes, ballots.counts, n_labels=2), rng=0)
+    fit = fit_unreadable(ballots.codes, ballots.counts, n_labels=2)
+    ratio = misfit(fit.plain, rng=0).ratio
+    found = blend(fit, pull=float(np.clip(ratio - 1, 0, 1)), ratio=ratio)
     result = label_free(Tally.of(votes), rng=0)
     assert [score.accuracy for score in result.judges] == pytest.approx(found.accuracy)
     assert [score.range[0] for score in result.judges] == pytest.approx(found.low)

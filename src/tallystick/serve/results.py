@@ -158,14 +158,6 @@ def etag_of(*parts: str) -> str:
     return '"' + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24] + '"'
 
 
-def result_of(
-    service: Service, name: str, verb: str, given: dict[str, list[str]], span: Span
-) -> bytes:
-    """Return the JSON of a result: for jobs and pages, in a thread."""
-    stream = service.read(lambda reader: find_stream(reader, name))
-    return computed(service, "result", stream, verb, given, span)[0].body
-
-
 async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> Response:
     """Answer by ETag, from memory, or by the worker."""
     verb = incoming.path.get("verb", "")

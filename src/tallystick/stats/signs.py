@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, exp, lgamma, log
+from math import ceil, lgamma, log
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +35,10 @@ from tallystick.stats.exact_tails import (
 
 __all__ = [
     "Ranks",
-    "SignCount",
-    "SignTest",
     "StoppingLaw",
     "paired_scores",
     "ranks",
     "sequential_items",
-    "sign_count",
     "sign_log_e",
     "sign_p_value",
     "sign_stopping",
@@ -61,56 +58,6 @@ def sign_log_e(first: npt.ArrayLike, second: npt.ArrayLike) -> BinomialFloats:
     whole(0, first=first, second=second)
     b, c = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     return np.asarray(special.betaln(b + 1, c + 1) + (b + c) * log(2))
-
-
-@dataclass(frozen=True, slots=True)
-class SignTest:
-    """The e-process of discordant signs, item by item or batch by batch.
-
-    Parameters
-    ----------
-    first, second
-        Signs so far for each side.
-    peak
-        The largest log E on the way, which is what the anytime p-value ``1/max E`` rests on.
-
-    Examples
-    --------
-    >>> test = SignTest().update([1, 0, 1, 1, 0, 1]).update([1] * 5)
-    >>> test.first, test.second, round(test.p_value, 4)
-    (9, 0, 0.0195)
-    """
-
-    first: int = 0
-    second: int = 0
-    peak: float = 0.0
-
-    @property
-    def log_e(self) -> float:
-        """Log of the e-value now."""
-        return float(sign_log_e(self.first, self.second))
-
-    @property
-    def p_value(self) -> float:
-        """The anytime p-value, one over the largest E so far; at most 1."""
-        return exp(-self.peak)
-
-    def update(self, signs: npt.ArrayLike) -> SignTest:
-        """Return the test after more items, in order: positive for the first side, negative for the
-        second, 0 for none.
-
-        The peak is taken over every item of the batch, so batching changes nothing.
-        """
-        steps = np.sign(np.atleast_1d(np.asarray(signs, dtype=float)))
-        if not np.all(np.isfinite(steps)):
-            raise InputError(
-                "signs must be positive, negative or 0, got NaN: leave out what was not answered"
-            )
-        b = self.first + np.cumsum(steps > 0)
-        c = self.second + np.cumsum(steps < 0)
-        if not steps.size:
-            return self
-        return SignTest(int(b[-1]), int(c[-1]), max(self.peak, float(np.max(sign_log_e(b, c)))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,44 +167,6 @@ def _log_e(b: int, c: int) -> float:
 
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignCount:
-    """On how many items the first score is larger, smaller or the same.
-
-    Parameters
-    ----------
-    larger, smaller, same
-        Items of each kind.
-    p_value
-        Exact two-sided sign test over the items that differ; 1 if none does.
-    """
-
-    larger: int
-    smaller: int
-    same: int
-    p_value: float
-
-
-def sign_count(first: npt.ArrayLike, second: npt.ArrayLike) -> SignCount:
-    r"""Count on how many items the first score is larger, with the exact sign test.
-
-    With b larger, c smaller and m = b + c,
-    :math:`p = \min\{1, 2 P(\mathrm{Bin}(m, ½) \le \min(b, c))\}`.
-
-    Examples
-    --------
-    >>> found = sign_count([5, 0, 2, 7, 3, 9, 4], [1, 0, 1, 3, 2, 4, 1])
-    >>> found.larger, found.smaller, found.same, found.p_value
-    (6, 0, 1, 0.03125)
-    """
-    x, y = paired_scores(first, second)
-    larger, smaller = int((x > y).sum()), int((x < y).sum())
-    p_value = sign_p_value(larger, smaller)
-    return SignCount(
-        larger=larger, smaller=smaller, same=x.size - larger - smaller, p_value=p_value
-    )
 
 
 def sign_p_value(larger: int, smaller: int) -> float:

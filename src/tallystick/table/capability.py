@@ -25,7 +25,6 @@ from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 
-_Q = TypeVar("_Q", bound="Question")
 R = TypeVar("R", bound=Result, covariant=True)
 
 

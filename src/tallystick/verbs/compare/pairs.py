@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -181,7 +181,6 @@ def _upper_end(b: Floats, c: Floats, n: Floats, z: float) -> Floats:
 
 
 Bounds = tuple[float, float]
-Kind = Literal["binary", "bounded", "free"]
 
 MOST_CELLS = 20_000_000_000
 """Pairs times draws of max-T, about a minute of work."""

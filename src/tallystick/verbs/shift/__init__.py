@@ -29,7 +29,6 @@ from tallystick.verbs.shift.baseline import (
     update_old,
 )
 from tallystick.verbs.shift.design import AskDesign, Items, design
-from tallystick.verbs.shift.noise import NoiseFloor, noise_floor
 from tallystick.verbs.shift.noisy import metric_estimate, metric_interval
 from tallystick.verbs.shift.question import Progress, Run, ShiftQuestion
 from tallystick.verbs.shift.result import FleetResult, Noise, ShiftResult, fleet
@@ -47,7 +46,6 @@ __all__ = [
     "HistoryResult",
     "Items",
     "Noise",
-    "NoiseFloor",
     "Progress",
     "Run",
     "SeveralResult",
@@ -64,7 +62,6 @@ __all__ = [
     "frobenius_bound",
     "metric_estimate",
     "metric_interval",
-    "noise_floor",
     "part_of",
     "read_history",
     "run",
