@@ -19,15 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import InputError
-from tallystick.papers.noisy_judges.trio_quadratic import Trios
-from tallystick.stats.latent_model import FloatArray, IntArray
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.noisy_judges.trio_quadratic import TrioMoments, Trios
+from tallystick.stats.latent_fit import fit
+from tallystick.stats.latent_model import FloatArray, IntArray, LatentOptions, log_likelihood
 from tallystick.table import Tally
 from tallystick.table.cells import Label, in_order
 
 Correlations: TypeAlias = Mapping[tuple[Label, tuple[str, ...]], Fraction]
 """(label, judges) to their Γ on the items of that label."""
 
+_QUICK = LatentOptions(tolerance=1e-6, strict=False)
 _MOST_GROUPED = 10
 _MOST_PATTERNS = 12
 
@@ -521,3 +523,68 @@ def feature_partition(n_features: int, *, judges: int = 3, each: int = 3, rng: R
     if n_features < judges * each:
         raise InputError(f"{judges} judges of {each} features each need {judges * each} features")
     return as_rng(rng).permutation(n_features)[: judges * each].reshape(judges, each)
+
+
+# What does detect dependence: not the variety, but four judges or more.
+
+
+def independence_test(
+    codes: npt.ArrayLike, counts: npt.ArrayLike, *, n_labels: int = 2
+) -> tuple[float, int, float]:
+    r"""Return G², its degrees of freedom and the p-value of independent errors of all these judges.
+
+    Three judges can be explained whatever they vote. J judges are over-identified from four on:
+    with L labels the :math:`L^J - 1` pattern shares have :math:`(L - 1) + J L (L - 1)` parameters,
+    and
+
+    .. math:: G^2 = 2 \sum_p O_p \log (O_p / E_p)   \tag{J10}
+
+    is about chi-squared on the difference (6 for four judges and two labels) if errors are
+    independent given the label. A bias that all judges share is absorbed into what is taken for the
+    truth, and nothing without labels detects it. Items without a vote of each judge are left out.
+
+    >>> patterns = list(itertools.product([0, 1], repeat=4))
+    >>> independence_test(patterns, [20, 9, 9, 7, 9, 7, 7, 9, 9, 7, 7, 9, 7, 9, 9, 20])[1]
+    6
+    """
+    from scipy.special import chdtrc
+
+    table, weights = np.asarray(codes), np.asarray(counts, dtype=np.float64)
+    n_judges = table.shape[1]
+    freedom = n_labels**n_judges - n_labels - n_judges * n_labels * (n_labels - 1)
+    if freedom <= 0:
+        raise NotIdentifiable(
+            f"{n_judges} judges can be explained by independent errors whatever they vote"
+        )
+    there = (table >= 0).all(axis=1) & (weights > 0)
+    patterns, member = np.unique(table[there], axis=0, return_inverse=True)
+    seen = np.bincount(member.ravel(), weights=weights[there])
+    fitted = fit(patterns, seen, n_classes=n_labels, options=_QUICK)
+    expected = seen.sum() * np.exp(log_likelihood(fitted.model, patterns))
+    g2 = max(0.0, 2 * float((seen * np.log(seen / expected)).sum()))
+    return g2, freedom, float(chdtrc(freedom, g2))
+
+
+def error_correlation(moments: TrioMoments) -> FloatArray:
+    r"""Return the estimated error correlation of every pair given the label; 1 on the diagonal.
+
+    Without extra correlation a tetrad gives :math:`D_{ij} = D_{ik} D_{jl} / D_{kl}`. What is left
+    over, the median over k, l, is scaled by the variances that remain within labels.
+    """
+    mean, d = moments.mean, moments.covariance
+    n = mean.size
+    between, expected = np.full(n, np.nan), np.full((n, n), np.nan)
+    with np.errstate(all="ignore"):
+        for i in range(n):
+            rest = np.delete(np.arange(n), i)
+            ratio = d[i, rest][:, None] * d[i, rest][None, :] / d[np.ix_(rest, rest)]
+            between[i] = np.nanmedian(ratio[np.triu_indices(n - 1, 1)])
+            for j in range(i + 1, n):
+                others = np.delete(np.arange(n), [i, j])
+                tetrad = d[i, others][:, None] * d[j, others][None, :] / d[np.ix_(others, others)]
+                tetrad[np.eye(n - 2, dtype=bool)] = np.nan
+                expected[i, j] = expected[j, i] = np.nanmedian(tetrad)
+        within = np.maximum(mean * (1 - mean) - np.clip(between, 0, mean * (1 - mean)), 1e-6)
+        rho = np.clip((d - expected) / np.sqrt(np.outer(within, within)), -1, 1)
+    np.fill_diagonal(rho, 1.0)
+    return np.asarray(rho)

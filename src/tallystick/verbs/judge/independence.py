@@ -18,19 +18,23 @@ from tallystick.papers.noisy_judges.baselines import (
     spectral_errors,
     spectral_point,
 )
-from tallystick.papers.noisy_judges.correlated_judges import blind_spots, nearly_independent
+from tallystick.papers.noisy_judges.correlated_judges import (
+    blind_spots,
+    error_correlation,
+    independence_test,
+    nearly_independent,
+)
 from tallystick.papers.noisy_judges.trio_quadratic import trio_moments
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.latent_checks import agreement_z
 from tallystick.stats.latent_fit import fit
-from tallystick.stats.latent_model import LatentOptions, log_likelihood
+from tallystick.stats.latent_model import LatentOptions
 from tallystick.stats.maxt import holm
 from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.verbs.judge.ballots import (
     Alarm,
     Ballots,
-    Floats,
     JudgeScore,
     LabelScore,
     Number,
@@ -112,17 +116,10 @@ def independence(
 ) -> IndependenceResult:
     r"""Test independent errors on quartets of judges.
 
-    Four judges are over-identified: with L labels the :math:`L^4 - 1` pattern shares have
-    :math:`(L - 1) + 4 L (L - 1)` parameters, and
-
-    .. math:: G^2 = 2 \sum_p O_p \log (O_p / E_p)   \tag{J10}
-
-    is about chi-squared on the difference (6 for two labels) if errors are independent given the
-    label. Quartets are combined by Holm's rule. For two labels the pair at fault comes from
-    tetrads: without extra correlation :math:`D_{ij} = D_{ik} D_{jl} / D_{kl}`, and what is left
-    over, scaled by the variances that remain within labels, estimates the pair's error correlation
-    :math:`\rho_{ij}`; :math:`J^2 / \sum_{ij} \max(0, \rho_{ij})` judges would be as good as these
-    J.
+    Each quartet has a G² (`tallystick.papers.noisy_judges.correlated_judges`), and quartets are
+    combined by Holm's rule. For two labels the pair at fault is the one with the largest error
+    correlation :math:`\rho_{ij}`; :math:`J^2 / \sum_{ij} \max(0, \rho_{ij})` judges would be as
+    good as these J.
 
     A rejection proves that some judges err together. A pass proves nothing: a bias that all judges
     share is absorbed into what is taken for the truth.
@@ -197,8 +194,6 @@ def independence(
 def _quartets(
     ballots: Ballots, most: int, least_items: int, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    from scipy.special import chdtrc
-
     n, n_classes = len(ballots.names), len(ballots.classes)
     total = n * (n - 1) * (n - 2) * (n - 3) // 24
     if total <= most:
@@ -207,28 +202,23 @@ def _quartets(
         chosen = sorted(
             {tuple(sorted(rng.choice(n, 4, replace=False).tolist())) for _ in range(most)}
         )
-    freedom = n_classes**4 - 1 - (n_classes - 1) - 4 * n_classes * (n_classes - 1)
     rows: list[dict[str, Any]] = []
     for four in chosen:
         codes = ballots.codes[:, four]
-        there = (codes >= 0).all(axis=1)
-        patterns, member = np.unique(codes[there], axis=0, return_inverse=True)
-        counts = np.bincount(member.ravel(), weights=ballots.counts[there])
-        if counts.sum() < least_items:
+        items = ballots.counts[(codes >= 0).all(axis=1)].sum()
+        if items < least_items:
             continue
         try:
-            fitted = fit(patterns, counts, n_classes=n_classes, options=_QUICK)
+            g2, freedom, p_value = independence_test(codes, ballots.counts, n_labels=n_classes)
         except NotIdentifiable:
             continue  # a judge that never varies here: nothing can be tested
-        expected = counts.sum() * np.exp(log_likelihood(fitted.model, patterns))
-        g2 = max(0.0, 2 * float((counts * np.log(counts / expected)).sum()))
         rows.append(
             {
                 "judges": tuple(ballots.names[j] for j in four),
-                "items": int(counts.sum()),
+                "items": int(items),
                 "g2": g2,
                 "freedom": freedom,
-                "p_value": float(chdtrc(freedom, g2)),
+                "p_value": p_value,
             }
         )
     return rows
@@ -248,7 +238,7 @@ def _blame(ballots: Ballots) -> tuple[tuple[str, str], Number, Number]:
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(z)), z.shape))
         why = Unknown("error correlations are estimated for two labels only")
         return (ballots.names[min(i, j)], ballots.names[max(i, j)]), why, why
-    rho = error_correlation(ballots)
+    rho = error_correlation(trio_moments(ballots.codes, ballots.counts))
     off = np.where(np.eye(n, dtype=bool), -np.inf, np.nan_to_num(rho, nan=-np.inf))
     i, j = (int(k) for k in np.unravel_index(int(off.argmax()), off.shape))
     effective = n * n / np.clip(np.nan_to_num(rho), 0, 1).sum()
@@ -258,30 +248,6 @@ def _blame(ballots: Ballots) -> tuple[tuple[str, str], Number, Number]:
         float(off[i, j]) if np.isfinite(off[i, j]) else Unknown("no tetrad can be solved"),
         float(effective),
     )
-
-
-def error_correlation(ballots: Ballots) -> Floats:
-    """Return the estimated error correlation of every pair given the label, from tetrads; 1 on the
-    diagonal.
-    """
-    moments = trio_moments(ballots.codes, ballots.counts)
-    mean, d = moments.mean, moments.covariance
-    n = mean.size
-    between, expected = np.full(n, np.nan), np.full((n, n), np.nan)
-    with np.errstate(all="ignore"):
-        for i in range(n):
-            rest = np.delete(np.arange(n), i)
-            ratio = d[i, rest][:, None] * d[i, rest][None, :] / d[np.ix_(rest, rest)]
-            between[i] = np.nanmedian(ratio[np.triu_indices(n - 1, 1)])
-            for j in range(i + 1, n):
-                others = np.delete(np.arange(n), [i, j])
-                tetrad = d[i, others][:, None] * d[j, others][None, :] / d[np.ix_(others, others)]
-                tetrad[np.eye(n - 2, dtype=bool)] = np.nan
-                expected[i, j] = expected[j, i] = np.nanmedian(tetrad)
-        within = np.maximum(mean * (1 - mean) - np.clip(between, 0, mean * (1 - mean)), 1e-6)
-        rho = np.clip((d - expected) / np.sqrt(np.outer(within, within)), -1, 1)
-    np.fill_diagonal(rho, 1.0)
-    return np.asarray(rho)
 
 
 # The spectral baseline: votes covary like a matrix of rank one.
