@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import judge
-from tallystick.stats.latent_triplet import solve_moments, trio_moments
+from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.logical import Logic, logical_curve
@@ -92,7 +92,6 @@ def main() -> None:
         "spectral",
         "logical",
         "search",
-        "sensitivity",
     )
     for name in names:
         method = getattr(judge, name)

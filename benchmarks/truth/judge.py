@@ -25,7 +25,6 @@ from record import record
 from tallystick import judge
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots
-from tallystick.verbs.judge.supervised import Supervised
 
 FOLDER = (
     Path(
@@ -65,10 +64,8 @@ def table_of_methods() -> None:
     for name, least in cases:
         mv, trio, ds = PUBLISHED[name]
         votes = votes_of(name)
-        exact = Supervised(Ballots.of(votes, truth="truth"))
-        truth = {
-            one: np.divide(*exact.right(one)) for one in exact.names if exact.right(one)[1] >= least
-        }
+        labelled = judge.supervised(votes, truth="truth").judges
+        truth = {score.name: score.accuracy for score in labelled if score.votes >= least}
         blind = votes.marginal([column for column in votes.names if column != "truth"])
         result = judge.evaluate(blind, rng=0)
         errors = {

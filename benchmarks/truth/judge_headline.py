@@ -19,7 +19,7 @@ from record import record
 
 from tallystick import judge
 from tallystick.results import Unknown
-from tallystick.stats.latent_triplet import blend
+from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.grade import majorities

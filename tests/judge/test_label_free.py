@@ -6,7 +6,7 @@ import pytest
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
 from tallystick.stats.latent_checks import fit_unreadable
-from tallystick.stats.latent_triplet import headline
+from tallystick.stats.latent_headline import headline
 from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate, label_free
 from tallystick.verbs.judge.ballots import Ballots
