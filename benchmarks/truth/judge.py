@@ -17,13 +17,10 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from judge_section4 import experiments
-from record import record
-
-from tallystick import judge
+from benchmarks.record import record
+from benchmarks.truth.judge_section4 import experiments
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
 
 FOLDER = (
@@ -65,7 +62,11 @@ def table_of_methods() -> None:
         mv, trio, ds = PUBLISHED[name]
         votes = votes_of(name)
         labelled = judge.supervised(votes, truth="truth").judges
-        truth = {score.name: score.accuracy for score in labelled if score.votes >= least}
+        truth = {
+            score.name: score.accuracy
+            for score in labelled
+            if score.votes >= least and isinstance(score.accuracy, float)
+        }
         blind = votes.marginal([column for column in votes.names if column != "truth"])
         result = judge.evaluate(blind, rng=0)
         errors = {

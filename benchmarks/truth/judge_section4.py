@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import record
 
+from benchmarks.record import record
 from tallystick.papers.noisy_judges.correlated_judges import (
     blind_spots,
     feature_partition,

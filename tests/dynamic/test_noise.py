@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.dynamic.test_bounds import Spiteful, people
 
 from tallystick.errors import InputError
 from tallystick.verbs.dynamic import Population
@@ -14,6 +13,7 @@ from tallystick.verbs.dynamic.rollouts import (
     roll_path,
 )
 from tallystick.verbs.dynamic.sharp import noise_closed_floor
+from tests.dynamic.test_bounds import Spiteful, people
 
 AT = (0, 1, 2, 5, 10, 20, 60)
 

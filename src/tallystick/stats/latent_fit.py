@@ -447,7 +447,7 @@ def information(
         ``observed``, minus the second derivatives of the log likelihood (L5), or ``outer``, the sum
         of outer products of scores. They agree for few judges; for 39 judges on 108 items the outer
         form is 2.6 times as wide and often singular, while the observed one covers as promised
-        (docs/coverage/latent.md).
+        (docs/benchmarks/judge.md).
 
     Raises
     ------
@@ -627,7 +627,7 @@ def bootstrap(fit: LatentFit, *, n_replicates: int = 200, rng: Rng) -> LatentBoo
 
     Replicas keep the gaps and the labelled items of the data; each is refitted from the majority
     start. Valid under conditional independence only. Their coverage is measured in
-    docs/coverage/latent-bootstrap.md.
+    docs/benchmarks/judge.md.
 
     Examples
     --------

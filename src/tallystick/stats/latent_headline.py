@@ -31,13 +31,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tallystick._rng import Rng
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import Others, UnreadableFit, majority_of_others, misfit
+from tallystick.stats.latent_checks import Others, UnreadableFit, majority_of_others
 from tallystick.stats.latent_model import FloatArray
 
-__all__ = ["Headline", "blend", "half_to_double", "headline"]
+__all__ = ["Headline", "blend", "half_to_double"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,37 +83,8 @@ class Headline:
         return np.asarray(np.divide(self.tables, rows, out=out, where=rows > 0))
 
 
-def headline(fit: UnreadableFit, *, n_refits: int = 19, rng: Rng) -> Headline:
-    """Return the label-free headline of a panel (U5), with its range (U6).
-
-    Parameters
-    ----------
-    fit
-        Of :func:`fit_unreadable`.
-    n_refits
-        Refits for the misfit ratio, at least 19.
-    rng
-        For the refits.
-
-    Examples
-    --------
-    >>> from tallystick.stats.latent_checks import fit_unreadable
-    >>> patterns = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]]
-    >>> found = headline(fit_unreadable(patterns, [40, 35, 10, 8, 7], n_labels=2), rng=1)
-    >>> bool((found.low < found.accuracy).all() and (found.accuracy < found.high).all())
-    True
-    """
-    ratio: float | Unknown
-    try:
-        ratio = misfit(fit.plain, n_refits=n_refits, rng=rng).ratio
-        pull = float(np.clip(ratio - 1, 0, 1))
-    except NotIdentifiable as error:
-        ratio, pull = Unknown(str(error)), 0.5
-    return blend(fit, pull=pull, ratio=ratio)
-
-
 def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headline:
-    """Return the headline (U5) for a given *pull* u; :func:`headline` takes u from the misfit.
+    """Return the headline (U5) for a given *pull* u; the verb takes u from the misfit.
 
     *ratio* is the measured misfit, or why there is none: that decides where the pull leads.
     """

@@ -2,7 +2,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.exact_adversaries import random_hierarchy, random_path
 
 from tallystick.errors import InputError
 from tallystick.verbs.dynamic.design import hierarchical, path
@@ -10,6 +9,7 @@ from tallystick.verbs.dynamic.papers import check
 from tallystick.verbs.dynamic.population import Population
 from tallystick.verbs.dynamic.sharp import ExactCells
 from tallystick.verbs.dynamic.theory import hdh_distance
+from tests.exact_adversaries import random_hierarchy, random_path
 
 
 def population(cells, models):

@@ -1,6 +1,7 @@
 from fractions import Fraction
 
 import pytest
+
 from tests.exact_adversaries import nearest_hierarchies, nearest_path
 
 

@@ -95,7 +95,7 @@ _ANSWERS_ONLY = ("agreement", "spectral", "independent", "independence", "search
 
 
 def evaluate(source: Any, **options: Any) -> JudgeResult:
-    """Grade judges from whatever `tallystick.table.read` takes.
+    """Grade judges from whatever `tallystick.table.door` takes.
 
     Parameters
     ----------

@@ -266,7 +266,7 @@ def spectral(
     The assumption is that of ``independent``, with all trios used at once
     (`tallystick.papers.noisy_judges.baselines.spectral_point`). Intervals are the delta method's on
     the logit scale, for complete votes; their coverage under the assumption is measured in
-    docs/coverage/judge-baselines.md.
+    docs/benchmarks/judge.md.
 
     Examples
     --------

@@ -155,7 +155,7 @@ def agreement(
     to be independent over the whole stream. Judges that are independent *given the label* do not
     satisfy that. The median over trios is reported, with the delta method's interval by its middle
     trios, which holds only under that assumption: it fails even where judges are independent given
-    the label (docs/coverage/judge-baselines.md).
+    the label (docs/benchmarks/judge.md).
 
     Examples
     --------

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from tallystick.table import Cases, Data, Demo, Found, Label, Question, Tally, g
 from tallystick.table.capability import MOST_ROWS
 from tallystick.verbs.score.reading import read_outputs
 from tallystick.verbs.score.result import ScoreResult
-
-LabelDraw: TypeAlias = Literal["random", "all", "unknown"]
-"""How the outputs that people graded were chosen."""
 
 DRAWS = ("random", "all", "unknown")
 
