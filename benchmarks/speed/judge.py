@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
-from tallystick.stats.latent_triplet import solve_moments, trio_moments
+from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.table import Tally
 from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
@@ -88,7 +88,6 @@ def main() -> None:
         "spectral",
         "logical",
         "search",
-        "sensitivity",
     )
     for name in names:
         method = getattr(judge, name)

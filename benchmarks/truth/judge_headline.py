@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.known import known
 from benchmarks.record import record
 from tallystick.results import Unknown
-from tallystick.stats.latent_triplet import blend
+from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
 from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots

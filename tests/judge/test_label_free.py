@@ -8,7 +8,7 @@ import pytest
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
 from tallystick.stats.latent_checks import fit_unreadable, misfit
-from tallystick.stats.latent_triplet import blend
+from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate, label_free
 from tallystick.verbs.judge.ballots import Ballots

@@ -11,8 +11,8 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Unknown
 from tallystick.stats.latent_checks import fit_unreadable, misfit
 from tallystick.stats.latent_fit import simulate
+from tallystick.stats.latent_headline import blend, half_to_double
 from tallystick.stats.latent_model import LatentModel
-from tallystick.stats.latent_triplet import blend, half_to_double
 
 
 def headline(fit, *, rng):
