@@ -1,0 +1,3 @@
+"""What the five sources define and prove, as plain functions at their equations: noisy_judges,
+detecting_differences, api_shifts, frechet_bounds, dynamic_benchmarks.
+"""
