@@ -63,6 +63,7 @@ _ROOMS = frozenset(
         "clients",
         "errors",
         "integrations",
+        "papers",
         "report",
         "results",
         "sampling",

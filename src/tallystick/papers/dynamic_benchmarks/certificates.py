@@ -243,8 +243,8 @@ def _line(size: int, initial: Array | None, slope: float) -> tuple[Population, A
 # The worst that a path benchmark can do, by linear programming with a certificate on either side.
 #
 # What a path does to a population is known from the mass p_S of each *error pattern* S, the set of
-# models that err. With the round risks r_t, the sums of p_S over S that hold t, and the joint errors
-# q_st, the sums over S that hold both, Eq (19) reads
+# models that err. With the round risks r_t (p_S summed over the S with t) and the joint errors q_st
+# (over the S with both), Eq (19) reads
 #
 #     w_t0 r_t + sum over s < t of w_ts c_st <= epsilon,        q_st <= c_st r_s,
 #
@@ -254,12 +254,12 @@ def _line(size: int, initial: Array | None, slope: float) -> tuple[Population, A
 #     q <= u c,        q <= C r + l c - l C,        C = min(1, epsilon / w_ts),
 #
 # which makes a linear program whose value is an *upper* bound. The same program at the risks of its
-# solution is feasible, hence a *lower* bound. Branching on the boxes closes the gap. Upper bounds are
-# read off the dual and hold whatever the solver's own tolerance.
+# solution is feasible, hence a *lower* bound. Branching on the boxes closes the gap. Upper bounds
+# are read off the dual and hold whatever the solver's own tolerance.
 #
 # Lower bounds climb: at a feasible point the product is replaced by its tangent, the program is
-# solved within a trust region around it, and the risks of that solution are tried exactly. From a few
-# random starts this finds the best patterns known for five and seven rounds at once.
+# solved within a trust region around it, and the risks of that solution are tried exactly. From a
+# few random starts this finds the best patterns known for five and seven rounds at once.
 
 _MAX_ROUNDS, _SEARCHED_ROUNDS = 9, 8
 
@@ -336,8 +336,8 @@ def worst_case(
     epsilon
         In (0, 1/2].
     rounds
-        Up to 9 (511 patterns). Beyond that, use
-        :func:`tallystick.papers.dynamic_benchmarks.any_rounds_bound`, which is proved but not sharp.
+        Up to 9 (511 patterns). Beyond that, use ``any_rounds_bound``, which is proved but not
+        sharp.
     mixture
         As in :func:`tallystick.papers.dynamic_benchmarks.designs.path`.
     gap
@@ -502,30 +502,23 @@ class BoxProgram:
         self.patterns = [s for k in range(1, rounds + 1) for s in combinations(range(rounds), k)]
         self.unit = np.array([epsilon if len(s) == 1 else epsilon**2 for s in self.patterns])
         member = np.array([[t in s for s in self.patterns] for t in range(rounds)])
-        size = np.array([len(s) for s in self.patterns])
-        loss = np.where(2 * size > rounds, 1.0, np.where(2 * size == rounds, 0.5, 0.0))
+        loss = majority_share(member.sum(axis=0), rounds)
 
         # Which rounds were collected into which mixture, and with what weight.
         self.pairs = [(s, t) for t in range(rounds) for s in range(t) if table[t][1 + s] > 0]
         first, second = (np.array([pair[k] for pair in self.pairs], dtype=int) for k in (0, 1))
         self.first = first
         share = np.array([table[t][1 + s] for s, t in self.pairs])
+        kept = np.array([row[0] for row in table])  # the weight of D_0
         self.cap = np.minimum(1.0, epsilon / share) if self.pairs else np.zeros(0)
         self.risk = member * self.unit  # r_t from the scaled masses
         self.joint = (member[first] & member[second]) * self.unit
         self.share = share
-        self.highest = np.array(
-            [min(1.0, epsilon / row[0]) if row[0] > 0 else 1.0 for row in table]
-        )
+        self.highest = np.minimum(1.0, epsilon / np.maximum(kept, 1e-300))
 
         # Rows that are the same in every box: the promises of (19), and the total mass.
         many, links = len(self.patterns), len(self.pairs)
-        budget = np.hstack(
-            [
-                np.array([row[0] for row in table])[:, None] * self.risk / epsilon,
-                np.zeros((rounds, links)),
-            ]
-        )
+        budget = np.hstack([kept[:, None] * self.risk / epsilon, np.zeros((rounds, links))])
         for k, t in enumerate(second):
             budget[t, many + k] = share[k]
         total = np.concatenate([self.unit, np.zeros(links)])
@@ -572,9 +565,8 @@ class BoxProgram:
         bound = float(price @ limits - reduced @ self.top) * e**2
         masses = found.x[:many]
         risks = self.risk @ masses
-        missing = (
-            np.maximum(self.joint @ masses - found.x[many:] * e * risks[self.first], 0) * self.share
-        )
+        beyond = self.joint @ masses - found.x[many:] * e * risks[self.first]
+        missing = np.maximum(beyond, 0) * self.share
         return BoxSolution(
             value=-float(found.fun) * e**2,
             bound=bound,

@@ -304,7 +304,8 @@ def _chunk(
 ) -> tuple[Array, ...]:
     """Run the steps of a design for *size* rollouts; return the columns of :class:`Rollouts`."""
     shape = (size, population.size)
-    clean = np.where(population.coin, 0.0, population.weights) / (1 - population.noise)
+    clean = np.where(population.coin, 0.0, population.weights)
+    clean = clean / clean.sum() if population.noise else clean
     data = {INITIAL: np.ascontiguousarray(np.broadcast_to(population.start, shape))}
     last_use = {source: name for name in design.order for source in design.steps[name].inputs}
     models: dict[str, Array] = {}
@@ -312,7 +313,7 @@ def _chunk(
     numbers = np.zeros((4, size, design.rounds))
     errors = np.zeros((size, design.rounds, population.size if keep_errors else 0), dtype=bool)
     summed: tuple[tuple[str, ...], Array | float] = ((), 0.0)
-    otherwise = 0.0 if as_path(design) is None else population.start
+    on_path = as_path(design) is not None
 
     t = 0
     for name in design.order:
@@ -327,10 +328,12 @@ def _chunk(
             models[name] = built = build(now, t)
             failed = built.astype(float)
             wrong += ballots[t] * failed
-            half = 0.5 * ballots[: t + 1].sum()
-            # A tie counts half: it is above one of two bars.
-            above, tied = wrong > half + TOLERANCE, wrong >= half - TOLERANCE
-            numbers[0, :, t] = 0.5 * (above.astype(float) @ clean + tied.astype(float) @ clean)
+            total = ballots[: t + 1].sum()
+            if on_path:  # a tie is above one of two bars: half the work of a share per item
+                over, tied = wrong > total / 2 + TOLERANCE, wrong >= total / 2 - TOLERANCE
+                numbers[0, :, t] = (over.astype(float) @ clean + tied.astype(float) @ clean) / 2
+            else:
+                numbers[0, :, t] = majority_share(wrong, total) @ clean
             numbers[1, :, t], numbers[2, :, t] = failed @ clean, risk(now, failed)
             numbers[3, :, t] = now @ population.coin if population.noise else 0.0
             if keep_errors:
@@ -346,13 +349,13 @@ def _chunk(
             if rest and np.ptp(step.shares[1:]) < TOLERANCE:
                 # Equal parts: what a path collected before is summed already.
                 fresh = rest[-1:] if rest[:-1] == summed[0] else rest
-                total = sum((data[source] for source in fresh), summed[1] if fresh != rest else 0.0)
-                summed = rest, total
-                mixed = step.shares[0] * data[step.inputs[0]] + step.shares[1] * total
+                parts = sum((data[source] for source in fresh), summed[1] if fresh != rest else 0.0)
+                summed = rest, parts
+                mixed = step.shares[0] * data[step.inputs[0]] + step.shares[1] * parts
             else:
                 mixed = mix([data[source] for source in step.inputs], step.shares)
             # On a path, where nothing that has weight was collected, the data stay D_0.
-            data[name] = _scaled(mixed, otherwise)
+            data[name] = _scaled(mixed, population.start if on_path else 0.0)
         for source in step.inputs:
             if last_use[source] == name:
                 data.pop(source, None)
@@ -424,7 +427,7 @@ def similarity(
 
 
 # Updating the model itself instead of the benchmark: appendix A of [SAH23]_. The model is a
-# real-valued function; only its margins m(x) = h(x) f(x) matter, so a rollout is one row of margins.
+# real-valued function; only its margins m(x) = h(x) f(x) matter, so a rollout is one row of them.
 # It starts at zero everywhere, where the zero-one risk is one half.
 
 
