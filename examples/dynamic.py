@@ -6,7 +6,7 @@
 import numpy as np
 
 from tallystick import dynamic
-from tallystick.verbs.dynamic.papers import path_certificate
+from tallystick.papers.dynamic_benchmarks.certificates import path_certificate
 
 # %% What three and five rounds can promise, before anything is run.
 known = dynamic.theory(0.1, rounds=5)

@@ -1,4 +1,7 @@
-r"""Random adversaries in exact arithmetic, to try the bounds on populations nobody designed.
+r"""Populations in exact arithmetic, to hold the sharpened bounds against: sharp ones, random ones.
+
+:func:`sharp_construction` builds populations that nearly reach the sharpened Theorem 4.1, so that
+84, 108, 52.5 and 75 cannot be lowered.
 
 Model by model, a random adversary spends its promise: on a fresh part of the population, on parts
 of the sets that were collected before, or on both. Its risk on the data it is trained on is linear
@@ -11,28 +14,37 @@ comes nearer to the bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from math import isqrt, lcm
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.verbs.dynamic.design import Mixing
-from tallystick.verbs.dynamic.sharp import (
-    ExactCells,
-    SharpConstruction,
+from tallystick.papers.dynamic_benchmarks import (
     any_rounds_bound,
-    sharp_construction,
-    sharp_hierarchical_bound,
-    three_round_lemma,
+    hierarchical_bound,
+    widest_disagreement,
+)
+from tallystick.papers.dynamic_benchmarks.designs import (
+    Array,
+    Design,
+    Mixing,
+    hierarchical,
+    path,
+    training_risks,
 )
 
 __all__ = [
+    "ExactCells",
     "disturbed_hierarchy",
     "nearest_hierarchies",
     "nearest_path",
     "random_hierarchy",
     "random_path",
+    "sharp_construction",
 ]
 
 _WHOLE = 10**45
@@ -41,6 +53,42 @@ _GRAIN = 10**9
 _Key = tuple[int, bool]
 _Cells = dict[_Key, tuple[int, int]]
 """From (models that err, as bits; whether the initial distribution has no mass there) to masses."""
+
+_Part = tuple[Fraction, tuple[int, ...]]
+"""A mass, or a share in epsilon, and the models that err there."""
+
+_HIERARCHY = {mixing: hierarchical(mixing=mixing) for mixing in ("flat", "nested")}
+
+
+@dataclass(frozen=True, eq=False)
+class ExactCells:
+    """A population cut into cells on which every model is right or wrong, masses in whole numbers.
+
+    >>> half = ExactCells(np.array([1, 1], object), np.array([1, 1], object), np.eye(1, 2, dtype=bool))
+    >>> half.budgets(path(1)), half.risk(path(1))
+    ([Fraction(1, 2)], Fraction(1, 2))
+    """
+
+    mass: Array
+    initial: Array
+    errors: Array
+
+    def budgets(self, design: Design) -> list[Fraction]:
+        """Return the risks of all models on their own data, the left side of Eq (19)."""
+        return training_risks(design, self.mass, self.initial, self.errors)[0]
+
+    def risk(self, design: Design) -> Fraction:
+        """Return the risk of what the design delivers."""
+        halves = training_risks(design, self.mass, self.initial, self.errors)[1]
+        return Fraction((self.mass * halves).sum(), 2 * self.mass.sum())
+
+    @cached_property
+    def distance(self) -> Fraction:
+        """The HΔH distance of these models and the true one."""
+        classes = np.vstack([self.errors, np.zeros(self.mass.size, dtype=bool)])
+        return Fraction(
+            int(widest_disagreement(classes, self.initial - self.mass)), self.mass.sum()
+        )
 
 
 def nearest_hierarchies(number: int, *, seed: int) -> dict[str, Fraction]:
@@ -52,9 +100,9 @@ def nearest_hierarchies(number: int, *, seed: int) -> dict[str, Fraction]:
     """
     nearest = {"flat": Fraction(0), "nested": Fraction(0)}
     for mixing, cells in _hierarchies(number, as_rng(seed)):
-        epsilon = max(cells.hierarchy_budgets(mixing))
-        bound = sharp_hierarchical_bound(epsilon, cells.distance, mixing=mixing)
-        nearest[mixing] = max(nearest[mixing], cells.hierarchy_risk() / bound)
+        epsilon = max(cells.budgets(_HIERARCHY[mixing]))
+        bound = hierarchical_bound(epsilon, cells.distance, mixing=mixing)
+        nearest[mixing] = max(nearest[mixing], cells.risk(_HIERARCHY[mixing]) / bound)
     return nearest
 
 
@@ -90,10 +138,9 @@ def nearest_path(number: int, *, seed: int) -> tuple[Fraction, Fraction]:
     for k in range(number):
         rounds = 3 + k % 6
         cells = random_path(rounds, rng=rng, shifted=k // 6 % 2 == 1)
-        epsilon, risk = max(cells.path_budgets(rounds)), cells.path_risk(rounds)
-        nearest = max(nearest, risk / any_rounds_bound(epsilon, rounds, cells.distance))
-        if rounds == 3:
-            three = max(three, risk / three_round_lemma(epsilon, cells.distance))
+        epsilon, risk = max(cells.budgets(path(rounds))), cells.risk(path(rounds))
+        ratio = risk / any_rounds_bound(epsilon, rounds, cells.distance)
+        nearest, three = max(nearest, ratio), max(three, ratio if rounds == 3 else Fraction(0))
     return nearest, three
 
 
@@ -101,56 +148,45 @@ def random_hierarchy(*, mixing: Mixing, rng: Rng, shifted: bool) -> ExactCells:
     """Draw nine error sets of a hierarchy; with *shifted* the initial distribution differs.
 
     >>> cells = random_hierarchy(mixing="flat", rng=0, shifted=False)
-    >>> cells.distance, max(cells.hierarchy_budgets("flat")) < 0.2
+    >>> cells.distance, max(cells.budgets(hierarchical(mixing="flat"))) < 0.2
     (Fraction(0, 1), True)
     """
-
-    def budget(cells: ExactCells, model: int) -> Fraction:
-        return cells.hierarchy_budget(model, mixing)
-
-    return _draw(9, as_rng(rng), shifted, budget, width=3)
+    return _draw(_HIERARCHY[mixing], as_rng(rng), shifted, width=3)
 
 
 def random_path(rounds: int, *, rng: Rng, shifted: bool) -> ExactCells:
     """Draw the error sets of a path; with *shifted* the initial distribution differs.
 
     >>> cells = random_path(4, rng=0, shifted=True)
-    >>> cells.distance > 0, max(cells.path_budgets(4)) < 0.2
+    >>> cells.distance > 0, max(cells.budgets(path(4))) < 0.2
     (True, True)
     """
-    return _draw(rounds, as_rng(rng), shifted, ExactCells.path_budget, width=rounds)
+    return _draw(path(rounds), as_rng(rng), shifted, width=rounds)
 
 
 def disturbed_hierarchy(found: SharpConstruction, *, rng: Rng) -> ExactCells:
     """Multiply the mass of every cell of a sharp construction by a random factor.
 
-    >>> from tallystick.verbs.dynamic.sharp import sharp_construction
     >>> found = sharp_construction(Fraction(1, 10**4), mixing="flat")
-    >>> disturbed_hierarchy(found, rng=0).hierarchy_risk() != found.risk
+    >>> disturbed_hierarchy(found, rng=0).risk(hierarchical(mixing="flat")) != found.risk
     True
     """
-    generator = as_rng(rng)
-    spread, cells = 10 ** generator.uniform(-2, -0.2), found.cells
+    generator, cells = as_rng(rng), found.cells
+    spread = 10 ** generator.uniform(-2, -0.2)
     mass, initial = [], []
-    for m, i, who in zip(cells.mass, cells.initial, cells.errors, strict=True):
+    for m, i, who in zip(cells.mass, cells.initial, cells.errors.T, strict=True):
         # No more than eightfold, or the cells would not fit into the population.
         lift = min(8.0, 10 ** (spread * generator.standard_normal()))
-        factor = _fraction(lift) if who else Fraction(0)
+        factor = _fraction(lift) if who.any() else Fraction(0)
         mass.append(int(m * factor))
         initial.append(int(i * factor) if m else 0)
     # Nobody errs on the rest, which is the last cell of a construction.
-    mass[-1], initial[-1] = cells.whole - sum(mass), cells.whole - sum(initial)
-    return ExactCells(tuple(mass), tuple(initial), cells.errors, cells.whole)
+    whole = cells.mass.sum()
+    mass[-1], initial[-1] = whole - sum(mass), whole - sum(initial)
+    return ExactCells(np.array(mass, object), np.array(initial, object), cells.errors)
 
 
-def _draw(
-    models: int,
-    rng: np.random.Generator,
-    shifted: bool,
-    budget: Callable[[ExactCells, int], Fraction],
-    *,
-    width: int,
-) -> ExactCells:
+def _draw(design: Design, rng: np.random.Generator, shifted: bool, *, width: int) -> ExactCells:
     epsilon = _fraction(10 ** rng.uniform(-4, -0.8))
     blind = int(_WHOLE * 10 ** rng.uniform(-4, -0.5)) if shifted else 0
     cells: _Cells = {(0, False): (_WHOLE - blind, _WHOLE)}
@@ -158,14 +194,15 @@ def _draw(
         cells[0, True] = blind, 0
 
     focused = bool(rng.random() < 0.7)
-    for model in range(models):
+    for model in range(design.rounds):
         wish = _wish(cells, model, width, rng, float(epsilon), focused)
-        spent = budget(_exact(_taken(cells, wish, model, Fraction(1))), model)
+        taken = _exact(_taken(cells, wish, model, Fraction(1)), design.rounds)
+        spent = taken.budgets(design)[model]
         # Linear in what is taken, so this scale keeps the promise; most spend all of it.
         limit = epsilon if rng.random() < 0.85 else epsilon * _fraction(rng.random())
         scale = min(Fraction(1), limit / spent) if spent else Fraction(1)
         cells = _taken(cells, wish, model, Fraction(int(scale * _GRAIN), _GRAIN))
-    return _exact(cells)
+    return _exact(cells, design.rounds)
 
 
 def _wish(
@@ -222,11 +259,132 @@ def _taken(cells: _Cells, wish: dict[_Key, Fraction], model: int, scale: Fractio
     return {key: pair for key, pair in out.items() if pair[0] or not key[0]}
 
 
-def _exact(cells: _Cells) -> ExactCells:
+def _exact(cells: _Cells, models: int) -> ExactCells:
     rows = [(mass, initial, key[0]) for key, (mass, initial) in cells.items() if mass]
-    mass, initial, errors = (tuple(column) for column in zip(*rows, strict=True))
-    return ExactCells(mass, initial, errors, _WHOLE)
+    mass, initial = (np.array([row[k] for row in rows], object) for k in (0, 1))
+    errors = np.array([[who >> model & 1 for *_, who in rows] for model in range(models)], bool)
+    return ExactCells(mass, initial, errors)
 
 
 def _fraction(value: float) -> Fraction:
     return Fraction(max(1, int(value * 10**6)), 10**6)
+
+
+# Populations that nearly reach the sharpened Theorem 4.1: 84, 108, 52.5 and 75 cannot be lowered.
+#
+# Each is a one-parameter family in epsilon, checked in exact fractions. Two tricks make them. A
+# model that errs a little on a part of its own dilutes every overlap with it, so that the later
+# models can spend their budgets elsewhere. And the last path errs inside the error set of one
+# earlier vote only, on parts that any two of its models share.
+
+_LAST: dict[Mixing, list[_Part]] = {
+    "flat": [(Fraction(1), (6, 7)), (Fraction(2), (6, 8)), (Fraction(3), (7, 8))],
+    "nested": [(Fraction(3), (6, 8)), (Fraction(6), (7, 8))],
+}
+"""Pairs of the last path and the shares, in epsilon, of the set in which they err."""
+
+_MIDDLE: dict[Mixing, list[_Part]] = {
+    "flat": [(Fraction(1, 2), (3, 4)), (Fraction(3, 2), (3, 5)), (Fraction(5, 2), (4, 5))],
+    "nested": [(Fraction(2), (3, 5)), (Fraction(4), (4, 5))],
+}
+"""The same for the middle path, where the distance is what counts."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SharpConstruction:
+    """A consistent population and what its hierarchy gets wrong.
+
+    *constant* is the risk over epsilon³ for distance 0, else over epsilon² times the distance.
+    Nobody errs on the last cell.
+    """
+
+    epsilon: Fraction
+    mixing: Mixing
+    cells: ExactCells
+    risk: Fraction
+    constant: Fraction
+
+
+def sharp_construction(
+    epsilon: Fraction, *, mixing: Mixing, distance: Fraction | None = None
+) -> SharpConstruction:
+    """Build the population that nearly reaches the bound of Theorem 4.1, in exact fractions.
+
+    Without *distance*, D_0 = D, and risk/ε³ tends to 84 (flat) and 108 (nested) as ε → 0. With one,
+    risk/(ε²Δ) tends to 52.5 and 75 as ε/Δ → 0. The free share q of the construction is the largest
+    for which all nine models keep their promise, to 60 binary digits.
+
+    >>> round(float(sharp_construction(Fraction(1, 10**6), mixing="flat").constant), 1)
+    82.8
+    """
+
+    def build(share: Fraction) -> ExactCells:
+        if distance is not None:
+            return _in_cells(*_shifted(epsilon, distance, share, mixing))
+        return _in_cells(_unshifted(epsilon, share, mixing))
+
+    low, high = Fraction(0), Fraction(1)
+    for _ in range(60):
+        middle = (low + high) / 2
+        kept = max(build(middle).budgets(_HIERARCHY[mixing])) <= epsilon
+        low, high = (middle, high) if kept else (low, middle)
+    cells = build(low)
+    risk = cells.risk(_HIERARCHY[mixing])
+    unit = epsilon**3 if distance is None else epsilon**2 * cells.distance
+    return SharpConstruction(
+        epsilon=epsilon, mixing=mixing, cells=cells, risk=risk, constant=risk / unit
+    )
+
+
+def _unshifted(epsilon: Fraction, share: Fraction, mixing: Mixing) -> list[_Part]:
+    """D_0 = D: the first vote errs on a negligible set, the second on all that its budgets allow."""
+    cells = [(epsilon**8, (0, 1, 2)), (epsilon / 2, (0,)), (epsilon / 2, (1,))]
+    if mixing == "flat":  # models 4 and 5 spend their whole budgets inside the errors of model 3
+        alone, whole = 3, 2 * epsilon
+        parts = [(k * epsilon / (1 + 2 * epsilon), (3, k + 1)) for k in (3, 4)]
+    else:  # model 5 does so inside the errors of model 4
+        # Model 3 errs on a tiny set: with an empty one, model 4 could only have risk 2 epsilon.
+        cells.append((epsilon**8, (3,)))
+        alone, whole = 4, 4 * epsilon
+        parts = [(6 * epsilon / (2 + 4 * epsilon), (4, 5))]
+    cells.append((whole * (1 - sum(part for part, _ in parts)), (alone,)))
+    for part, models in parts:
+        cells += _cut(whole * part, models, epsilon * share, _LAST[mixing])
+    # Models 6 and 7 err on parts of their own, which makes overlaps with them cheap.
+    return [*cells, *((epsilon * _root(epsilon), (model,)) for model in (6, 7))]
+
+
+def _shifted(
+    epsilon: Fraction, distance: Fraction, share: Fraction, mixing: Mixing
+) -> tuple[list[_Part], list[_Part]]:
+    """D_0 differs from D: all happens inside the first error set, mostly where D_0 has no mass."""
+    whole, scale = epsilon + distance, epsilon * share
+    cells: list[_Part] = [(whole * (1 - 5 * scale) - epsilon, (0,))]
+    for model, part in ((1, 2 * scale), (2, 3 * scale)):  # these make the first vote err
+        cells += _cut(whole * part, (0, model), scale, _MIDDLE[mixing] + _LAST[mixing])
+    own = distance * _root(epsilon)
+    return [(epsilon, (0,))], [*cells, *((own, (model,)) for model in (1, 2, 3, 4, 6, 7))]
+
+
+def _cut(
+    mass: Fraction, models: tuple[int, ...], scale: Fraction, pairs: Sequence[_Part]
+) -> list[_Part]:
+    """Return the cell where *models* err, cut into the parts where further pairs do, and the rest."""
+    parts = [(mass * scale * share, (*models, *pair)) for share, pair in pairs]
+    return [(mass - sum(part for part, _ in parts), models), *parts]
+
+
+def _root(value: Fraction) -> Fraction:
+    """Return a fraction near the square root; any would do."""
+    return Fraction(isqrt(int(value * 10**80)), 10**40)
+
+
+def _in_cells(both: Sequence[_Part], blind: Iterable[_Part] = ()) -> ExactCells:
+    """Return the cells in whole numbers, the rest last; D_0 has no mass on the *blind* ones."""
+    cells = [*both, *blind]
+    unit = lcm(*(part.denominator for part, _ in cells))
+    mass = [int(part * unit) for part, _ in cells]
+    initial = [*mass[: len(both)], *[0] * (len(cells) - len(both))]
+    errors = [[model in who for _, who in cells] + [False] for model in range(9)]
+    after, before = (np.array([*one, unit - sum(one)], dtype=object) for one in (mass, initial))
+    return ExactCells(after, before, np.array(errors))

@@ -14,9 +14,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 
 from benchmarks.record import record
+from tallystick.papers.dynamic_benchmarks.rollouts import Learner, RandomErrors, roll
 from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.panel import forecast_panel
-from tallystick.verbs.dynamic.rollouts import Learner, RandomErrors, roll_path
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1
 
@@ -54,7 +54,7 @@ def main() -> None:
     population = dynamic.Population.uniform(ITEMS)
 
     def rolled(learner: Learner) -> Callable[[], object]:
-        return lambda: roll_path(population, learner, rounds=ROUNDS, rollouts=ROLLOUTS, rng=0)
+        return lambda: roll(population, dynamic.path(ROUNDS), learner, rollouts=ROLLOUTS, rng=0)
 
     loop = best(lambda: one_at_a_time(20), 3) * ROLLOUTS / 20
     random = best(rolled(RandomErrors(EPSILON)))

@@ -25,22 +25,25 @@ import numpy as np
 
 from benchmarks.known import known
 from benchmarks.record import kept_row, record
-from tallystick.verbs import dynamic
-from tallystick.verbs.dynamic.analyse import PanelRound
-from tallystick.verbs.dynamic.design import Mixing
-from tallystick.verbs.dynamic.experiment import Experiment
-from tallystick.verbs.dynamic.papers import (
-    exponential_updates,
+from tallystick.papers.dynamic_benchmarks import exponential_bound, noise_bound, noise_closed_floor
+from tallystick.papers.dynamic_benchmarks.certificates import (
+    WorstCase,
     hierarchical_certificate,
-    hinge_updates,
     path_certificate,
 )
-from tallystick.verbs.dynamic.population import early_signals, rank_persistence
-from tallystick.verbs.dynamic.rollouts import Learner, Perfect, RandomErrors, noise_bound, roll_path
-from tallystick.verbs.dynamic.sharp import noise_closed_floor, sharp_construction
-from tallystick.verbs.dynamic.simulate import curves, plurality
-from tallystick.verbs.dynamic.theory import WorstCase, exponential_bound
-from tests.exact_adversaries import nearest_hierarchies, nearest_path
+from tallystick.papers.dynamic_benchmarks.designs import Mixing
+from tallystick.papers.dynamic_benchmarks.rollouts import (
+    Learner,
+    Perfect,
+    RandomErrors,
+    gradient_updates,
+    roll,
+)
+from tallystick.verbs import dynamic
+from tallystick.verbs.dynamic.analyse import PanelRound
+from tallystick.verbs.dynamic.experiment import Experiment, curves, plurality
+from tallystick.verbs.dynamic.simulate import early_signals, rank_persistence
+from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"
@@ -84,9 +87,8 @@ def theorems() -> None:
                 "highest risk on D_t": max(proof.check().risks),
             }
         )
-    boosted = exponential_updates(
-        dynamic.Population.uniform(2000), RandomErrors(0.1), updates=30, rollouts=200, rng=0
-    )
+    many, learner = dynamic.Population.uniform(2000), RandomErrors(0.1)
+    boosted = gradient_updates(many, learner, loss="exponential", updates=30, rollouts=200, rng=0)
     needs = next(t for t in range(100) if exponential_bound(0.1, t) < 1 / 2000)
     rows.append(
         {
@@ -102,14 +104,8 @@ def theorems() -> None:
             "ours": needs,
         }
     )
-    hinge = hinge_updates(
-        dynamic.Population.uniform(200),
-        RandomErrors(0.4),
-        updates=40,
-        rollouts=100,
-        rng=0,
-        rate=2.0,
-    )
+    few, rough = dynamic.Population.uniform(200), RandomErrors(0.4)
+    hinge = gradient_updates(few, rough, loss="hinge", updates=40, rollouts=100, rng=0, rate=2.0)
     rows.append(
         {
             "what": "Lemma A.1, epsilon .4, step 2: updates of 40 in which the hinge risk rose",
@@ -235,9 +231,8 @@ def noise() -> None:
     bound = noise_bound(0.05, 0.2, 61)
     rows: list[Row] = []
     for name, learner in learners.items():
-        share = roll_path(population, learner, rounds=61, rollouts=40, rng=0).noise_share.mean(
-            axis=0
-        )
+        done = roll(population, dynamic.path(61), learner, rollouts=40, rng=0)
+        share = done.noise_share.mean(axis=0)
         rows += [
             {
                 "learner": name,
@@ -246,7 +241,7 @@ def noise() -> None:
                 "ours": round(float(share[t]), 3),
                 "ours, at least": bound[t],
                 "closed form, at least": noise_closed_floor(0.05, 0.2, t),
-                "Eq (37) as printed": 1 / (2 * (1 + 8 * t * 0.05 / 0.2)) if t else 0.2,
+                "Eq (37) as printed": noise_closed_floor(0.05, 0.2, t, printed=True) if t else 0.2,
             }
             for t, value in zip(at, earlier[name], strict=True)
         ]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from tallystick.papers.dynamic_benchmarks.designs import vote
 from tallystick.verbs.dynamic.analyse import mean_interval
-from tallystick.verbs.dynamic.population import vote
 from tallystick.verbs.dynamic.validators import noise_share
 
 REPETITIONS = 2000

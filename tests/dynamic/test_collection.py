@@ -2,14 +2,16 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic.design import Collection, gather
+from tallystick.papers.dynamic_benchmarks.rollouts import roll
+from tallystick.verbs.dynamic import Correlated, Population, path
+from tallystick.verbs.dynamic.simulate import Collection
 
 WEIGHTS = np.full(20, 0.05)
 ERRORS = np.tile(np.arange(20) < 8, (500, 1)).astype(float)
 
 
 def gathered(**options):
-    return gather(WEIGHTS, ERRORS, Collection(**options), np.random.default_rng(0))[0]
+    return Collection(**options)(WEIGHTS, ERRORS, np.random.default_rng(0))
 
 
 def test_the_ideal_annotators_return_the_error_distribution():
@@ -36,12 +38,23 @@ def test_duplicates_leave_fewer_distinct_items():
     assert (copied > 0).sum(axis=1).max() <= 2 < (plain > 0).sum(axis=1).mean()
 
 
-def test_a_rollout_without_errors_is_reported_empty():
-    found, empty = gather(
-        WEIGHTS, np.zeros((2, 20)), Collection(items=5, mistakes=0.2), np.random.default_rng(0)
-    )
-    assert empty.all()
-    assert not found.any()
+def test_a_rollout_without_errors_brings_nothing_back():
+    annotators = Collection(items=5, mistakes=0.2)
+    assert not annotators(WEIGHTS, np.zeros((2, 20)), np.random.default_rng(0)).any()
+
+
+def test_few_and_faulty_items_help_less_than_the_whole_error_set():
+    def final(collection):
+        learner = Correlated(0.2, 0.3, 0.5)
+        done = roll(
+            Population.uniform(400), path(7), learner, rollouts=40, rng=0, annotators=collection
+        )
+        return done.risk[:, -1].mean()
+
+    ideal = final(Collection())
+    assert final(Collection(mistakes=0.6)) > ideal
+    assert final(Collection(items=5, duplicates=0.5)) > ideal
+    assert final(Collection(coverage=0.2)) > ideal
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,17 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic import Correlated, Population
-from tallystick.verbs.dynamic.rollouts import PathWeights, Perfect, RandomErrors, roll_path
+from tallystick.papers.dynamic_benchmarks.rollouts import Perfect, RandomErrors, roll
+from tallystick.verbs.dynamic import Correlated, Population, path
 from tallystick.verbs.dynamic.simulate import control_risk
 
 
 def test_a_static_ensemble_is_a_path_whose_mixtures_are_all_of_the_initial_distribution():
     people, learner = Population.uniform(300), Correlated(0.2, 0.5)
     static = control_risk(people, learner, rounds=5, rollouts=200, rng=0)
-    path = roll_path(
-        people, learner, rounds=5, rollouts=200, rng=1, weights=PathWeights(mixture=1.0)
-    ).risk
-    error = (static.var(axis=0) / 200 + path.var(axis=0) / 200) ** 0.5
-    assert np.all(np.abs(static.mean(axis=0) - path.mean(axis=0)) <= 4 * error + 1e-12)
+    rolled = roll(people, path(5, mixture=1.0), learner, rollouts=200, rng=1).risk
+    error = (static.var(axis=0) / 200 + rolled.var(axis=0) / 200) ** 0.5
+    assert np.all(np.abs(static.mean(axis=0) - rolled.mean(axis=0)) <= 4 * error + 1e-12)
 
 
 def test_independent_errors_vote_each_other_away_and_shared_ones_do_not():

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic import Population
-from tallystick.verbs.dynamic.rollouts import RandomErrors, roll_path
-from tallystick.verbs.dynamic.simulate import curves, plurality
+from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors, roll
+from tallystick.verbs.dynamic import Population, path
+from tallystick.verbs.dynamic.experiment import curves, plurality
 
 
 def test_with_two_labels_plurality_is_majority_and_agrees_with_the_rollouts():
-    done = roll_path(
-        Population.uniform(50), RandomErrors(0.2), rounds=6, rollouts=5, rng=0, keep_errors=True
+    done = roll(
+        Population.uniform(50), path(6), RandomErrors(0.2), rollouts=5, rng=0, keep_errors=True
     )
     seen = curves(done.error_sets.astype(int), np.zeros(50, dtype=int))
     for name in ("risk", "model_risk", "epsilon"):
@@ -41,9 +41,9 @@ def test_ties_of_a_plurality_are_split():
 def test_a_static_control_is_held_against_the_plain_data():
     calls = np.array([[[1, 0, 0, 0], [1, 0, 0, 0]]])
     plain = curves(calls, np.zeros(4, dtype=int), trained_on_path=False)
-    path = curves(calls, np.zeros(4, dtype=int))
+    on_path = curves(calls, np.zeros(4, dtype=int))
     assert plain.epsilon[0].tolist() == [0.25, 0.25]
-    assert path.epsilon[0].tolist() == [0.25, 0.625]
+    assert on_path.epsilon[0].tolist() == [0.25, 0.625]
 
 
 def test_wrong_shapes_are_refused():

@@ -3,10 +3,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from tallystick.errors import FileError, InputError
+from tallystick.papers.dynamic_benchmarks.designs import Design, Step
 from tallystick.verbs.dynamic import hierarchical, path
-from tallystick.verbs.dynamic.design import (
-    Design,
-    Step,
+from tallystick.verbs.dynamic.design_file import (
     design_text,
     draw_design,
     load_design,

@@ -9,9 +9,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tallystick.errors import InputError
 from tallystick.verbs.dynamic import run_experiment
-from tallystick.verbs.dynamic.experiment import Execution, learner_rollouts
-from tallystick.verbs.dynamic.rollouts import EstimatorTrainer
-from tallystick.verbs.dynamic.simulate import curves
+from tallystick.verbs.dynamic.experiment import (
+    EstimatorTrainer,
+    Execution,
+    curves,
+    learner_rollouts,
+)
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:600], Y[:600]

@@ -1,7 +1,7 @@
+from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors
 from tallystick.results import Figure, Unknown
 from tallystick.verbs.dynamic import Population, path, simulate
 from tallystick.verbs.dynamic.result import Round
-from tallystick.verbs.dynamic.rollouts import RandomErrors
 
 
 def test_the_table_has_one_row_a_round_and_the_bounds_are_named_for_what_they_are():

@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.verbs.dynamic.population import order_rounds, round_name
+from tallystick.verbs.dynamic.rounds import order_rounds, round_name
 
 
 @pytest.mark.parametrize(

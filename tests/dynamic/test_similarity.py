@@ -1,48 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic.papers import path_certificate
-from tallystick.verbs.dynamic.population import early_signals, rank_persistence, similarity, vote
-
-
-def by_hand(errors):
-    models = len(errors)
-    share = errors.mean(axis=0)
-    majority = np.where(share > 0.5, 1.0, np.where(share == 0.5, 0.5, 0.0))
-    ratios = [
-        majority[errors[s] & errors[t]].mean()
-        for s in range(models)
-        for t in range(models)
-        if s != t and (errors[s] & errors[t]).any()
-    ]
-    return np.mean(ratios) if ratios else np.nan
-
-
-@given(st.integers(2, 7), st.integers(3, 40), st.floats(0.05, 0.8), st.integers(0, 2**32 - 1))
-def test_z_is_the_mean_over_pairs_with_common_errors(models, items, rate, seed):
-    errors = np.random.default_rng(seed).random((models, items)) < rate
-    assert similarity(errors) == pytest.approx(by_hand(errors), abs=1e-6, nan_ok=True)
-
-
-def test_the_bad_sequence_of_theorem_3_5_has_z_one():
-    proof = path_certificate(0.1, rounds=20)
-    assert all(similarity(proof.errors[:t]) == pytest.approx(1) for t in range(3, 20))
-
-
-def test_z_of_three_models_is_always_one_and_of_disjoint_ones_unknown():
-    rng = np.random.default_rng(0)
-    assert similarity(rng.random((50, 3, 30)) < 0.4) == pytest.approx(np.ones(50))
-    assert np.isnan(similarity(np.eye(4, dtype=bool)))
-
-
-def test_weights_and_another_majority_are_used():
-    errors = np.array([[1, 1, 0], [1, 1, 0]], dtype=bool)
-    assert similarity(
-        errors, weights=np.array([0.6, 0.2, 0.2]), majority=np.array([1, 0, 0])
-    ) == pytest.approx(0.75)
+from tallystick.papers.dynamic_benchmarks.designs import vote
+from tallystick.verbs.dynamic.simulate import early_signals, rank_persistence
 
 
 def test_early_signals_see_what_is_there():
@@ -74,10 +35,6 @@ def test_rank_persistence_ends_at_one():
 
 
 def test_too_little_is_refused():
-    for call in (
-        lambda: similarity(np.ones((1, 5))),
-        lambda: early_signals(np.ones((10, 4, 5)), np.ones((10, 4)), early=4),
-        lambda: early_signals(np.ones((3, 4, 5)), np.ones((3, 4)), early=2),
-    ):
+    for rollouts, early in ((10, 4), (3, 2)):
         with pytest.raises(InputError):
-            call()
+            early_signals(np.ones((rollouts, 4, 5)), np.ones((rollouts, 4)), early=early)

@@ -3,11 +3,14 @@ import json
 import numpy as np
 import pytest
 
+from tallystick.papers.dynamic_benchmarks.certificates import (
+    hierarchical_certificate,
+    path_certificate,
+)
+from tallystick.papers.dynamic_benchmarks.rollouts import Perfect, RandomErrors
 from tallystick.results import Unknown
 from tallystick.verbs.dynamic import Correlated, Population, hierarchical, path, simulate
-from tallystick.verbs.dynamic.design import Collection
-from tallystick.verbs.dynamic.papers import hierarchical_certificate, path_certificate
-from tallystick.verbs.dynamic.rollouts import Perfect, RandomErrors
+from tallystick.verbs.dynamic.simulate import Collection
 
 
 def test_a_path_of_random_learners_with_its_bounds():

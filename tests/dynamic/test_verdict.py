@@ -1,7 +1,6 @@
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.dynamic import theory
 from tallystick.verbs.dynamic.analyse import Advice, Gain, PathRound
-from tallystick.verbs.dynamic.design import IDEAL, Collection
 from tallystick.verbs.dynamic.result import (
     log_needed,
     log_verdict,
@@ -9,6 +8,7 @@ from tallystick.verbs.dynamic.result import (
     round_text,
     simulation_assumptions,
 )
+from tallystick.verbs.dynamic.simulate import IDEAL, Collection
 
 
 def advice(decision, *, low=-0.003, high=0.024, certain=None, pays=0.0, reason=None):

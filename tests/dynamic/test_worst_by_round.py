@@ -1,7 +1,8 @@
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic.theory import path_bound, worst_by_round
+from tallystick.papers.dynamic_benchmarks import path_bound
+from tallystick.verbs.dynamic.theory import worst_by_round
 
 
 def test_seven_rounds_are_far_below_the_closed_form():

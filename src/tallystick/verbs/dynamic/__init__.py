@@ -8,10 +8,9 @@
 | How does my own classifier behave? | :func:`run_experiment` |
 | What is the worst that can happen? | :func:`worst_case` |
 
-Everything else is imported from its module: forecasts from ``panel`` and ``path_forecast``, rates
-of attempt logs from ``attempt_rates``, learners from ``learners``, proved bounds from ``bounds``.
-What reproduces the source is in ``papers``, neural networks on a GPU in ``papers.deep`` (extra
-``[torch]``).
+Everything else is imported from its module: forecasts from ``panel`` and ``experiment``, rates of
+attempt logs from ``attempts``, neural networks on a GPU from ``deep`` (extra ``[torch]``). What the
+source defines and proves is in :mod:`tallystick.papers.dynamic_benchmarks`.
 
 Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_.
 Theory: ``docs/theory/dynamic.md``.
@@ -22,12 +21,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tallystick.verbs.dynamic.design import hierarchical, path
+from tallystick.papers.dynamic_benchmarks.certificates import worst_case
+from tallystick.papers.dynamic_benchmarks.designs import Population, hierarchical, path
 from tallystick.verbs.dynamic.experiment import run_experiment
-from tallystick.verbs.dynamic.population import Population
-from tallystick.verbs.dynamic.rollouts import Correlated
-from tallystick.verbs.dynamic.simulate import simulate
-from tallystick.verbs.dynamic.theory import theory, worst_case
+from tallystick.verbs.dynamic.simulate import Correlated, simulate
+from tallystick.verbs.dynamic.theory import theory
 
 if TYPE_CHECKING:
     from tallystick.verbs.dynamic.analyse import LogResult

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Figure, Interval, Result, Unit, Unknown, points
 from tallystick.verbs.dynamic.experiment import (
     PathDecision,
@@ -33,7 +34,6 @@ from tallystick.verbs.dynamic.panel import (
     forecast_panel,
     wrong_together,
 )
-from tallystick.verbs.dynamic.population import Array, round_name
 from tallystick.verbs.dynamic.question import AnalyseQuestion
 from tallystick.verbs.dynamic.result import (
     NOT_DECLARED,
@@ -46,6 +46,7 @@ from tallystick.verbs.dynamic.result import (
     path_assumptions,
     round_text,
 )
+from tallystick.verbs.dynamic.rounds import round_name
 from tallystick.verbs.dynamic.validators import NoiseShare, agreements, noise_share
 
 DEFAULT = AnalyseQuestion()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.table import Data, Label, Roles, Table, identifier, is_missing
 from tallystick.table.detect_names import ITEM_NAMES, TRUTHS, plain, tokens
 from tallystick.table.words import as_word, is_no_answer, read_times
@@ -27,7 +28,7 @@ from tallystick.verbs.dynamic.attempts import (
     all_of,
     say_fooled,
 )
-from tallystick.verbs.dynamic.population import Array, RoundOrder, order_rounds
+from tallystick.verbs.dynamic.rounds import RoundOrder, order_rounds
 
 NOBODY = "(nobody is named)"
 """The annotator of a log that names none."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Figure, Interval, Result, Unit, Unknown
 from tallystick.results.numbers import (
     aligned,
@@ -34,7 +35,7 @@ from tallystick.verbs.dynamic.attempts import (
 )
 from tallystick.verbs.dynamic.clusters import ClusteredRate, RateContrast, clustered_rate
 from tallystick.verbs.dynamic.experiment import TransferRate, transfer
-from tallystick.verbs.dynamic.population import Array, round_name
+from tallystick.verbs.dynamic.rounds import round_name
 from tallystick.verbs.dynamic.validators import (
     AnnotatorEffects,
     ValidatorError,

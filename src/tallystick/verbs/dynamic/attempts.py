@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown
 from tallystick.table import Label
 from tallystick.table.words import as_word, is_no_answer
@@ -29,7 +30,6 @@ from tallystick.verbs.dynamic.clusters import (
     clustered_cost,
     clustered_rate,
 )
-from tallystick.verbs.dynamic.population import Array
 
 INVALID_BY_SELECTION: dict[str, str] = {
     "in-loop error": (

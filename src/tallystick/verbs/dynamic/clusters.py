@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown
-from tallystick.verbs.dynamic.population import Array
 
 ONE_ANNOTATOR = "one annotator made all attempts, so nothing shows how annotators differ"
 

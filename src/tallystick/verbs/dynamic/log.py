@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic.population import Array, majority_share
+from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
 
 MOST_ITEMS = 500_000
 """Weights that stand for more items are refused: each of these is analysed."""

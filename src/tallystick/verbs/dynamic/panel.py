@@ -26,8 +26,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown
-from tallystick.verbs.dynamic.population import Array
 
 PanelDecision: TypeAlias = Literal["worth it", "not worth it", "cannot tell"]
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Design
 from tallystick.table import Demo, Question, option
 from tallystick.table.frames import draw_answers, draw_truth
-from tallystick.verbs.dynamic.design import Design
 from tallystick.verbs.dynamic.theory import MOST_ROUNDS
 
 _MIXING = ("flat", "nested")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Unknown
 from tallystick.table import (
     Capability,
@@ -34,9 +35,9 @@ from tallystick.verbs.dynamic.analyse import LogResult, analyse
 from tallystick.verbs.dynamic.attempt_reading import attempts_of, is_attempt_table
 from tallystick.verbs.dynamic.attempt_result import AttemptResult, analyse_attempts
 from tallystick.verbs.dynamic.log import MOST_ITEMS, TOO_MANY, LongGrid, RoundLog, arrange
-from tallystick.verbs.dynamic.population import Array, RoundOrder, order_rounds, round_name
 from tallystick.verbs.dynamic.question import AnalyseQuestion, TheoryQuestion, demo
 from tallystick.verbs.dynamic.result import ROWS_COUNT, TheoryResult
+from tallystick.verbs.dynamic.rounds import RoundOrder, order_rounds, round_name
 from tallystick.verbs.dynamic.theory import theory
 from tallystick.verbs.dynamic.validators import agreements, random_labels, spelled_votes
 

@@ -16,11 +16,11 @@ from tallystick.results.numbers import (
     points,
     points_interval,
 )
-from tallystick.verbs.dynamic.population import Signals, round_name
+from tallystick.verbs.dynamic.rounds import round_name
 
 if TYPE_CHECKING:
     from tallystick.verbs.dynamic.analyse import Advice, LogResult, PanelRound, PathRound
-    from tallystick.verbs.dynamic.design import Collection
+    from tallystick.verbs.dynamic.simulate import Collection
 
 Action: TypeAlias = Literal["theory", "simulate"]
 
@@ -145,6 +145,21 @@ class TheoryResult(DynamicResult):
     def details(self) -> tuple[str, ...]:
         """Return the statements."""
         return self.statements
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signals:
+    """What an early round says about the final risk, over rollouts (Figure 5): Pearson correlations
+    with intervals.
+    """
+
+    early: int
+    final: int
+    z_correlation: float | None
+    z_interval: Interval | None
+    risk_correlation: float | None
+    risk_interval: Interval | None
+    rollouts: int
 
 
 @dataclass(frozen=True, kw_only=True)

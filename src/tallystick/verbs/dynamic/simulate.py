@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -11,46 +12,44 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import ConvergenceError, FileError, InputError
-from tallystick.results import Interval, Unknown
-from tallystick.table import Capability
-from tallystick.verbs.dynamic.design import (
-    IDEAL,
-    Collection,
-    Design,
-    as_path,
-    draw_design,
-    hierarchical,
-    load_design,
-    path,
-)
-from tallystick.verbs.dynamic.population import (
+from tallystick.papers.dynamic_benchmarks import path_floor
+from tallystick.papers.dynamic_benchmarks.certificates import worst_case
+from tallystick.papers.dynamic_benchmarks.designs import (
     TOLERANCE,
     Array,
+    Design,
     Population,
-    Signals,
-    early_signals,
+    as_path,
+    checked_epsilon,
+    hierarchical,
     majority_share,
-    rank_persistence,
-    similarity,
+    path,
 )
-from tallystick.verbs.dynamic.question import SimulateQuestion, numbers_of
-from tallystick.verbs.dynamic.result import (
-    NO_ADVICE_WITHOUT_LOG,
-    Round,
-    SimulationResult,
-    simulation_assumptions,
-    simulation_verdict,
-)
-from tallystick.verbs.dynamic.rollouts import (
-    Correlated,
+from tallystick.papers.dynamic_benchmarks.rollouts import (
+    Build,
     Learner,
     Perfect,
     RandomErrors,
     Rollouts,
     Scripted,
+    epsilon_at,
+    fill,
     roll,
+    similarity,
 )
-from tallystick.verbs.dynamic.theory import path_floor, worst_by_round
+from tallystick.results import Interval, Unknown
+from tallystick.table import Capability
+from tallystick.verbs.dynamic.design_file import draw_design, load_design
+from tallystick.verbs.dynamic.question import SimulateQuestion, numbers_of
+from tallystick.verbs.dynamic.result import (
+    NO_ADVICE_WITHOUT_LOG,
+    Round,
+    Signals,
+    SimulationResult,
+    simulation_assumptions,
+    simulation_verdict,
+)
+from tallystick.verbs.dynamic.theory import worst_by_round
 
 _CONTROLS = 200
 """Rollouts of each control: their means are known well enough from these."""
@@ -58,6 +57,144 @@ _CONTROLS = 200
 _Z_CELLS = 40_000_000
 """Rollouts x rounds x items whose error sets are kept for z: as many rollouts as fit into some
 forty megabytes."""
+
+
+@dataclass(frozen=True)
+class Correlated:
+    r"""A learner whose models fail together.
+
+    .. math:: s_{it} = \sqrt\rho\, b_i + \sqrt{1-\rho}\, g_{it} - \gamma \log(d\, \mathcal D_t(i))
+
+    The items of highest score are wrong, until their mass in :math:`\mathcal D_t` reaches
+    :math:`\epsilon_t`; the item on the boundary is drawn, so that the mass is right on average.
+    :math:`b_i` is difficulty, shared by all models of a rollout, and :math:`\rho` its weight;
+    :math:`\gamma` is how much up-weighting protects an item. ``Correlated(epsilon)`` alone is
+    :class:`RandomErrors`, but for the boundary.
+
+    Parameters
+    ----------
+    epsilon
+        The excess risk, in (0, 1/2], or one a round.
+    rho
+        Share of difficulty that models have in common, in [0, 1].
+    gamma
+        Protection by weight, not negative.
+    """
+
+    epsilon: float | Sequence[float]
+    rho: float = 0.0
+    gamma: float = 0.0
+
+    def __post_init__(self) -> None:
+        checked_epsilon(self.epsilon)
+        if not 0 <= self.rho <= 1:
+            raise InputError(f"rho must be in [0, 1], got {self.rho!r}")
+        if not 0 <= self.gamma < np.inf:
+            raise InputError(f"gamma must be finite and not negative, got {self.gamma!r}")
+
+    def begin(self, population: Population, rollouts: int, rng: np.random.Generator) -> Build:
+        """Start *rollouts* independent careers on *population*."""
+        shape, clean = (rollouts, population.size), ~population.coin
+        shared = rng.standard_normal(shape, dtype=np.float32)
+        shared *= np.float32(self.rho**0.5)
+        own = np.float32((1 - self.rho) ** 0.5)
+
+        def build(weights: Array, round_: int) -> Array:
+            scores = rng.standard_normal(weights.shape, dtype=np.float32)
+            scores *= own
+            scores += shared
+            if self.gamma:
+                # an item without weight is not protected at all: score +inf
+                with np.errstate(divide="ignore"):
+                    scores -= np.float32(self.gamma) * np.log(
+                        (population.size * weights).astype(np.float32)
+                    )
+            reach = epsilon_at(self.epsilon, round_)
+            return fill(scores, weights, clean, reach, rng.random(len(weights)))
+
+        return build
+
+
+@dataclass(frozen=True)
+class Collection:
+    r"""How far a round of data collection falls short of :math:`\mathcal D|_{h(x) \ne y}`.
+
+    Parameters
+    ----------
+    items
+        How many items a round yields; None for the whole error distribution, as in the paper.
+    coverage
+        Share of the error set that annotators can find at all, drawn anew each round.
+    duplicates
+        Share of the collected items that are copies of others of the same round.
+    mistakes
+        Share of the collected items on which the model was right: the annotator was not.
+
+    Examples
+    --------
+    >>> Collection(coverage=0)
+    Traceback (most recent call last):
+    tallystick.errors.InputError: coverage must be in (0, 1], got 0
+    """
+
+    items: int | None = None
+    coverage: float = 1.0
+    duplicates: float = 0.0
+    mistakes: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.items is not None and self.items < 1:
+            raise InputError(f"items must be at least 1, got {self.items!r}")
+        if not 0 < self.coverage <= 1:
+            raise InputError(f"coverage must be in (0, 1], got {self.coverage!r}")
+        for name in ("duplicates", "mistakes"):
+            if not 0 <= getattr(self, name) < 1:
+                raise InputError(f"{name} must be in [0, 1), got {getattr(self, name)!r}")
+        if self.duplicates and self.items is None:
+            raise InputError(
+                f"duplicates={self.duplicates} needs items: a whole distribution has no copies"
+            )
+
+    def __call__(self, weights: Array, errors: Array, rng: np.random.Generator) -> Array:
+        """Collect the errors of each rollout; a row of zeros where there are none to find.
+
+        >>> Collection()(np.full(4, 0.25), np.array([[1, 1, 0, 0], [0, 0, 0, 0]]), np.random.default_rng(0)).tolist()
+        [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+        """
+        mass = weights * errors
+        if self.coverage < 1:
+            mass = mass * (rng.random(mass.shape) < self.coverage)
+        found = _normal(mass)
+        empty = ~(found.sum(axis=1) > 0)
+        if self.mistakes:
+            others = _normal(weights * (1 - errors))
+            found = (1 - self.mistakes) * found + self.mistakes * others
+        if self.items is not None:
+            fresh = max(1, round(self.items * (1 - self.duplicates)))
+            found = _normal(rng.multinomial(fresh, _normal(found, fallback=True)).astype(float))
+            if self.items > fresh:
+                copies = rng.multinomial(self.items - fresh, _normal(found, fallback=True))
+                found = (fresh * found + copies) / self.items
+        found[empty] = 0
+        return found
+
+
+IDEAL = Collection()
+"""The annotators of the paper: they return the whole error distribution."""
+
+
+def _normal(mass: Array, *, fallback: bool = False) -> Array:
+    """Scale each row to one; an empty row stays zero, or becomes uniform where something is to be
+    drawn.
+    """
+    total = mass.sum(axis=1, keepdims=True)
+    out = np.divide(mass, total, out=np.zeros(mass.shape), where=total > 0)
+    if fallback:
+        out[total[:, 0] <= 0] = 1 / mass.shape[1]
+    return np.asarray(out)
+
+
+# The simulation, as a result.
 
 
 def simulate(
@@ -75,9 +212,9 @@ def simulate(
     Parameters
     ----------
     design
-        Any; a path in shape takes the fast lane.
+        Any.
     learner
-        Any learner of :mod:`tallystick.verbs.dynamic.rollouts`.
+        Any learner, as :mod:`tallystick.papers.dynamic_benchmarks.rollouts` describes them.
     collection
         What annotators really bring back.
     early
@@ -85,8 +222,6 @@ def simulate(
 
     Examples
     --------
-    >>> from tallystick.verbs.dynamic.design import path
-    >>> from tallystick.verbs.dynamic.rollouts import RandomErrors
     >>> result = simulate(path(5), RandomErrors(0.1), Population.uniform(400), rollouts=100, rng=0)
     >>> [round(each.risk, 3) for each in result.rounds]
     [0.1, 0.101, 0.026, 0.027, 0.007]
@@ -96,27 +231,9 @@ def simulate(
     shape = as_path(design)
     kept = max(4, min(rollouts, _Z_CELLS // (design.rounds * population.size)))
 
-    whole = kept >= rollouts
-    done = roll(
-        population,
-        design,
-        learner,
-        rollouts=rollouts,
-        rng=seed,
-        collection=collection,
-        keep_errors=whole,
-    )
-    sample = done
-    if not whole:
-        sample = roll(
-            population,
-            design,
-            learner,
-            rollouts=kept,
-            rng=seed,
-            collection=collection,
-            keep_errors=True,
-        )
+    run = partial(roll, population, design, learner, rng=seed, annotators=collection)
+    done = run(rollouts=rollouts, keep_errors=kept >= rollouts)
+    sample = done if kept >= rollouts else run(rollouts=kept, keep_errors=True)
     low_high = _spread(done.risk)
     # The bounds hold for equal parts of the data and for equal votes, and for nothing else.
     uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in (*shape[0], shape[1]))
@@ -306,8 +423,6 @@ def _population_and_learner(question: SimulateQuestion) -> tuple[Population, Lea
 
 def _worst(question: SimulateQuestion, risks: Sequence[float]) -> tuple[Population, Learner]:
     """Return the population and the error sets that cost a path most, of all that are allowed."""
-    from tallystick.verbs.dynamic.theory import worst_case
-
     given = {
         "--noise": question.noise or None,
         "--initial": question.initial,
@@ -369,110 +484,6 @@ SIMULATE = Capability(
     input="none",
 )
 
-# From predictions to curves: majority risk, plurality risk and excess risk by round, whoever made
-# the predictions.
-#
-# Digits trees, a GPU's neural networks and a real log all end here: an array of predictions of
-# shape
-# (rollouts, rounds, items).
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """Rollouts in rows, rounds in columns, on equally weighted items.
-
-    Parameters
-    ----------
-    risk
-        Of the plurality vote of all models so far; ties are split by chance. With two labels it is
-        the majority.
-    binary_risk
-        Of the binary majority, which knows only right from wrong: at least half of the models wrong
-        (a tie counts 1/2).
-    model_risk
-        Of the round's own model.
-    epsilon
-        Of the round's own model, on the uniform mixture that it was trained on.
-    """
-
-    risk: Array
-    binary_risk: Array
-    model_risk: Array
-    epsilon: Array
-
-
-def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -> Curves:
-    """Follow the votes through the rounds.
-
-    Parameters
-    ----------
-    predictions
-        (rollouts, rounds, items), any labels.
-    labels
-        The true label of each item.
-    trained_on_path
-        Whether round t was trained on the uniform mixture of a path (else on the plain data, as a
-        static control is).
-
-    Examples
-    --------
-    >>> calls = np.array([[[0, 1, 2], [0, 1, 1], [0, 0, 1]]])
-    >>> curves(calls, np.array([0, 1, 2])).risk.round(3).tolist()
-    [[0.0, 0.167, 0.333]]
-    """
-    calls = np.asarray(predictions)
-    truth = np.asarray(labels)
-    if calls.ndim != 3 or calls.shape[2] != truth.size:
-        raise InputError(
-            f"predictions need the shape (rollouts, rounds, {truth.size}), got {calls.shape}"
-        )
-    errors = calls != truth
-    classes = np.unique(np.concatenate([np.unique(calls), np.unique(truth)]))
-    place, own = np.searchsorted(classes, calls), np.searchsorted(classes, truth)
-    rollouts, rounds, items = calls.shape
-    risk, binary, excess = (np.empty((rollouts, rounds)) for _ in range(3))
-    for b in range(rollouts):
-        votes = np.zeros((items, classes.size), dtype=np.int32)
-        wrong = np.zeros(items)
-        total = np.full(items, 1 / items)
-        for t in range(rounds):
-            votes[np.arange(items), place[b, t]] += 1
-            top = votes == votes.max(axis=1, keepdims=True)
-            risk[b, t] = np.mean(1 - top[np.arange(items), own] / top.sum(axis=1))
-            wrong += errors[b, t]
-            binary[b, t] = majority_share(wrong, t + 1).mean()
-            excess[b, t] = (
-                total / total.sum() if trained_on_path else np.full(items, 1 / items)
-            ) @ errors[b, t]
-            if errors[b, t].any():
-                total = total + errors[b, t] / errors[b, t].sum()
-    return Curves(risk=risk, binary_risk=binary, model_risk=errors.mean(axis=2), epsilon=excess)
-
-
-def plurality(predictions: Array, labels: Array) -> Array:
-    """Return where the plurality vote of these models is wrong: (..., items), ties split by chance.
-
-    Parameters
-    ----------
-    predictions
-        (..., models, items), any labels.
-    labels
-        The true label of each item.
-
-    Examples
-    --------
-    >>> plurality(np.array([[0, 1, 2], [0, 1, 1], [0, 0, 1]]), np.array([0, 1, 2])).tolist()
-    [0.0, 0.0, 1.0]
-    >>> plurality(np.array([[0, 1, 2], [0, 0, 1]]), np.array([0, 1, 2])).tolist()
-    [0.0, 0.5, 0.5]
-    """
-    calls, truth = np.asarray(predictions), np.asarray(labels)
-    classes = np.unique(np.concatenate([np.unique(calls), np.unique(truth)]))
-    votes = np.stack([(calls == label).sum(axis=-2) for label in classes], axis=-1)
-    top = votes == votes.max(axis=-1, keepdims=True)
-    return np.asarray(1 - (top & (truth[:, None] == classes)).any(axis=-1) / top.sum(axis=-1))
-
-
 # Controls at the same price: what as many models achieve that never see an adversarial item.
 
 
@@ -498,12 +509,10 @@ def control_risk(
 
     Examples
     --------
-    >>> from tallystick.verbs.dynamic.rollouts import Correlated
-    >>> from tallystick.verbs.dynamic.rollouts import roll_path
     >>> people, learner = Population.uniform(400), Correlated(0.1, rho=0.6)
     >>> static = control_risk(people, learner, rounds=9, rollouts=50, rng=0).mean(axis=0)
-    >>> path = roll_path(people, learner, rounds=9, rollouts=50, rng=0).risk.mean(axis=0)
-    >>> bool(path[8] < static[8] < static[0] + 1e-9)
+    >>> on_path = roll(people, path(9), learner, rollouts=50, rng=0).risk.mean(axis=0)
+    >>> bool(on_path[8] < static[8] < static[0] + 1e-9)
     True
     """
     if rounds < 1 or rollouts < 1:
@@ -521,3 +530,88 @@ def control_risk(
         wrong += build(np.ascontiguousarray(np.broadcast_to(now, wrong.shape)), t)
         out[:, t] = majority_share(wrong, t + 1) @ clean
     return out
+
+
+# What an early round says about the end, over rollouts: Figure 5 of [SAH23]_.
+
+
+def early_signals(
+    errors: Array,
+    risk: Array,
+    *,
+    early: int,
+    weights: Array | None = None,
+    majority: Array | None = None,
+) -> Signals:
+    """Correlate :math:`z` and majority risk at round *early* (counted from 1) with the final
+    majority risk.
+
+    [SAH23]_, section B.2 and Figure 5. A correlation is None where one side does not vary.
+
+    Parameters
+    ----------
+    errors
+        (rollouts, rounds, items).
+    risk
+        (rollouts, rounds), majority risk by round.
+    majority
+        Error share of the vote of the first *early* models, (rollouts, items), where *risk* is not
+        that of the binary majority: a plurality of many labels, say.
+    """
+    rollouts, rounds = risk.shape
+    if not 2 <= early < rounds:
+        raise InputError(f"early must be a round from 2 to {rounds - 1}, got {early!r}")
+    if rollouts < 4:
+        raise InputError(f"a correlation over rollouts needs at least 4 of them, got {rollouts}")
+    z = similarity(errors[:, :early], weights=weights, majority=majority)
+    by_z, by_risk = _pearson(z, risk[:, -1]), _pearson(risk[:, early - 1], risk[:, -1])
+    return Signals(
+        early=early,
+        final=rounds,
+        z_correlation=by_z[0],
+        z_interval=by_z[1],
+        risk_correlation=by_risk[0],
+        risk_interval=by_risk[1],
+        rollouts=rollouts,
+    )
+
+
+def rank_persistence(risk: Array) -> Array:
+    """Return the rank correlation of the rollouts' risk at each round with their final risk: do bad
+    ones stay bad.
+
+    NaN where all rollouts are alike.
+
+    >>> rank_persistence(np.array([[0.3, 0.2], [0.4, 0.1], [0.5, 0.3]])).round(2).tolist()
+    [0.5, 1.0]
+    """
+    ranks = np.column_stack([_ranks(column) for column in risk.T])
+    centred = ranks - ranks.mean(axis=0)
+    scale = np.sqrt((centred**2).sum(axis=0))
+    product = centred.T @ centred[:, -1]
+    out = np.full(risk.shape[1], np.nan)
+    return np.asarray(np.divide(product, scale * scale[-1], out=out, where=scale * scale[-1] > 0))
+
+
+def _ranks(values: Array) -> Array:
+    """Ranks from 1, ties sharing their mean."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
+
+
+def _pearson(x: Array, y: Array) -> tuple[float | None, Interval | None]:
+    """Pearson's r with Fisher's interval."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    if x.size < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None, None
+    r = float(np.corrcoef(x, y)[0, 1])
+    half = 1.959964 / np.sqrt(x.size - 3)
+    low, high = np.tanh(np.arctanh(np.clip(r, -0.9999999, 0.9999999)) + np.array([-half, half]))
+    return r, Interval(
+        float(min(low, r)),
+        float(max(high, r)),
+        level=0.95,
+        guarantee="approximate",
+        method="fisher",
+    )

@@ -22,10 +22,10 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import ConvergenceError, InputError
+from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.dynamic.attempts import Attempts
 from tallystick.verbs.dynamic.clusters import student_quantile
-from tallystick.verbs.dynamic.population import Array
 
 _MARKS = ",;|"
 _MODEL = "validators of an ambiguous item agree by a coin toss, and each errs independently"

@@ -1,0 +1,416 @@
+r"""A. Shirali, R. Abebe, M. Hardt, *A Theory of Dynamic Benchmarks*, 2023, cited as [SAH23]_.
+
+| statement | function | test, in tests/papers/test_dynamic_benchmarks.py |
+|---|---|---|
+| section 2: four operations | designs: collect, mix, vote; rollouts: Learner | test_section_2_... |
+| section 2, Figures 1-2: any graph and weights | designs: Design, path, hierarchical | test_section_2_..., test_sections_3_and_4_... |
+| Lemma 3.1: a perfect learner's bad models | bad_models_bound | test_lemma_3_1_... |
+| Proposition 3.2: perfect, three rounds | perfect_path_bound | test_proposition_3_2_... |
+| Definition 3.3, Eq (1): distance | hdh_distance | test_definition_3_3_... |
+| Theorem 3.4, Eq (12): three rounds | three_round_bound | test_theorem_3_4_... |
+| (ours) any number of rounds | path_bound, any_rounds_bound | test_theorem_3_4_..., test_any_rounds_... |
+| (ours) the exact worst case of a path | constructions: worst_case, worst_by_round | test_the_worst_case_... |
+| Theorem 3.5, Eq (3): no path promises less | path_floor; constructions: path_certificate | test_theorem_3_5_... |
+| Eqs (16), (19): consistent error sets | constructions: check, Certificate | test_equation_19_... |
+| Theorem 3.6, Eqs (34)-(37): random labels | noise_path, noise_bound, noise_closed_floor | test_theorem_3_6_... |
+| Theorem 4.1, Eq (48): depth 2, width 3 | hierarchical_bound | test_theorem_4_1_... |
+| (ours) its constants cannot be lowered | constructions: sharp_construction | test_theorem_4_1_... |
+| Theorem 4.2, Eq (5): no hierarchy promises less | hierarchical_floor; constructions: hierarchical_certificate | test_theorem_4_2_... |
+| section 5: rollouts of any learner | rollouts: roll, Perfect, RandomErrors, Scripted | test_section_5_... |
+| Lemma A.1, Eqs (61)-(63): hinge updates | rollouts: hinge_slope, gradient_updates | test_lemma_a_1_... |
+| Lemma A.2, Eq (71): exponential updates | exponential_bound; rollouts: gradient_updates | test_lemma_a_2_... |
+| section B.2: the score z_T | rollouts: similarity | test_section_b_2_... |
+| Corollary C.1: a random model | rounds_for_random_model | test_corollary_c_1_... |
+| Theorem C.2: unions of two intervals | constructions: path_certificate(slope=...) | test_theorems_c_2_and_c_3_... |
+| Theorem C.3: unions of three intervals | constructions: hierarchical_certificate(slope=...) | test_theorems_c_2_and_c_3_... |
+
+Here are the numbers that the statements give. ``printed=True`` gives one as it follows from the
+paper's own proof; the default is the sharpest that we can prove (``docs/theory/dynamic-sharp.md``,
+whose tags S0 to S7 stand at the lines). :math:`\epsilon` is the excess risk of a model on the
+distribution it was trained on, *distance* is :math:`\Delta = d_{\mathcal H \Delta \mathcal
+H}(\mathcal D_0, \mathcal D)`, mixtures and votes are uniform. Fractions give fractions, so that
+bounds can be held against exact populations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import ceil, comb, exp
+from typing import TypeVar
+
+import numpy as np
+
+from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import (
+    Array,
+    Mixing,
+    checked_epsilon,
+    checked_mixing,
+    checked_weights,
+)
+
+Number = TypeVar("Number", float, Fraction)
+
+
+def bad_models_bound(alpha: float, covered: float = 0.0, *, printed: bool = False) -> int:
+    r"""How many models of a path by a perfect learner can have risk above *alpha*.
+
+    Printed: :math:`1/\alpha` ([SAH23]_, Lemma 3.1). The error sets are disjoint from each other and
+    from the support of :math:`\mathcal D_0`, Eqs (9) and (10), whose mass in :math:`\mathcal D` is
+    *covered*. So k such models need :math:`k\alpha < 1 - covered`: one model less where
+    :math:`1/\alpha` is whole.
+
+    >>> bad_models_bound(0.25, printed=True), bad_models_bound(0.25), bad_models_bound(0.25, 0.4)
+    (4, 3, 2)
+    """
+    if not 0 < alpha <= 1 or not 0 <= covered <= 1:
+        raise InputError(
+            f"alpha must be in (0, 1] and covered in [0, 1], got {alpha!r} and {covered!r}"
+        )
+    if printed:
+        return int(1 / alpha + 1e-9)
+    return max(0, ceil((1 - covered) / alpha - 1e-9) - 1)
+
+
+def perfect_path_bound(rounds: int, covered: float = 0.0) -> float:
+    """How wrong can the majority of a perfect learner's path be: not at all from three rounds on.
+
+    [SAH23]_, Proposition 3.2. One model may err on all that the support of D_0, of mass *covered*,
+    leaves out; two err on disjoint sets, so their vote is tied there, which counts one half.
+
+    >>> [perfect_path_bound(rounds, 0.4) for rounds in (1, 2, 3)]
+    [0.6, 0.3, 0.0]
+    """
+    if rounds < 1 or not 0 <= covered <= 1:
+        raise InputError(
+            f"rounds must be at least 1 and covered in [0, 1], got {rounds!r} and {covered!r}"
+        )
+    return 0.0 if rounds > 2 else (1 - covered) / rounds
+
+
+def rounds_for_random_model(alpha: float, delta: float, *, printed: bool = False) -> int:
+    r"""How long must a perfect learner's path be, for a random one of its models to have risk at
+    most *alpha* with probability :math:`1 - \delta`.
+
+    [SAH23]_, Corollary C.1 prints :math:`T \ge 1/(\delta\alpha)`; ours divides the sharpened Lemma
+    3.1 by :math:`\delta`.
+
+    >>> rounds_for_random_model(0.25, 0.1, printed=True), rounds_for_random_model(0.25, 0.1)
+    (40, 30)
+    """
+    if not 0 < delta <= 1:
+        raise InputError(f"delta must be in (0, 1], got {delta!r}")
+    bad = 1 / alpha if printed else bad_models_bound(alpha)
+    return max(1, ceil(bad / delta - 1e-9))
+
+
+def hdh_distance(predictions: Array, first: Array, second: Array) -> float:
+    r"""How differently can two distributions see the disagreement of two classifiers of a finite
+    class.
+
+    .. math:: d_{\mathcal H\Delta\mathcal H}(\mathcal P_1, \mathcal P_2) = \sup_{h, h'} \left|
+              \Pr_{\mathcal P_1}(h \ne h') - \Pr_{\mathcal P_2}(h \ne h') \right|
+
+    [SAH23]_, Definition 3.3 (Eq 1). At most the total variation distance, and zero if the
+    distributions agree.
+
+    Parameters
+    ----------
+    predictions
+        One row per classifier, one column per item; any labels.
+    first, second
+        The two distributions over the items.
+
+    Examples
+    --------
+    >>> hdh_distance(np.array([[0, 0, 0], [0, 1, 0]]), np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.5, 0.25]))
+    0.25
+    """
+    labels = np.asarray(predictions)
+    gap = checked_weights(first, "first") - checked_weights(second, "second")
+    if labels.ndim != 2 or labels.shape[1] != gap.size:
+        raise InputError(
+            f"predictions need the shape (classifiers, {gap.size}), got {labels.shape}"
+        )
+    return float(widest_disagreement(labels, gap))
+
+
+def widest_disagreement(labels: Array, gap: Array) -> float | int:
+    """Return the largest mass of *gap*, in size, on which two rows of *labels* disagree (Eq 1)."""
+    pairs = combinations(labels, 2)
+    return max((abs(gap[one != other].sum()) for one, other in pairs), default=0)
+
+
+def three_round_bound(
+    epsilon: Number, distance: Number | int = 0, *, printed: bool = False
+) -> Number:
+    r"""How wrong can the majority of a three-round path with uniform weights be.
+
+    .. math:: \max(6\epsilon^2 + 3\epsilon\Delta,\; 5\epsilon^2 + 5\epsilon\Delta)  \tag{S0}
+
+    and for :math:`\Delta = 0`, :math:`\epsilon \le 1/4` exactly :math:`6\epsilon^2/(1+2\epsilon)`.
+    [SAH23]_, Theorem 3.4, Eq (12), prints :math:`11\epsilon^2 + 8\epsilon\Delta`.
+
+    >>> round(three_round_bound(0.1), 6), round(three_round_bound(0.1, printed=True), 6)
+    (0.05, 0.11)
+    >>> round(three_round_bound(0.05, 0.01), 6)
+    0.0165
+    """
+    if printed:
+        _check(epsilon, distance)
+        return 11 * epsilon * epsilon + 8 * epsilon * distance  # (12)
+    return path_bound(epsilon, 3, distance)
+
+
+def path_bound(epsilon: Number, rounds: int, distance: Number | int = 0) -> Number:
+    r"""How wrong can the majority of a path of any length with uniform weights be: proved, not
+    sharp.
+
+    The closed form of :func:`any_rounds_bound`, cut at 1, and for three rounds the exact worst case
+    where it is known. It grows with the number of rounds: no guarantee of the paper or of ours says
+    that more than three rounds help.
+
+    >>> path_bound(0.1, 1), round(path_bound(0.1, 3), 4), round(path_bound(0.1, 5), 4)
+    (0.1, 0.05, 0.0967)
+    """
+    bound = any_rounds_bound(epsilon, rounds, distance)
+    if rounds == 3 and distance == 0 and epsilon <= 0.25:
+        bound = 6 * epsilon * epsilon / (1 + 2 * epsilon)
+    return min(bound, type(bound)(1))
+
+
+def any_rounds_bound(epsilon: Number, rounds: int, distance: Number | int) -> Number:
+    r"""Bound the majority of a path of any number of rounds with uniform mixing: proved, not sharp.
+
+    .. math:: K_T \Bigl(A_T\,\epsilon^2 + \bigl(\tfrac{T(T+1)}2 - 1\bigr)\epsilon\Delta\Bigr),
+              \qquad T \ge 3  \tag{S5}
+
+    For T = 3 Lemma B (S0) is smaller and is taken; for T < 3 a tie has no pair, and the mean number
+    of erring models bounds the risk: :math:`\epsilon + \Delta` for one round,
+    :math:`\tfrac12(3\epsilon + 2\Delta)` for two. A bound of that kind is taken for longer paths,
+    too, where it is smaller. It is not cut at 1.
+
+    >>> [round(any_rounds_bound(0.01, rounds, 0.0) / 0.01**2, 2) for rounds in range(3, 10)]
+    [6.0, 7.0, 9.67, 8.33, 13.17, 11.9, 17.3]
+    """
+    _check(epsilon, distance)
+    if rounds < 1:
+        raise InputError(f"rounds must be at least 1, got {rounds!r}")
+
+    # Where the majority loses 1, more than half of the models err; where it loses 1/2, half of them
+    # do. Either way its loss is at most the number of erring models over T//2 + 1.
+    models = (rounds * (rounds + 1) * epsilon) / 2 + rounds * distance
+    by_count = models / (rounds // 2 + 1)
+    if rounds < 3:
+        return by_count
+
+    square, cross = epsilon * epsilon, epsilon * distance
+    pairs = most_overlap(rounds) * square + (rounds * (rounds + 1) // 2 - 1) * cross
+    if rounds == 3:
+        pairs = max(6 * square + 3 * cross, 5 * square + 5 * cross)  # (S0)
+    factor = pair_factor(rounds)
+    return min(by_count, pairs * factor.numerator / factor.denominator)  # (S5)
+
+
+def most_overlap(rounds: int) -> int:
+    r"""Return :math:`A_T`, the most that pairs of T rounds can overlap, in :math:`\epsilon^2`.
+
+    In the worst case every round spends its whole budget :math:`(t+1)\epsilon` on its own risk, or
+    all of it on the overlap with the latest such round s:
+
+    .. math:: A_T = \max \sum_{t \text{ overlaps}} (t+1)(s_t+1).  \tag{S3}
+
+    >>> [most_overlap(rounds) for rounds in range(3, 10)]
+    [6, 14, 29, 50, 79, 119, 173]
+    """
+    if rounds < 1:
+        raise InputError(f"rounds must be at least 1, got {rounds!r}")
+    # best[s]: the highest sum so far if s is the latest round that spent its budget on its risk.
+    best = {0: 0}
+    for t in range(1, rounds):
+        fresh = max(best.values())
+        best = {s: value + (t + 1) * (s + 1) for s, value in best.items()}
+        best[t] = fresh
+    return max(best.values())
+
+
+def pair_factor(rounds: int) -> Fraction:
+    r"""Return :math:`K_T`: the vote's loss per erring pair, at the worst number of erring models.
+
+    .. math:: K_T = \max_{k \ge T/2} \frac{1 \text{ (or } \tfrac12 \text{ at a tie)}}{\binom k2}
+              \tag{S4}
+
+    >>> [str(pair_factor(rounds)) for rounds in (3, 4, 5, 6, 7)]
+    ['1', '1/2', '1/3', '1/6', '1/6']
+    """
+    if rounds < 3:
+        raise InputError(f"rounds must be at least 3, got {rounds!r}: a tie of two has no pair")
+    erring = range(ceil(rounds / 2), rounds + 1)
+    return max(Fraction(1 + (2 * k > rounds), 2 * comb(k, 2)) for k in erring)
+
+
+def path_floor(epsilon: float) -> float:
+    r"""Return what no path can promise to go below: :math:`\epsilon^2/8`, for three rounds or more
+    and any weights.
+
+    [SAH23]_, Theorem 3.5, Eq (3). The theorem needs :math:`1/\epsilon` whole; otherwise it is
+    applied to the next smaller such :math:`\epsilon`.
+
+    >>> round(path_floor(0.1), 12), path_floor(0.11) == path_floor(0.1)
+    (0.00125, True)
+    """
+    return _whole(epsilon) ** 2 / 8  # (3)
+
+
+def noise_path(delta: Number, ambiguous: Sequence[Number]) -> tuple[Number, ...]:
+    r"""Which share of each round's data has random labels, given the share among the errors that
+    each round collects.
+
+    .. math:: \delta_{t+1} = \frac{(t+1)\,\delta_t + \nu_t}{t+2}
+
+    for uniform mixing from :math:`\delta_0 = \delta`; the identity behind Eq (34).
+
+    >>> [round(share, 3) for share in noise_path(0.2, [1, 1])]
+    [0.2, 0.6, 0.733]
+    """
+    if not 0 <= delta <= 1 or not all(0 <= found <= 1 for found in ambiguous):
+        raise InputError(f"delta and ambiguous must be in [0, 1], got {delta!r} and {ambiguous!r}")
+    shares = [delta]
+    for t, found in enumerate(ambiguous):
+        shares.append(((t + 1) * shares[-1] + found) / (t + 2))
+    return tuple(shares)
+
+
+def noise_bound(epsilon: Number, delta: Number, rounds: int) -> tuple[Number, ...]:
+    r"""How much of the data is noise at the least, round by round from :math:`\delta_0 = \delta`.
+
+    .. math:: \delta_t \ge \frac1{t+1}
+              \Bigl(\delta + \sum_{j=1}^t \frac1{1 + 2j\epsilon/\delta}\Bigr)  \tag{S6}
+
+    [SAH23]_, Theorem 3.6 and Eq (34), sharpened: :math:`\mathcal D_0` keeps the weight
+    :math:`1/(t+1)` in :math:`\mathcal D_t`, so the risk on the clean part, which Eqs (32) and (33)
+    mean (ERRATA), obeys :math:`(1-\delta) R_{\mathcal D^{\bar\delta}}(h_t) \le (t+1)\epsilon` and
+    the factor :math:`(1-\delta)/(1-\delta_t)` of Eq (34) falls away. It needs a true classifier in
+    the class, uniform mixing, :math:`\mathcal D_0 = \mathcal D`, and labels that are random at
+    every look, also for collected items: one fixed random label per point voids it (ERRATA).
+
+    >>> [round(share, 3) for share in noise_bound(0.05, 0.2, 3)]
+    [0.2, 0.433, 0.456]
+    """
+    _check_noise(epsilon, delta)
+    if rounds < 1:
+        raise InputError(f"rounds must be at least 1, got {rounds!r}")
+    found = [delta / (delta + 2 * j * epsilon) for j in range(1, rounds)]
+    return noise_path(delta, found)
+
+
+def noise_closed_floor(
+    epsilon: Number, delta: Number, round_: int, *, printed: bool = False
+) -> Number:
+    r"""Return a closed form below :func:`noise_bound` at round t from 0, to read off the order in
+    t.
+
+    .. math:: \delta_t \ge \frac{\delta + t/(1 + 2t\epsilon/\delta)}{t+1}
+              \ge \frac1{2(1 + 2t\epsilon/\delta)}, \qquad t \ge 1  \tag{S7}
+
+    The first of the two is returned. Printed, Eq (37): :math:`1/(2(1 + 8t\epsilon/\delta))`, from
+    Eq (36), which needs :math:`\delta_t \le 1/2` where the text has 2 (ERRATA).
+
+    >>> [round(noise_closed_floor(0.05, 0.2, t), 4) for t in (1, 3, 10)]
+    [0.4333, 0.35, 0.1697]
+    >>> [round(noise_closed_floor(0.05, 0.2, t, printed=True), 4) for t in (1, 3, 10)]
+    [0.1667, 0.0714, 0.0238]
+    """
+    _check_noise(epsilon, delta)
+    if round_ < 0:
+        raise InputError(f"round_ must be 0 or more, got {round_!r}")
+    if printed:
+        return delta / (2 * (delta + 8 * round_ * epsilon))  # (37)
+    return (delta + round_ * delta / (delta + 2 * round_ * epsilon)) / (round_ + 1)
+
+
+def hierarchical_bound(
+    epsilon: Number,
+    distance: Number | int = 0,
+    *,
+    mixing: Mixing = "nested",
+    printed: bool = False,
+) -> Number:
+    r"""How wrong can the hierarchy of depth 2 and width 3 with uniform weights be ([SAH23]_,
+    Theorem 4.1).
+
+    .. math::
+        \text{flat: } \max(84\epsilon^3 + 42\epsilon^2\Delta,\; 52.5\epsilon^2(\epsilon+\Delta))
+            \tag{S1} \\
+        \text{nested: } \max(108\epsilon^3 + 45\epsilon^2\Delta,\; 75\epsilon^2(\epsilon+\Delta))
+            \tag{S2}
+
+    Printed, for flat mixing only: :math:`543\epsilon^3 + 300\epsilon^2\Delta` (Eq 48). The
+    constants 84, 108, 52.5 and 75 cannot be lowered
+    (:func:`tallystick.papers.dynamic_benchmarks.constructions.sharp_construction`); whether 42 and
+    45 can is open.
+
+    >>> round(hierarchical_bound(0.01, mixing="flat") / 0.01**3, 6), round(hierarchical_bound(0.01) / 0.01**3, 6)
+    (84.0, 108.0)
+    """
+    _check(epsilon, distance)
+    checked_mixing(mixing)
+    square = epsilon * epsilon
+    if printed:
+        if mixing != "flat":
+            raise InputError("printed=True is for mixing='flat': the paper's proof covers no other")
+        return square * (543 * epsilon + 300 * distance)  # (48)
+    if mixing == "flat":
+        near, far = 84 * epsilon + 42 * distance, 105 * (epsilon + distance) / 2  # (S1)
+    else:
+        near, far = 108 * epsilon + 45 * distance, 75 * (epsilon + distance)  # (S2)
+    bound = square * max(near, far)
+    return min(bound, type(bound)(1))
+
+
+def hierarchical_floor(epsilon: float) -> float:
+    r"""Return what no hierarchy of depth 2 and width 3 can promise to go below:
+    :math:`\epsilon^3/2`.
+
+    [SAH23]_, Theorem 4.2, Eq (5), for :math:`\epsilon \le 1/2` (printed: :math:`\ge`) and votes in
+    which no model has more than half (ERRATA).
+
+    >>> round(hierarchical_floor(0.1), 12)
+    0.0005
+    """
+    return _whole(epsilon) ** 3 / 2  # (5)
+
+
+def exponential_bound(epsilon: float, updates: int) -> float:
+    r"""How wrong can the exponential-loss model be after so many updates:
+    :math:`\exp(-(1-2\epsilon)^2 t/2)`.
+
+    [SAH23]_, section A.2.
+
+    >>> round(exponential_bound(0.1, 24), 6)
+    0.000462
+    """
+    checked_epsilon(epsilon)
+    if updates < 0:
+        raise InputError(f"updates must not be negative, got {updates!r}")
+    return exp(-((1 - 2 * epsilon) ** 2) * updates / 2)
+
+
+def _check(epsilon: float | Fraction, distance: float | Fraction) -> None:
+    checked_epsilon(epsilon)
+    if not 0 <= distance <= 1:
+        raise InputError(f"distance must be in [0, 1], got {distance!r}")
+
+
+def _check_noise(epsilon: float | Fraction, delta: float | Fraction) -> None:
+    checked_epsilon(epsilon)
+    if not 0 < delta < 1:
+        raise InputError(f"delta must be in (0, 1), got {delta!r}")
+
+
+def _whole(epsilon: float) -> float:
+    """Return the next smaller epsilon whose inverse is whole."""
+    checked_epsilon(epsilon)
+    return 1 / ceil(1 / epsilon - 1e-9)
