@@ -18,8 +18,7 @@ from scipy.special import stdtr
 
 from benchmarks.known import known
 from benchmarks.record import ROOT, record
-from tallystick.papers.detecting_differences import trade_off_figure
-from tallystick.papers.detecting_differences.coin import coin_figure
+from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
 from tallystick.stats.maxt import _step_down, pairwise_max_t
 from tallystick.stats.signs import sign_log_e
@@ -297,8 +296,8 @@ def pictures() -> None:
     models trade.
     """
     drawn = {
-        "coins-1000": coin_figure(1000),
-        "coins-10000": coin_figure(10_000),
+        "coins-1000": coin.coin_figure(1000),
+        "coins-10000": coin.coin_figure(10_000),
         "trade-off": trade_off_figure(models=(2, 30, 1000)),
     }
     for name, figure in drawn.items():

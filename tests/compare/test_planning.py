@@ -21,18 +21,6 @@ def test_the_numbers_are_those_of_the_errata():
     )
 
 
-def test_items_grow_with_the_square_of_the_inverse_difference_and_the_logarithm_of_models():
-    def items(difference, models):
-        return by_name(plan(difference, disagreement=0.3, models=models))[
-            "Hoeffding and the union bound"
-        ].n_items
-
-    assert items(0.01, 10) / items(0.02, 10) == pytest.approx(4, rel=1e-3)
-    assert items(0.02, 1000) / items(0.02, 10) == pytest.approx(
-        np.log(2000 / 0.05) / np.log(20 / 0.05), rel=1e-3
-    )
-
-
 def test_a_perfect_model_needs_only_the_inverse_difference():
     perfect = plan(0.01, disagreement=0.1).methods[-1]
     assert perfect.n_items == 299

@@ -1,28 +1,31 @@
 r"""Chen, Zaharia and Zou, *How did the model change?* ([CZZ22]_, api-shifts): MASA, statement by
 statement.
 
-An API was measured once on labelled items, as a confusion matrix :math:`C^o`. It is asked again about N
-of them, and :math:`\Delta C = C - C^o` is estimated. The items lie in partitions of one true label
-each. Arrays have one entry per partition k: its share :math:`p_k`, its uncertainty :math:`\sigma_k^2`,
-its answers :math:`N_k`; counts H have one row per partition and one column per answer.
+An API was measured once on labelled items, as a confusion matrix :math:`C^o`. It is asked again
+about N of them, and :math:`\Delta C = C - C^o` is estimated. The items lie in partitions of one true
+label each. Arrays have one entry per partition k: its share :math:`p_k`, its uncertainty
+:math:`\sigma_k^2`, its answers :math:`N_k`; counts H have a row per partition and a column per
+answer.
 
-| statement | function | test in tests/papers/test_api_shifts.py |
+| statement | function | test: `pytest tests/papers/test_api_shifts.py -k` |
 |---|---|---|
-| section 2: confusion matrix C, old matrix C^o, shift ΔC | `confusion_matrix` | the_trace_of_the_shift_is_the_change_of_accuracy |
-| section 3.1: partitions by true label and difficulty, K | `partitions` | partitions_are_pure_in_label_ordered_and_of_equal_size |
-| section 3.2: loss of an allocation, weights W | `allocation_loss` | the_loss_is_the_expected_squared_error_by_enumeration |
-| section 3.3, Definition 1: uncertainty score | `uncertainty_score` | definition_1_on_the_three_examples |
-| equation (3.1): its unbiased estimate | `uncertainty`, `running_uncertainty` | the_estimate_counts_the_pairs_that_disagree, ..._is_unbiased_by_enumeration |
-| Lemma 1: optimal allocation and its loss | `optimal_allocation`, `optimal_loss` | no_allocation_beats_the_optimum |
-| Algorithm 1, line 3, with a: which partition next | `masa_score`, `masa_choice` | the_policy_of_the_product_chooses_as_algorithm_1 |
-| Algorithm 1, lines 5-8; Lemma 5: MASA's update | `masa_update` | the_update_agrees_with_the_batch_at_every_step |
-| Algorithm 1, line 10: the estimated shift | `shift_estimate` | algorithm_1_returns_the_shift_of_its_line_10 |
-| Algorithm 1, all of it | `masa` | algorithm_1_..., masa_approaches_the_optimal_allocation |
-| Theorem 2: conditions, and the bound with its constants | `theorem_conditions`, `theorem_bound` | theorem_2_bounds_the_loss_of_the_algorithm |
-| appendix A: stopping rule, for MASA and for uniform sampling | `loss_bound`, `uniform_error_bound` | the_bound_is_above_the_loss..., uniform_sampling_stops_within_the_range_of_table_1 |
-| appendix B, Lemma 3: radius of the estimate | `uncertainty_radius` | lemma_3_holds_with_the_fourth_root_by_enumeration, ..._is_false_as_printed |
-| appendix B, Lemmas 6 and 7: no partition is asked much too little | `allocation_excess` | theorem_2_bounds_the_loss_of_the_algorithm |
-| section 4, baselines: uniform, equal, proportional | `uniform_loss`, `equal_allocation`, `proportional_allocation` | each_baseline_has_its_loss, the_policies_reach_the_allocations |
+| 2: C, old matrix C^o, ΔC | `confusion_matrix` | trace_of_the_shift |
+| 3.1: partitions, K | `partitions` | partitions_are_pure |
+| 3.2: loss, weights W | `allocation_loss` | loss_is_the_expected |
+| Definition 1 | `uncertainty_score` | definition_1 |
+| (3.1) | `uncertainty`, `running_uncertainty` | estimate_counts, unbiased, three_sums |
+| Lemma 1 | `optimal_allocation`, `optimal_loss` | beats_the_optimum |
+| Algorithm 1, line 3, a | `masa_score`, `masa_choice` | chooses_as_algorithm_1 |
+| lines 5-8, Lemma 5: MASA's update | `masa_update` | update_agrees, line_7 |
+| line 10 | `shift_estimate` | line_10 |
+| Algorithm 1, whole | `masa` | algorithm_1, masa_approaches |
+| Theorem 2, conditions | `theorem_conditions` | conditions_of_the_theorem |
+| Theorem 2, bound | `theorem_bound` | theorem_2_bounds |
+| A: stopping rule | `loss_bound`, `uniform_error_bound` | above_the_loss, table_1 |
+| Lemma 3 | `uncertainty_radius` | lemma_3 |
+| Lemmas 6 and 7 | `allocation_excess` | theorem_2_bounds |
+| 4: uniform | `uniform_loss` | baseline |
+| 4: equal, proportional | `equal_allocation`, `proportional_allocation` | baseline |
 
 `sampling.Masa` is line 3 in the product, with prices, failed calls and answers in flight. The error
 does not depend on :math:`C^o`; old answers *by item* are worth more than this allocation
@@ -53,8 +56,8 @@ def confusion_matrix(true: IntArray, answered: IntArray, *, shape: tuple[int, in
     r"""Return :math:`C_{ij} = \Pr[y = i, \hat y = j]`, the shares of all items; :math:`C^o` from old
     answers.
 
-    Section 2. The trace of a difference of two is the change of accuracy. A column beyond the labels
-    may stand for answers that are no label, which the paper does not have.
+    Section 2. The trace of a difference of two is the change of accuracy. A column beyond the
+    labels may stand for answers that are no label, which the paper does not have.
 
     Examples
     --------
@@ -106,8 +109,8 @@ def uncertainty_score(p: ArrayLike, *, weights: ArrayLike | None = None) -> Floa
     .. math:: \sigma^2 = \sum_j w_j^2 p_j (1 - p_j) \quad (= 1 - \sum_j p_j^2 \text{ without weights})   \tag{U1}
 
     The trace of the covariance of :math:`w_j 1[\hat y = j]`, so n answers cost σ²/n in squared
-    Frobenius error. *weights* are a row of the W of section 3.2, broadcast against *p*. The collision
-    entropy is :math:`-\log(1 - \sigma^2)`.
+    Frobenius error. *weights* are a row of the W of section 3.2, broadcast against *p*. The
+    collision entropy is :math:`-\log(1 - \sigma^2)`.
 
     Examples
     --------
@@ -180,7 +183,7 @@ def allocation_loss(shares: ArrayLike, sigma2: ArrayLike, allocation: ArrayLike)
 
 
 def optimal_allocation(shares: ArrayLike, sigma: ArrayLike, *, calls: int) -> FloatArray:
-    r"""Return how many of *calls* questions each partition gets if its uncertainty is known: Lemma 1.
+    r"""Return how many of *calls* each partition gets if its uncertainty is known: Lemma 1.
 
     .. math:: N^*_k = \frac{p_k \sigma_k}{\sum_l p_l \sigma_l} N   \tag{M1}
 
@@ -243,10 +246,10 @@ def masa_score(share: Any, asked: Any, sigma2: Any, *, exploration: float, reach
 
     .. math:: \frac{p}{N} \Bigl( \hat\sigma + w \sqrt[4]{a / N} \Bigr)  \tag{M2}
 
-    Line 3 prints a square root; the theory has the fourth (errata). No a between 0.01 and 20 differs
-    measurably, 0 is 7-170 times worse. Weights W are in σ̂ entry by entry, which minimises the
-    weighted loss, and *reach* w is the largest of the partition's row: the paper says only that line 3
-    is multiplied by them.
+    Line 3 prints a square root; the theory has the fourth (errata). No a between 0.01 and 20
+    differs measurably, 0 is 7-170 times worse. Weights W are in σ̂ entry by entry, which minimises
+    the weighted loss, and *reach* w is the largest of the partition's row: the paper says only that
+    line 3 is multiplied by them.
 
     Examples
     --------
@@ -281,8 +284,9 @@ def masa_update(
               - \frac{w_j^2 H_j}{n} - \hat\sigma^2_n \Bigr), \qquad
               \bar w^2 = \frac1n \sum_l w_l^2 H_l   \tag{M3}
 
-    :math:`1 - H_j/n - \hat\sigma^2_n` in the bracket without weights, as in the proof of Lemma 5 (B.3).
-    Line 7 as it is printed collapses to 0 (errata). N and μ̂ of lines 5 and 6 are H.sum() and H / N.
+    :math:`1 - H_j/n - \hat\sigma^2_n` in the bracket without weights, as in the proof of Lemma 5
+    (B.3). Line 7 as it is printed collapses to 0 (errata). N and μ̂ of lines 5 and 6 are H.sum()
+    and H / N.
 
     Examples
     --------
@@ -341,7 +345,7 @@ def masa(
     exploration: float = 1.0,
     weights: ArrayLike | None = None,
 ) -> MasaRun:
-    """Estimate how an API changed by Algorithm 1, as the paper states it: the draws are independent.
+    """Estimate how an API changed by Algorithm 1, as the paper states it: draws are independent.
 
     Costs O(LKN) and holds O(L²K) numbers (Lemma 5). `shift --strategy masa` asks no item twice.
 
@@ -395,7 +399,8 @@ def masa(
     return MasaRun(shift=shift, counts=counts, sigma2=sigma2, chosen=chosen)
 
 
-# Theorem 2 with its lemmas, and the stopping rule of appendix A. No result of `shift` rests on them.
+# Theorem 2 with its lemmas, and the stopping rule of appendix A. No result of `shift` rests on
+# them.
 
 
 def theorem_conditions(
@@ -494,7 +499,8 @@ def uncertainty_radius(answered: ArrayLike, *, delta: float) -> FloatArray:
 def loss_bound(
     shares: ArrayLike, answered: ArrayLike, sigma2: ArrayLike, *, delta: float = 0.05
 ) -> float:
-    r"""Return the upper bound on the loss at which MASA stops: below the square of the error wanted.
+    r"""Return the upper bound on the loss; MASA stops once it is below the square of the error
+    wanted.
 
     .. math:: \sum_k \frac{p_k^2}{N_k}
               \min\Bigl( 1, \hat\sigma_k^2 + \sqrt{\tfrac{\log(2/\delta)}{2 N_k}} \Bigr)   \tag{M7}

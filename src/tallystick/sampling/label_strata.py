@@ -179,19 +179,16 @@ def score_strata(
     score: ArrayLike,
     *,
     middle: float = 0.5,
-    posterior: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> LabelStrata:
-    """Return the strata of items by one score of class 1, calibrated or not.
+    """Return the strata of items by one score of class 1, taken for its probability.
 
     Parameters
     ----------
     score
-        One number per item, larger where class 1 is likelier.
+        One number in [0, 1] per item, larger where class 1 is likelier.
     middle
         The consensus is class 1 above it.
-    posterior
-        The probability of class 1 of each item; by default the score itself, if it lies in [0, 1].
     counts
         How many items each entry stands for; one by default.
 
@@ -207,16 +204,13 @@ def score_strata(
     values = np.asarray(score, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
         raise InputError("score must be a flat array of finite numbers with at least one item")
-    chance = values if posterior is None else np.asarray(posterior, dtype=np.float64)
-    if chance.shape != values.shape or not ((chance >= 0) & (chance <= 1)).all():
-        raise InputError(
-            "posterior must hold one probability per item: pass it, or scale the score"
-        )
+    if not ((values >= 0) & (values <= 1)).all():
+        raise InputError("score must lie in [0, 1]: scale it")
     distinct, place = np.unique(values, return_inverse=True)
     weight = np.ones(values.size) if counts is None else np.asarray(counts, dtype=np.float64)
     held = np.bincount(place, weights=weight).astype(np.float64)
     patterns = VotePatterns(codes=np.empty((distinct.size, 0), np.int64), counts=held, place=place)
-    mean = np.bincount(place, weights=chance * weight) / held
+    mean = np.bincount(place, weights=values * weight) / held
     return _by_score(distinct, np.column_stack((1 - mean, mean)), patterns=patterns, middle=middle)
 
 

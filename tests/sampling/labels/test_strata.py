@@ -137,7 +137,7 @@ def test_a_million_items_and_ten_judges_take_about_a_second():
         (lambda: vote_strata([[0.5]]), "integer"),
         (lambda: vote_strata(np.empty((0, 2), int)), "items x judges"),
         (lambda: score_strata([0.2, np.nan]), "score"),
-        (lambda: score_strata([-3.0, 2.0]), "posterior"),
+        (lambda: score_strata([-3.0, 2.0]), "scale it"),
         (lambda: LabelStrata(of=[0, 5], side=[0], guess=[[0.5, 0.5]]), "of must be in"),
     ],
 )

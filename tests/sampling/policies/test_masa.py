@@ -29,24 +29,6 @@ def test_weights_by_stratum_steer_towards_the_entries_that_matter() -> None:
     assert asked[0] / asked[1] == pytest.approx(5, rel=0.1)  # n ∝ p σ_W
 
 
-def test_it_approaches_the_optimal_allocation_of_lemma_1() -> None:
-    rng = np.random.default_rng(2)
-    strata = Strata(np.repeat([0, 1, 2], [2000, 6000, 2000]))
-    p = np.array([0.5, 0.02, 0.2])[strata.of]
-    answers = (rng.random(10_000) < p).astype(int)
-    plan = Plan(
-        strata=strata,
-        policy=Masa(exploration=0.01),
-        budget=Budget(calls=4000),
-        n_outcomes=2,
-        replacement=True,
-    )
-    asked = replay(plan, answers, runs=20, rng=1).observed().asked.mean(axis=0)
-    rate = np.bincount(strata.of, weights=answers) / strata.sizes
-    best = strata.shares * np.sqrt(2 * rate * (1 - rate))
-    assert asked / 4000 == pytest.approx(best / best.sum(), rel=0.1)
-
-
 def test_exploration_must_be_positive() -> None:
     with pytest.raises(InputError, match="abandoned"):
         Masa(exploration=0)

@@ -4,31 +4,37 @@ differences.
 How many items tell two models apart? This file has the rule, the inequalities, the sample sizes and
 the Ladder; `coin` has the coin problem and the distances between distributions.
 
-| statement | function | test in tests/papers/test_detecting_differences.py |
+| statement | function | test: `pytest tests/papers/test_detecting_differences.py -k` |
 |---|---|---|
-| 3.1: pick the model of lower empirical risk; how often that errs | `wrong_pick`, `wrong_pick_bound` | the_rule_errs_as_often_as_simulated, the_bound_of_the_rule_is_never_below_the_truth |
-| 3.2: the coin test S > εn/2 | `coin.mean_test_error`, `coin.mean_test_tosses` | the_exact_tosses_equal_the_table |
-| 3.2: Chebyshev's inequality | `Chebyshev` | no_bound_is_below_the_exact_binomial_tail |
-| 3.2: Figure 3.1 | `coin.coin_figure` | the_pictures_of_the_chapter_are_fresh |
-| 3.2, 3.5: the exception, 1/ε | `zero_failure_items` | the_perfect_predictor_needs_three_over_epsilon, ..._one_less_does_not |
-| 3.3, Proposition 1: Markov | `Markov` | markov_is_not_helped_by_more_items |
-| 3.3, Theorem 1: Chernoff | `Hoeffding(width=2, sides=1)`, sharper `Chernoff` | the_closed_forms_of_the_chapter, chernoff_is_the_sharpest_of_the_exponential_bounds |
-| 3.3: error of the coin test, 2 exp(-ε²n/8) | `coin.chernoff_error`, `coin.chernoff_tosses` | at_eight_over_epsilon_squared_the_bound_is_far_above_the_error |
-| 3.3, Theorem 2: Hoeffding | `Hoeffding` | no_bound_is_below_..., hoeffding_holds_for_unequal_widths_by_enumeration |
-| 3.4: total variation, of one draw and of n | `coin.total_variation`, `coin.total_variation_of_power`, `coin.binomial_total_variation` | total_variation_is_the_best_event, ..._equals_the_sum_over_all_sequences |
-| 3.4: Hellinger distance | `coin.hellinger_squared`, `coin.hellinger` | total_variation_lies_in_the_hellinger_sandwich |
-| 3.4, Claim 1 | `coin.coin_hellinger_squared` | claim_1_holds_up_to_99_hundredths_and_not_beyond |
-| 3.4: direct sum theorem | `coin.hellinger_squared_of_product` | the_direct_sum_theorem_holds_on_the_product_itself |
-| 3.4: between H² and √2 H | `coin.total_variation_from_hellinger` | total_variation_lies_in_the_hellinger_sandwich |
-| 3.4: no test below 1/(2ε²) tosses | `coin.claim_1_tosses`, sharper `coin.hellinger_tosses`, exact `coin.tosses_for_total_variation`, `coin.tosses_for_error` | what_claim_1_excludes_is_impossible, the_constants_are_those_of_the_normal_limit |
-| 3.5: sizes both ways, 1/√n and 1/ε² | `radius` and `items` of every inequality | items_is_the_first_n_..., the_tail_at_the_radius_is_alpha |
-| 3.5: k models, the union bound, log k | `union_radius`, `union_items`, `trade_off_figure` | the_union_bound_is_the_chapters, the_two_ways_of_the_union_bound_agree |
-| notes, Theorem 3: McDiarmid | `McDiarmid` | mcdiarmid_holds_for_a_statistic_that_is_no_mean |
-| not in the chapter: Bernstein, where variances are small | `Bernstein` | no_bound_is_below_the_exact_binomial_tail |
-| not in the chapter: the Ladder, and the attack on it | `Ladder`, `flip_attack` | two_lucky_flips_climb_the_free_rule_and_not_the_z_rule |
+| 3.1: the rule | `wrong_pick`, `wrong_pick_bound` | rule_errs, bound_of_the_rule |
+| 3.2: the coin test | `coin.mean_test_error`, `coin.mean_test_tosses` | exact_tosses |
+| 3.2: Figure 3.1 | `coin.coin_figure` | pictures, bars |
+| 3.2: Chebyshev | `Chebyshev` | no_bound_is_below |
+| 3.2, 3.5: the exception, 1/ε | `zero_failure_items` | clean_items, without_tails |
+| Proposition 1: Markov | `Markov` | markov |
+| Theorem 1: Chernoff | `Hoeffding(width=2, sides=1)` | closed_forms |
+| ... sharper | `Chernoff` | sharpest |
+| 3.3: error of the coin test | `coin.chernoff_error`, `coin.chernoff_tosses` | eight_over |
+| Theorem 2: Hoeffding | `Hoeffding` | no_bound_is_below, unequal_widths |
+| 3.4: total variation | `coin.total_variation` | best_event |
+| ... of n draws | `coin.binomial_total_variation` | binomial_overlap |
+| ... of more than two labels | `coin.total_variation_of_power` | between_powers |
+| 3.4: Hellinger | `coin.hellinger_squared`, `coin.hellinger` | sandwich |
+| Claim 1 | `coin.coin_hellinger_squared` | claim_1, closed_form_of_hellinger |
+| 3.4: direct sum | `coin.hellinger_squared_of_product` | direct_sum |
+| 3.4: H² ≤ TV ≤ √2 H | `coin.total_variation_from_hellinger` | sandwich |
+| 3.4: no test below 1/(2ε²) | `coin.claim_1_tosses` | claim_1_excludes |
+| ... sharper | `coin.hellinger_tosses` | constants, hellinger_never |
+| ... exact | `coin.tosses_for_total_variation`, `coin.tosses_for_error` | exact_tosses |
+| 3.5: sizes both ways | `radius` and `items` of each | items_is_the_first, at_the_radius |
+| 3.5: k models, the union bound | `union_radius`, `union_items` | union_bound, grow |
+| ... as a picture | `trade_off_figure` | pictures |
+| notes, Theorem 3: McDiarmid | `McDiarmid` | mcdiarmid |
+| not in the chapter: Bernstein | `Bernstein` | no_bound_is_below |
+| not in the chapter: the Ladder | `Ladder`, `flip_attack` | flips, released |
 
-"The hardest case, so that we really don't give up anything" (3.1) ignores that models answer the same
-items: `stats.power.paired_items` needs 4 to 20 times fewer. All errata:
+"The hardest case, so that we really don't give up anything" (3.1) ignores that models answer the
+same items: `stats.power.paired_items` needs 4 to 20 times fewer. All errata:
 ``docs/papers/detecting_differences.md#errata``.
 """
 
@@ -95,8 +101,8 @@ def wrong_pick_bound(n: int, difference: float) -> float:
 
 
 # Section 3.3 and notes: the inequalities. Each answers three questions on the mean of n independent
-# items: `tail`, `radius` and `items`. `sides=1` bounds deviations above the mean only; below it, apply
-# the bound to the negated items, for `Chernoff` to 1 - p.
+# items: `tail`, `radius` and `items`. `sides=1` bounds deviations above the mean only; below it,
+# apply the bound to the negated items, for `Chernoff` to 1 - p.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,8 +180,8 @@ class Chebyshev(TailBound):
     .. math:: P(|\bar X - μ| \ge t) \le \frac{σ^2}{n t^2}, \qquad
               P(\bar X - μ \ge t) \le \frac{σ^2}{σ^2 + n t^2} \quad\text{(one side, Cantelli)}
 
-    Section 3.2; items need to be uncorrelated, not independent. A loss in [0, 1] has variance at most
-    1/4, so :math:`\mathrm{Var} R_S \le 1/(4n)`; section 3.5 says 1 (errata).
+    Section 3.2; items need to be uncorrelated, not independent. A loss in [0, 1] has variance at
+    most 1/4, so :math:`\mathrm{Var} R_S \le 1/(4n)`; section 3.5 says 1 (errata).
 
     >>> Chebyshev().items(0.02, 0.05)
     12500
@@ -448,17 +454,17 @@ def trade_off_figure(
 
 # The Ladder: a leaderboard that may be asked again and again. Not in the chapter.
 #
-# Whoever submits, looks at the score and submits again fits the test set. The Ladder of Blum and Hardt
-# releases a new best risk only if it is better than the last by more than noise. With losses in [0, 1]
-# on n items, R the best released risk, r the new one and s the standard deviation of the differences of
-# losses to the best submission:
+# Whoever submits, looks at the score and submits again fits the test set. The Ladder of Blum and
+# Hardt releases a new best risk only if it is better than the last by more than noise. With losses
+# in [0, 1] on n items, R the best released risk, r the new one and s the standard deviation of the
+# differences of losses to the best submission:
 #
 # * *free* of parameters: release if r < R - s/√n;
 # * *z*: release if r < R - (s/√n) √(2 ln(K/α)), for K planned submissions.
 #
-# The free rule gives way to hill climbing: two changed answers that are both better lower the risk by
-# 2/n while s/√n is about √2/n, so every lucky pair is released and kept. The z rule is a one-sided test
-# at level α/K of each submission against the best one.
+# The free rule gives way to hill climbing: two changed answers that are both better lower the risk
+# by 2/n while s/√n is about √2/n, so every lucky pair is released and kept. The z rule is a
+# one-sided test at level α/K of each submission against the best one.
 
 Rule = Literal["z", "free"]
 

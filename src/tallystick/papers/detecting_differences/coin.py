@@ -1,5 +1,5 @@
-r"""The coin problem of [DD]_, sections 3.2 to 3.4: tell a fair coin P from a coin Q that shows heads
-with probability :math:`(1+ε)/2`.
+r"""The coin problem of [DD]_, sections 3.2 to 3.4: tell a fair coin P from a coin Q that shows
+heads with probability :math:`(1+ε)/2`.
 
 It is the smallest model of a benchmark, and here it is solved exactly, beside the bounds.
 
@@ -105,7 +105,8 @@ def chernoff_tosses(epsilon: float, error: float) -> int:
     return smallest(lambda n: bool(chernoff_error(epsilon, n) <= error))
 
 
-# Section 3.4: total variation is what a test can achieve, Hellinger is what multiplies over draws, and
+# Section 3.4: total variation is what a test can achieve, Hellinger is what multiplies over draws,
+# and
 #
 # .. math:: H^2 \le \mathrm{TV} \le \sqrt{H^2 (2 - H^2)} \le \sqrt 2\, H   \tag{D1}
 #
@@ -296,11 +297,13 @@ def coin_hellinger_squared(epsilon: npt.ArrayLike) -> Floats:
 
 
 def claim_1_tosses(epsilon: float) -> int:
-    r"""Return the tosses up to which Claim 1 excludes a total variation above 1/2: :math:`1/(2ε^2)`.
+    r"""Return the tosses up to which Claim 1 excludes a total variation above 1/2:
+    :math:`1/(2ε^2)`.
 
-    The chapter's three roundings: :math:`H^2 \le ε^2/4`, :math:`H_n^2 \le n H^2 \le 1/8` (section 3.4
-    says "Hellinger distance", the square is meant) and :math:`\mathrm{TV} \le \sqrt2 H`. Section 3.5
-    says :math:`1/(2ε^2)` for a gap ε as well; a gap γ is :math:`ε = 2γ`, so :math:`1/(8γ^2)` (errata).
+    The chapter's three roundings: :math:`H^2 \le ε^2/4`, :math:`H_n^2 \le n H^2 \le 1/8` (section
+    3.4 says "Hellinger distance", the square is meant) and :math:`\mathrm{TV} \le \sqrt2 H`.
+    Section 3.5 says :math:`1/(2ε^2)` for a gap ε as well; a gap γ is :math:`ε = 2γ`, so
+    :math:`1/(8γ^2)` (errata).
 
     >>> claim_1_tosses(0.1), hellinger_tosses(0.1), tosses_for_total_variation(0.1)
     (50, 115, 182)

@@ -222,7 +222,7 @@ def _asked(
         )
     how = question.run(question.budget or 0, strategy, limit=limit, coerce=data.rules.coerce)
     if question.dry_run:
-        return replace(forecast(items, how, latency=question.latency), notes=notes)
+        return replace(forecast(items, how), notes=notes)
 
     # Many different old answers, of which nobody says that they are labels, are texts.
     listed = items.labelled or data.rules.labels or len(items.labels) <= MOST_ANSWERS
@@ -231,7 +231,7 @@ def _asked(
     if question.history is not None:
         check_history(question.history, identity_of(items, client))
     if question.confirm is not None:
-        question.confirm(forecast(items, how, latency=question.latency).verdict)
+        question.confirm(forecast(items, how).verdict)
     with (question.progress or nullcontext)() as show:
         result = run(items, client, rows, how, progress=show)
     return replace(result, notes=notes)
