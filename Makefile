@@ -6,7 +6,7 @@ UV_VERSION := 0.13.7
 # Commands that start without compiled modules take three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-serve test test-slow corpus fuzz mutants check budget format notebooks sentences docs bench lock clean
+.PHONY: help demo demo-serve test test-slow corpus fuzz mutants check budget format notebooks sentences docs bench results lock clean
 
 help:  ## show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,8 +27,9 @@ demo-serve: $(STAMP)  ## a day of the service in less than a minute: votes, drif
 test: $(STAMP)  ## run the tests, the README and the docs
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-test-slow: $(STAMP)  ## run the long coverage simulations and rewrite their tables in docs/
+test-slow: $(STAMP)  ## run the long coverage simulations, keep their figures and show them in docs/
 	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m benchmarks.record
 
 corpus: $(STAMP)  ## keep the present answers of the corpus; say in the commit which moved, and why
 	$(BIN)/python -m tests.corpus write
@@ -38,12 +39,13 @@ fuzz: $(STAMP)  ## 20,000 malformed tables x verbs, in one process and in many (
 	$(BIN)/python -m tests.fuzz.run --files 1000 --first 19000 --per-process 1
 
 mutants: $(STAMP)  ## change the code in 60 places and see whether a test notices
-	$(BIN)/python benchmarks/mutants.py --write
+	$(BIN)/python -m benchmarks.mutants --write
 
-check: $(STAMP)  ## format, lint, types, import rules, docs build
+check: $(STAMP)  ## format, lint, types, benchmarks import, import rules, docs build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/mkdocs build --strict --quiet
 
@@ -63,10 +65,14 @@ sentences: $(STAMP)  ## list every sentence that a user may read, in build/sente
 docs: $(STAMP)  ## serve the documentation on this machine
 	$(BIN)/mkdocs serve
 
-bench: $(STAMP)  ## measure speed and truth, and write the tables into docs/benchmarks/
+bench: $(STAMP)  ## measure speed and truth, keep the figures and show them in docs/
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	for script in benchmarks/speed/*.py benchmarks/truth/*.py; do \
-	  case $$script in *_deep.py) continue;; esac; echo "== $$script"; $(BIN)/python $$script --write || exit 1; done
+	  case $$script in *_deep.py) continue;; esac; echo "== $$script"; $(BIN)/python -m $$(echo $${script%.py} | tr / .) --write || exit 1; done
+	$(BIN)/python -m benchmarks.record
+
+results: $(STAMP)  ## make the pages of docs/benchmarks/ from the data in benchmarks/results/
+	$(BIN)/python -m benchmarks.record
 
 lock: $(STAMP)  ## renew constraints.txt (no addresses in it)
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --no-header --no-annotate \

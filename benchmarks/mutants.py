@@ -1,10 +1,10 @@
 """Mutation run: whether a test fails when the code is wrong.
 
-``python benchmarks/mutants.py`` changes one operator or constant of the code at a time, 60 times,
+``python -m benchmarks.mutants`` changes one operator or constant of the code at a time, 60 times,
 and runs the quick tests until one fails: first the examples of the file and the tests of its room,
 then the corpus, then all that ``make test`` runs. A mutant that no test notices has survived.
 Mutants are chosen by a seeded rule: a room in turn, then one of its files, then one place in it.
-``--write`` makes docs/benchmarks/mutants.md of the results.
+``--write`` keeps the outcome in benchmarks/results.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.record import record
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "tallystick"
 STATE = ROOT / "benchmarks" / "mutants.json"
-PAGE = ROOT / "docs" / "benchmarks" / "mutants.md"
 MUTANTS = 60
 SECONDS = 1800
 
@@ -79,8 +80,8 @@ def places(module: Path) -> list[Mutant]:
     text = module.read_text(encoding="utf-8")
     starts = [0]
     lines = text.splitlines(keepends=True)
-    for line in lines:
-        starts.append(starts[-1] + len(line.encode("utf-8")))
+    for row in lines:
+        starts.append(starts[-1] + len(row.encode("utf-8")))
     data = text.encode("utf-8")
     name = str(module.relative_to(SOURCE))
     found = []
@@ -198,33 +199,36 @@ def _run(tests: list[str], source: Path) -> str:
     return "survived" if done.returncode == 0 else "killed"
 
 
-def table(results: dict[str, dict[str, Any]]) -> str:
-    """Return the page."""
+def show(results: dict[str, dict[str, Any]]) -> None:
+    """Show and keep the sums, and what survived the first run."""
     told = [one for one in results.values() if not one["first"].startswith(("gone", "not run"))]
     before = sum(one["first"].startswith("killed") for one in told)
     after = sum(one.get("now", one["first"]).startswith("killed") for one in told)
     why = sum("why" in one for one in told)
-    lines = [
-        "# Mutants",
-        "",
+    note = (
         f"One change to the code at a time, {len(told)} in all, chosen by a seeded rule over all"
         " rooms; the examples of the file and the tests of its room are run first, then all others."
-        " A mutant that no test notices has survived.",
-        "",
-        "| | killed | explained | survived |",
-        "|---|---|---|---|",
-        f"| first run | {before} of {len(told)} | | {len(told) - before} |",
-        f"| now | {after} of {len(told)} | {why} | {len(told) - after - why} |",
-        "",
-        "| place | change | first run | now |",
-        "|---|---|---|---|",
+        " A mutant that no test notices has survived."
+    )
+    rows = [
+        {"run": name, "killed": f"{killed} of {len(told)}", "explained": by, "survived": left}
+        for name, killed, by, left in (
+            ("first run", before, "", len(told) - before),
+            ("now", after, why, len(told) - after - why),
+        )
     ]
-    for place, one in results.items():
-        if one.get("first", "") == "survived":
-            now = one.get("why", one.get("now", one["first"]))
-            lines.append(f"| {place} | {one['change']} | {one['first']} | {now} |")
-    lines += ["", "Made by `python benchmarks/mutants.py`.", ""]
-    return "\n".join(lines)
+    record("mutants", "Mutants", rows, notes=[note])
+    survivors = [
+        {
+            "place": place,
+            "change": one["change"],
+            "first run": one["first"],
+            "now": one.get("why", one.get("now", one["first"])),
+        }
+        for place, one in results.items()
+        if one.get("first", "") == "survived"
+    ]
+    record("mutants-survivors", "Mutants that survived the first run", survivors, notes=[note])
 
 
 def main() -> None:
@@ -233,7 +237,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=MUTANTS, help="how many to run now")
     parser.add_argument("--again", action="store_true", help="run the survivors again")
     parser.add_argument("--list", action="store_true", help="only show which are chosen")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks/mutants.md")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     given = parser.parse_args()
     results = json.loads(STATE.read_text(encoding="utf-8")) if STATE.exists() else {}
     left = given.count
@@ -264,7 +268,7 @@ def main() -> None:
         sys.stdout.write(f"{place} {one.old!r} -> {one.new!r}: {found}\n")
         sys.stdout.flush()
     if given.write:
-        PAGE.write_text(table(results), encoding="utf-8")
+        show(results)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,4 @@
-"""Fill the indexes of generated pages when the site is built: a new table is found without being
-listed by hand.
-"""
+"""Fill pages when the site is built: what ``tallystick explain`` says, notebooks, sentences."""
 
 from __future__ import annotations
 
@@ -11,31 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-MARKER = "<!-- every page of this folder -->"
 WORDS = "<!-- the words of tallystick explain -->"
 VERBS = "<!-- the verbs of tallystick explain -->"
 NOTEBOOK = re.compile(r"<!-- notebook: (\w+\.ipynb) -->")
 SENTENCES = "<!-- every sentence that a user may read -->"
 EXPLAINED = Path(__file__).resolve().parent.parent / "src" / "tallystick" / "cli" / "explained"
-TOPICS = (
-    "audit",
-    "bound",
-    "compare",
-    "dynamic",
-    "judge",
-    "peers",
-    "sampling",
-    "shift",
-    "tally",
-    "transport",
-)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Put a list of its neighbours into a page that asks for it."""
+    """Put what a page asks for into its place."""
     folder = Path(page.file.abs_src_path).parent
-    if MARKER in markdown:
-        markdown = markdown.replace(MARKER, listed(folder))
     if WORDS in markdown:
         markdown = markdown.replace(WORDS, (EXPLAINED / "words.md").read_text(encoding="utf-8"))
     if VERBS in markdown:
@@ -71,24 +54,3 @@ def _verbs() -> str:
     pages = [path for path in sorted(EXPLAINED.glob("*.md")) if path.name != "words.md"]
     texts = [path.read_text(encoding="utf-8").replace("# How", "## How", 1) for path in pages]
     return "\n\n".join(texts)
-
-
-def listed(folder: Path) -> str:
-    """Return the titles of all pages in *folder* as links, by topic."""
-    topics: dict[str, list[str]] = {}
-    for path in sorted(folder.glob("*.md")):
-        if path.name != "index.md":
-            head = path.stem.partition("-")[0]
-            topics.setdefault(head if head in TOPICS else "mathematics", []).append(
-                f"- [{title(path)}]({path.name})"
-            )
-    return "\n\n".join(
-        f"## {topic.capitalize()}\n\n" + "\n".join(lines) for topic, lines in sorted(topics.items())
-    )
-
-
-def title(path: Path) -> str:
-    """Return the first heading of a page, without the word that all of its folder begin with."""
-    found = re.search(r"^# (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    words = found[1] if found else path.stem
-    return re.sub(r"^(Coverage|Speed|Dynamic benchmarks|Transport): ", "", words)

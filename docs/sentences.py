@@ -45,14 +45,11 @@ class UserSentence:
 
 def sentences(source: Path = SOURCE) -> list[UserSentence]:
     """Return every sentence of the package, by file and line."""
-    found: list[UserSentence] = []
-    for path in sorted(source.rglob("*.py")):
-        where = path.relative_to(source)
-        if "papers" in where.parts or path.name == "papers.py":
-            continue
+    found: set[UserSentence] = set()
+    for path in source.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        found += _of_file(tree, str(where))
-    return sorted(set(found))
+        found.update(of_file(tree, path.relative_to(source)))
+    return sorted(found)
 
 
 def page(source: Path = SOURCE) -> str:
@@ -71,18 +68,22 @@ def page(source: Path = SOURCE) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _of_file(tree: ast.Module, path: str) -> Iterator[UserSentence]:
-    skipped = {id(node) for node in _unread(tree)}
+def of_file(tree: ast.Module, where: Path) -> Iterator[UserSentence]:
+    """Return the sentences of one file; what only reproduces a paper speaks to nobody."""
+    if "papers" in where.parts or where.name == "papers.py":
+        return
+    path, nodes = str(where), list(ast.walk(tree))
+    skipped = {id(part) for node in _unread(nodes) for part in ast.walk(node)}
     raised = {
         id(part)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Raise) and node.exc is not None
         for part in ast.walk(node.exc)
     }
-    helped = {
-        id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) for part in _help_of(node)
-    }
-    for node in _strings(tree, skipped):
+    helped = {id(part) for node in nodes if isinstance(node, ast.Call) for part in _help_of(node)}
+    for node in nodes:
+        if id(node) in skipped or not isinstance(node, ast.JoinedStr | ast.Constant):
+            continue
         text = _written(node)
         if len(re.findall(r"[A-Za-z]{2,}", text.replace("{…}", " "))) < LEAST_WORDS:
             continue
@@ -98,22 +99,11 @@ def _of_file(tree: ast.Module, path: str) -> Iterator[UserSentence]:
         yield UserSentence(path, node.lineno, kind, " ".join(text.split()))
 
 
-def _strings(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.JoinedStr]:
-    """Return string literals, an f-string as one, from the outside in."""
-    for child in ast.iter_child_nodes(node):
-        if id(child) in skipped:
-            continue
-        if isinstance(child, ast.JoinedStr) or (
-            isinstance(child, ast.Constant) and isinstance(child.value, str)
-        ):
-            yield child
-        else:
-            yield from _strings(child, skipped)
-
-
-def _unread(tree: ast.Module) -> Iterator[ast.AST]:
-    """Return docstrings, comments in the form of strings, queries and annotations."""
-    for node in ast.walk(tree):
+def _unread(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    """Return docstrings, comments in the form of strings, queries, annotations, and the parts of
+    f-strings, each of which is one sentence.
+    """
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -127,10 +117,10 @@ def _unread(tree: ast.Module) -> Iterator[ast.AST]:
                 "filter",
             ):
                 yield from node.args
-        elif isinstance(node, ast.AnnAssign) or (
-            isinstance(node, ast.arg) and node.annotation is not None
-        ):
+        elif isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             yield node.annotation
+        elif isinstance(node, ast.JoinedStr):
+            yield from node.values
 
 
 def _help_of(node: ast.Call) -> Iterator[ast.AST]:
@@ -145,7 +135,7 @@ def _help_of(node: ast.Call) -> Iterator[ast.AST]:
 
 def _written(node: ast.Constant | ast.JoinedStr) -> str:
     if isinstance(node, ast.Constant):
-        return str(node.value)
+        return node.value if isinstance(node.value, str) else ""
     return "".join(
         str(part.value) if isinstance(part, ast.Constant) else "{…}" for part in node.values
     )

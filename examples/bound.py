@@ -10,11 +10,7 @@ tally = Tally.of(rows)
 # %% Between what the accuracy and the F1 of spam lie, under two label models
 question = bound.BoundTarget(metrics=("accuracy", "f1"), positive=1, at_least=0.6)
 result = bound.bound(
-    tally,
-    prediction="classifier",
-    label_models=("dawid-skene", "triplet"),
-    target=question,
-    rng=0,
+    tally, prediction="classifier", label_models=("dawid-skene", "triplet"), target=question, rng=0
 )
 print(result.summary())
 

@@ -2,6 +2,9 @@
 # How did this API change, for few paid calls? Generated data; replace `ask` by a call to your API.
 
 # %%
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from tallystick import shift
@@ -20,10 +23,10 @@ class MyApi(Client):
     """Answer one row at a time; raise `Fault` where a call fails."""
 
     @property
-    def description(self):
+    def description(self) -> dict[str, Any]:
         return {"kind": "my api", "version": 2}
 
-    async def answer(self, row):
+    async def answer(self, row: Mapping[str, Any]) -> str:
         return str(today[row["number"]])
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib.util
 import re
 import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from docs.sentences import of_file
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "tallystick"
@@ -29,14 +30,7 @@ Budget = dict[str, dict[str, float]]
 
 def measured() -> Budget:
     """Count everything that has a ceiling and that can be counted without running the tests."""
-    lines, files = _rooms()
-    return {
-        "lines": lines,
-        "files": files,
-        "surface": _surface(),
-        "shape": _shape(),
-        "beside": _beside(),
-    }
+    return {**_source(), "beside": _beside()}
 
 
 def ceilings() -> Budget:
@@ -72,15 +66,10 @@ def table(now: Budget, allowed: Budget) -> str:
     return "\n".join(rows) + "\n"
 
 
-def code_lines(path: Path) -> int:
-    """Count the lines of code of a Python file."""
-    text = path.read_text(encoding="utf-8")
+def _code_lines(text: str, nodes: list[ast.AST]) -> int:
     docs: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        if not isinstance(body, list) or not body or isinstance(node, ast.Lambda):
-            continue
-        first = body[0]
+    for node in nodes:
+        first = (getattr(node, "body", None) or [None])[0]
         said = first.value if isinstance(first, ast.Expr) else None
         if isinstance(said, ast.Constant) and isinstance(said.value, str):
             docs.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
@@ -98,33 +87,57 @@ def room_of(path: Path) -> str:
     return "/".join(parts[:2]) if parts[0] == "verbs" and len(parts) > 2 else parts[0]
 
 
-def _rooms() -> tuple[dict[str, float], dict[str, float]]:
+def _source() -> Budget:
+    """Count the source: lines and files per room, what a user meets, and the shape of functions and
+    lines, so that lines do not fall by denser code. Each file is parsed once, for all of it.
+    """
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()
+    names = sentences = rows = characters = parameters = statements = 0
     for path in sorted(SOURCE.rglob("*.py")):
-        lines[room_of(path)] += code_lines(path)
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        inside = [tree, *_inside(tree)]
+        lines[room_of(path)] += _code_lines(text, inside)
         files[room_of(path)] += 1
-    return dict(sorted(lines.items())), dict(sorted(files.items()))
+        names += _exported(tree) if path.name == "__init__.py" else 0
+        sentences += len(set(of_file(tree, path.relative_to(SOURCE))))
+        for node in inside:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                given = node.args
+                own = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+                parameters = max(parameters, len(own))
+                held = sum(isinstance(one, ast.stmt) for one in _inside(node))
+                statements = max(statements, held)
+        written = [len(row) for row in text.split("\n") if row.strip()]
+        rows += len(written)
+        characters += sum(written)
 
-
-def _surface() -> dict[str, float]:
-    """Count what a user meets: options, public names, sentences."""
     options = [name for command in _commands() for name in command]
-    names = 0
-    for path in SOURCE.rglob("__init__.py"):
-        names += _exported(path)
-    held = importlib.util.spec_from_file_location("sentences", ROOT / "docs" / "sentences.py")
-    assert held is not None
-    assert held.loader is not None
-    module = importlib.util.module_from_spec(held)
-    sys.modules[held.name] = module
-    held.loader.exec_module(module)
     return {
-        "options": len(set(options)),
-        "options with repeats": len(options),
-        "public names": names,
-        "sentences": len(module.sentences()),
+        "lines": dict(sorted(lines.items())),
+        "files": dict(sorted(files.items())),
+        "surface": {
+            "options": len(set(options)),
+            "options with repeats": len(options),
+            "public names": names,
+            "sentences": sentences,
+        },
+        "shape": {
+            "parameters of a function": parameters,
+            "statements of a function": statements,
+            "characters per line": round(characters / rows, 2),
+        },
     }
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """Return what a node holds in blocks, at any depth: statements, and no expression."""
+    for block in ("body", "orelse", "handlers", "finalbody", "cases"):
+        held = getattr(node, block, None)
+        for one in held if isinstance(held, list) else ():
+            yield one
+            yield from _inside(one)
 
 
 def _commands() -> Iterator[list[str]]:
@@ -148,35 +161,13 @@ def _commands() -> Iterator[list[str]]:
     yield from walk(app)
 
 
-def _exported(path: Path) -> int:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+def _exported(tree: ast.Module) -> int:
+    for node in tree.body:
         if isinstance(node, ast.Assign) and any(
             isinstance(one, ast.Name) and one.id == "__all__" for one in node.targets
         ):
             return len(ast.literal_eval(node.value))
     return 0
-
-
-def _shape() -> dict[str, float]:
-    """Measure functions and lines, so that lines do not fall by denser code."""
-    parameters = statements = lines = characters = 0
-    for path in SOURCE.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                given = node.args
-                own = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-                parameters = max(parameters, len(own))
-                inside = sum(isinstance(one, ast.stmt) for one in ast.walk(node)) - 1
-                statements = max(statements, inside)
-        rows = [row for row in text.split("\n") if row.strip()]
-        lines += len(rows)
-        characters += sum(map(len, rows))
-    return {
-        "parameters of a function": parameters,
-        "statements of a function": statements,
-        "characters per line": round(characters / lines, 2),
-    }
 
 
 def _beside() -> dict[str, float]:

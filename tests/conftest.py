@@ -1,4 +1,4 @@
-"""What every test may ask for: the real data, if it is here, and a place to publish a coverage
+"""What every test may ask for: the real data, if it is here, and a place to keep a coverage
 table."""
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from benchmarks.record import keep
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,18 +36,17 @@ def shared_data() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def publish_coverage() -> Callable[[str, str, Sequence[Mapping[str, Any]]], None]:
-    """Write the rows of a slow simulation to docs/coverage/NAME.md, under a sentence that says what
-    they are."""
+@pytest.fixture
+def publish_coverage(
+    request: pytest.FixtureRequest,
+) -> Callable[[str, str, Sequence[Mapping[str, Any]]], None]:
+    """Keep the rows of a slow simulation as benchmarks/results/coverage-NAME.json, with a sentence
+    that says what they are."""
 
     def publish(name: str, sentence: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        names = list(rows[0])
-        lines = [f"# Coverage: {name.replace('-', ' ')}", "", sentence, ""]
-        lines += ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-        lines += ["| " + " | ".join(_cell(row[key]) for key in names) + " |" for row in rows]
-        lines += ["", "Remade by `make test-slow`.", ""]
-        (ROOT / "docs" / "coverage" / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
+        command = f"pytest -m slow {request.path.relative_to(ROOT).as_posix()}"
+        title = f"Coverage: {name.replace('-', ' ')}"
+        keep(f"coverage-{name}", title, rows, [sentence], command=command)
 
     return publish
 
@@ -70,7 +71,3 @@ def spark() -> Iterator[Any]:
     )
     yield session
     session.stop()
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

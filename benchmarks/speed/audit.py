@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
 
 ROWS = 1_000_000
 ACCURACIES = (0.9, 0.85, 0.8, 0.75, 0.7)

@@ -1,16 +1,15 @@
 """Bounds from counts against the method as the paper describes it: dense tensors, L-BFGS, torch.
 
-Run: ``python benchmarks/speed/bound.py [--write]``; needs torch. All in one process, on one thread.
+Run: ``python -m benchmarks.speed.bound [--write]``; needs torch. All in one process, on one thread.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -18,12 +17,11 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
-from tallystick.stats.transport import agreement
-from tallystick.stats.transport_smoothed import smoothed
-from tallystick.verbs.bound.forward import Evidence, Scheme, Summary, forward, label_bins
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
+from tallystick.papers.frechet_bounds import Summary
+from tallystick.papers.frechet_bounds.dual import agreement
+from tallystick.papers.frechet_bounds.smoothed_dual import smoothed
+from tallystick.verbs.bound.forward import Evidence, Scheme, forward, label_bins
 
 EPSILON = 0.01 / np.log(2)
 
@@ -83,6 +81,10 @@ def best(work: Callable[[], Any], times: int) -> float:
     return min(found)
 
 
+def accuracy_ends(q: np.ndarray, p: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    return agreement(q, p).mean(counts.sum(axis=1))
+
+
 def on_counts(p: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     weight = counts.sum(axis=1)
     atoms = np.tile(np.eye(2), (len(p), 1))
@@ -110,14 +112,14 @@ def main() -> None:
         start = time.perf_counter()
         low, high = dense(z, h, p)
         slow = time.perf_counter() - start
-        sharp = agreement(q, p).mean(counts.sum(axis=1))
-        closed = best(lambda q=q, p=p, counts=counts: agreement(q, p).mean(counts.sum(axis=1)), 200)
-        dual = best(lambda p=p, counts=counts: on_counts(p, counts), 5)
+        sharp = accuracy_ends(q, p, counts)
+        closed = best(partial(accuracy_ends, q, p, counts), 200)
+        dual = best(partial(on_counts, p, counts), 5)
         soft = on_counts(p, counts)
         evidence = Evidence(
             counts=counts, p=p, bins=label_bins(p, counts.sum(axis=1).astype(float))
         )
-        full = best(lambda e=evidence: forward(e, [Summary("accuracy")], rng=0, scheme=Scheme()), 5)
+        full = best(partial(forward, evidence, [Summary("accuracy")], rng=0, scheme=Scheme()), 5)
         rows.append(
             {
                 "n": n,

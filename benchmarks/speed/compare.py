@@ -1,25 +1,21 @@
 """All pairs of 200 models on 10,000 items: exact p-values against a statsmodels loop, intervals,
 max-T, memory.
 
-Run: ``python benchmarks/speed/compare.py [--write]``; statsmodels is the peer and may be absent.
+Run: ``python -m benchmarks.speed.compare [--write]``; statsmodels is the peer and may be absent.
 """
 
 from __future__ import annotations
 
 import resource
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 
+from benchmarks.record import record
 from tallystick.stats.maxt import pairwise_max_t
 from tallystick.verbs.compare.pairs import discordance, exact_score, mcnemar, tango
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
 
 MODELS, ITEMS = 200, 10_000
 

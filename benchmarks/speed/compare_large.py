@@ -1,7 +1,7 @@
 """``tallystick compare`` from a CSV file to JSON and a page: 200, 1,000 and 5,000 models on 500
 items.
 
-Run: ``python benchmarks/speed/compare_large.py [--write]``.
+Run: ``python -m benchmarks.speed.compare_large [--write]``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
 
 ITEMS = 500
 

@@ -1,26 +1,21 @@
 """Batched rollouts against one rollout at a time, and the other numbers that a user waits for.
 
-Run: ``python benchmarks/speed/dynamic.py [--write]``. One core.
+Run: ``python -m benchmarks.speed.dynamic [--write]``. One core.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
-from tallystick import dynamic
+from benchmarks.record import record
 from tallystick.papers.dynamic_benchmarks.rollouts import Learner, RandomErrors, roll
+from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.panel import forecast_panel
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1

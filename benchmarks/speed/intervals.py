@@ -6,25 +6,22 @@ NumPy: one vectorised capital process a grid mean. Its ends are good to one grid
 compare values, it is run again, twice, on 1001 means within the grid cell beside each end, which
 makes its ends good to 1e-9; these passes are not part of the time that we compare with.
 
-Run: ``python benchmarks/speed/intervals.py [--write]``.
+Run: ``python -m benchmarks.speed.intervals [--write]``.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.record import record
 from tallystick._rng import as_rng
 from tallystick.stats.anytime import betting
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
 
 ALPHA, N, GRID = 0.05, 10_000, 1000
 Floats = NDArray[np.float64]
@@ -35,7 +32,10 @@ def plain_bets(x: Floats, *, anytime: bool) -> Floats:
     mean = (0.5 + np.cumsum(x)) / (t + 1)
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
     before = np.append(0.25, variance[:-1])
-    return np.sqrt(2 * np.log(2 / ALPHA) / (before * (t * np.log(1 + t) if anytime else len(x))))
+    bets: Floats = np.sqrt(
+        2 * np.log(2 / ALPHA) / (before * (t * np.log(1 + t) if anytime else len(x)))
+    )
+    return bets
 
 
 def plain_kept(x: Floats, bets: Floats, means: Floats, population: int | None) -> NDArray[np.bool_]:
@@ -102,8 +102,8 @@ def main() -> None:
         for mode, options in modes.items():
             ours = betting(x, alpha=ALPHA, **options)[0]  # the first call also compiles
             exact = refined(x, plain(x, **options), **options)
-            fast = best(lambda x=x, options=options: betting(x, alpha=ALPHA, **options), 100)
-            slow = best(lambda x=x, options=options: plain(x, **options), 5)
+            fast = best(partial(betting, x, alpha=ALPHA, **options), 100)
+            slow = best(partial(plain, x, **options), 5)
             apart = max(abs(ours.low - exact[0]), abs(ours.high - exact[1]))
             rows.append(
                 {

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
-from tallystick import judge
-from tallystick.stats.latent_triplet import solve_moments, trio_moments
+from benchmarks.record import record
+from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.logical import Logic, logical_curve
 
@@ -92,7 +88,6 @@ def main() -> None:
         "spectral",
         "logical",
         "search",
-        "sensitivity",
     )
     for name in names:
         method = getattr(judge, name)
@@ -100,7 +95,7 @@ def main() -> None:
         rows.append(
             {
                 "work": f"{name}, 10,000,000 items of 5 judges, from a tally",
-                "ms": 1e3 * best(lambda m=method: m(tally)),
+                "ms": 1e3 * best(partial(method, tally)),
             }
         )
     rows.append(
@@ -123,7 +118,7 @@ def main() -> None:
         rows.append(
             {
                 "work": f"evaluate, 4,000 coin flips of {judges} judges",
-                "ms": 1e3 * best(lambda t=coins: judge.evaluate(t), 2),
+                "ms": 1e3 * best(partial(judge.evaluate, coins), 2),
                 "before, ms": COIN_FLIPS_BEFORE[judges],
             }
         )

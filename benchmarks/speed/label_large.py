@@ -1,6 +1,6 @@
 """``tallystick label`` on a million items and ten systems: memory and time of each step.
 
-Run: ``python benchmarks/speed/label_large.py [--write]``.
+Run: ``python -m benchmarks.speed.label_large [--write]``.
 
 Each step is a process of its own, from the command line, so its peak is what a user would see. The
 next batch is also timed inside an open session, as a page or a queue draws it.
@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
 
 ITEMS, SYSTEMS, JUDGES = 1_000_000, 10, 3
 
@@ -55,7 +54,7 @@ def write_tables(folder: Path) -> None:
     pq.write_table(pa.table({"item": pa.array(items), **wide}), folder / "wide.parquet")
 
 
-def ran(folder: Path, *words: str, program: Sequence[str] = ()) -> dict[str, float]:
+def ran(folder: Path, *words: str, program: Sequence[str] = ()) -> dict[str, object]:
     """Run one command; return its seconds on the clock and on the processor, and its peak."""
     label = (sys.executable, "-c", "from tallystick.cli import main; main()", "label")
     began = time.perf_counter()
@@ -113,7 +112,7 @@ def answered(path: Path) -> None:
         writer.writerows([{**row, "answer": "1"} for row in rows])
 
 
-def drawn(session: Path) -> dict[str, float]:
+def drawn(session: Path) -> dict[str, object]:
     """Return what the second batch takes where the session is open already."""
     code = (
         "import os, resource, sys, time\n"
@@ -137,10 +136,10 @@ def drawn(session: Path) -> dict[str, float]:
     return {"seconds": clock, "processor seconds": used, "peak memory, GB": peak * 1024 / 1e9}
 
 
-def libraries(folder: Path) -> dict[str, float]:
+def libraries(folder: Path) -> dict[str, object]:
     """Return what it takes to start Python and load what every step needs, without any work."""
     code = "import duckdb, pyarrow.parquet, scipy.special, tallystick.cli.label"
-    code += "; from tallystick.sampling.labels import _refuted"
+    code += ", tallystick.sampling.label_means"
     return ran(folder, program=(sys.executable, "-c", code))
 
 

@@ -15,15 +15,14 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.stats.latent_fit import LatentFit, fit, simulate
 from tallystick.stats.latent_model import LatentModel, LatentOptions
 
@@ -94,6 +93,10 @@ def compare(
     name: str, codes: np.ndarray[Any, Any], n_classes: int, dense: bool
 ) -> list[dict[str, Any]]:
     dawid_skene = crowd_kit()
+
+    def peer_fit(**options: float) -> Any:
+        return dawid_skene(**options).fit(frame)
+
     frame = long_table(codes)
     grid, counts = patterns(codes, n_classes) if dense else (codes, np.ones(codes.shape[0]))
     ours_s, ours = clock(lambda: fit(grid, counts, n_classes=n_classes), 20)
@@ -104,12 +107,12 @@ def compare(
     )
     plain = fit(grid, counts, n_classes=n_classes, options=LatentOptions(accelerate=False))
     rows = []
-    settings = {
+    settings: dict[str, dict[str, float]] = {
         "its defaults": {},
         f"{plain.iterations} steps": {"n_iter": plain.iterations, "tol": -np.inf},
     }
     for setting, options in settings.items():
-        peer_s, peer = clock(lambda options=options: dawid_skene(**options).fit(frame), 3)
+        peer_s, peer = clock(partial(peer_fit, **options), 3)
         rows.append(
             {
                 "votes": name,

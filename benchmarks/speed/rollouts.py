@@ -3,24 +3,20 @@
 The same rollouts run in one process, in two processes of joblib, on two Dask workers and on two Ray
 workers; the predictions must be equal. Wall seconds: the start of a cluster is counted apart. Ray
 is not an extra of Tallystick (``pip install ray``); it is left out where it is absent.
-Run: ``python benchmarks/speed/rollouts.py [--write]``.
+Run: ``python -m benchmarks.speed.rollouts [--write]``.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import joblib
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.verbs.dynamic import run_experiment
 from tallystick.verbs.dynamic.experiment import Execution
 

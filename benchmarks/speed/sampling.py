@@ -1,6 +1,6 @@
 """Measure how fast the sampler decides, alone and replayed.
 
-    python benchmarks/speed/sampling.py [--write]
+    python -m benchmarks.speed.sampling [--write]
 
 The peer is Algorithm 1 of MASA (corrected) as one would write it in NumPy: all scores anew for
 every question.
@@ -8,17 +8,15 @@ every question.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
+from tallystick.papers.api_shifts import uncertainty
 from tallystick.sampling import (
     Budget,
     Flips,
@@ -31,7 +29,6 @@ from tallystick.sampling import (
     Uniform,
     replay,
 )
-from tallystick.stats.signs import uncertainty
 
 STRATA, LABELS, ITEMS, CALLS = 93, 31, 64_000, 5000
 
@@ -125,7 +122,7 @@ def main() -> None:
         )
     for name, policy in (("MASA", Masa()), ("default (Flips)", Flips())):
         plan = plan_of(policy, 2000)
-        lapse = best(lambda plan=plan: replay(plan, new, runs=1500, rng=1), 1)
+        lapse = best(partial(replay, plan, new, runs=1500, rng=1), 1)
         speed = 1500 * 2000 / lapse
         what = f"replay of 1500 x 2000, {name}: {lapse:.1f} s"
         rows.append({"what": what, "questions a second": round(speed), "ratio": speed / plainly})

@@ -1,7 +1,7 @@
 """Cost by rows, judges and labels, beside the same count in DuckDB and Polars, in one run.
 
 Every figure is a process of its own: processor seconds and peak memory as the system reports them.
-Run: ``python benchmarks/speed/scale.py [rows|judges|labels|long|billion] [--write]``; a number
+Run: ``python -m benchmarks.speed.scale [rows|judges|labels|long|billion] [--write]``; a number
 as a second word is the most rows, judges or votes (1e8 by default).
 """
 
@@ -13,8 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
 
 WIDE = """
 import duckdb, sys

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
-from tallystick import score
+from benchmarks.record import record
 from tallystick.table import Tally
+from tallystick.verbs import score
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.reading import consensus, read_outputs
 from tallystick.verbs.score.systems import estimate_systems

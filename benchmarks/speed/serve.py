@@ -1,6 +1,6 @@
 """What the service costs: processor time per record, answers, results at a million rows, memory.
 
-``python benchmarks/speed/serve.py [ingest] [beside] [million] [--postgres]`` starts real servers and
+``python -m benchmarks.speed.serve [ingest] [beside] [million] [--postgres]`` starts real servers and
 sends from a process of its own, so that the server's processor time is the server's alone.
 ``million --rows 10000000 --keep FOLDER --piece 1000000`` fills a stream over several calls.
 """
@@ -15,7 +15,6 @@ import os
 import random
 import sqlite3
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -25,18 +24,15 @@ from typing import Any
 
 import httpx
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-from tests.serve.postgres import postgres_server
-from tests.serve.web import running
-
+from benchmarks.record import record
 from tallystick.serve.app import make_service
 from tallystick.serve.ingest import LabelRecord, VoteRecord
 from tallystick.serve.ingest_write import Source, apply
 from tallystick.serve.jobs import Config
 from tallystick.serve.store import open_store
 from tallystick.serve.writer import find_stream
+from tests.serve.postgres import postgres_server
+from tests.serve.web import running
 
 JUDGES = ("gpt", "claude", "llama", "qwen", "rule")
 _CLIENT = httpx.Client(timeout=120)  # one for all: making one takes longer than an answer
@@ -247,7 +243,7 @@ def filled(path: Path | str, n: int, *, most: int = 10**9) -> int:
             records = []
             for k in range(start, min(end, start + 10_000)):
                 truth = rng.random() < 0.4
-                votes = {
+                votes: dict[str, str | int | bool | None] = {
                     judge: "pass" if truth == (rng.random() < 0.9 - 0.05 * place) else "fail"
                     for place, judge in enumerate(JUDGES)
                 }

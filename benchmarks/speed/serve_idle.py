@@ -1,7 +1,7 @@
 """Every wall time that the design of the service asks for, on both databases, in ten minutes.
 
-``python benchmarks/speed/serve_idle.py --write`` on a machine that does nothing else; the table goes
-into docs/benchmarks/serve.md. ``--rows 20000 --posts 100 --changes 5`` tries it out. PostgreSQL runs with fsync.
+``python -m benchmarks.speed.serve_idle --write`` on a machine that does nothing else;
+``--rows 20000 --posts 100 --changes 5`` tries it out. PostgreSQL runs with fsync.
 """
 
 from __future__ import annotations
@@ -18,12 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from tests.serve.postgres import fresh_database, postgres_process
-from tests.serve.web import running
-
-from serve import (
+from benchmarks.record import record
+from benchmarks.speed.serve import (
     _CLIENT,
     _TICK,
     JUDGES,
@@ -38,9 +34,8 @@ from serve import (
     quantile,
 )
 from tallystick.serve.store import open_store
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "serve.md"
-BEGIN, END = "<!-- idle: begin -->", "<!-- idle: end -->"
+from tests.serve.postgres import fresh_database, postgres_process
+from tests.serve.web import running
 
 
 def busy() -> tuple[float, float]:
@@ -231,22 +226,6 @@ def rows(found: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str
     yield line("slowest page", lambda one: f"{one['large']['page']:.0f} ms")
 
 
-def table(found: Mapping[str, Mapping[str, Any]], n: int, cores: float) -> str:
-    """Return the table in Markdown."""
-    lines = [f"| asked ({n:,} rows) | {' | '.join(found)} |", "|---" * (1 + len(found)) + "|"]
-    lines += [f"| {asked} | {' | '.join(cells)} |" for asked, cells in rows(found)]
-    note = f"On average {cores:.1f} of {os.cpu_count()} processors were in use during this run."
-    return "\n".join([*lines, "", f"{time.strftime('%Y-%m-%d')}. {note}"])
-
-
-def write(text: str) -> None:
-    """Put the table into the page, between its two marks."""
-    page = PAGE.read_text(encoding="utf-8")
-    head, _, rest = page.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
-
-
 @contextmanager
 def stores(names: list[str]) -> Iterator[dict[str, str | None]]:
     """Yield the addresses by name, None for SQLite; PostgreSQL is started and stopped."""
@@ -273,7 +252,7 @@ def main() -> None:
     parser.add_argument("--posts", type=int, default=2_000, help="requests per measurement")
     parser.add_argument("--changes", type=int, default=100, help="results after a change")
     parser.add_argument("--store", action="append", choices=["SQLite", "PostgreSQL"])
-    parser.add_argument("--write", action="store_true", help="into docs/benchmarks/serve.md")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     given = parser.parse_args()
     others, begun = Others(), time.perf_counter()
     found: dict[str, dict[str, Any]] = {}
@@ -289,11 +268,15 @@ def main() -> None:
                 path = address or str(Path(folder) / "tallystick.sqlite")
                 one["large"] = large(options, path, Path(folder), given.rows, given.changes)
             print(name, one["large"], flush=True)
-    text = table(found, given.rows, others.cores())
-    print(text)
+    asked = f"asked ({given.rows:,} rows)"
+    cores = f"{others.cores():.1f} of {os.cpu_count()}"
+    record(
+        "serve-idle",
+        "Serve: wall times on an idle machine",
+        [{asked: one, **dict(zip(found, cells, strict=True))} for one, cells in rows(found)],
+        notes=[f"On average {cores} processors were in use during this run."],
+    )
     print(f"{time.perf_counter() - begun:.0f} s")
-    if given.write:
-        write(text)
 
 
 if __name__ == "__main__":

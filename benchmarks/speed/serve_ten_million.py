@@ -1,6 +1,6 @@
 """A result at ten million rows: how long it takes after a change, on SQLite or PostgreSQL.
 
-``python benchmarks/speed/serve_ten_million.py [ROWS] [TIMES] [--postgres]`` lets the service's own ingest
+``python -m benchmarks.speed.serve_ten_million [ROWS] [TIMES] [--postgres]`` lets the service's own ingest
 write ROWS rows (a million by default), copies them TIMES - 1 times by SQL, because posting them all
 would take minutes, and asks after each of 25 posts. Wall times need an idle machine.
 """
@@ -15,14 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import serve_idle
+from benchmarks.speed import serve, serve_idle
+from tallystick.serve.store import open_store
 from tests.serve.postgres import fresh_database, postgres_process
 from tests.serve.web import running
-
-import serve
-from tallystick.serve.store import open_store
 
 POSTS = 25
 
@@ -49,7 +45,7 @@ def copied(address: str, rows: int, times: int) -> float:
     with store.read() as reader:
         [(bodies,)] = reader.all("select sum(length(body)) from batch")
         [(held,)] = reader.all("select count(*) from rows")
-    per_row = (store.size() - int(bodies)) / held
+    per_row = (store.size() - int(bodies)) / int(held)
     store.close()
     return per_row
 
@@ -59,7 +55,8 @@ def main() -> None:
     rows, times = (numbers + [1_000_000, 10][len(numbers) :])[:2]
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        address, options = str(folder / "tallystick.sqlite"), ()
+        address = str(folder / "tallystick.sqlite")
+        options: tuple[str, ...] = ()
         if "--postgres" in sys.argv:
             server = stack.enter_context(postgres_process())
             address = stack.enter_context(fresh_database(server.address))

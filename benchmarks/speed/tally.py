@@ -15,10 +15,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
+from benchmarks.record import record
 from tallystick.table import Tally
 
 ROWS = 10_000_000
@@ -137,7 +134,10 @@ def tall_parquet(folder: Path) -> dict[str, Any]:
     path = _parquet(folder / "tall.parquet", TALL, 3)
     start = time.perf_counter()
     out = subprocess.run(
-        [sys.executable, __file__, "--count", str(path)], capture_output=True, text=True, check=True
+        [sys.executable, "-m", __spec__.name, "--count", str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     n, peak = map(int, out.stdout.split())
     assert n == TALL

@@ -1,17 +1,15 @@
 """Closed forms and the smoothed dual against HiGHS: how far apart, and how much faster.
 
-Run: ``python benchmarks/speed/transport.py [--write]``.
+Run: ``python -m benchmarks.speed.transport [--write]``.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # waiting threads would count as processor time
@@ -20,19 +18,18 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
 
-from tallystick.stats.transport import (
+from benchmarks.record import record
+from tallystick.papers.frechet_bounds.dual import (
     Bounds,
     agreement,
     joint_event,
     pair_cost,
     pair_difference,
     programme,
+    robust_end,
     two_labels,
 )
-from tallystick.stats.transport_smoothed import robust_end, smoothed
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from tallystick.papers.frechet_bounds.smoothed_dual import smoothed
 
 BOTH = np.array([[0.0, 0.0], [0.0, 1.0]])
 LABELS, EACH = range(2, 11), 56
@@ -143,7 +140,7 @@ def ten_labels() -> list[dict[str, Any]]:
 def general_cost(atoms: int = 2000, labels: int = 5) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
     g, p = rng.random((atoms, labels)), rng.dirichlet(np.ones(labels), 1)
-    rows = vstack(
+    rows: Any = vstack(
         [kron(eye_array(atoms), np.ones((1, labels))), kron(np.ones((1, atoms)), eye_array(labels))]
     ).tocsr()
     known = np.concatenate([np.full(atoms, 1 / atoms), p[0]])
@@ -163,8 +160,9 @@ def general_cost(atoms: int = 2000, labels: int = 5) -> list[dict[str, Any]]:
         }
     )
     for method, name in (("highs-ds", "HiGHS dual simplex"), ("highs-ipm", "HiGHS interior point")):
-        solved = linprog(-g.ravel(), A_eq=rows, b_eq=known, method=method)
-        took = best_of(3, lambda m=method: linprog(-g.ravel(), A_eq=rows, b_eq=known, method=m))
+        solve = partial(linprog, -g.ravel(), A_eq=rows, b_eq=known, method=method)
+        solved = solve()
+        took = best_of(3, solve)
         off = float(end.value[0] + solved.fun)
         table.append({"what": name, "ms": took, "ratio": took / ours, "ours above it by": off})
     return table

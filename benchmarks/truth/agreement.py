@@ -1,12 +1,10 @@
 """Agreement statistics beside those of statsmodels, scikit-learn and krippendorff, same tables.
 
-python benchmarks/truth/agreement.py [--write]
+python -m benchmarks.truth.agreement [--write]
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import krippendorff
@@ -14,9 +12,7 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.stats.agreement import cohen_kappa, fleiss_kappa
 from tallystick.stats.agreement_ordinal import krippendorff_alpha
 

@@ -1,6 +1,6 @@
 """How replies are read: wrong labels and unread answers, by kind, on hand-labelled replies.
 
-    python benchmarks/truth/answers.py [--write]
+    python -m benchmarks.truth.answers [--write]
 
 The replies are those of the tests: tests/clients/replies.ndjson, which the reader was made on, and
 replies_fresh.ndjson, which was written and labelled before the reader had seen it.
@@ -9,13 +9,10 @@ replies_fresh.ndjson, which was written and labelled before the reader had seen 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.clients import Reading
 
 REPLIES = Path(__file__).resolve().parents[2] / "tests" / "clients"

@@ -1,7 +1,7 @@
 """Real weak labels: bounds across thresholds, model selection and sets of weak labels, beside the
 paper's numbers.
 
-Run: ``python benchmarks/truth/bound.py [tables] [figures] [figure3] [--write]``. Needs
+Run: ``python -m benchmarks.truth.bound [tables] [figures] [figure3] [--write]``. Needs
 scikit-learn, torch and the shared data (``TALLYSTICK_DATA``). Snorkel 0.10 takes part if
 ``TALLYSTICK_SNORKEL`` names a Python that has it.
 """
@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 
 import torch
-from bound_figures import figure_3, figures
-from bound_selection import tables
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
+from benchmarks.truth.bound_figures import figure_3, figures
+from benchmarks.truth.bound_selection import tables
 
 SETS = (
     (
@@ -47,7 +45,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     asked = [a for a in sys.argv[1:] if not a.startswith("-")] or ["figures", "figure3", "tables"]
     if "figures" in asked:
-        notes = (
+        notes: tuple[str, ...] = (
             (
                 "Figures 1, 2 and 4-7, Tables 1, 5 and 6. Bounds are those of the test rows; *with"
                 " confidence* holds for all thresholds of a metric at once. The classifier is"
@@ -107,7 +105,7 @@ if __name__ == "__main__":
                 " unclipped*: those of the wider ones where no accuracy interval ends at 0 or 1;"
                 " where one does, overlap holds less often than it should"
                 " ([why](../theory/bound.md#differences-of-two-classifiers),"
-                " [measured](../coverage/bound-results.md))."
+                " [measured](#coverage-bound-results))."
             ),
         )
         record("bound-pairs", "Differences of classifiers without labels", pairs, notes=notes)

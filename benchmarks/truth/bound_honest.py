@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import kept_row, record
 from sklearn.linear_model import LogisticRegression
 
-from tallystick import bound
+from benchmarks.known import known
+from benchmarks.record import kept_row, record
+from tallystick.papers.frechet_bounds import Summary
 from tallystick.table import Tally
-from tallystick.verbs.bound.forward import Summary
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_model_checks import prepared, surprise
 from tallystick.verbs.bound.label_models import consensus_of
 from tallystick.verbs.bound.metric_bounds import bounds_under
@@ -64,8 +62,7 @@ def copied(share: float, draw: np.random.Generator) -> tuple[dict[str, Any], np.
 def copied_votes() -> list[dict[str, Any]]:
     """Count, over many tables, how often the truth lies outside what each rule says."""
     return [
-        kept_row(f"copied {share}", lambda share=share: with_copies(share))
-        for share in (0.0, 0.2, 0.4, 0.6)
+        kept_row(f"copied {share}", partial(with_copies, share)) for share in (0.0, 0.2, 0.4, 0.6)
     ]
 
 
@@ -85,8 +82,8 @@ def with_copies(share: float) -> dict[str, Any]:
         [single] = bounds_under(lead, bound.BoundTarget(), np.random.default_rng(i))
         draw.choice(ROWS, LABELS, replace=False)  # the tables stay those of earlier pages
         for name, low, high in (
-            ("robust", found.bounds[0].low, found.bounds[0].high),
-            ("single", single.low, single.high),
+            ("robust", known(found.bounds[0].low), known(found.bounds[0].high)),
+            ("single", known(single.low), known(single.high)),
         ):
             seen[name].append(not low <= truth <= high)
             width[name].append(high - low)
@@ -130,13 +127,13 @@ def _labels(rows: dict[str, Any], y: np.ndarray, names: list[str], draw: Any) ->
     table = bound.weak_table(
         Tally.of(rows | {"y": truth}), weak=names, prediction="h", truth="y", classes=range(3)
     )
-    found = LabelledRows.of(table.counts, table.gold, consensus_of(table))
+    found = LabelledRows.of(table.counts, known(table.gold), consensus_of(table))
     return found.estimate(Summary("accuracy"), alpha=0.05).interval
 
 
 def real_sets() -> list[dict[str, Any]]:
     """Bound a classifier that was trained on the votes' majority, on every real set."""
-    from bound_sets import sets
+    from benchmarks.truth.bound_sets import sets
 
     out = []
     for data in sets():
@@ -167,14 +164,14 @@ def real_sets() -> list[dict[str, Any]]:
             )[0]
             for m in found.family.models
         ]
-        low, high = min(b.low for b in plain), max(b.high for b in plain)
-        few = _thinned(table.gold_labels, 50)
+        low, high = min(known(b.low) for b in plain), max(known(b.high) for b in plain)
+        few = _thinned(known(table.gold_labels), 50)
         refuted = [
             m.name
             for m, law in zip(found.family.models, found.family.laws, strict=True)
-            if surprise(law, few, rng=1).p_value <= 0.05
+            if known(surprise(law, few, rng=1)).p_value <= 0.05
         ]
-        first = found.bounds[0]
+        least, most = known(found.bounds[0].low), known(found.bounds[0].high)
         out.append(
             {
                 "set": data.name,
@@ -183,8 +180,8 @@ def real_sets() -> list[dict[str, Any]]:
                 "union": f"[{low:.3f}, {high:.3f}]",
                 "truth in the union": low <= truth <= high,
                 "D": found.family.distance,
-                "robust range": f"[{first.low:.3f}, {first.high:.3f}]",
-                "truth in it": first.low <= truth <= first.high,
+                "robust range": f"[{least:.3f}, {most:.3f}]",
+                "truth in it": least <= truth <= most,
                 "rejected by the votes": "not tested"
                 if found.test is None
                 else found.test.rejected,

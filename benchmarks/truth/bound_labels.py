@@ -2,27 +2,22 @@
 
 The interval speaks of these rows, so a table is drawn once per population and the labelled rows
 are drawn anew each time. The populations were written for this page after the method was fixed.
-Run: ``python benchmarks/truth/bound_labels.py [--write]``.
+Run: ``python -m benchmarks.truth.bound_labels [--write]``.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
-from tallystick import bound
+from benchmarks.record import record
+from tallystick.papers.frechet_bounds import Metric, Summary
 from tallystick.stats.adverse_ratios import adverse_auc
 from tallystick.table import Tally
-from tallystick.verbs.bound.forward import Summary
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import consensus_of
 from tallystick.verbs.bound.verdict import LabelledRows
 
@@ -30,7 +25,7 @@ POPULATIONS = 16
 DRAWS = 150
 AGAIN = 600
 LABELS = (20, 50, 100, 200)
-METRICS = ("accuracy", "precision", "recall", "f1")
+METRICS: tuple[Metric, ...] = ("accuracy", "precision", "recall", "f1")
 CLASS = 1
 
 
@@ -84,6 +79,9 @@ def population(number: int) -> Population:
     return Population(truth=y, h=h, score=score, consensus=consensus, classes=classes)
 
 
+Asked: TypeAlias = Metric | Literal["auc"]
+
+
 def true_value(found: Population, metric: str) -> float:
     hit = (found.h == CLASS) & (found.truth == CLASS)
     said, there = (found.h == CLASS).sum(), (found.truth == CLASS).sum()
@@ -103,14 +101,14 @@ def _auc(positive: np.ndarray, negative: np.ndarray) -> float:
 
 
 def measured(
-    found: Population, labels: int, metrics: Sequence[str], draws: int, seed: Sequence[int]
-) -> dict[str, tuple[float, float, float]]:
+    found: Population, labels: int, metrics: Sequence[Asked], draws: int, seed: Sequence[int]
+) -> dict[Asked, tuple[float, float, float]]:
     """Return coverage, mean width and width against labels alone of each metric."""
     k, rows = found.classes, found.truth.size
     sizes = np.zeros((k, k), dtype=np.int64)
     np.add.at(sizes, (found.consensus, found.h), 1)
     draw = np.random.default_rng(seed)
-    ends: dict[str, list[tuple[float, float, float]]] = {name: [] for name in metrics}
+    ends: dict[Asked, list[tuple[float, float, float]]] = {name: [] for name in metrics}
     for _ in range(draws):
         picked = draw.choice(rows, labels, replace=False)
         gold = np.zeros((k, k, k), dtype=np.int64)
@@ -139,7 +137,7 @@ def coverage() -> list[dict[str, Any]]:
     """Measure every metric at every number of labels, the worst population of each again."""
     tables = [population(number) for number in range(POPULATIONS)]
     out = []
-    every = (*METRICS, "auc")
+    every: tuple[Asked, ...] = (*METRICS, "auc")
     cells = {
         labels: [
             measured(found, labels, every, DRAWS, [162, number, labels])

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from bound_sets import Set
 
-from tallystick import bound
+from benchmarks.truth.bound_sets import Set
+from tallystick.papers.frechet_bounds import noise_aware_weights
 from tallystick.verbs.bound.label_models import LabelModel
 
 DECAYS = np.logspace(0, -3, 10)
@@ -24,9 +24,13 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
     """Return P(class) of every row, the L2 penalty chosen by the noise-aware loss of the validation
     rows.
     """
-    x, w = torch.from_numpy(data.x), torch.from_numpy(bound.noise_aware_weights(model, data.votes))
+    x, w = (
+        torch.from_numpy(data.x),
+        torch.from_numpy(noise_aware_weights(model.predict, data.votes)),
+    )
     x_train, w_train, x_valid, w_valid = x[data.train], w[data.train], x[data.valid], w[data.valid]
-    best, chosen = float("inf"), None
+    best = float("inf")
+    chosen: np.ndarray | None = None
     layer = torch.nn.Linear(x.shape[1], data.k, dtype=torch.float64)
     torch.nn.init.zeros_(layer.weight)
     torch.nn.init.zeros_(layer.bias)
@@ -62,7 +66,7 @@ def perceptrons(data: Set, model: LabelModel, seed: int) -> list[tuple[str, np.n
     that are all alike.
     """
     torch.manual_seed(seed)
-    weights = bound.noise_aware_weights(model, data.votes)
+    weights = noise_aware_weights(model.predict, data.votes)
     x, w, x_test = (
         torch.from_numpy(part).float()
         for part in (data.x[data.train], weights[data.train], data.x[data.test])

@@ -10,15 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import bound_learners
-import bound_sets
 import numpy as np
-from bound_figures import accuracy, ratio
-from bound_learners import perceptrons
-from bound_sets import SNORKEL, Set, label_models, sets
 from scipy.stats import rankdata
 
-from tallystick import bound
+from benchmarks.truth import bound_learners, bound_sets
+from benchmarks.truth.bound_figures import accuracy, ratio
+from benchmarks.truth.bound_learners import perceptrons
+from benchmarks.truth.bound_sets import SNORKEL, Set, label_models, sets
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_models import LabelModel
 
 SEEDS = 5
@@ -80,7 +79,8 @@ def kept(data: Set, name: str, model: LabelModel, seed: int) -> dict[str, Any]:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(one_seed(data, model, seed)), encoding="utf-8")
-    return json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
@@ -92,12 +92,12 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
     labelled, rest = order[: max(LABELS)], order[max(LABELS) :]
     truth = data.y[data.test]
     by_accuracy = data.metric == "accuracy"
-    h = (
+    predicted: list[np.ndarray] = (
         [p.argmax(axis=1) for _, p in made]
         if by_accuracy
         else [p[:, 1] >= cut for _, p in made for cut in CUTS]
     )
-    h = np.array(h).astype(np.int64)
+    h = np.array(predicted).astype(np.int64)
 
     def score(rows: np.ndarray) -> np.ndarray:
         if by_accuracy:

@@ -17,9 +17,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from tallystick import bound
 from tallystick.errors import TallystickError
 from tallystick.table import Tally
+from tallystick.verbs import bound
 from tallystick.verbs.bound.label_model_checks import fitted
 from tallystick.verbs.bound.label_models import LabelModel, given
 
@@ -125,7 +125,7 @@ def _text(text: pd.Series, train: np.ndarray) -> np.ndarray:
         .fit(text[train])
         .transform(text)
     )
-    return TruncatedSVD(100, random_state=0).fit(matrix[train]).transform(matrix)
+    return np.asarray(TruncatedSVD(100, random_state=0).fit(matrix[train]).transform(matrix))
 
 
 def sets(*, all_votes: bool = True) -> list[Set]:
@@ -133,7 +133,7 @@ def sets(*, all_votes: bool = True) -> list[Set]:
     out = []
     for name, metric in (("youtube", "accuracy"), ("sms", "f1"), ("chemprot", "accuracy")):
         frame = pd.read_parquet(DATA / f"{name}.parquet")
-        weak = [c for c in frame if c.startswith("lf_")]
+        weak = [c for c in map(str, frame) if c.startswith("lf_")]
         x = (
             np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64)
             if name == "youtube"

@@ -6,7 +6,7 @@ decoded in lock step, one symbol of every image at a time: about a thousand step
 images. The machine with the accelerator then needs no image library, and 18 MB travel instead of
 150.
 
-``python benchmarks/truth/cifar_jpeg.py FILE.npz`` compares 200 images with Pillow, if it is there.
+``python -m benchmarks.truth.cifar_jpeg FILE.npz`` compares 200 images with Pillow, if it is there.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _coefficients(data: np.ndarray, start: np.ndarray, tables: np.ndarray) -> np
     def peek(at: np.ndarray) -> np.ndarray:
         byte = at >> 3
         word = data[byte] << 16 | data[byte + 1] << 8 | data[byte + 2]
-        return word >> (8 - (at & 7)) & 0xFFFF
+        return np.asarray(word >> (8 - (at & 7)) & 0xFFFF)
 
     while who.size:
         component = COMPONENT[block % 6]

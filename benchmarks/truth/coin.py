@@ -1,19 +1,15 @@
 """The coin problem of "Detecting differences", sections 3.2-3.4: the chapter's bounds beside the
 exact numbers.
 
-Run: ``python benchmarks/truth/coin.py [--write]``.
+Run: ``python -m benchmarks.truth.coin [--write]``.
 """
 
 from __future__ import annotations
 
-import sys
 from math import ceil
-from pathlib import Path
 
-from tallystick.stats import concentration as coin
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from benchmarks.record import record
+from tallystick.papers.detecting_differences import coin
 
 
 def main() -> None:

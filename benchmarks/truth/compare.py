@@ -1,7 +1,7 @@
 """Real leaderboards: what each guarantee tells apart, what a sequential test needs, what partial
 labels save.
 
-Run: ``python benchmarks/truth/compare.py [--write]``; the data are found at TALLYSTICK_DATA.
+Run: ``python -m benchmarks.truth.compare [--write]``; the data are found at TALLYSTICK_DATA.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy.special import stdtr
 
+from benchmarks.known import known
+from benchmarks.record import ROOT, record
+from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
 from tallystick.stats.maxt import _step_down, pairwise_max_t
 from tallystick.stats.signs import sign_log_e
-from tallystick.verbs.compare import Board, Settings, coin_figure, evaluate, trade_off_figure
+from tallystick.verbs.compare import Board, Settings, evaluate
 from tallystick.verbs.compare.clusters import cluster_errors, satterthwaite
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import DOCS, record
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -195,7 +195,7 @@ def new_scenarios(board: Board) -> None:
             f"The second pair is {a} over {b}, by {mean[closest]:.4f}",
             (
                 f"`--cluster-weight items` bounds each score by CR2 with {freedom:.1f} degrees, which"
-                " covers .94-.95 (docs/coverage/clusters.md). The default counts every scenario"
+                " covers .94-.95 (coverage-clusters). The default counts every scenario"
                 " once: compare-new-scenarios."
             ),
         ],
@@ -284,9 +284,9 @@ def _identical(board: Board, pair: np.ndarray) -> bool:
     some = evaluate(
         {"gold": ["right" if a else None for a in apart], **answers}, truth="gold"
     ).pairs[0]
-    return (full.difference, tuple(full.interval), full.p_value) == (
+    return (full.difference, tuple(known(full.interval)), full.p_value) == (
         some.difference,
-        tuple(some.interval),
+        tuple(known(some.interval)),
         some.p_value,
     )
 
@@ -296,14 +296,14 @@ def pictures() -> None:
     models trade.
     """
     drawn = {
-        "coins-1000": coin_figure(1000),
-        "coins-10000": coin_figure(10_000),
+        "coins-1000": coin.coin_figure(1000),
+        "coins-10000": coin.coin_figure(10_000),
         "trade-off": trade_off_figure(models=(2, 30, 1000)),
     }
     for name, figure in drawn.items():
         print(f"{name}: {figure.title}")
         if "--write" in sys.argv:
-            Plot(figure).save(DOCS.parent / "pictures" / f"compare-{name}.svg")
+            Plot(figure).save(ROOT / "docs" / "pictures" / f"compare-{name}.svg")
 
 
 def main() -> None:

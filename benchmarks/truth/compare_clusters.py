@@ -1,6 +1,6 @@
 """Comparing models on new clusters: how often equal models are told apart, and unequal ones.
 
-    python benchmarks/truth/compare_clusters.py [SECTION…] [--runs 700] [--keep FILE] [--write]
+    python -m benchmarks.truth.compare_clusters [SECTION…] [--runs 700] [--keep FILE] [--write]
 
 ``tables`` remakes the table of the methods page: our default, the same test without an adverse
 cluster, and three peers implemented from their formulas, all on the same draws and each against its
@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from time import process_time
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from cluster_cases import (
+from benchmarks.record import kept_row, record
+from benchmarks.truth.cluster_cases import (
     DATA,
     Clusters,
     Draw,
@@ -34,8 +34,6 @@ from cluster_cases import (
     helm,
     restless,
 )
-from record import kept_row, record
-
 from tallystick.stats.cluster_pairs import sign_flip_pairs
 from tallystick.stats.clusters import cluster_values
 from tallystick.stats.maxt import holm
@@ -124,7 +122,7 @@ def told_apart(draw: Draw, clusters: int, models: int, runs: int, seed: int) -> 
 
 def errors(draw: Draw, clusters: int, models: int, runs: int, seed: int) -> np.ndarray:
     """Return the share of runs with any false verdict, one per method."""
-    return told_apart(draw, clusters, models, runs, seed).any(axis=2).mean(axis=0)
+    return np.asarray(told_apart(draw, clusters, models, runs, seed).any(axis=2).mean(axis=0))
 
 
 class Table:
@@ -148,7 +146,7 @@ class Table:
 
 
 def worst(cells: list[np.ndarray]) -> np.ndarray:
-    return np.max(cells, axis=0)
+    return np.asarray(np.max(cells, axis=0))
 
 
 def many(runs: int, models: int) -> int:
@@ -245,7 +243,7 @@ def of_scenarios(runs: int) -> None:
     wrong = [
         kept_row(
             f"scenarios, {models}, {clusters}, {runs}",
-            lambda k=models, g=clusters: _null_cell(null, g, k, runs if k < 30 else runs // 5),
+            partial(_null_cell, null, clusters, models, runs if models < 30 else runs // 5),
         )
         for models, clusters in cells
     ]
@@ -284,7 +282,7 @@ def of_documents(runs: int) -> None:
             parts = [
                 kept_row(
                     f"documents, {models}, {effect}, {clusters}, {runs}",
-                    lambda k=models, sd=effect, g=clusters: _documents_cell(g, k, sd, runs),
+                    partial(_documents_cell, clusters, models, effect, runs),
                 )
                 for clusters in DOCUMENTS
             ]

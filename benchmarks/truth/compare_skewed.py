@@ -1,6 +1,6 @@
 """Skewed scores (latency, cost, tokens): false verdicts of the mean, and what is left out.
 
-    python benchmarks/truth/compare_skewed.py [--runs 2000] [--write]
+    python -m benchmarks.truth.compare_skewed [--runs 2000] [--write]
 
 Two models with equal means and different shapes, n items. t and the bootstrap (t and BCa) are the
 peers; ours is the hull of t and Hall, printed only where rule (K4) lets the mean be printed. A
@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import gamma, ndtr, ndtri
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from cluster_cases import DATA
-from record import record
-
-from tallystick.stats.skewed import hull, hull_ends, mean_rule
+from benchmarks.record import record
+from benchmarks.truth.cluster_cases import DATA
+from tallystick.stats.skewed import hull_ends, mean_rule
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 RESAMPLES = 999
@@ -218,7 +215,7 @@ def main() -> None:
     }
     if DATA.is_dir():
         rows += latency(runs)
-    vector = hull([0.2, 0.4, -0.3, 0.1, 1.5, 0.6, -0.1, 0.3, 4.2, 0.5, -0.4, 0.8])
+    vector = hull_ends(np.array([0.2, 0.4, -0.3, 0.1, 1.5, 0.6, -0.1, 0.3, 4.2, 0.5, -0.4, 0.8]))
     record(
         "compare-skewed",
         "Skewed scores: false verdicts of a difference of means, and when it is left out",
@@ -231,7 +228,7 @@ def main() -> None:
             "Wrong among printed: a sample of a heavy tail that passes (K4) is one that missed the "
             "tail, so the few means that are printed there are often wrong.",
             "LLMDrift rows: share of resamples whose interval misses the mean of all calls.",
-            f"The page's vector: {vector.estimate:.2f} [{vector.low:.4f}, {vector.high:.4f}].",
+            f"The page's vector: {vector.mean:.2f} [{vector.low:.4f}, {vector.high:.4f}].",
         ],
     )
 

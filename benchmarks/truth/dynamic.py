@@ -1,7 +1,7 @@
 """Every statement and figure of [SAH23] that runs on a CPU, with the paper's or an earlier number
 beside ours.
 
-``python benchmarks/truth/dynamic.py [--write] [SECTION ...]``; sections: theorems, worst, noise,
+``python -m benchmarks.truth.dynamic [--write] [SECTION ...]``; sections: theorems, worst, noise,
 anli, digits, cifar, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs
 Pillow, and deep the predictions that dynamic_deep.py wrote (``--deep FOLDER``). ``--keep FILE``
 goes on from the adversaries that an earlier call finished.
@@ -23,19 +23,15 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from record import kept_row, record
-from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
-
-from tallystick import dynamic
+from benchmarks.known import known
+from benchmarks.record import kept_row, record
 from tallystick.papers.dynamic_benchmarks import exponential_bound, noise_bound, noise_closed_floor
 from tallystick.papers.dynamic_benchmarks.certificates import (
     WorstCase,
     hierarchical_certificate,
     path_certificate,
 )
+from tallystick.papers.dynamic_benchmarks.designs import Mixing
 from tallystick.papers.dynamic_benchmarks.rollouts import (
     Learner,
     Perfect,
@@ -43,8 +39,11 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     gradient_updates,
     roll,
 )
+from tallystick.verbs import dynamic
+from tallystick.verbs.dynamic.analyse import PanelRound
 from tallystick.verbs.dynamic.experiment import Experiment, curves, plurality
 from tallystick.verbs.dynamic.simulate import early_signals, rank_persistence
+from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"
@@ -151,7 +150,8 @@ def _sharpened() -> list[Row]:
         "three rounds, those paths: highest risk / bound": paths["three"],
     }
     rows: list[Row] = [{"what": what, "paper": "", "ours": one} for what, one in ratios.items()]
-    for mixing, limit, shifted in (("flat", 84, 52.5), ("nested", 108, 75)):
+    cases: tuple[tuple[Mixing, float, float], ...] = (("flat", 84, 52.5), ("nested", 108, 75))
+    for mixing, limit, shifted in cases:
         for k in (2, 4, 6, 8):
             found = sharp_construction(Fraction(1, 10**k), mixing=mixing)
             rows.append(
@@ -179,13 +179,13 @@ def worst() -> None:
         start = time.process_time()
         found = dynamic.worst_case(epsilon)
         rows.append(_worst_row(found, f"{6 / (1 + 2 * epsilon):.6f}", time.process_time() - start))
-    for rounds, known, limits in (
-        (5, "[5.5605, 5.5659]", {"gap": 0.002, "nodes": 4000}),
-        (7, "at least 6.57", {"gap": 0.05, "nodes": 2000, "starts": 30}),
+    for rounds, printed, gap, nodes, starts in (
+        (5, "[5.5605, 5.5659]", 0.002, 4000, 8),
+        (7, "at least 6.57", 0.05, 2000, 30),
     ):
         start = time.process_time()
-        found = dynamic.worst_case(0.1, rounds, **limits)
-        rows.append(_worst_row(found, known, time.process_time() - start))
+        found = dynamic.worst_case(0.1, rounds, gap=gap, nodes=nodes, starts=starts)
+        rows.append(_worst_row(found, printed, time.process_time() - start))
     record(
         "dynamic-worst-case",
         "Dynamic benchmarks: the worst majority risk of a path, in units of epsilon²",
@@ -203,12 +203,12 @@ def worst() -> None:
     )
 
 
-def _worst_row(found: WorstCase, known: str, seconds: float) -> Row:
+def _worst_row(found: WorstCase, earlier: str, seconds: float) -> Row:
     unit = found.epsilon**2
     return {
         "epsilon": found.epsilon,
         "rounds": found.rounds,
-        "known": known,
+        "known": earlier,
         "lower": f"{found.lower / unit:.6f}",
         "upper": f"{found.upper / unit:.6f}",
         "certificate": str(found.certificate().check().consistent),
@@ -219,7 +219,7 @@ def _worst_row(found: WorstCase, known: str, seconds: float) -> Row:
 
 def noise() -> None:
     at = (0, 1, 2, 5, 10, 20, 60)
-    known = {
+    earlier = {
         "perfect": (0.2, 0.6, 0.733, 0.867, 0.927, 0.962, 0.987),
         "random": (0.2, 0.433, 0.488, 0.521, 0.529, 0.534, 0.536),
     }
@@ -243,7 +243,7 @@ def noise() -> None:
                 "closed form, at least": noise_closed_floor(0.05, 0.2, t),
                 "Eq (37) as printed": noise_closed_floor(0.05, 0.2, t, printed=True) if t else 0.2,
             }
-            for t, value in zip(at, known[name], strict=True)
+            for t, value in zip(at, earlier[name], strict=True)
         ]
     record(
         "dynamic-noise",
@@ -260,7 +260,8 @@ def anli() -> None:
     result = dynamic.evaluate(
         columns, truth="gold", models=models, item="uid", validators="verifier_labels"
     )
-    known = ((0.087, 0.0015), (0.171, 0.023), (0.181, 0.026))
+    panels = [each for each in result.rounds if isinstance(each, PanelRound)]
+    printed = ((0.087, 0.0015), (0.171, 0.023), (0.181, 0.026))
     rows = [
         {
             "round": each.round,
@@ -269,11 +270,11 @@ def anli() -> None:
             "if independent, known": k[1],
             "ours ": each.independent,
             "vote wrong": each.risk,
-            "gain of two more, foretold": round(each.forecast.gain, 4),
-            "90 % range": f"[{each.forecast.interval.low:.4f}, {each.forecast.interval.high:.4f}]",
+            "gain of two more, foretold": round(known(each.forecast.gain), 4),
+            "90 % range": "[{:.4f}, {:.4f}]".format(*known(each.forecast.interval)),
             "certain": f"[{each.forecast.certain[0]:.3f}, {each.forecast.certain[1]:.3f}]",
         }
-        for each, k in zip(result.rounds, known, strict=True)
+        for each, k in zip(panels, printed, strict=True)
     ]
     record(
         "dynamic-anli",
@@ -294,7 +295,7 @@ def digits() -> None:
     features, labels = load_digits(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=4, max_features="log2")
     linear = SGDClassifier(loss="log_loss", max_iter=3, tol=None, alpha=1e-3)
-    known = {
+    earlier = {
         "tree": ({1: 0.273, 3: 0.164, 10: 0.0287, 25: 0.0095}, {3: 0.209, 25: 0.0707}),
         "linear": ({}, {}),
     }
@@ -305,7 +306,7 @@ def digits() -> None:
             dynamic.run_experiment(estimator, scaled, labels, rounds=25, rollouts=40, rng=base)
             for base in range(5)
         ]
-        rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *known[name])
+        rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *earlier[name])
     record(
         "dynamic-digits",
         "Dynamic benchmarks: digits, 40 rollouts of 25 rounds from each of five base models",
@@ -339,10 +340,10 @@ def _curve_rows(
     name: str,
     runs: list[Experiment],
     at: tuple[int, ...],
-    known: dict[int, float],
-    known_static: dict[int, float],
+    earlier: dict[int, float],
+    earlier_static: dict[int, float],
 ) -> list[Row]:
-    paths, statics = [run.path for run in runs], [run.static for run in runs]
+    paths, statics = [run.path for run in runs], [known(run.static) for run in runs]
     risk, static = (np.concatenate([each.risk for each in part]) for part in (paths, statics))
     binary, epsilon = (
         np.concatenate([getattr(each, key) for each in paths]) for key in ("binary_risk", "epsilon")
@@ -366,15 +367,15 @@ def _curve_rows(
         {
             "learner": name,
             "round": t,
-            "known": known.get(t, ""),
+            "known": earlier.get(t, ""),
             "ours": risk[:, t - 1].mean(),
             "s.e.": error[t - 1],
-            "off": _off(known.get(t), groups, t),
+            "off": _off(earlier.get(t), groups, t),
             "binary": binary[:, t - 1].mean(),
-            "static, known": known_static.get(t, ""),
+            "static, known": earlier_static.get(t, ""),
             "static": static[:, t - 1].mean(),
             "static s.e.": control_error[t - 1],
-            "static off": _off(known_static.get(t), controls, t),
+            "static off": _off(earlier_static.get(t), controls, t),
             "epsilon_t": epsilon[:, t - 1].mean(),
             "rank persistence": persistence[t - 1],
         }
@@ -389,12 +390,12 @@ def _curve_rows(
     return rows
 
 
-def _off(known: float | None, groups: list[np.ndarray], t: int) -> str:
+def _off(earlier: float | None, groups: list[np.ndarray], t: int) -> str:
     """How far a known figure is from our mean, in standard deviations of one more draw."""
-    if known is None:
+    if earlier is None:
         return ""
     ours = np.array([each[t - 1] for each in groups])
-    return f"{(known - ours.mean()) / (ours.std(ddof=1) * (1 + 1 / ours.size) ** 0.5):+.1f}"
+    return f"{(earlier - ours.mean()) / (ours.std(ddof=1) * (1 + 1 / ours.size) ** 0.5):+.1f}"
 
 
 def cifar() -> None:
@@ -471,8 +472,8 @@ def deep() -> None:
                 json.dumps(
                     {
                         "command": (
-                            f"python benchmarks/truth/dynamic_deep.py run {name}; "
-                            "python benchmarks/truth/dynamic.py deep --deep out/deep"
+                            f"python -m benchmarks.truth.dynamic_deep run {name}; "
+                            "python -m benchmarks.truth.dynamic deep --deep out/deep"
                         ),
                         "rollouts": len(calls),
                         "rounds": calls.shape[1],
@@ -487,10 +488,10 @@ def deep() -> None:
                         ],
                         "early": early,
                         "z_correlation": signals.z_correlation,
-                        "z_interval": [signals.z_interval.low, signals.z_interval.high],
+                        "z_interval": [*known(signals.z_interval)],
                         "z_correlation_binary": binary.z_correlation,
                         "risk_correlation": signals.risk_correlation,
-                        "risk_interval": [signals.risk_interval.low, signals.risk_interval.high],
+                        "risk_interval": [*known(signals.risk_interval)],
                     },
                     indent=1,
                 ),

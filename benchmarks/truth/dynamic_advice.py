@@ -1,6 +1,6 @@
 """Whether the advice earns its name: forecasts of paths and panels against the known truth.
 
-``python benchmarks/truth/dynamic_advice.py [--write] [SECTION ...]``; sections are paths, plans,
+``python -m benchmarks.truth.dynamic_advice [--write] [SECTION ...]``; sections are paths, plans,
 panels and attempts. Advice comes from the product's own answer (``dynamic.analyse.analyse``, and
 from a table through ``dynamic.evaluate`` for every 24th campaign, which must say the same).
 The real data (ANLI) is looked for in TALLYSTICK_DATA and left out, with a note, where it is absent.
@@ -22,14 +22,11 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
-from pieces import file_of_pieces
-from record import kept_row, record
-
-from tallystick import dynamic
+from benchmarks.known import known
+from benchmarks.pieces import file_of_pieces
+from benchmarks.record import kept_row, record
+from benchmarks.truth.dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
+from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.analyse import analyse, step_change
 from tallystick.verbs.dynamic.log import RoundLog
 from tallystick.verbs.dynamic.panel import majority_risk
@@ -160,8 +157,8 @@ def _decisions(
             advice = analyse(_path_log(errors[:rounds], names), question).advice
             if number % 24 == 0 and rounds == 3:
                 table = _path_table(errors[:rounds], names)
-                told = dynamic.evaluate(table, question=question).advice
-                if told != advice:
+                told = dynamic.evaluate(table, question=question)
+                if not isinstance(told, dynamic.LogResult) or told.advice != advice:
                     raise SystemExit(f"the command says {told}, the function {advice}")
             yield advice, gain
 
@@ -356,10 +353,11 @@ def _left_out_row(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
             part = errors[list(some)]
             found = analyse(_panel_log(part)).advice.gain
             gain = majority_risk(part.sum(axis=0), kept) - everyone
-            held.append(found.interval.low - 1e-12 <= gain <= found.interval.high + 1e-12)
-            foretold.append(found.estimate)
+            span = known(found.interval)
+            held.append(span.low - 1e-12 <= gain <= span.high + 1e-12)
+            foretold.append(known(found.estimate))
             actual.append(gain)
-            widths.append(found.interval.width)
+            widths.append(span.width)
     return {
         "panel": name,
         "left out": len(drawn[0]) - kept,
@@ -395,7 +393,7 @@ def _anli(number: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _probit(rng: np.random.Generator, models: int, items: int) -> np.ndarray:
     shared, own = rng.standard_normal(items), rng.standard_normal((models, items))
-    return 0.6**0.5 * shared + 0.4**0.5 * own > 0.5244
+    return np.asarray(0.6**0.5 * shared + 0.4**0.5 * own > 0.5244)
 
 
 def _families(rng: np.random.Generator, models: int, items: int) -> np.ndarray:
@@ -420,12 +418,14 @@ def attempts() -> None:
             rng = np.random.default_rng([SEED, people, int(10 * spread), number])
             table, truth = _attempt_table(rng, people, spread)
             found = dynamic.evaluate(table)
+            assert isinstance(found, dynamic.AttemptResult)
             last = found.rounds[-1].success
-            held.append(last.interval.low <= truth <= last.interval.high)
-            widths.append(last.interval.width)
+            rate = known(last.interval)
+            held.append(rate.low <= truth <= rate.high)
+            widths.append(rate.width)
             error = (truth * (1 - truth) / last.attempts) ** 0.5
             plain.append(abs(last.rate - truth) <= 1.96 * error)
-            span = found.change.interval
+            span = known(known(found.change).interval)
             changed.append(span.low <= 0 <= span.high)
         rows.append(
             {

@@ -97,7 +97,8 @@ def estimator(make: Callable[[int], Any]) -> Learner:
     ) -> Callable[..., np.ndarray]:
         model = make(int(rng.integers(2**31)))
         model.fit(x, y, sample_weight=weights * len(weights))
-        return model.predict
+        predict: Callable[..., np.ndarray] = model.predict
+        return predict
 
     return fit
 
@@ -126,7 +127,7 @@ def prototypes(
     for label in classes:
         own = np.flatnonzero(y == label)
         p = weights[own] / weights[own].sum()
-        held.append(x[rng.choice(own, min(6, np.count_nonzero(p)), replace=False, p=p)])
+        held.append(x[rng.choice(own, min(6, int(np.count_nonzero(p))), replace=False, p=p)])
         owner += [label] * len(held[-1])
     points, names = np.vstack(held), np.array(owner)
     return lambda z: names[np.argmin(((z[:, None] - points) ** 2).sum(-1), axis=1)]

@@ -4,9 +4,9 @@ SNLI.
 In three steps, since the machine with the accelerator has neither the data folder nor this
 project's libraries::
 
-    python benchmarks/truth/dynamic_deep.py prepare --data ../shared/data/dynamic --to out/deep    #
-    Pillow, SciPy PYTHONPATH=src python benchmarks/truth/dynamic_deep.py run cnn --from out/deep
-    --to out/deep   # NumPy, torch PYTHONPATH=src python benchmarks/truth/dynamic_deep.py run bilstm
+    python -m benchmarks.truth.dynamic_deep prepare --data ../shared/data/dynamic --to out/deep    #
+    Pillow, SciPy PYTHONPATH=src python -m benchmarks.truth.dynamic_deep run cnn --from out/deep
+    --to out/deep   # NumPy, torch PYTHONPATH=src python -m benchmarks.truth.dynamic_deep run bilstm
     --from out/deep --to out/deep
 
 ``run`` writes every model's predictions (NAME.npz) and its timings, and takes up a run that was

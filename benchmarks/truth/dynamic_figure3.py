@@ -1,6 +1,6 @@
 """Figures 3a and 5a of [SAH23] from the predictions of dynamic_figure3_deep.py, beside the paper.
 
-``python benchmarks/truth/dynamic_figure3.py --from FOLDER [--write]`` reads figure3_base*.npz and
+``python -m benchmarks.truth.dynamic_figure3 --from FOLDER [--write]`` reads figure3_base*.npz and
 figure3_speed.json and prints the tables; with ``--write`` it keeps them in dynamic_figure3.json
 beside this file. Without ``--from`` it prints what was kept.
 
@@ -12,18 +12,15 @@ look at the same set, and a correlation comes about by construction.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from dynamic_figure3_files import BaseRollouts, load_base
-from record import record
-
+from benchmarks.record import record
+from benchmarks.truth.dynamic_figure3_files import BaseRollouts, load_base
 from tallystick.papers.dynamic_benchmarks.rollouts import similarity
 from tallystick.verbs.dynamic.experiment import curves, plurality
 from tallystick.verbs.dynamic.simulate import rank_persistence
@@ -45,8 +42,9 @@ def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, int] | None:
 
 def interval(r: float, weight: float) -> list[float]:
     """Return Fisher's 95 % interval; *weight* is n - 3, summed over base models where pooled."""
-    half = 1.959964 / np.sqrt(weight)
-    return np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half])).tolist()
+    half = float(1.959964 / np.sqrt(weight))
+    middle = float(np.arctanh(np.clip(r, -0.9999, 0.9999)))
+    return [math.tanh(middle - half), math.tanh(middle + half)]
 
 
 def shown(r: float, weight: float) -> str:

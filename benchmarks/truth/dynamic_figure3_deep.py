@@ -5,9 +5,9 @@ training images; each keeps the images it gets right, which makes the problem re
 rollouts of a path benchmark are drawn: every rollout has its own initial weights, its own order of
 batches and its own dropout. All predictions are saved, so that every figure can be made again::
 
-    python benchmarks/truth/dynamic_figure3_deep.py run --cifar cifar10_60k_jpeg.npz --to out/fig3
-    python benchmarks/truth/dynamic_figure3_deep.py speed --cifar cifar10_60k_jpeg.npz --to out/fig3
-    python benchmarks/truth/dynamic_figure3.py --from out/fig3 [--write]
+    python -m benchmarks.truth.dynamic_figure3_deep run --cifar cifar10_60k_jpeg.npz --to out/fig3
+    python -m benchmarks.truth.dynamic_figure3_deep speed --cifar cifar10_60k_jpeg.npz --to out/fig3
+    python -m benchmarks.truth.dynamic_figure3 --from out/fig3 [--write]
 
 ``run`` stops before ``--minutes`` are over and goes on from the files under ``--from`` (or
 ``--to``). With ``--fit MINUTES`` the first call chooses the number of rollouts that fits into so
@@ -25,11 +25,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from cifar_jpeg import cifar
-from dynamic_figure3_files import load_base, save_base
-from dynamic_figure3_stack_deep import Plan, Stack, Trainer, patches_of
 from torch import Tensor
 from torch.nn import functional
+
+from benchmarks.truth.cifar_jpeg import cifar
+from benchmarks.truth.dynamic_figure3_files import load_base, save_base
+from benchmarks.truth.dynamic_figure3_stack_deep import Plan, Stack, Trainer, patches_of
 
 
 def base_models(plan: Plan, data: tuple[Tensor, Tensor]) -> list[np.ndarray]:

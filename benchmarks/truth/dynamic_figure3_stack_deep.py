@@ -206,7 +206,7 @@ class Trainer:
             for at in range(0, self.own.shape[1], 256):
                 items = self.own[:, at : at + 256]
                 parts.append(self.stack.logits(self.patches[items], training=False).argmax(-1))
-        return torch.cat(parts, 1).to(torch.int8).cpu().numpy()
+        return np.asarray(torch.cat(parts, 1).to(torch.int8).cpu().numpy())
 
 
 def _recorded(step: Callable[[], None]) -> Callable[[], None]:
@@ -220,4 +220,5 @@ def _recorded(step: Callable[[], None]) -> Callable[[], None]:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+    replay: Callable[[], None] = graph.replay
+    return replay

@@ -16,12 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
-
-from record import record  # noqa: E402
-from tests.first.judging import judged  # noqa: E402
-from tests.first.tables import TABLES  # noqa: E402
+from benchmarks.record import record
+from tests.first.judging import judged
+from tests.first.tables import TABLES
 
 FIRST = {
     "support_bot": "right",

@@ -17,15 +17,11 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from judge_section4 import experiments
-from record import record
-
-from tallystick import judge
+from benchmarks.record import record
+from benchmarks.truth.judge_section4 import experiments
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
-from tallystick.verbs.judge.supervised import Supervised
 
 FOLDER = (
     Path(
@@ -65,9 +61,11 @@ def table_of_methods() -> None:
     for name, least in cases:
         mv, trio, ds = PUBLISHED[name]
         votes = votes_of(name)
-        exact = Supervised(Ballots.of(votes, truth="truth"))
+        labelled = judge.supervised(votes, truth="truth").judges
         truth = {
-            one: np.divide(*exact.right(one)) for one in exact.names if exact.right(one)[1] >= least
+            score.name: score.accuracy
+            for score in labelled
+            if score.votes >= least and isinstance(score.accuracy, float)
         }
         blind = votes.marginal([column for column in votes.names if column != "truth"])
         result = judge.evaluate(blind, rng=0)

@@ -1,6 +1,6 @@
 """How often ``judge`` names a best judge that is not the best.
 
-    python benchmarks/truth/judge_best.py [--write]
+    python -m benchmarks.truth.judge_best [--write]
 
 Eight judges vote on 1,000 items; half of their errors are shared. A judge is called the most accurate
 only where every rival is excluded, so with several best judges every such sentence is false.
@@ -8,14 +8,9 @@ only where every rival is excluded, so with several best judges every such sente
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.table import Tally
 from tallystick.verbs.judge import few_labels
 

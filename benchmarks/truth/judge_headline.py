@@ -1,26 +1,23 @@
 """Which number should lead without labels? The headline of ``evaluate`` on simulated populations.
 
-    python benchmarks/truth/judge_headline.py [--write]
+    python -m benchmarks.truth.judge_headline [--write]
 
 No real set is looked at here: the rule stands before they are (judge.py runs those).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
-from tallystick import judge
+from benchmarks.known import known
+from benchmarks.record import record
 from tallystick.results import Unknown
-from tallystick.stats.latent_triplet import blend
+from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
+from tallystick.verbs import judge
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.grade import majorities
 from tallystick.verbs.judge.label_free import fit_vote_model
@@ -149,7 +146,7 @@ def one(votes: Votes, truth: np.ndarray, *, check: bool) -> dict[str, Any]:
         )
     if check:
         shipped = judge.evaluate(tally, rng=0)
-        assert np.allclose([score.accuracy for score in shipped.judges], head.accuracy)
+        assert np.allclose([known(score.accuracy) for score in shipped.judges], head.accuracy)
     return {
         **found,
         "headline": _error(head.accuracy, true),

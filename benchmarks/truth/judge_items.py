@@ -1,6 +1,6 @@
 """Probability per item: how well calibrated with 0 to 100 labels, on real and drawn votes.
 
-    python benchmarks/truth/judge_items.py [--write]
+    python -m benchmarks.truth.judge_items [--write]
 
 Data: the folder of TALLYSTICK_DATA. Everything is measured on the items without a label.
 """
@@ -10,16 +10,14 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from judge_headline import copies, hard_items, independent
-from record import record
-
+from benchmarks.record import record
+from benchmarks.truth.judge_headline import copies, hard_items, independent
 from tallystick.stats.latent_calibrate import expected_calibration_error
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots
@@ -32,7 +30,8 @@ FOLDER = Path(
 LABELS = (0, 20, 50, 100)
 DRAWS = 8
 SETS = {"llmbar_swap0": "five", "rte": "all", "dog": "all"}
-DRAWN = {
+Source: TypeAlias = str | Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+DRAWN: dict[str, Source] = {
     "hard items": hard_items,
     "6 judges": lambda rng: independent(rng, judges=6, items=1000),
     "2 of 6 copy": lambda rng: copies(rng, judges=6, items=1000, copiers=2, share=0.5),
@@ -135,7 +134,8 @@ def debiased(stated: np.ndarray, right: np.ndarray) -> float:
 
 def main() -> None:
     rows, table = [], []
-    for place, (name, source) in enumerate({**SETS, **DRAWN}.items()):
+    sources: dict[str, Source] = {**SETS, **DRAWN}
+    for place, (name, source) in enumerate(sources.items()):
         found: dict[int, list[tuple[float, ...]]] = {labels: [] for labels in LABELS}
         fitted: Fitted | None = None
         for draw in range(DRAWS):

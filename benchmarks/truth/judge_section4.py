@@ -15,9 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import record
 
-from tallystick.stats.latent_triplet import Trios, solve_points, solve_trios
+from benchmarks.record import record
+from tallystick.papers.noisy_judges.correlated_judges import (
+    blind_spots,
+    feature_partition,
+    variety_distance,
+)
+from tallystick.papers.noisy_judges.trio_quadratic import Trios, solve_points, solve_trios
 
 SIZES = (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 SETS = ("twonorm", "mushroom", "adult")
@@ -102,7 +107,7 @@ def experiments(folder: Path, *, quick: bool) -> None:
                 "Each row holds the six label accuracies of three judges. *Least distance* is the"
                 " paper's choice: among partitions that are sensible in every run, the evaluation"
                 " closest to the containing variety, which is a choice among rounding errors."
-                " *Least condition number* is ours, also without labels (`sensitivity`). *Closest"
+                " *Least condition number* is ours, also without labels (`blind_spots`). *Closest"
                 " to the truth* needs labels to know."
             ),
             "By its choice the paper found twonorm best, mushroom next and adult worst.",
@@ -116,8 +121,6 @@ class Evaluation:
     """
 
     def __init__(self, counts: np.ndarray) -> None:
-        from tallystick.verbs.judge.papers import derivatives
-
         self.trios: Trios = solve_trios(CELLS, counts.sum(axis=0))
         self.sensible = self.trios.status[0] == "sensible"
         share = counts / counts.sum(axis=1, keepdims=True)
@@ -129,11 +132,10 @@ class Evaluation:
         if self.sensible:
             self.estimate = self.trios.accuracy[0]
             self.error = float(np.abs(self.estimate - self.true).mean())
-            self.condition = float(derivatives(self.trios)[1][0])
-            first, f = self.trios.balance[0], 1 - self.trios.mean[0]
-            # Eq (22)
-            off = first * (self.estimate[:, 0] - f) - (1 - first) * (self.estimate[:, 1] - (1 - f))
-            self.distance = float(np.sqrt((off**2).sum()))
+            self.condition = float(blind_spots(self.trios).condition[0])
+            self.distance = variety_distance(
+                1 - self.trios.mean[0], float(self.trios.balance[0]), self.estimate
+            )
 
 
 def tallied(name: str, partitions: int, draw: Draw) -> np.ndarray:
@@ -155,7 +157,7 @@ def by_size(columns: list[np.ndarray], label: np.ndarray, runs: int) -> Draw:
     """
 
     def draw(rng: np.random.Generator) -> np.ndarray:
-        chosen = rng.permutation(len(columns))[:9].reshape(3, 3)
+        chosen = feature_partition(len(columns), rng=rng)
         found = []
         for _ in range(runs):
             order = rng.permutation(len(label))
@@ -175,7 +177,7 @@ def balanced(columns: list[np.ndarray], label: np.ndarray, runs: int) -> Draw:
     """
 
     def draw(rng: np.random.Generator) -> np.ndarray:
-        chosen = rng.permutation(len(columns))[:9].reshape(3, 3)
+        chosen = feature_partition(len(columns), rng=rng)
         found = []
         for _ in range(runs):
             pools = [rng.permutation(np.flatnonzero(label == c)) for c in (0, 1)]

@@ -1,20 +1,16 @@
 """Votes that are never true: what ties do to accuracies, and whether model intervals cover.
 
-    python benchmarks/truth/judge_ties.py [--write]
+    python -m benchmarks.truth.judge_ties [--write]
 
 Ties at 7 %, errors independent: the model of ``--method dawid-skene`` is then true.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.known import known
+from benchmarks.record import record
 from tallystick.results import Interval, Unknown
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots
@@ -58,7 +54,7 @@ def main() -> None:
                     free = label_free(ballots, rng=0).judges
                     claimed += sum(not isinstance(score.interval, Unknown) for score in free)
                     held += [
-                        score.range[0] <= t <= score.range[1]
+                        known(score.range)[0] <= t <= known(score.range)[1]
                         for score, t in zip(free, true, strict=True)
                     ]
             rows.append(

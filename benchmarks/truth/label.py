@@ -1,6 +1,6 @@
 """What choosing labels saves, and whether its promises hold: one command.
 
-    python benchmarks/truth/label.py [--runs 300] [--write] [--only PART,PART]
+    python -m benchmarks.truth.label [--runs 300] [--write] [--only PART,PART]
 
 Labels to ± 5 points and to a verdict on real and generated populations, against labels alone,
 random labels with post-stratification, active inference and truescore's plan; differences of
@@ -12,19 +12,15 @@ TALLYSTICK_DATA; without it the generated sets remain. truescore is measured if 
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from label_best import best, judged
-from label_existing import existing
-from label_pairs import pairs
-from label_shares import shares
-from label_verdicts import verdicts
-from record import record
+from benchmarks.record import record
+from benchmarks.truth.label_best import best, judged
+from benchmarks.truth.label_existing import existing
+from benchmarks.truth.label_pairs import pairs
+from benchmarks.truth.label_shares import shares
+from benchmarks.truth.label_verdicts import verdicts
 
 PARTS = {
     "shares": shares,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from label_sets import Population, Table, populations
 
+from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.label_best import (
     JudgedContest,
     advance,

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from label_sets import Population, Table, populations
-from record import kept_row
 
+from benchmarks.record import kept_row
+from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
 from tallystick.sampling.label_means import Apart, rectified_steps
 from tallystick.sampling.label_shares import anytime_share, planned_shares
@@ -145,7 +145,7 @@ def _there(one: Population, made: str, rng: np.random.Generator) -> np.ndarray:
 def _disagree(one: Population) -> np.ndarray:
     assert one.votes is not None
     some = one.votes.max(axis=1)
-    return np.where(one.votes < 0, some[:, None], one.votes).min(axis=1) != some
+    return np.asarray(np.where(one.votes < 0, some[:, None], one.votes).min(axis=1) != some)
 
 
 def _task(one: Population) -> LabelTask:
@@ -247,7 +247,11 @@ def _alike(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     runs, n_runs = _Runs(one, uses), len(uses)
     known = [
-        Apart(known=len(use.apart), total=sum(use.apart.values()), sampled=int(size))
+        Apart(
+            known=len(use.apart),
+            total=sum(label == 1 for label in use.apart.values()),
+            sampled=int(size),
+        )
         for use, size in zip(uses, runs.sizes.sum(axis=1), strict=True)
     ]
     first = 0
@@ -279,10 +283,10 @@ def _alike(
             runs.draw(rng)
 
     missed = np.zeros(n_runs)
-    for run, n in enumerate(at):
-        journal, values = runs.journal(run, int(n))
-        steps = replace(rectified_steps(journal, values, runs.guess[run]), half_width=TARGET)
-        interval = known[run].interval(anytime_share(steps))
-        missed[run] = not interval.low - 1e-9 <= one.share <= interval.high + 1e-9
+    for place, drawn in enumerate(at):
+        journal, values = runs.journal(place, int(drawn))
+        steps = replace(rectified_steps(journal, values, runs.guess[place]), half_width=TARGET)
+        interval = known[place].interval(anytime_share(steps))
+        missed[place] = not interval.low - 1e-9 <= one.share <= interval.high + 1e-9
     covered = (low - 1e-9 <= one.share) & (one.share <= high + 1e-9)
     return at - first, covered.astype(np.float64), missed

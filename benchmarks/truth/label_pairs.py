@@ -6,8 +6,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from label_sets import Population, Table, populations
 
+from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.label_accuracies import DrawJournal, consensus, patterns_of
 from tallystick.sampling.label_differences import classifier_difference, disagreement_strata
 from tallystick.stats.signs import sign_log_e
@@ -92,7 +92,7 @@ def _row(
 
 def _certain(values: np.ndarray, total: int) -> np.ndarray:
     wins = np.cumsum(values)
-    return (wins > total / 2) | (np.arange(1, values.size + 1) - wins > total / 2)
+    return np.asarray((wins > total / 2) | (np.arange(1, values.size + 1) - wins > total / 2))
 
 
 def _first(done: np.ndarray) -> int:

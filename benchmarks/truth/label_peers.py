@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from label_runs import Stopped, stopped_at_batches
-from label_sets import Population
+
+from benchmarks.truth.label_runs import Stopped, stopped_at_batches
+from benchmarks.truth.label_sets import Population
 
 MIX = 0.5
 """The part of the sampling probability that is uniform, as in the paper's experiments."""
@@ -42,8 +43,8 @@ def active_inference(
                 break
     found = stopped_at_batches(budgets, low, high, target)
     rows = np.arange(runs)
-    place = np.searchsorted(budgets, found.labels)
-    return Stopped(labels=taken[rows, place], low=found.low, high=found.high)
+    stop = np.searchsorted(budgets, found.labels)
+    return Stopped(labels=taken[rows, stop], low=found.low, high=found.high)
 
 
 def truescore_plan(

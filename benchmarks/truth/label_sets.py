@@ -44,7 +44,7 @@ class Population:
         if self.votes is None:
             return []
         right = (self.votes == self.truth[:, None]).mean(axis=0)
-        return np.argsort(-right, kind="stable")[:count].tolist()
+        return [int(place) for place in np.argsort(-right, kind="stable")[:count]]
 
     @property
     def ones(self) -> NDArray[np.int64]:

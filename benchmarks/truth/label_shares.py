@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from label_peers import active_inference, truescore_plan
-from label_runs import Sessions, Stopped, planned, sessions, stopped_at_batches
-from label_sets import Population, Table, populations
 
+from benchmarks.truth.label_peers import active_inference, truescore_plan
+from benchmarks.truth.label_runs import Sessions, Stopped, planned, sessions, stopped_at_batches
+from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.label_means import capital, mirrored, moments_before, rectified_steps
 from tallystick.sampling.label_shares import anytime_share
 from tallystick.stats.poststratify import poststratified_share

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from label_runs import Sessions, sessions
-from label_sets import Population, Table, populations
 
+from benchmarks.truth.label_runs import Sessions, sessions
+from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.label_means import (
     capital,
     mirrored,

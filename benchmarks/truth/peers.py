@@ -1,7 +1,7 @@
 """What the error bars of other tools are worth: coverage with few labels, and pairs told apart on a
 leaderboard.
 
-``python benchmarks/truth/peers.py [--write]``. The intervals of other tools are computed by those
+``python -m benchmarks.truth.peers [--write]``. The intervals of other tools are computed by those
 tools where they are Python functions (ppi_python, statsmodels); the standard errors of evaluation
 harnesses are ``s / sqrt(n)``, as they print them, and a reader's usual ``± 1.96`` of it.
 """
@@ -9,7 +9,6 @@ harnesses are ``s / sqrt(n)``, as they print them, and a reader's usual ``± 1.9
 from __future__ import annotations
 
 import os
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -19,12 +18,11 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from benchmarks.known import known
+from benchmarks.record import record
+from benchmarks.truth.prediction_powered import prediction_powered_mean
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.verbs.compare import evaluate
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from prediction_powered import prediction_powered_mean
-from record import record
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TALLYSTICK_DATA", ROOT.parent / "shared" / "data"))
@@ -117,7 +115,7 @@ def leaderboard() -> None:
     bars = int((apart > 1.96 * (errors[i] + errors[j])).sum())
     holm = int(multipletests(p, method="holm")[0].sum())
     ours = evaluate({name: values.tolist() for name, values in scores.items()}, rng=0)
-    told = sum(pair.adjusted_p <= ours.alpha for pair in ours.pairs)
+    told = sum(known(pair.adjusted_p) <= ours.alpha for pair in ours.pairs)
     found = {
         "error bars of ± 1.96 standard errors do not overlap": (bars, "none named"),
         "two standard errors in one z-test, Holm over all pairs": (holm, "family-wise"),

@@ -8,18 +8,15 @@ labels. Draws are made once and given to all.
 from __future__ import annotations
 
 import logging
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
+from benchmarks.known import known
+from benchmarks.record import record
 
 ITEMS = 2000
 DRAWS = 100
@@ -55,10 +52,10 @@ def main() -> None:
         ),
     )
     judged = {name: _Held() for name in JUDGES}
-    for draw in _panel(50):
-        for name, (call, most) in JUDGES.items():
-            if draw[2] < most:
-                judged[name].add(("judges", 50), call, draw)
+    for panel in _panel(50):
+        for name, (grade, most) in JUDGES.items():
+            if panel[2] < most:
+                judged[name].add(("judges", 50), grade, panel)
     record(
         "peers-one-run-judges",
         "Peers, one run: the accuracy of three judges from 50 labels on 1,000 items",
@@ -136,7 +133,7 @@ def _panel(m: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
 
 
 def _ours(draw: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[tuple[Ends, float]]:
-    from tallystick import score
+    from tallystick.verbs import score
 
     votes, truth, graded = draw
     human: list[int | None] = [None] * ITEMS
@@ -144,7 +141,7 @@ def _ours(draw: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[tuple[Ends, f
         human[row] = int(truth[row])
     table = {"item": np.arange(ITEMS), "system": ["a"] * ITEMS, "judge": votes, "human": human}
     found = score.evaluate(table, item="item", system="system", judges=["judge"], truth="human")
-    interval = found.systems[0].interval
+    interval = known(found.systems[0].interval)
     return [((interval.low, interval.high), float(truth.mean()))]
 
 
@@ -191,25 +188,25 @@ def _ppi(draw: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[tuple[Ends, fl
 
 
 def _ours_judges(draw: tuple[np.ndarray, np.ndarray, int]) -> list[tuple[Ends, float]]:
-    from tallystick import judge
+    from tallystick.verbs import judge
 
-    votes, known, _ = draw
-    truth, labelled = known[:, 0], known[:, 1].astype(bool)
+    votes, marked, _ = draw
+    truth, labelled = marked[:, 0], marked[:, 1].astype(bool)
     gold = [int(label) if ok else None for label, ok in zip(truth, labelled, strict=True)]
     table = {**{f"j{k}": votes[:, k] for k in range(3)}, "gold": gold}
     found = judge.evaluate(table, judges=["j0", "j1", "j2"], truth="gold")
     right = (votes == truth[:, None]).mean(axis=0)
     return [
-        ((row.interval.low, row.interval.high), float(right[k]))
-        for k, row in enumerate(found.judges)
+        ((interval.low, interval.high), float(right[k]))
+        for k, interval in enumerate(known(row.interval) for row in found.judges)
     ]
 
 
 def _judgekeeper(draw: tuple[np.ndarray, np.ndarray, int]) -> list[tuple[Ends, float]]:
     from judgekeeper.metrics import agreement, wilson
 
-    votes, known, _ = draw
-    truth, labelled = known[:, 0], known[:, 1].astype(bool)
+    votes, marked, _ = draw
+    truth, labelled = marked[:, 0], marked[:, 1].astype(bool)
     words = np.array(["fail", "pass"])
     human = words[truth[labelled]].tolist()
     found = []

@@ -1,6 +1,6 @@
 """A mean from few labels and judges: coverage and width of our intervals and of other tools.
 
-    python benchmarks/truth/score.py [--draws 2000] [--cje-draws 20] [--only NAME] [--write]
+    python -m benchmarks.truth.score [--draws 2000] [--cje-draws 20] [--only NAME] [--write]
 
 remakes the table "Measured", all methods on the same draws. Labels are drawn again and again from
 populations whose truth is known; the target is the mean of these items. Every cell (population and
@@ -17,16 +17,15 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import score_peers as peers
-from prediction_powered import prediction_powered_mean
-from record import record
-from score_sets import Population, populations
-
+from benchmarks.known import known
+from benchmarks.record import record
+from benchmarks.truth import score_peers as peers
+from benchmarks.truth.prediction_powered import prediction_powered_mean
+from benchmarks.truth.score_sets import Population, populations
 from tallystick.stats.adverse_binary import adverse_shares
 from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_numbers import adverse_means
@@ -91,7 +90,9 @@ class Sums:
         }
 
 
-def measure(population: Population, place: int, m: int, options: argparse.Namespace) -> dict:
+def measure(
+    population: Population, place: int, m: int, options: argparse.Namespace
+) -> dict[str, Any]:
     """Draw m labels again and again; return what each method covered and how wide it was."""
     rng = np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=(place, m)))
     # judgy's bootstrap has a stream of its own, so that it does not change which labels are drawn.
@@ -123,12 +124,14 @@ def product_gap(population: Population, at: np.ndarray, ours: tuple[str, Ends]) 
     scale = None if population.kind == "binary" else (0.0, 1.0)
     judges = population.outputs.judges
     result = evaluate(population.table(at), judges=judges, truth="human", item="id", scale=scale)
-    found = result.systems[0].interval
+    found = known(result.systems[0].interval)
     low, high = ours[1]
     return max(abs(found.low - float(low[0])), abs(found.high - float(high[0])))
 
 
-def measure_cje(population: Population, place: int, m: int, options: argparse.Namespace) -> dict:
+def measure_cje(
+    population: Population, place: int, m: int, options: argparse.Namespace
+) -> dict[str, Any]:
     """Measure cje alone, which is slow, on fewer draws of the same kind."""
     rng = np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=(place, m, 1)))
     at = np.argsort(rng.random((options.cje_draws, population.truth.size)), axis=1)[:, :m]
@@ -169,11 +172,11 @@ def intervals(
             yield name, make(y, c, every)
 
 
-def cell(key: str, settings: dict, make: Callable[[], dict]) -> dict:
+def cell(key: str, settings: dict[str, Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return a kept cell if its settings are the same, otherwise measure it and keep it."""
     path = CACHE / f"{key}.json"
     if path.exists():
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if kept["settings"] == settings:
             return kept
     found = {"settings": settings, **make()}
@@ -182,7 +185,7 @@ def cell(key: str, settings: dict, make: Callable[[], dict]) -> dict:
     return found
 
 
-def run(options: argparse.Namespace) -> list[dict]:
+def run(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure every cell, or read it, and return one row per cell and method."""
     rows = []
     for place, population in enumerate(populations()):
@@ -201,7 +204,9 @@ def run(options: argparse.Namespace) -> list[dict]:
     return rows
 
 
-def cell_rows(population: Population, m: int, found: dict, wanted: set[str]) -> list[dict]:
+def cell_rows(
+    population: Population, m: int, found: dict[str, Any], wanted: set[str]
+) -> list[dict[str, Any]]:
     """Return one row per wanted method of a cell, with its width against labels alone."""
     head = {"population": population.name, "kind": population.kind, "real": population.real, "m": m}
     plain = found["methods"]["Wilson; t"]["width"]
@@ -219,7 +224,7 @@ def cell_rows(population: Population, m: int, found: dict, wanted: set[str]) -> 
     ]
 
 
-def summary(rows: list[dict], method: str, kinds: tuple[str, ...]) -> dict[str, str]:
+def summary(rows: list[dict[str, Any]], method: str, kinds: tuple[str, ...]) -> dict[str, str]:
     """Return mean and worst coverage, then by m the worst coverage and the mean width ratio."""
     mine = [row for row in rows if row["method"] == method and row["kind"] in kinds]
     if not mine:
@@ -237,15 +242,15 @@ def summary(rows: list[dict], method: str, kinds: tuple[str, ...]) -> dict[str, 
     return line
 
 
-def _has_coverage(row: dict) -> bool:
-    return row["asked"] * row["answered"] >= FEWEST - 0.5
+def _has_coverage(row: dict[str, Any]) -> bool:
+    return bool(row["asked"] * row["answered"] >= FEWEST - 0.5)
 
 
 def _short(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
 
-def tables(rows: list[dict], options: argparse.Namespace) -> None:
+def tables(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
     binary = [row for row in rows if row["kind"] != "numbers"]
     judged = [row for row in binary if row["method"] == JUDGY]
     raised = [1 - row["answered"] for row in judged]
@@ -307,7 +312,7 @@ def main() -> None:
     parser.add_argument("--cje-draws", type=int, default=20, help="draws for cje; 0 leaves it out")
     parser.add_argument("--seed", type=int, default=14, help="seed of the draws")
     parser.add_argument("--only", default="", help="populations whose name holds this text")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks/score.md")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     options = parser.parse_args()
     tables(run(options), options)
 

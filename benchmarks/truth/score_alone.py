@@ -1,6 +1,6 @@
 """Labels alone, pass or fail: ways to make the interval, each with its coverage enumerated.
 
-    python benchmarks/truth/score_alone.py [--write]
+    python -m benchmarks.truth.score_alone [--write]
 
 One stratum is the hard case of score's interval: few outcomes are possible, and no judge helps.
 For every way the coverage of each number of passes is a finite sum, and the width is the mean over
@@ -9,17 +9,13 @@ all rates. Nothing here is random.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtri
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-from score_enumeration import chances
-
+from benchmarks.record import record
+from benchmarks.truth.score_enumeration import chances
 from tallystick.stats.adverse_binary import effective_labels, raw_share_ends
 
 LEVEL = 0.05

@@ -1,6 +1,6 @@
 """One system, pass or fail: the coverage of its interval enumerated, not simulated.
 
-    python benchmarks/truth/score_enumeration.py [--only TEXT] [--write]
+    python -m benchmarks.truth.score_enumeration [--only TEXT] [--write]
 
 For strata of known sizes, every number of labels m below N and every number of passes in each
 stratum, coverage is a finite sum: labels are drawn uniformly, so how many fall into each stratum,
@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
 from scipy.special import gammaln
 
+from benchmarks.record import record
 from tallystick.stats.adverse_binary import adverse_shares
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score-enumeration"
@@ -108,7 +107,7 @@ def chances(size: int, passes: np.ndarray, labels: int) -> np.ndarray:
     """Return, for each number of passes, the chance of x = 0, 1, … passes among the labels."""
     x = np.arange(labels + 1)
     top = log_choose(passes[:, None], x) + log_choose(size - passes[:, None], labels - x)
-    return np.exp(top - log_choose(np.array(size), np.array(labels)))
+    return np.asarray(np.exp(top - log_choose(np.array(size), np.array(labels))))
 
 
 def splits(sizes: tuple[int, ...], m: int) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -166,7 +165,7 @@ def one_stratum(design: Design, m: int) -> np.ndarray:
     [size], [passes] = design.sizes, design.tried
     low, high = _ends((size,), (m,))
     held = (low <= passes[:, None] / size + 1e-12) & (passes[:, None] / size - 1e-12 <= high)
-    return (chances(size, passes, m) * held).sum(axis=1)
+    return np.asarray((chances(size, passes, m) * held).sum(axis=1))
 
 
 def wilson(design: Design, m: int) -> np.ndarray:
@@ -176,10 +175,10 @@ def wilson(design: Design, m: int) -> np.ndarray:
     centre, half = (x + z2 / 2) / (m + z2), np.sqrt(z2 * (x * (m - x) / m + z2 / 4)) / (m + z2)
     share = passes[:, None] / size
     held = (centre - half <= share + 1e-12) & (share - 1e-12 <= centre + half)
-    return (chances(size, passes, m) * held).sum(axis=1)
+    return np.asarray((chances(size, passes, m) * held).sum(axis=1))
 
 
-def measure(design: Design) -> dict:
+def measure(design: Design) -> dict[str, Any]:
     """Enumerate one design; return the worst cases and what share of them is below the level."""
     total = sum(design.sizes)
     cover = one_stratum if len(design.sizes) == 1 else coverage
@@ -202,7 +201,7 @@ def measure(design: Design) -> dict:
     }
 
 
-def run(options: argparse.Namespace) -> list[dict]:
+def run(options: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
     for design in DESIGNS:
         if options.only and options.only not in design.name:
@@ -218,7 +217,7 @@ def run(options: argparse.Namespace) -> list[dict]:
     return rows
 
 
-def _row(design: Design, kept: dict) -> dict:
+def _row(design: Design, kept: dict[str, Any]) -> dict[str, Any]:
     every = len(design.labels) == sum(design.sizes) - 1
     m = f"1 to {design.labels[-1]}" if every else f"{len(design.labels)} from {design.labels[0]}"
     return {
@@ -237,7 +236,7 @@ def _row(design: Design, kept: dict) -> dict:
     }
 
 
-def _worst(what: str, rows: list[dict]) -> list[str]:
+def _worst(what: str, rows: list[dict[str, Any]]) -> list[str]:
     """Say the worst case of some designs."""
     if not rows:
         return []
@@ -257,7 +256,7 @@ def _share(value: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="designs whose sizes hold this text")
-    parser.add_argument("--write", action="store_true", help="write the page under docs/benchmarks")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     options = parser.parse_args()
     rows = run(options)
     cases = sum(row["cases"] for row in rows)
@@ -273,7 +272,7 @@ def main() -> None:
         f"Asked was at least {_short(FLOOR)} over all m up to N: it holds in every case. Until a of"
         " (AL1) depended on the strata it was .9127 with one stratum of 1,000 (m = 6, 612 pass) and"
         " .9141 with 3 + 997 items. Why, and what else was tried:"
-        " [labels alone](score-alone.md).",
+        " [labels alone](#score-alone).",
         "Wilson's interval, without judges, is beside one stratum.",
     ]
     record("score-enumeration", "One system: coverage by enumeration", rows, notes=notes)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -111,7 +112,11 @@ def largest_gap(y: np.ndarray, c: np.ndarray, every: np.ndarray, at: np.ndarray)
         theirs = ppi_estimate(every, y[row], at[row])
         plus = np.ravel(ppi_mean_ci(y[row], c[row], rest, alpha=0.05))
         plain = np.ravel(ppi_mean_ci(y[row], c[row], rest, alpha=0.05, lam=1))
-        found = {"truescore": (theirs.low, theirs.high), "ppi_plus": plus, "ppi": plain}
+        found: dict[str, Any] = {
+            "truescore": (theirs.low, theirs.high),
+            "ppi_plus": plus,
+            "ppi": plain,
+        }
         for name, ends in found.items():
             gap = max(gap, *(abs(ours[name][side][row] - ends[side]) for side in (0, 1)))
     return gap
@@ -124,7 +129,7 @@ def _tuned(y: np.ndarray, c: np.ndarray, every: np.ndarray) -> np.ndarray:
     if spread <= 0:
         return np.zeros(len(y))
     both = ((y - y.mean(axis=1, keepdims=True)) * (c - c.mean(axis=1, keepdims=True))).mean(axis=1)
-    return np.clip(both / (spread * (1 + m / rest)), 0, 1)
+    return np.asarray(np.clip(both / (spread * (1 + m / rest)), 0, 1))
 
 
 def _ppi(y: np.ndarray, c: np.ndarray, every: np.ndarray, weight: np.ndarray, *, ddof: int) -> Ends:

@@ -1,6 +1,6 @@
 """Scores read from a labelling session: coverage of means and pairs, and what is claimed.
 
-    python benchmarks/truth/score_session.py [--runs 1000] [--only TEXT] [--write]
+    python -m benchmarks.truth.score_session [--runs 1000] [--only TEXT] [--write]
 
 simulates sessions of all three goals (mean, difference, best) on populations whose truth is known.
 Drawing, stopping and betting are the library's own; the labels then go through
@@ -16,14 +16,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from record import record
-from score_system_sets import NUMBERS, PAIRS, SEVERAL, SystemsSet, sets
-
+from benchmarks.known import known
+from benchmarks.record import record
+from benchmarks.truth.score_system_sets import NUMBERS, PAIRS, SEVERAL, SystemsSet, sets
+from tallystick.results import Interval
 from tallystick.sampling.label_accuracies import DrawJournal
 from tallystick.sampling.label_best import advance, contested_draws, start
 from tallystick.sampling.label_differences import SessionOrder, judged_difference
@@ -34,6 +34,7 @@ from tallystick.sampling.label_task import Read
 from tallystick.table import read
 from tallystick.verbs.score import CAPABILITY
 from tallystick.verbs.score.labelling import labelling, rows_by_item
+from tallystick.verbs.score.pairs import sign_of
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.reading import consensus
 from tallystick.verbs.score.sessions import SessionDraws, session_pairs
@@ -62,10 +63,10 @@ Snapshot = tuple[SessionDraws, int]
 class Remembered(SessionDraws):
     """Draws that compute each difference once: it is asked for twice here."""
 
-    def difference(self, first: int, second: int, alpha: float) -> object:
+    def difference(self, first: int, second: int, alpha: float) -> Interval | None:
         """Return the interval of a difference."""
         key = first, second, alpha
-        kept = self.__dict__.setdefault("kept", {})
+        kept: dict[tuple[int, int, float], Interval | None] = self.__dict__.setdefault("kept", {})
         if key not in kept:
             kept[key] = super().difference(first, second, alpha)
         return kept[key]
@@ -109,7 +110,7 @@ class Ground:
 
 def difference_session(ground: Ground, rng: np.random.Generator) -> tuple[Snapshot, Snapshot]:
     """Label whole items in batches of 20, then 10, until the sign is decided."""
-    task, rows = ground.task, ground.rows
+    task, rows = ground.task, known(ground.rows)
     gaps = ground.truth[rows[:, 0]] - ground.truth[rows[:, 1]]
     journal = DrawJournal.empty(task.strata.sizes)
     most = min(MOST, len(rows))
@@ -132,7 +133,7 @@ def _sign(ground: Ground, journal: DrawJournal, gaps: np.ndarray) -> SessionOrde
     """Say who is better, as the session does."""
     found = judged_difference(journal, gaps[journal.item], ground.task.measures[0].guess)
     names = ground.one.systems
-    winner = {"first": names[0], "second": names[1]}.get(found.verdict)
+    winner = {"first": names[0], "second": names[1]}.get(found.verdict or "")
     p = [1 / max(1.0, float(path.max())) for path in (found.first, found.second)]
     return SessionOrder(
         names=names,
@@ -151,7 +152,7 @@ def best_session(ground: Ground, rng: np.random.Generator) -> tuple[Snapshot, Sn
     """Label whole items in batches of 20, then 10, until a system is named."""
     task = ground.task
     truth = ground.truth[ground.rows]
-    state = start(task.contest, epsilon=task.epsilon, alpha=ALPHA)
+    state = start(known(task.contest), epsilon=task.epsilon, alpha=ALPHA)
     asked = np.zeros(ground.truth.size, np.bool_)
     fixed = stop = None
     while fixed is None or stop is None:
@@ -210,17 +211,14 @@ def mean_session(ground: Ground, rng: np.random.Generator) -> tuple[Snapshot, Sn
             unresolved=0,
         )
         ends = [planned_measure(task, seen, one, none)[1] for one in task.measures]
-        half = max(one.width for one in ends) / 2 if all(map(_known, ends)) else None
+        widths = [one.width for one in ends if isinstance(one, Interval)]
+        half = max(widths) / 2 if len(widths) == len(ends) else None
         snapshot = ground.draws(_drawn(ground, journal.item), None), n
         if n == 2 * FIXED:
             fixed = snapshot
         done = LabelProgress(labelled=n, left=total - n, half_width=half, target=0.05)
         if stop_reason(done) in ("precision", "certain") and fixed is not None:
             return fixed, snapshot
-
-
-def _known(interval: object) -> bool:
-    return hasattr(interval, "width")
 
 
 def _drawn(ground: Ground, units: np.ndarray) -> np.ndarray:
@@ -230,7 +228,8 @@ def _drawn(ground: Ground, units: np.ndarray) -> np.ndarray:
 
 
 def _asked(ground: Ground, items: np.ndarray, live: np.ndarray | None) -> np.ndarray:
-    rows = ground.rows[items] if live is None else ground.rows[items][:, live]
+    rows = known(ground.rows)[items]
+    rows = rows if live is None else rows[:, live]
     return _drawn(ground, rows.ravel())
 
 
@@ -263,7 +262,10 @@ class Counts:
         pairs = session_pairs(draws, systems, question)
         count = len(pairs)
         # The interval as computed, before it is made to agree with the verdict about 0.
-        raw = [self._raw(draws, systems, pair, count) for pair in pairs]
+        raw = [
+            draws.difference(pair.first, pair.second, ALPHA / count) or pair.interval
+            for pair in pairs
+        ]
         sums = self.sums
         sums["runs"] += 1
         sums["labels"] += labelled
@@ -272,7 +274,7 @@ class Counts:
             for interval, pair in zip(raw, pairs, strict=True)
         )
         sums["wide"] += float(np.mean([interval.width / 2 for interval in raw]))
-        settled = [_claimed(pair) for pair in pairs]
+        settled = [sign_of(pair, ALPHA) for pair in pairs]
         sums["decided"] += float(np.mean([sign != 0 for sign in settled]))
         sums["wrong"] += any(
             sign and sign * self.gap[pair.first, pair.second] <= 1e-12
@@ -283,10 +285,6 @@ class Counts:
             sums["named"] += 1
             sums["far"] += bool(self.mean[place] < self.mean.max() - draws.order.epsilon - 1e-12)
 
-    def _raw(self, draws: SessionDraws, systems: list, pair: object, count: int) -> object:
-        own = draws.difference(pair.first, pair.second, ALPHA / count)
-        return pair.interval if own is None else own
-
     def row(self) -> dict[str, float]:
         """Return shares and means over the runs."""
         runs = self.sums["runs"]
@@ -295,27 +293,18 @@ class Counts:
         return share | {"mean": float(cover.mean()), "worst": float(cover.min())}
 
 
-def _within(interval: object, value: float) -> bool:
+def _within(interval: Interval, value: float) -> bool:
     return interval.low - 1e-9 <= value <= interval.high + 1e-9
 
 
-def _claimed(pair: object) -> int:
-    """Return the order that score prints of a pair."""
-    if pair.decided is not None:
-        return pair.decided
-    if pair.adjusted_p > ALPHA or pair.interval.low < 0 < pair.interval.high:
-        return 0
-    return int(np.sign(pair.difference))
-
-
-SESSIONS: dict[str, Callable] = {
+SESSIONS: dict[str, Callable[[Ground, np.random.Generator], tuple[Snapshot, Snapshot]]] = {
     "difference": difference_session,
     "best": best_session,
     "mean": mean_session,
 }
 
 
-def measure(one: SystemsSet, goal: str, runs: int, seed: int) -> dict:
+def measure(one: SystemsSet, goal: str, runs: int, seed: int) -> dict[str, Any]:
     """Run many sessions of one goal on one population."""
     ground = Ground(one, goal)
     key = [sum(map(ord, goal)), sum(map(ord, one.name))]
@@ -332,7 +321,7 @@ def populations() -> list[tuple[str, SystemsSet]]:
     return [(goal, made[name]) for goal, names in GOALS.items() for name in names]
 
 
-def run(options: argparse.Namespace) -> list[dict]:
+def run(options: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
     for goal, one in populations():
         if options.only and options.only not in f"{goal} {one.name}":
@@ -349,7 +338,7 @@ def run(options: argparse.Namespace) -> list[dict]:
     return rows
 
 
-def _row(goal: str, one: SystemsSet, fixed: dict, stop: dict) -> dict:
+def _row(goal: str, one: SystemsSet, fixed: dict[str, Any], stop: dict[str, Any]) -> dict[str, Any]:
     line = {
         "goal": goal,
         "set": one.name,
@@ -401,7 +390,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--only", default="", help="goals and sets whose name holds this text")
     parser.add_argument(
-        "--write", action="store_true", help="write docs/benchmarks/score-session.md"
+        "--write", action="store_true", help="write benchmarks/results/score-session.json"
     )
     options = parser.parse_args()
     rows = run(options)

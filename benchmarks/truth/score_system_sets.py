@@ -64,7 +64,7 @@ class SystemsSet:
     def differences(self) -> np.ndarray:
         """Systems x systems: the true differences of their means."""
         mean = self.truth.mean(axis=0)
-        return mean[:, None] - mean[None, :]
+        return np.asarray(mean[:, None] - mean[None, :])
 
 
 def _passes(rng: Rng, n: int, rate: float) -> np.ndarray:

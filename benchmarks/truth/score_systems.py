@@ -1,6 +1,6 @@
 """Two systems and k systems: coverage of all differences, wrong orders claimed, pairs decided.
 
-    python benchmarks/truth/score_systems.py [--runs 1000] [--only TEXT] [--write]
+    python -m benchmarks.truth.score_systems [--runs 1000] [--only TEXT] [--write]
 
 People label m random items for all systems, again and again; score's own functions estimate every
 system and compare every pair, as for a table. Exact ties make every claimed order wrong. Every cell
@@ -12,16 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from record import record
-from score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
-
+from benchmarks.known import known
+from benchmarks.record import record
+from benchmarks.truth.score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
 from tallystick.stats.adverse_systems import compare_systems
 from tallystick.verbs.score.pairs import compare_pairs, sign_of
 from tallystick.verbs.score.question import ScoreQuestion
@@ -86,12 +86,12 @@ class Cell:
         sums["wrong"] += _any_wrong(signs, truths)
         sums["decided"] += float(np.mean(np.array(signs) != 0))
         sums["width"] += float(np.mean([pair.interval.width / 2 for pair in pairs]))
-        sums["mean"] += np.mean(
-            [
-                one.found.interval.low - 1e-9 <= mean <= one.found.interval.high + 1e-9
-                for one, mean in zip(systems, self.means, strict=True)
-            ]
-        )
+        ends = [known(one.found).interval for one in systems]
+        held = [
+            end.low - 1e-9 <= mean <= end.high + 1e-9
+            for end, mean in zip(ends, self.means, strict=True)
+        ]
+        sums["mean"] += float(np.mean(held))
         if self.common == 1:
             flat = np.zeros((n, k))
             plain = compare_systems(self.one.truth[chosen], flat[chosen], flat, rng=rng)
@@ -107,7 +107,7 @@ class Cell:
         return float((lead[first, second] * self.gap[first, second] <= 1e-12).mean())
 
 
-def _any_wrong(signs: object, truths: list[float]) -> bool:
+def _any_wrong(signs: Iterable[float], truths: list[float]) -> bool:
     return any(sign and sign * gap <= 1e-12 for sign, gap in zip(signs, truths, strict=True))
 
 
@@ -120,7 +120,7 @@ def cells() -> list[Cell]:
     return found
 
 
-def run(options: argparse.Namespace) -> list[dict]:
+def run(options: argparse.Namespace) -> list[dict[str, Any]]:
     rows = []
     for cell in cells():
         name = f"{cell.one.name}, m = {cell.m}, common {cell.common:g}"
@@ -137,7 +137,7 @@ def run(options: argparse.Namespace) -> list[dict]:
     return rows
 
 
-def kept_cell(cell: Cell, name: str, runs: int, seed: int) -> dict:
+def kept_cell(cell: Cell, name: str, runs: int, seed: int) -> dict[str, Any]:
     """Return a cell that was measured before, or measure it and keep it."""
     path = CACHE / ("".join(c if c.isalnum() else "-" for c in name) + ".json")
     settings = {"version": VERSION, "runs": runs, "seed": seed}
@@ -154,7 +154,7 @@ def kept_cell(cell: Cell, name: str, runs: int, seed: int) -> dict:
     return kept
 
 
-def _row(cell: Cell, kept: dict) -> dict:
+def _row(cell: Cell, kept: dict[str, Any]) -> dict[str, Any]:
     same = cell.common == 1
     label = "" if same else f", {cell.common:.0%} common items"
     tied = bool(np.allclose(cell.gap, 0))
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=41)
     parser.add_argument("--only", default="", help="cells whose name holds this text")
-    parser.add_argument("--write", action="store_true", help="write the page under docs/benchmarks")
+    parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     options = parser.parse_args()
     rows = run(options)
     ties = [row for row in rows if row["decided"] == TIE]

@@ -1,6 +1,6 @@
 """A day with two drifts, and twenty days without: which alarms the service raises, and when.
 
-``python benchmarks/truth/serve_day.py [drift N] [quiet N] [--keep FILE] [--write]`` runs N drifting days
+``python -m benchmarks.truth.serve_day [drift N] [quiet N] [--keep FILE] [--write]`` runs N drifting days
 and N streams of five quiet days; with --keep those of earlier calls are counted, too. The service is
 the real one, with its writer, its jobs and its worker process, on SQLite; only its clock is simulated,
 so a day takes seconds. Three judges vote on the answers of two systems: about 10,000 a day, few at
@@ -21,15 +21,12 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from pieces import add_piece, pieces
-from record import record
-from tests.serve.web import Clock, Loop, Web
-
+from benchmarks.pieces import add_piece, pieces
+from benchmarks.record import record
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.jobs import Config
 from tallystick.serve.store import open_store
+from tests.serve.web import Clock, Loop, Web
 
 ACCURACY = {"gpt": 0.92, "claude": 0.88, "llama": 0.85}
 PER_DAY, STEP, SETTLE = 10_000, 600.0, 300.0

@@ -1,6 +1,6 @@
 """How often the service raises a false alarm on streams where nothing changes.
 
-``python benchmarks/truth/serve_drift.py [--write] [--streams 1000]``: quiet streams of 50 windows of
+``python -m benchmarks.truth.serve_drift [--write] [--streams 1000]``: quiet streams of 50 windows of
 200 rows with three to five judges; a twentieth of the votes come after the settle time, so that the
 test never sees them, and labels change nothing. Each stream passes the drift test of the service.
 """
@@ -10,14 +10,10 @@ from __future__ import annotations
 import sys
 import time
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from record import record
-
+from benchmarks.record import record
 from tallystick.errors import NotIdentifiable
 from tallystick.table import Tally
 from tallystick.verbs.judge.windows import Windows
@@ -44,7 +40,8 @@ def alarms(seed: int) -> int:
         right = rng.random((SIZE, judges)) < chance
         votes = np.where(right, truth[:, None], rng.integers(0, labels, (SIZE, judges)))
         late = rng.random((SIZE, judges)) < LATE
-        cells = np.where(late, None, votes.astype(str).astype(object))
+        cells = votes.astype(str).astype(object)
+        cells[late] = None
         batch = {f"judge {j}": cells[:, j].tolist() for j in range(judges)}
         found += sum(len(window.alarms) for window in stream.push(batch))
     return found

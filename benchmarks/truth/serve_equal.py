@@ -1,6 +1,6 @@
 """Whether SQLite, PostgreSQL and the command line say the same: random streams, field for field.
 
-``python benchmarks/truth/serve_equal.py [STREAMS] [--kills] [--from SEED] [--keep FILE] [--write]`` posts
+``python -m benchmarks.truth.serve_equal [STREAMS] [--kills] [--from SEED] [--keep FILE] [--write]`` posts
 streams in any order, with repeats, late and corrected labels, odd names and labels, and the faults of
 which the command line warns, to a service on each database. Each stream is asked five questions in
 turn, so that all are asked equally often. Both databases must hold the same counts or rows for it, and
@@ -21,21 +21,18 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from pieces import add_piece, pieces
-from record import record
+from benchmarks.pieces import add_piece, pieces
+from benchmarks.record import record
+from tallystick.serve.app import make_app, make_service
+from tallystick.serve.client import check_stream
+from tallystick.serve.jobs import Config, Service
+from tallystick.serve.store import open_store
 from tests.serve.equal import QUERIES, differences, post, unlike
 from tests.serve.faults import found
 from tests.serve.postgres import postgres_server
 from tests.serve.queue.people import InProcess
 from tests.serve.random_streams import random_stream
 from tests.serve.web import Clock, Loop, Web
-
-from tallystick.serve.app import make_app, make_service
-from tallystick.serve.client import check_stream
-from tallystick.serve.jobs import Config, Service
-from tallystick.serve.store import open_store
 
 NAMES = ("questions", "unknowable", "different", "broken books")
 ASKED = 5

@@ -1,6 +1,6 @@
 """Kills at named points and at random moments, stopped lease holders, watches under kills.
 
-``python benchmarks/truth/serve_faults.py [named] [random] [stopped] [watch] [--postgres] [--keep FILE]
+``python -m benchmarks.truth.serve_faults [named] [random] [stopped] [watch] [--postgres] [--keep FILE]
 [--write] [ROUNDS]`` runs 24, 200, 20 and 50 rounds, or as many as it is told; with --keep the parts of
 earlier calls are shown, too.
 """
@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from pieces import add_piece, pieces
-from record import record
+from benchmarks.pieces import add_piece, pieces
+from benchmarks.record import record
 from tests.serve.faults import found
 from tests.serve.postgres import fresh_database, postgres_process
 

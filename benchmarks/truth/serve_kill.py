@@ -1,6 +1,6 @@
 """Whether anything that was acknowledged is lost, or counted twice, under kill -9.
 
-``python benchmarks/truth/serve_kill.py [ROUNDS] [--postgres] [--keep FILE] [--write]`` kills ROUNDS
+``python -m benchmarks.truth.serve_kill [ROUNDS] [--postgres] [--keep FILE] [--write]`` kills ROUNDS
 times; with --keep the rounds of earlier calls are counted, too.
 """
 
@@ -10,10 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from pieces import add_piece, pieces
-from record import record
+from benchmarks.pieces import add_piece, pieces
+from benchmarks.record import record
 from tests.serve.kill import kill_rounds
 from tests.serve.postgres import postgres_process
 

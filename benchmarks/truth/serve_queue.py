@@ -1,6 +1,6 @@
 """Coverage of `score` from labels that the queue of `serve` has drawn: one command.
 
-    python benchmarks/truth/serve_queue.py [--runs 2000] [--write] [--only useless]
+    python -m benchmarks.truth.serve_queue [--runs 2000] [--write] [--only useless]
 
 Each run draws two frames from one fixed stream (the second is steered by the labels of the first,
 after a third of the rows has come in between), labels them, and asks `score` with the probability
@@ -12,17 +12,13 @@ they had been drawn at random, which is what its page calls an assumption.
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
-from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
-from tallystick.sampling import label_strata as strata_file
-from tallystick.sampling.label_accuracies import Consensus, VotePatterns
+from benchmarks.record import record
+from tallystick.sampling.label_accuracies import Consensus, VotePatterns, consensus
 from tallystick.serve.auth import Span
 from tallystick.serve.queue import (
     DrawPopulation,
@@ -37,7 +33,6 @@ from tallystick.verbs.score.reading import strata_of
 
 N, OLD = 1_500, 1_000
 BUDGETS = (40, 60)
-FIT = strata_file.consensus
 SETS = {
     # how often each judge is right, and the share of passes
     "three judges .9 .8 .65, 75 % pass": ((0.9, 0.8, 0.65), 0.75),
@@ -53,13 +48,13 @@ def fitted_once() -> None:
     """
     known: dict[bytes, Consensus] = {}
 
-    def consensus(patterns: VotePatterns, *, n_classes: int) -> Consensus:
+    def fitted(patterns: VotePatterns, *, n_classes: int) -> Consensus:
         key = patterns.codes.tobytes()
         if key not in known:
-            known[key] = FIT(patterns, n_classes=n_classes)
+            known[key] = consensus(patterns, n_classes=n_classes)
         return known[key]
 
-    strata_file.consensus = consensus
+    mock.patch("tallystick.sampling.label_strata.consensus", fitted).start()
 
 
 def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[DrawPopulation, np.ndarray]:
@@ -71,8 +66,8 @@ def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[DrawPopul
     pattern = votes @ (1 << np.arange(len(judges)))
     codes: dict[int, bytes] = {}
     for p in range(1 << len(judges)):
-        words = [2 * j + 1 + (p >> j & 1) for j in range(len(judges))]
-        codes[p] = np.array(words, dtype="<u4").tobytes()
+        said = [2 * j + 1 + (p >> j & 1) for j in range(len(judges))]
+        codes[p] = np.array(said, dtype="<u4").tobytes()
         for value in (0, 1):  # the same pattern with a truth
             codes[100 + 2 * p + value] = codes[p] + np.uint32(90 + value).tobytes()
     words = Words(
@@ -166,7 +161,10 @@ def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
     strata = strata_of(values, np.ones(N), votes=True)
     sizes = np.bincount(strata, minlength=strata.max() + 1).astype(float)
     rng = np.random.default_rng([seed, runs])
-    hits = {"drawn, with probabilities": [], "volunteered ones as if drawn": []}
+    hits: dict[str, list[bool]] = {
+        "drawn, with probabilities": [],
+        "volunteered ones as if drawn": [],
+    }
     widths: dict[str, list[float]] = {way: [] for way in hits}
     for _ in range(runs):
         rows, p = run(found, truth, rng)

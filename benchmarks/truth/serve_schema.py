@@ -1,6 +1,6 @@
 """Whether a fuzzer that knows ``openapi.json`` finds an error of ours.
 
-``python benchmarks/truth/serve_schema.py [CASES PER OPERATION] [--keep FILE] [--write]``. With --keep
+``python -m benchmarks.truth.serve_schema [CASES PER OPERATION] [--keep FILE] [--write]``. With --keep
 the cases of earlier calls are counted, too, and this one takes another seed.
 """
 
@@ -10,10 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from pieces import add_piece, pieces
-from record import record
+from benchmarks.pieces import add_piece, pieces
+from benchmarks.record import record
 from tests.serve.schema import fuzzed
 
 

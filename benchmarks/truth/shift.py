@@ -1,6 +1,6 @@
 """Remake the tables and figures of the paper on API shifts, and ours against MASA.
 
-    python benchmarks/truth/shift.py [SECTION…] [--write] [--runs 1000] [--keep FILE]
+    python -m benchmarks.truth.shift [SECTION…] [--write] [--runs 1000] [--keep FILE]
 
 Sections: masa (error of the policies), default (ours against MASA), real (the same on real changes
 and vendor swaps), table1 (calls to 1 % error), figure2 (the fleet), figure4 (the case of Amazon on
@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import kept_row, record
-from shift_cases import (
+from benchmarks.record import kept_row, record
+from benchmarks.truth.shift_cases import (
     BUDGETS,
     DATA,
     Case,
@@ -36,8 +34,8 @@ from shift_cases import (
     remembered,
     swaps,
 )
-from shift_figures import figure2, figure4, figure5, figure6, figure7
-
+from benchmarks.truth.shift_figures import figure2, figure4, figure5, figure6, figure7
+from tallystick.papers.api_shifts import partitions, uncertainty_score
 from tallystick.sampling import (
     Budget,
     Flips,
@@ -46,16 +44,15 @@ from tallystick.sampling import (
     Policy,
     Proportional,
     Replay,
+    Strata,
     Uniform,
     difference,
-    difficulty_cells,
     history_cells,
     observe,
     plain,
     replay,
     stratified,
 )
-from tallystick.stats.signs import uncertainty_score
 
 # squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)
 REFERENCE = {
@@ -86,7 +83,7 @@ PUBLISHED = {200: 0.34, 500: 0.28, 2000: 0.15}  # geometric means of ours / MASA
 
 
 def masa_table(case: Case, runs: int) -> dict[str, Any]:
-    strata = difficulty_cells(case.true, case.cheap, bins=3)
+    strata = Strata(partitions(case.true, case.cheap, bins=3))
     (answers,) = codes(case, case.old)
     tables = np.zeros((len(strata), answers.max() + 1))
     np.add.at(tables, (strata.of, answers), 1)
@@ -223,7 +220,7 @@ def table1(runs: int) -> None:
         (new,) = codes(case, case.new)
         M, J = len(new), int(new.max()) + 1
         truth = np.bincount(new, minlength=J) / M
-        cells = difficulty_cells(case.true, case.cheap, bins=3)
+        cells = Strata(partitions(case.true, case.cheap, bins=3))
         most = min(M, 8000)
         masa = Plan(
             strata=cells, policy=Masa(), budget=Budget(calls=most), n_outcomes=J, in_flight=64

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tallystick.papers.api_shifts import partitions
 from tallystick.sampling import (
     Budget,
     Flips,
     Masa,
     Observed,
     Plan,
+    Strata,
     difference,
-    difficulty_cells,
     history_cells,
     replay,
     stratified,
@@ -47,7 +48,8 @@ class Case:
 
     def flat(self, answers: np.ndarray) -> np.ndarray:
         """Return (true, answer) as one code."""
-        return self.true * (max(self.true.max(), self.old.max(), self.new.max()) + 1) + answers
+        most = max(int(part.max()) for part in (self.true, self.old, self.new))
+        return np.asarray(self.true * (most + 1) + answers)
 
 
 def cases() -> Iterator[Case]:
@@ -102,7 +104,8 @@ def drifts() -> Iterator[Case]:
         texts = [part[name].fill_null("").to_numpy() for name in ("true", "pred_old", "pred_new")]
         _, coded = np.unique(np.concatenate(texts), return_inverse=True)
         none = np.zeros(part.height)
-        yield Case(f"{task} {family}", *np.split(coded, 3), none, none)
+        true, old, new = np.split(coded, 3)
+        yield Case(f"{task} {family}", true, old, new, none, none)
 
 
 def remembered(parts: Iterable[object], measure: Callable[[], Iterable[float]]) -> list[float]:
@@ -138,7 +141,7 @@ def ours_and_masa(case: Case, calls: int, runs: int) -> tuple[float, float]:
         "budget": Budget(calls=calls),
         "n_outcomes": int(max(old.max(), new.max())) + 1,
     }
-    cells = difficulty_cells(case.true, case.cheap, bins=3)
+    cells = Strata(partitions(case.true, case.cheap, bins=3))
     masa = Plan(strata=cells, policy=Masa(), **common)
     history = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
     ours = Plan(strata=history, policy=Flips(), baseline=old, **common)

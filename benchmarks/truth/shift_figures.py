@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-from shift_cases import Case, cases, codes, digest, errors, ours_and_masa, remembered
-
+from benchmarks.record import record
+from benchmarks.truth.shift_cases import (
+    Case,
+    cases,
+    codes,
+    digest,
+    errors,
+    ours_and_masa,
+    remembered,
+)
 from tallystick.clients import ReplayClient
+from tallystick.papers.api_shifts import optimal_allocation, partitions, uncertainty_score
 from tallystick.sampling import (
     Budget,
     Masa,
     Plan,
     Proportional,
+    Strata,
     Uniform,
-    difficulty_cells,
     observe,
     plain,
     replay,
     stratified,
 )
-from tallystick.stats.signs import uncertainty_score
 from tallystick.verbs.shift import Items, Run, ShiftResult, fleet, run
-from tallystick.verbs.shift.papers import optimal_allocation
 
 PAPER = {  # Figure 2, in points of accuracy
     "YELP Amazon": 2.0,
@@ -118,7 +121,7 @@ def figure4(runs: int) -> None:
     """Remake the case study: Amazon on YELP, two bins by the old API's confidence, 2000 calls."""
     case = next(cases())
     (new,) = codes(case, case.new)
-    cells = difficulty_cells(case.true, case.confidence, bins=2)
+    cells = Strata(partitions(case.true, case.confidence, bins=2))
     plan = Plan(
         strata=cells,
         policy=Masa(),
@@ -269,7 +272,7 @@ def figure7(runs: int) -> None:
         row: dict[str, Any] = {"case": case.name}
         for bins in (1, 2, 3, 5, 10):
             plan = Plan(
-                strata=difficulty_cells(case.true, case.cheap, bins=bins),
+                strata=Strata(partitions(case.true, case.cheap, bins=bins)),
                 policy=Masa(),
                 budget=Budget(calls=2000),
                 n_outcomes=int(new.max()) + 1,

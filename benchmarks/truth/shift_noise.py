@@ -1,6 +1,6 @@
 """How often an API that answers at random is called changed, when it is not and when it is.
 
-    python benchmarks/truth/shift_noise.py [SECTION…] [--runs 200] [--keep FILE] [--write]
+    python -m benchmarks.truth.shift_noise [SECTION…] [--runs 200] [--keep FILE] [--write]
 
 --keep FILE goes on from the rows of an earlier, stopped call; verdicts --kept-only shows those that
 are there. Sections: verdicts (the whole product on a small grid), gate (the watched gate on flips),
@@ -13,17 +13,16 @@ say "better or worse". Peers draw uniformly, with as many calls as ours.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from noise_cases import LABELS, Run, World, assess, world
-from record import kept_row, record
-
+from benchmarks.known import known
+from benchmarks.record import kept_row, record
+from benchmarks.truth.noise_cases import LABELS, Run, World, assess, world
 from tallystick.clients import Client
 from tallystick.sampling import Budget, Flips, Observed, Plan, history_cells, replay
 from tallystick.verbs.shift.design import BLIND_SHARE, FLIP_HULL, SumBounds, sum_bounds
@@ -315,13 +314,13 @@ def one_verdict(case: World, calls: int, rng: np.random.Generator) -> tuple[bool
         rows,
         Plan_(budget=calls, seed=int(rng.integers(2**31))),
     )
-    low, high = result.accuracy_change.interval
-    assert result.noise is not None
+    low, high = known(known(result.accuracy_change).interval)
+    beyond = known(known(result.noise).beyond.interval)
     d = uniform(case, old, calls, rng)
     half = Z * np.sqrt(case.variance(len(d)))
     return (
         low > 1e-9 or high < -1e-9,
-        result.noise.beyond.interval.low > 1e-9,
+        beyond.low > 1e-9,
         any(cell.survives for cell in result.top_cells),
         abs(d.mean()) > half,
     )
@@ -398,13 +397,13 @@ def gate(runs: int) -> None:
 
 def flips(runs: int) -> None:
     """Coverage of the flip rate under adaptive allocation, on real deterministic changes."""
-    from shift_cases import DATA, codes, drifts, swaps
+    from benchmarks.truth.shift_cases import DATA, codes, drifts, swaps
 
     if not DATA.is_dir():
         print("real data is absent: set TALLYSTICK_DATA to its folder")
         return
     rows = [
-        kept_row(f"flips, {case.name}, {runs}", lambda case=case: _flip_row(case, codes, runs))
+        kept_row(f"flips, {case.name}, {runs}", partial(_flip_row, case, codes, runs))
         for case in [*drifts(), *swaps()]
     ]
     ours = [

@@ -1,6 +1,6 @@
 """Streams: how soon is a change found, and how often is there none? Beside ADWIN, same draws.
 
-    python benchmarks/truth/stream.py [--streams 100] [--clean 200] [--write]
+    python -m benchmarks.truth.stream [--streams 100] [--clean 200] [--write]
 
 Four judges, right on .9 .85 .8 .85 of items of two labels; something changes at item 3,000 of
 6,000. Share of streams that are found by item 6,000, and the median delay in items. ADWIN (river)
@@ -12,17 +12,14 @@ same draws.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from river.drift import ADWIN
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.stats.stream import Notice, WatchOptions, count_blocks
 from tallystick.stats.stream_watch import Event, Naming, StreamAlarm, Watch
 
@@ -34,7 +31,7 @@ STEP = 250
 Rng = np.random.Generator
 Draw = Callable[[Rng, int], np.ndarray]
 
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "default, B = 25": {"block": 25},
     "B = 50": {"block": 50},
     "ever, B = 25": {"block": 25, "ever": True},
@@ -139,7 +136,7 @@ class Found:
     covered: list[bool] = field(default_factory=list)
     kept: list[bool] = field(default_factory=list)
     likely: list[bool] = field(default_factory=list)
-    finally_likely: list[bool] = field(default_factory=list)
+    finally_likely: list[float] = field(default_factory=list)
 
     def cell(self) -> str:
         """Share found and median delay of all streams."""
@@ -160,8 +157,8 @@ def watched(votes: np.ndarray, scenario: Scenario, options: WatchOptions, found:
         events += watch.update(votes[place : place + STEP], LABELS)
         late = [e for e in events if isinstance(e, StreamAlarm) and e.item > scenario.change]
         alarm = late[0] if late else None
-        final = [e for e in events if isinstance(e, Naming) and alarm is not None]
-        if final and final[-1].alarm_block >= alarm.block:
+        final = [e for e in events if isinstance(e, Naming)]
+        if alarm is not None and final and final[-1].alarm_block >= alarm.block:
             break
     found.delays.append(np.inf if alarm is None else alarm.item - scenario.change)
     told = [e for e in events if isinstance(e, Notice) and e.block * options.block >= CHANGE]

@@ -2,7 +2,7 @@
 
 Each start is a process of its own that dies by SIGKILL at a chosen moment of a chosen batch: before
 the batch is counted, after the count and before the file is replaced, or after the file is replaced
-and before Spark commits the batch. Run: ``python benchmarks/truth/stream_kills.py [--write]``.
+and before Spark commits the batch. Run: ``python -m benchmarks.truth.stream_kills [--write]``.
 With ``--folder FOLDER`` a run that was stopped goes on where it was.
 """
 
@@ -19,9 +19,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
-
+from benchmarks.record import record
 from tallystick.table import Tally, TallySink, tally
 
 KILLS = 30
@@ -65,7 +63,7 @@ def stream(folder: Path, batch: int, moment: str) -> None:
         if number == batch and moment == MOMENTS[0]:
             die()
         if number == batch and moment == MOMENTS[1]:
-            tally.Tally.save = lambda *_: die()  # type: ignore[method-assign, assignment]
+            tally.Tally.save = lambda *_: die()  # type: ignore[method-assign]
         sink(frame, number)
         if number == batch and moment == MOMENTS[2]:
             die()
@@ -103,7 +101,7 @@ def measured(folder: Path) -> dict[str, Any]:
     # Every kill leaves at least its own batch undone, or uncommitted, so 40 batches suffice.
     for kill in range(len(done.read_text().splitlines()), KILLS + 1):
         moment = MOMENTS[kill % 3] if kill < KILLS else "never"
-        command = [sys.executable, __file__, "--stream", str(folder), str(kill), moment]
+        command = [sys.executable, "-m", __spec__.name, "--stream", str(folder), str(kill), moment]
         left = subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode
         if kill == KILLS:
             if left:

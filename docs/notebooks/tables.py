@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def _tickets(rng: np.random.Generator) -> None:
     _write("tickets.csv", ["ticket", "category", "march", "june"], rows)
 
 
-def _write(name: str, head: list[str], rows: list) -> None:
+def _write(name: str, head: list[str], rows: list[Any]) -> None:
     with (FOLDER / name).open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([head, *rows])
 

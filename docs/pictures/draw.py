@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick import plot
 from tallystick.registry import capability
+from tallystick.report import plot
 from tallystick.results import Result
 from tallystick.table import conclude, read
 

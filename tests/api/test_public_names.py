@@ -64,6 +64,7 @@ def test_every_module_has_a_docstring_and_every_room_documents_what_is_public(na
         public
         or not room
         or name in (*("tallystick.integrations", "tallystick.stats", "tallystick.verbs"),)
+        or name.startswith("tallystick.papers")
     )
     assert len(public) == len(set(public))
     for item in public:

@@ -58,7 +58,7 @@ def test_intervals_say_what_they_promise() -> None:
         {"old": [1, 0, 1, 0, 1, 1], "new": [1, 1, 0, 1, 1, 1]}, gates=("new >= old",)
     )
     assert gated.gates[0].passed is None  # cannot be decided, and says so
-    assert (ROOT / "docs" / "coverage" / "index.md").exists()
+    assert (ROOT / "docs" / "benchmarks" / "index.md").exists()
 
 
 def test_labels_of_unknown_origin_change_the_answer() -> None:

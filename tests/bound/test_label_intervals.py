@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tallystick import bound
+from tallystick.papers.frechet_bounds import Summary
 from tallystick.stats.adverse_forecast import share_outlook
 from tallystick.table import Tally
-from tallystick.verbs.bound.forward import Summary
 from tallystick.verbs.bound.question import spam
 from tallystick.verbs.bound.verdict import LabelledRows, labels_to_decide
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tallystick.cli import main
-from tallystick.verbs.judge import Point, simulate
+from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 
 POINT = Point(
     prevalence="2/5",

@@ -54,17 +54,6 @@ def test_a_key_is_asked_for_by_name(monkeypatch):
         AnthropicClient("m", prompt="x", labels=[], columns=[], timeout=1)
 
 
-def test_examples_are_shown_as_earlier_turns_and_braces_stay(tmp_path):
-    file = tmp_path / "shots.ndjson"
-    file.write_text('{"text": "one {1}", "answer": "{\\"label\\": \\"a\\"}"}\n')
-    client = anthropic(ChatOptions(examples=file), prompt='Reply {{"label": …}}. {text}')
-    said = [message["content"] for message in client.question(ROW)["messages"]]
-    assert said == ['Reply {"label": …}. one {1}', '{"label": "a"}', 'Reply {"label": …}. hi {you}']
-    file.write_text("{}\n")
-    with pytest.raises(InputError, match="line 1"):
-        anthropic(ChatOptions(examples=file))
-
-
 def test_a_chat_request_leaves_the_temperature_alone_and_takes_extra_fields():
     options = {"prompt": "{text}", "labels": [], "columns": ["text"], "timeout": 1}
     plain = OpenAIClient("m@http://127.0.0.1:9/v1", **options).question(ROW)

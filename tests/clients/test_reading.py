@@ -36,7 +36,7 @@ def test_hardly_any_reply_is_read_wrong_and_few_are_not_read():
 
 
 def test_replies_that_were_written_before_the_reader_saw_them_stay_read():
-    """docs/benchmarks/answer-reading.md says what was wrong among them at first."""
+    """benchmarks/results/answer-reading.json says what was wrong among them at first."""
     assert len(FRESH) == 130
     assert [one for one in FRESH if read(one) not in (one["label"], None)] == []
     unread = [one for one in FRESH if read(one) is None and one["label"] is not None]

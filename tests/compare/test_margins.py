@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 
 from tallystick.verbs.compare import Board, Settings, evaluate
-from tallystick.verbs.compare.ranking import margin
+from tallystick.verbs.compare.ranking import gate_estimate
+
+
+def margin(board, left, right, **options):
+    return gate_estimate(board, left, right, **options).interval
 
 
 def scores(n=400, seed=0):

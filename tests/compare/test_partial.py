@@ -53,16 +53,6 @@ def test_the_sharp_interval_holds_for_every_filling_of_the_blanks():
             whole = exact_score(4 + to_first, 1 + to_second, 40)
             assert found.low <= whole.low + 1e-9
             assert found.high >= whole.high - 1e-9
-    low, high = some.logical
-    assert (low, high) == ((3 - 4) / 40, (3 + 4) / 40)
-
-
-def test_without_blanks_these_items_are_known_exactly():
-    done = Disagreement(items=100, apart=20, labelled=20, first_only=13, second_only=5)
-    for blanks in ("any", "random"):
-        assert tuple(partial_interval(done, blanks=blanks, population="these")) == pytest.approx(
-            (0.08, 0.08)
-        )
 
 
 def test_random_blanks_are_narrower_and_say_so():

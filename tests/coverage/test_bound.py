@@ -16,22 +16,19 @@ import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
+from tallystick.papers import frechet_bounds as plug_in
+from tallystick.papers.frechet_bounds import Summary, plug_in_interval
+from tallystick.papers.frechet_bounds.dual import agreement, class_joint
 from tallystick.stats.latent_fit import fit, information
 from tallystick.stats.latent_model import LatentOptions
-from tallystick.stats.transport import agreement, class_joint
-from tallystick.verbs.bound import forward as blocks
 from tallystick.verbs.bound import forward as measured
-from tallystick.verbs.bound import forward as metrics
-from tallystick.verbs.bound import metric_bounds as plug_in
 from tallystick.verbs.bound.forward import (
     Evidence,
     LabelDoubt,
     Scheme,
-    Summary,
     forward,
     label_bins,
 )
-from tallystick.verbs.bound.metric_bounds import plug_in_interval
 
 pytestmark = pytest.mark.slow
 
@@ -173,7 +170,7 @@ def simulate(cell):
             found[one.metric, "forward"].append(hits(low.edge(Z), high.edge(Z), target))
             if held[1] is not None:
                 found[one.metric, "plug-in"].append(
-                    hits(*plug_in_interval(held[1], one, alpha=0.05), target)
+                    hits(*plug_in_interval(held[1].counts, held[1].p, one, alpha=0.05), target)
                 )
     assert refused < REPETITIONS / 100
     return [row(cell, len(share), one.metric, found) for one in wanted]
@@ -248,9 +245,7 @@ def grid():
 def kept(cell):
     """Return the rows of a cell, from out/ if the same code has measured it already."""
     sources = (
-        blocks,
         measured,
-        metrics,
         plug_in,
         world,
         sharp,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.stats.transport import (
+from tallystick.papers.frechet_bounds.dual import (
     agreement,
     class_joint,
     joint_event,

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from tallystick.errors import ConvergenceError, NotIdentifiable
+from tallystick.papers.noisy_judges.baselines import rank_one
+from tallystick.papers.noisy_judges.trio_quadratic import trio_moments
 from tallystick.results import Interval
-from tallystick.stats.latent_triplet import trio_moments
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import Ballots
-from tallystick.verbs.judge.independence import interval_ends, rank_one
+from tallystick.verbs.judge.independence import interval_ends
 from tallystick.verbs.judge.majority import agreement_ends
 
 REPETITIONS = 2000
@@ -62,8 +63,8 @@ def ends(method, ballots):
     try:
         if method.startswith("agreement"):
             return agreement_ends(ballots, alpha=0.05)
-        moments = trio_moments(ballots.codes, ballots.counts)
-        found = interval_ends(ballots, moments, *rank_one(moments), alpha=0.05)[2]
+        rank = rank_one(trio_moments(ballots.codes, ballots.counts))
+        found = interval_ends(ballots, rank, alpha=0.05)[2]
     except (NotIdentifiable, ConvergenceError):
         return np.full((2, len(ballots.names)), np.nan)
     return np.array(

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_means import both_ways, count_apart, rectified_steps
+from tallystick.sampling.label_means import Apart, both_ways, rectified_steps
 from tallystick.sampling.label_shares import anytime_share, judge_accuracies, planned_shares
 from tallystick.sampling.label_strata import (
     LabelProgress,
@@ -128,7 +128,8 @@ def test_the_anytime_interval_survives_labels_of_unknown_origin_and_skips(troubl
         if trouble == "unknown origin":  # complaints: failures come in three times as often
             odds = np.where(truth == 0, 3.0, 1.0)
             given = rng.choice(truth.size, 60, replace=False, p=odds / odds.sum())
-            rest, apart = count_apart(strata, given, truth[given].astype(float))
+            rest = strata.without(given)
+            apart = Apart(known=60, total=float(truth[given].sum()), sampled=rest.n_items)
         journal = _session(rest, truth, rng, sizes=(20, 20, 20, 20))
         values = truth[journal.item].astype(float)
         guess = strata.guess[:, 1]

@@ -18,7 +18,7 @@ from tallystick.table.long_tables import LongShape
 
 N = 400
 pl = pytest.importorskip("polars")
-read_module = importlib.import_module("tallystick.table.read")
+read_module = importlib.import_module("tallystick.table.door")
 
 
 def _votes(seed: int = 5) -> dict[str, list[Any]]:

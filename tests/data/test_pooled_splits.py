@@ -6,7 +6,7 @@ import pytest
 
 from tallystick import compare
 from tallystick.table.cautions import pooled_split
-from tallystick.table.read import read
+from tallystick.table.door import read
 
 MODELS = {"a": [0, 1, 1, 0] * 20, "b": [1, 1, 1, 0] * 20}
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-from tests.dynamic_tables import attempts
 
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.dynamic import evaluate
 from tallystick.verbs.dynamic.attempt_result import analyse_attempts
 from tallystick.verbs.dynamic.attempts import Attempts
 from tallystick.verbs.dynamic.clusters import clustered_contrast, clustered_rate
+from tests.dynamic_tables import attempts
 
 
 def test_the_vectors_of_the_method_come_through_the_command():

@@ -1,8 +1,7 @@
 import json
 
-from tests.dynamic_tables import attempts
-
 from tallystick.verbs.dynamic import AttemptResult, evaluate
+from tests.dynamic_tables import attempts
 
 
 def test_the_answer_is_json_a_table_and_pictures():

@@ -1,7 +1,7 @@
 import numpy as np
-from tests.dynamic_tables import attempts
 
 from tallystick.verbs.dynamic import evaluate
+from tests.dynamic_tables import attempts
 
 
 def test_the_first_line_has_the_rate_who_tried_and_whether_labels_were_checked():

@@ -33,7 +33,8 @@ def support_bot(folder: Path, rng: Rng) -> Told:
     """Judged outputs, long: two versions of a bot, verdicts in two spellings, a QA team that
     reviewed 120 of 1,600 answers. The judges like the wordy new version.
     """
-    rows, right = [], {"v1.8": [], "v2.0": []}
+    rows = []
+    right: dict[str, list[float]] = {"v1.8": [], "v2.0": []}
     topics = ("billing", "login", "shipping", "refund")
     for number in range(800):
         hard = rng.random()
@@ -65,8 +66,10 @@ def support_bot(folder: Path, rng: Rng) -> Told:
     head = ["Conversation ID", "User message", "bot_version", "Reply", "gpt-4o verdict"]
     _csv(folder / "support_bot.csv", [*head, "claude verdict", "QA review"], rows)
     command = ("score", "support_bot.csv", "--system", "bot_version")
-    command += ("--judges", "gpt-4o verdict,claude verdict", "--truth", "QA review")
-    return Told(command=command, truth={name: _mean(good) for name, good in right.items()})
+    more = ("--judges", "gpt-4o verdict,claude verdict", "--truth", "QA review")
+    return Told(
+        command=(*command, *more), truth={name: _mean(good) for name, good in right.items()}
+    )
 
 
 def rag_wide(folder: Path, rng: Rng) -> Told:
@@ -149,8 +152,8 @@ def crowd(folder: Path, rng: Rng) -> Told:
     head = ["comment_id", "comment", "annotator", "label", "created_at", "gold_label"]
     _csv(folder / "annotations.tsv", head, rows, delimiter="\t")
     command = ("judge", "annotations.tsv", "--judge", "annotator", "--vote", "label")
-    command += ("--item", "comment_id", "--truth", "gold_label")
-    return Told(command=command, truth=skill)
+    more = ("--item", "comment_id", "--truth", "gold_label")
+    return Told(command=(*command, *more), truth=skill)
 
 
 def judges_alone(folder: Path, rng: Rng) -> Told:
@@ -246,7 +249,8 @@ def leaderboard(folder: Path, rng: Rng) -> Told:
 
 def ratings(folder: Path, rng: Rng) -> Told:
     """Grades from 1 to 5: one LLM judge on 1,500 summaries of three models, an editor on 90."""
-    rows, truth = [], {"pegasus": [], "t5-large": [], "gpt-4o-mini": []}
+    rows = []
+    truth: dict[str, list[float]] = {"pegasus": [], "t5-large": [], "gpt-4o-mini": []}
     edited = set(rng.choice(500, 30, replace=False).tolist())
     for number in range(500):
         topic = rng.normal(0, 0.6)
@@ -268,8 +272,10 @@ def ratings(folder: Path, rng: Rng) -> Told:
         folder / "summaries.csv", ["doc_id", "model", "summary", "llm_score", "editor_score"], rows
     )
     command = ("score", "summaries.csv", "--system", "model")
-    command += ("--judges", "llm_score", "--truth", "editor_score")
-    return Told(command=command, truth={name: _mean(all_) for name, all_ in truth.items()})
+    more = ("--judges", "llm_score", "--truth", "editor_score")
+    return Told(
+        command=(*command, *more), truth={name: _mean(all_) for name, all_ in truth.items()}
+    )
 
 
 def agents(folder: Path, rng: Rng) -> Told:
@@ -293,8 +299,10 @@ def agents(folder: Path, rng: Rng) -> Told:
     text = "\n".join(json.dumps(line) for line in lines)
     (folder / "agent_runs.jsonl").write_text(text + "\n", encoding="utf-8")
     command = ("compare", "agent_runs.jsonl", "--models", "agent", "--metric", "resolved")
-    command += ("--item", "task", "--replicate", "trial")
-    return Told(command=command, truth={name: _mean(done) for name, done in truth.items()})
+    more = ("--item", "task", "--replicate", "trial")
+    return Told(
+        command=(*command, *more), truth={name: _mean(done) for name, done in truth.items()}
+    )
 
 
 TABLES: Mapping[str, Callable[[Path, Rng], Told]] = {

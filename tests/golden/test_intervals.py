@@ -6,25 +6,22 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
-from tallystick.stats.intervals import clopper_pearson, jeffreys, wilson
+from tallystick.stats.intervals import clopper_pearson, wilson
 
 COUNTS = [(0, 20), (1, 29), (15, 148), (81, 263), (10, 10), (1, 1), (499, 1000)]
 
-STATSMODELS = {  # (x, n): method "beta", "wilson", "jeffreys", alpha = 0.05
+STATSMODELS = {  # (x, n): method "beta", "wilson", alpha = 0.05
     (1, 29): [
         (0.000872646884, 0.177644295489),
         (0.006113214293, 0.171755218793),
-        (0.003746173649, 0.150077686002),
     ],
     (15, 148): [
         (0.057844010083, 0.161650490349),
         (0.062386399531, 0.160487241723),
-        (0.060448517009, 0.157643143479),
     ],
     (81, 263): [
         (0.252736745585, 0.367621922601),
         (0.255288519878, 0.366209576983),
-        (0.254521934991, 0.365647499174),
     ],
 }
 SIDES = {"two": "two-sided", "lower": "greater", "upper": "less"}
@@ -40,7 +37,5 @@ def test_scipy_gives_the_same_ends(ours, theirs, x, n, side):
 
 @pytest.mark.parametrize("count", STATSMODELS)
 def test_statsmodels_gives_the_same_ends(count):
-    for method, expected in zip(
-        (clopper_pearson, wilson, jeffreys), STATSMODELS[count], strict=True
-    ):
+    for method, expected in zip((clopper_pearson, wilson), STATSMODELS[count], strict=True):
         assert tuple(method(*count)) == pytest.approx(expected, abs=1e-11)

@@ -3,17 +3,17 @@ import pytest
 
 import tallystick
 from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.results import Interval, Unknown, to_json
 from tallystick.table import Tally, attach
 from tallystick.verbs.judge import (
-    Point,
     dawid_skene,
     evaluate,
     few_labels,
     independence,
     majority,
     search,
-    simulate,
+    supervised,
 )
 
 QUALITY = {"w": ("9/10", "4/5"), "x": ("3/4", "17/20"), "y": ("4/5", "3/4"), "z": ("7/10", "4/5")}
@@ -390,3 +390,13 @@ def test_search_ranks_sensible_trios_and_says_that_they_prove_nothing():
     assert result.found[0]["condition"] <= result.found[1]["condition"]
     assert any("no evidence of independence" in warning for warning in result.warnings)
     assert result.figures()[0].kind == "forest"
+
+
+def test_supervised_intervals_are_exact_and_blank_truth_is_left_out():
+    votes = Tally.of({"x": [0, 0, 1, 1, 0], "gold": [0, 1, 1, 1, None]})
+    result = supervised(votes, truth="gold")
+    assert result.n_labels == 4
+    assert result.judges[0].accuracy == 0.75
+    assert result.judges[0].interval.guarantee == "exact"
+    with pytest.raises(InputError, match="not one item"):
+        supervised(Tally.of({"x": [0, 1], "gold": [None, None]}), truth="gold")

@@ -7,14 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.table import Tally
-from tallystick.verbs.judge import Point, exact, independent, simulate
+from tallystick.verbs.judge import independent
 
 shares = st.fractions(min_value=Fraction(6, 10), max_value=Fraction(9, 10), max_denominator=10)
 prevalences = st.fractions(min_value=Fraction(1, 10), max_value=Fraction(9, 10), max_denominator=10)
-
-
-GAMMAS = {("a", ("x", "y")): "1/100", ("a", ("x", "z")): "1/60", ("b", ("y", "z")): "1/50"}
 
 
 def table(point):
@@ -123,13 +121,6 @@ def test_failure_modes_are_counted_over_random_sketches_and_each_occurs():
         "outside",
     } <= seen
     assert "unresolved root" in seen
-
-
-def test_a_correlated_trio_has_an_unresolved_root_and_an_independent_one_has_not():
-    clean = three("1/3", ("9/10", "4/5"), ("3/4", "3/4"), ("2/3", "4/5"))
-    dirty = Point(prevalence=clean.prevalence, accuracy=clean.accuracy, correlations=GAMMAS)
-    assert exact(table(clean), judges=["x", "y", "z"]).resolved
-    assert not exact(table(dirty), judges=["x", "y", "z"]).resolved
 
 
 def test_one_or_two_judges_are_refused_with_the_way_out():

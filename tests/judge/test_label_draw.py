@@ -1,7 +1,8 @@
 import numpy as np
 
+from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.table import Tally
-from tallystick.verbs.judge import Point, evaluate, few_labels, simulate
+from tallystick.verbs.judge import evaluate, few_labels
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.few_labels import label_draw
 

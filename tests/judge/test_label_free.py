@@ -1,16 +1,21 @@
 """The label-free headline: a number, a range, never an interval."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import fit_unreadable
-from tallystick.stats.latent_triplet import headline
+from tallystick.stats.latent_checks import fit_unreadable, misfit
+from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate, label_free
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.label_free import fit_vote_model, sample_items
+
+HOME = "tallystick.verbs.judge.label_free"
+"""The file: its function has the same name."""
 
 
 def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
@@ -27,7 +32,9 @@ def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
 def test_the_numbers_are_those_of_the_headline():
     votes, _ = panel()
     ballots = Ballots.of(Tally.of(votes))
-    found = headline(fit_unreadable(ballots.codes, ballots.counts, n_labels=2), rng=0)
+    fit = fit_unreadable(ballots.codes, ballots.counts, n_labels=2)
+    ratio = misfit(fit.plain, rng=0).ratio
+    found = blend(fit, pull=float(np.clip(ratio - 1, 0, 1)), ratio=ratio)
     result = label_free(Tally.of(votes), rng=0)
     assert [score.accuracy for score in result.judges] == pytest.approx(found.accuracy)
     assert [score.range[0] for score in result.judges] == pytest.approx(found.low)
@@ -95,7 +102,7 @@ def test_methods_for_answers_say_that_they_leave_ties_aside():
 
 
 def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
-    monkeypatch.setattr("tallystick.verbs.judge.label_free.MOST_PATTERNS", 300)
+    monkeypatch.setattr(import_module(HOME), "MOST_PATTERNS", 300)
     draw = np.random.default_rng(3)
     truth = draw.integers(0, 2, 1500)
     votes = {
@@ -131,7 +138,7 @@ def test_support_of_all_patterns_follows_from_a_part():
 
 def test_patterns_that_the_sample_has_not_shown_get_a_consensus(monkeypatch):
     """Under the plain fit of a part of the items, other patterns can have probability 0."""
-    monkeypatch.setattr("tallystick.verbs.judge.label_free.MOST_CELLS", 1_200)
+    monkeypatch.setattr(import_module(HOME), "MOST_CELLS", 1_200)
     rng = np.random.default_rng(8)
     truth = rng.integers(0, 12, 1_500)
     votes = {

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.table import Tally
-from tallystick.verbs.judge import Point, evaluate, few_labels, simulate, supervised
+from tallystick.verbs.judge import evaluate, few_labels, supervised
 from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.sessions import Leader, as_shown, by_labels, leader, with_duels
 

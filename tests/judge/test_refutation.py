@@ -1,10 +1,14 @@
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate
-from tallystick.verbs.judge import logical as refutation
 from tallystick.verbs.judge.ballots import Ballots, Estimate
+
+refutation = import_module("tallystick.verbs.judge.logical")
+"""The file: its function has the same name."""
 
 
 def drawn(rng, n, accuracy, labelled):

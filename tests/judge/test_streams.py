@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
+from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.results import to_json
 from tallystick.table import Tally
 from tallystick.verbs.judge import (
-    Point,
     Windows,
     majority,
     position_bias,
     self_consistency,
-    simulate,
     windows,
 )
 

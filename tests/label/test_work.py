@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tallystick import judge
+from tallystick._rng import spawn
 from tallystick.errors import FileError, InputError
 from tallystick.results import Unknown
 from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_strata import replay
+from tallystick.sampling.label_strata import class_spread, draw_batch
 from tallystick.sampling.label_task import journal_of
 from tallystick.table.session import open_session
 from tallystick.verbs.label import begin, reopen
@@ -43,10 +44,6 @@ def test_a_reopened_session_stands_where_it_stood(start, truth, tmp_path):
 
 
 def test_the_draws_can_be_replayed_from_the_seed(start, truth, tmp_path):
-    from functools import partial
-
-    from tallystick.sampling.label_strata import class_spread
-
     with start("judge", seed=5) as work:
         fill(work, truth, limit=70)
         task, session = work.task, work.session
@@ -55,14 +52,12 @@ def test_the_draws_can_be_replayed_from_the_seed(start, truth, tmp_path):
         task.strata.sizes, list(journal.draws()), journal.spreads, half_width=journal.half_width
     )  # refuses a journal whose probabilities are not what its spreads say
     values = truth[journal.item].astype(float)
-    again = replay(
-        task.strata,
-        values,
-        batches=[len(batch.units) for batch in session.batches],
-        rule=partial(class_spread, n_classes=2),
-        seed=5,
-        half_width=session.head.target,
-    )
+    # Batch b is drawn with its own seed, by the values of all earlier batches.
+    again = DrawJournal.empty(task.strata.sizes, half_width=session.head.target)
+    for number, batch in enumerate(session.batches):
+        spread = class_spread(again.stratum, values[: again.n_draws], len(task.strata), n_classes=2)
+        rng = spawn(5, number + 1)[number]
+        again = draw_batch(task.strata, again, size=len(batch.units), spread=spread, rng=rng)
     assert again.item.tolist() == journal.item.tolist()
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks import (
@@ -47,6 +46,7 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     hinge_slope,
     roll,
 )
+from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
 
 class Spiteful:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.exact_adversaries import random_hierarchy, random_path
 
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks import hdh_distance
@@ -31,6 +30,7 @@ from tallystick.papers.dynamic_benchmarks.designs import (
     vote,
 )
 from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors, roll
+from tests.exact_adversaries import random_hierarchy, random_path
 
 
 def test_weights_that_do_not_sum_to_one_are_refused_with_their_sum():

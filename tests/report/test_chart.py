@@ -7,7 +7,7 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.report.chart import Plot, chart, chart_svg, plot
 from tallystick.report.kinds import MOST_NAMES, MOST_PANELS, MOST_POINTS, MOST_SIDE, kind_of
-from tallystick.report.svg import TOKENS, contrast, shorten
+from tallystick.report.svg import TOKENS, shorten
 from tallystick.results import Figure, Result
 
 
@@ -242,6 +242,18 @@ def test_an_interval_is_written_below_its_number_and_what_is_not_told_apart_has_
     assert [cell.under for cell in row] == ["[0.0, +20.0]", "[−30.0, −10.0]"]
     assert row[0].tint > 0 == row[1].tint
     assert chart(figure).notes[-1] == "no colour: not sure"
+
+
+def contrast(one, other):
+    """Return the contrast of two colours as the Web Content Accessibility Guidelines count it."""
+
+    def luminance(colour):
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

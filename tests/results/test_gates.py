@@ -8,7 +8,6 @@ from tallystick.results import (
     GateEstimate,
     Interval,
     Unknown,
-    all_of,
     check_gates,
     exit_code,
     parse_gate,
@@ -81,16 +80,6 @@ def test_a_gate_never_contradicts_a_point_of_the_interval(relation, offset, low,
 def test_a_gate_is_written_as_it_is_read():
     for text in ("new >= old - 0.01", "x <= 0.05", "a > b", "a < b + 0.5"):
         assert parse_gate(str(parse_gate(text))) == parse_gate(text)
-
-
-def test_one_failure_fails_all_and_one_doubt_leaves_all_open():
-    gates = [parse_gate("a >= 0.5"), parse_gate("b >= 0.5")]
-    ends = {"a": Interval(0.6, 0.7), "b": Interval(0.4, 0.6)}
-    assert all_of(gates, lambda gate: ends[gate.left]) is None
-    assert all_of(gates, lambda gate: Interval(0.6, 0.7)) is True
-    assert (
-        all_of(gates, lambda gate: Interval(0.1, 0.2) if gate.left == "a" else ends["b"]) is False
-    )
 
 
 def test_a_quoted_name_is_one_of_the_known_ones():

@@ -1,34 +1,14 @@
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.sampling import difficulty_cells, history_cells
+from tallystick.sampling import history_cells
 
 seeds = st.integers(0, 10_000)
-
-
-@given(seeds, st.integers(1, 5))
-def test_difficulty_cells_are_pure_in_label_ordered_and_of_equal_size(seed: int, bins: int) -> None:
-    rng = np.random.default_rng(seed)
-    label, hard = rng.integers(0, 4, 60), rng.random(60)
-    strata = difficulty_cells(label, hard, bins=bins)
-    for value in np.unique(label):
-        cells = np.unique(strata.of[label == value])
-        assert len(cells) == min(bins, (label == value).sum())
-        assert np.ptp(strata.sizes[cells]) <= 1
-        for low, high in itertools.pairwise(cells):
-            assert hard[strata.of == low].max() < hard[strata.of == high].min()
-    assert all(len(np.unique(label[strata.of == k])) == 1 for k in range(len(strata)))
-
-
-def test_ties_do_not_unbalance_the_bins() -> None:
-    assert difficulty_cells([0] * 9, [1.0] * 9, bins=3).sizes.tolist() == [3, 3, 3]
 
 
 def expected(right: np.ndarray, calls: int) -> np.ndarray:
@@ -91,5 +71,3 @@ def test_bad_codes_are_refused_by_name() -> None:
         history_cells([0, 1], [0, 1], calls=10, confidence=[0.1, np.nan])
     with pytest.raises(InputError, match="calls must be at least 1"):
         history_cells([0, 1], [0, 1], calls=0)
-    with pytest.raises(InputError, match="bins must be at least 1"):
-        difficulty_cells([0], [1.0], bins=0)

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import FormatError, InputError
+from tallystick.errors import InputError
 from tallystick.sampling import Budget, Flips, Masa, Plan, Proportional, Sampler, Strata, Uniform
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
@@ -64,28 +63,6 @@ def test_neither_order_nor_timing_of_answers_changes_a_run(
     assert ragged.items == straight.items
     assert np.array_equal(ragged.observed().new, straight.observed().new)
     assert np.array_equal(ragged.observed(blind=True).new, straight.observed(blind=True).new)
-
-
-@settings(max_examples=200)
-@given(st.data(), st.integers(0, 99), st.randoms(use_true_random=False), st.floats(0, 1))
-def test_a_restored_run_continues_identically_with_answers_in_flight(
-    scenarios: Any, finish: Finish, data: st.DataObject, seed: int, chance: Any, cut: float
-) -> None:
-    plan, answers = data.draw(scenarios)
-    sampler = Sampler(plan, rng=np.random.default_rng(seed))
-    while len(sampler.items) < cut * plan.calls:
-        if len(sampler.waiting) == plan.in_flight:
-            sampler.tell([(item, answers[item]) for item in sampler.waiting])
-        sampler.ask(chance.randint(1, plan.in_flight))
-    for item in sampler.waiting:
-        if chance.random() < 0.5:
-            sampler.tell({item: answers[item]})
-    saved = json.loads(json.dumps(sampler.state(), allow_nan=False))
-    restored = Sampler.restore(plan, saved)
-    assert restored.state() == saved
-    assert restored.waiting == sampler.waiting
-    assert restored.spent == sampler.spent
-    assert finish(restored, answers).state() == finish(sampler, answers).state()
 
 
 def test_the_choice_uses_exactly_the_answers_that_are_due() -> None:
@@ -145,7 +122,6 @@ def test_money_ends_the_run_before_the_first_item_it_cannot_pay_for(finish: Fini
     assert (
         sampler.spent + prices[longer[len(sampler.items)]] > 31 or len(sampler.items) == plan.calls
     )
-    assert Sampler.restore(plan, sampler.state()).spent == sampler.spent
 
 
 def test_dear_strata_are_asked_less(finish: Finish) -> None:
@@ -179,26 +155,11 @@ def test_blind_tells_of_each_question_whether_its_choice_looked_at_answers(finis
     assert quiet.items[48:] != loud.items[48:]
     counted = np.bincount(strata.of[np.array(loud.items)[loud.blind]])
     assert counted.tolist() == loud.observed(blind=True).asked.tolist()
-    assert Sampler.restore(plan, loud.state()).blind == loud.blind
 
 
 def test_everything_uniform_is_blind(finish: Finish) -> None:
     sampler = finish(Sampler(plan_of(policy=Uniform()), rng=1), [0] * 60)
     assert sampler.observed(blind=True).asked.sum() == 40
-
-
-def test_a_state_is_refused_under_another_plan_or_seed_or_format() -> None:
-    sampler = Sampler(plan_of(), rng=1)
-    sampler.tell([(item, 0) for item in sampler.ask()])
-    state = sampler.state()
-    with pytest.raises(FormatError, match="another plan"):
-        Sampler.restore(plan_of(in_flight=5), state)
-    with pytest.raises(FormatError, match="does not follow from its seed"):
-        Sampler.restore(plan_of(), state | {"key": 2})
-    with pytest.raises(FormatError, match="one answer per item"):
-        Sampler.restore(plan_of(), state | {"answers": [0]})
-    with pytest.raises(FormatError, match="format 1, got 9"):
-        Sampler.restore(plan_of(), state | {"format": 9})
 
 
 def test_a_seed_names_the_run_and_a_generator_draws_one(finish: Finish) -> None:

@@ -51,8 +51,6 @@ def test_certified_pairs_are_exact_and_wider():
     exact = evaluate(table, certified=True, **ROLES).pair("a", "b")
     assert exact.interval.guarantee == "exact"
     assert exact.interval.width > plain.interval.width
-    anytime = evaluate(table, certified=True, anytime=True, **ROLES).pair("a", "b")
-    assert anytime.interval.guarantee == "anytime"
 
 
 def test_every_item_graded_leaves_no_doubt_about_these_items():

@@ -15,11 +15,6 @@ def test_one_gate_may_be_given_as_text():
     assert ScoreQuestion(gates="a >= b").gates == ("a >= b",)
 
 
-def test_anytime_belongs_to_certified():
-    with pytest.raises(InputError, match="add certified"):
-        ScoreQuestion(anytime=True)
-
-
 def test_an_unknown_draw_is_refused_with_the_nearest_word():
     with pytest.raises(InputError, match="did you mean 'random'"):
         ScoreQuestion(label_draw="randm")

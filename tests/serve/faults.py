@@ -562,7 +562,7 @@ def _watch_run(address: str, folder: Path) -> Any:
 
         # In this process, so that the kill hits the calls themselves; a child of its own ends with
         # its service in the same way, when its standard input ends.
-        runs._process = lambda service, held, given: carry_out(given)  # type: ignore[assignment]
+        runs._process = lambda service, held, given: carry_out(given)
         service = opened(address, folder)
         # The lease of a process that was killed is over, as it would be a minute later.
         service.writer.do(lambda transaction: transaction.run("update job set lease_until = null"))

@@ -101,7 +101,13 @@ def _rows(
                 if rng.random() < 0.9 or (predicts and judge == judges[0])
             }
             name = {"item": named.format(n)} | ({"system": system} if system else {})
-            row = {"name": name, "votes": votes, "truth": truth, "label": None, "grades": {}}
+            row: dict[str, Any] = {
+                "name": name,
+                "votes": votes,
+                "truth": truth,
+                "label": None,
+                "grades": {},
+            }
             row["at"] = None if rng.random() < 0.1 else NOW - rng.randint(0, 3600 * hours)
             row["slice"] = {"lang": rng.choice(langs)} if rng.random() < 0.95 else {}
             if rng.random() < 0.4:

@@ -4,19 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import quad
 from scipy.stats import binomtest
 
-from tallystick.errors import InputError
 from tallystick.verbs.shift.design import SumBounds
-from tallystick.verbs.shift.noise import (
-    ChanceTest,
-    Confirmed,
-    Repeats,
-    beyond_noise,
-    chance_log_e,
-    chance_p_value,
-)
+from tallystick.verbs.shift.noise import Confirmed, Repeats, beyond_noise, chance_p_value
 from tallystick.verbs.shift.old_draws import unstable_share
 
 
@@ -104,44 +95,10 @@ def test_repeats_of_a_given_weight_are_worth_fewer():
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
-def test_the_evidence_of_the_page_comes_out():
-    found = np.exp(chance_log_e([7, 12, 6], [0, 2, 0]))
-    assert found.round(4).tolist() == [31.8750, 23.9172, 18.1429]
-
-
-@given(st.integers(0, 12), st.integers(0, 12))
-def test_the_evidence_is_the_mean_likelihood_ratio_over_the_upper_half(a, b):
-    integral = 2 * quad(lambda p: p**a * (1 - p) ** b * 2.0 ** (a + b), 0.5, 1)[0]
-    assert float(np.exp(chance_log_e(a, b))) == pytest.approx(integral, rel=1e-6)
-
-
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_the_fixed_test_is_the_one_sided_binomial(a, b):
     expected = binomtest(a, a + b, alternative="greater").pvalue if a + b else 1.0
     assert float(chance_p_value(a, b)) == pytest.approx(expected)
-
-
-def test_batches_of_repeats_make_no_difference():
-    steps = np.random.default_rng(0).choice([-1, 0, 1], 60, p=[0.2, 0.2, 0.6])
-    whole, one = ChanceTest().update(steps), ChanceTest()
-    for step in steps:
-        one = one.update(step)
-    assert one == whole
-    assert (whole.confirmed, whole.reverted) == ((steps > 0).sum(), (steps < 0).sum())
-    assert ChanceTest().update([]) == ChanceTest()
-
-
-def test_other_steps_are_refused():
-    with pytest.raises(InputError, match="confirmed"):
-        ChanceTest().update([2])
-
-
-def test_false_alarms_of_the_stream_stay_below_the_level():
-    rng = np.random.default_rng(1)
-    steps = np.where(rng.random((4000, 100)) < 0.5, 1, -1)
-    a, b = np.cumsum(steps > 0, axis=1), np.cumsum(steps < 0, axis=1)
-    alarms = (chance_log_e(a, b).max(axis=1) >= np.log(20)).mean()
-    assert 0.01 < alarms <= 0.05
 
 
 def test_an_unchanged_api_shows_nothing_beyond_noise():

@@ -7,12 +7,10 @@ from tallystick.verbs.shift import AskDesign, Items, Run, Wire, forecast, run
 
 
 def test_calls_money_and_time_are_foretold(items):
-    told = forecast(
-        items, Run(budget=200, repeats=20, wire=Wire(concurrency=10, price=0.01)), latency=2.0
-    )
+    told = forecast(items, Run(budget=200, repeats=20, wire=Wire(concurrency=10, price=0.01)))
     assert told.calls == 200
     assert told.cost == pytest.approx(2.0)
-    assert told.seconds == pytest.approx(200 * 2 / 10)
+    assert told.seconds == pytest.approx(200 / 10)
     widths = list(told.half_widths.values())
     assert widths == sorted(widths)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.power import forecast_width, runs_per_item, variance_parts
+from tallystick.stats.power import runs_per_item, variance_parts
 
 PILOT = ([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
 
@@ -49,15 +49,6 @@ def test_items_that_do_not_differ_ask_for_runs_only():
     assert runs_per_item(never, item_price=1, run_price=1) == 1
 
 
-def test_more_runs_of_the_same_items_never_pass_the_floor():
-    parts = variance_parts(*PILOT)
-    assert parts.floor == pytest.approx(parts.between / 8)
-    assert parts.variance(items=8, runs=1e9) == pytest.approx(parts.floor)
-    assert forecast_width(parts, items=32, runs=2) == pytest.approx(
-        forecast_width(parts, items=8, runs=2) / 2
-    )
-
-
 @pytest.mark.parametrize(
     ("correct", "runs", "named"),
     [
@@ -74,3 +65,9 @@ def test_a_pilot_that_says_nothing_is_refused(correct, runs, named):
 def test_two_models_on_different_items_are_refused():
     with pytest.raises(InputError, match="same 2 items"):
         variance_parts([1, 0], [2, 2], against=([1, 1, 1], [2, 2, 2]))
+
+
+def test_more_runs_of_the_same_items_never_pass_the_floor():
+    parts = variance_parts(*PILOT)
+    assert parts.floor == pytest.approx(parts.between / 8)
+    assert parts.variance(items=8, runs=1e9) == pytest.approx(parts.floor)

@@ -16,7 +16,6 @@ from tallystick.stats.replicates import (
     new_items,
     new_items_difference,
     these_items,
-    these_items_difference,
 )
 
 
@@ -114,23 +113,6 @@ def test_these_items_get_the_normal_interval_of_the_summed_variances():
     assert found.items == 10
 
 
-def test_intervals_stay_inside_the_range():
-    always = these_items([5] * 10, [5] * 10, k=1)
-    assert (always.estimate, always.high) == (1, 1)
-    assert always.low < 1
-    never = these_items_difference(([0] * 10, [5] * 10), ([5] * 10, [5] * 10), k=5)
-    assert (never.estimate, never.low) == (-1, -1)
-    assert never.high > -1
-
-
-def test_a_difference_adds_both_models_variances():
-    a, b = ([4] * 12, [5] * 12), ([2] * 12, [5] * 12)
-    both = these_items_difference(a, b, k=1)
-    halves = [these_items(*model, k=1) for model in (a, b)]
-    expected = np.hypot(*(half.high - half.estimate for half in halves))
-    assert both.high - both.estimate == pytest.approx(expected)
-
-
 def test_under_ten_items_new_runs_have_no_interval():
     with pytest.raises(NotIdentifiable, match=r"9 items .* at least 10"):
         these_items([1] * 9, [2] * 9, k=1)
@@ -169,3 +151,9 @@ def test_new_runs_of_one_hard_item_among_easy_ones_are_covered():
         found = these_items(rng.binomial(10, rates), [10] * 10, k=5)
         hits += found.low <= truth <= found.high
     assert hits / 600 > 0.9
+
+
+def test_intervals_stay_inside_the_range():
+    always = these_items([5] * 10, [5] * 10, k=1)
+    assert (always.estimate, always.high) == (1, 1)
+    assert always.low < 1

@@ -6,28 +6,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.skewed import hull, hull_ends
+from tallystick.stats.skewed import hull_ends
 
-TWELVE = [0.2, 0.4, -0.3, 0.1, 1.5, 0.6, -0.1, 0.3, 4.2, 0.5, -0.4, 0.8]
-TWENTY = [3, -1, 2, 5, -2, 1, 0, 4, -6, 2, 1, -3, 7, 1, 2, -1, 0, 3, 2, -9]
+TWELVE = np.array([0.2, 0.4, -0.3, 0.1, 1.5, 0.6, -0.1, 0.3, 4.2, 0.5, -0.4, 0.8])
+TWENTY = np.array([3, -1, 2, 5, -2, 1, 0, 4, -6, 2, 1, -3, 7, 1, 2, -1, 0, 3, 2, -9.0])
 
 
 def rounded(values):
-    return [round(value, 4) for value in values]
+    return [round(float(value), 4) for value in values]
 
 
 def test_the_page_s_vector_comes_out():
-    found = hull(TWELVE)
-    assert rounded([found.estimate, found.skewness]) == [0.65, 1.9098]
+    found = hull_ends(TWELVE)
+    assert rounded([found.mean, found.skewness]) == [0.65, 1.9098]
     assert rounded(found.student) == [-0.1312, 1.4312]
     assert rounded(found.hall) == [0.0837, 3.8206]
     assert rounded([found.low, found.high, found.p_value]) == [-0.1312, 3.8206, 0.0943]
 
 
 def test_the_vector_of_the_corrections_comes_out():
-    found = hull(TWENTY)
-    assert rounded([found.estimate, found.skewness]) == [0.55, -0.8046]
+    found = hull_ends(TWENTY)
+    assert rounded([found.mean, found.skewness]) == [0.55, -0.8046]
     assert rounded(found.student) == [-1.1577, 2.2577]
     assert rounded(found.hall) == [-1.4662, 2.0595]
     assert rounded([found.p_value]) == [0.5444]
@@ -35,16 +34,16 @@ def test_the_vector_of_the_corrections_comes_out():
 
 def test_the_p_value_is_the_larger_of_student_s_and_hall_s():
     # The page: t .0943, Hall .0243.
-    found = hull(TWELVE)
+    found = hull_ends(TWELVE)
     assert found.p_value == pytest.approx(ttest_1samp(TWELVE, 0).pvalue)
-    mirrored = hull([-x for x in TWELVE])
+    mirrored = hull_ends(-TWELVE)
     assert mirrored.p_value == pytest.approx(found.p_value)
     assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
 
 
 def test_symmetric_differences_get_student_s_interval():
-    found = hull([-2, -1, 0, 1, 2])
-    assert found.hall == found.student == (found.low, found.high)
+    found = hull_ends(np.array([-2.0, -1, 0, 1, 2]))
+    assert found.hall == found.student == pytest.approx((found.low, found.high))
 
 
 @settings(max_examples=60)
@@ -53,39 +52,21 @@ def test_the_hull_moves_with_the_scale(values, scale):
     d = np.array(values)
     if d.std() < 1e-3:
         return
-    one, other = hull(d), hull(scale * d)
+    one, other = hull_ends(d), hull_ends(scale * d)
     assert other.p_value == pytest.approx(one.p_value, rel=1e-6, abs=1e-12)
     assert (other.low, other.high) == pytest.approx((scale * one.low, scale * one.high), rel=1e-6)
-    assert one.low <= one.estimate <= one.high
+    assert one.low <= one.mean <= one.high
 
 
 def test_many_samples_at_once_equal_one_at_a_time():
     d = np.random.default_rng(0).exponential(size=(4, 30)) - 1
     together = hull_ends(d)
     for row in range(4):
-        one = hull(d[row])
+        one = hull_ends(d[row])
         assert together.low[row] == pytest.approx(one.low)
         assert together.high[row] == pytest.approx(one.high)
         assert together.p_value[row] == pytest.approx(one.p_value)
 
 
 def test_equal_differences_have_no_interval():
-    with pytest.raises(NotIdentifiable, match=r"all differences equal 0\.1"):
-        hull([0.1] * 50)
     assert np.isnan(hull_ends(np.full((1, 5), 0.1)).low[0])
-
-
-@pytest.mark.parametrize("values", [[1.0], [1.0, np.inf], [[1.0, 2.0]]])
-def test_too_few_or_infinite_differences_are_refused(values):
-    with pytest.raises(InputError, match="at least two finite numbers"):
-        hull(values)
-
-
-def test_the_hull_errs_less_than_t_on_lognormal_against_normal():
-    """Equal means at n = 40: the design measured .18-.20 for t and .11 for the hull."""
-    rng = np.random.default_rng(0)
-    x = rng.lognormal(-1.125, 1.5, (3000, 40)) - rng.normal(1, 0.3, (3000, 40))
-    found = hull_ends(x)
-    hull_errs = np.mean((found.low > 0) | (found.high < 0))
-    t_errs = np.mean((found.student[0] > 0) | (found.student[1] < 0))
-    assert hull_errs < 0.13 < 0.16 < t_errs

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
-from tallystick.stats.skewed import hull, mean_rule, skewed_pair
+from tallystick.stats.skewed import mean_rule
 
 TEN = [1, 1.2, 0.8, 2, 3.5, 0.9, 1.1, 6, 1.4, 0.7]
 
@@ -58,54 +57,3 @@ def test_small_counts_need_forty_items_and_large_ones_follow_the_rule():
     assert mean_rule(many, [2] * 40).spread is None
     # tokens: whole numbers, but with a median above 30
     assert mean_rule([100, 900, 20, 4000], [200, 300, 100, 250]).spread > 0
-
-
-def test_a_settled_mean_is_shown_with_the_ratio_beside_it():
-    rng = np.random.default_rng(1)
-    x, y = rng.lognormal(0, 0.5, 100), rng.lognormal(0.3, 0.5, 100)
-    found = skewed_pair(x, y)
-    assert found.shown == "mean"
-    assert found.mean == hull(x - y)
-    assert found.ratio.estimate == pytest.approx(np.exp(np.mean(np.log(x / y))))
-    assert found.ratio.low < found.ratio.estimate < found.ratio.high < 1
-
-
-def test_an_unsettled_mean_is_left_out_for_the_typical_ratio():
-    rng = np.random.default_rng(2)
-    found = skewed_pair(rng.lognormal(0, 1.5, 60), rng.lognormal(0, 1.5, 60))
-    assert (found.shown, found.mean) == ("ratio", None)
-
-
-def test_zeros_leave_the_signs():
-    found = skewed_pair([0, 0.3, 2.5, 0, 1.5], [0, 1.2, 0, 4.5, 0])
-    assert (found.shown, found.mean, found.ratio) == ("signs", None, None)
-    assert (found.signs.larger, found.signs.smaller, found.signs.same) == (2, 2, 1)
-
-
-def test_an_unsettled_mean_of_negative_scores_leaves_medians_and_signs():
-    found = skewed_pair(np.linspace(-3, 1, 30), np.linspace(-1, 2, 30))
-    assert found.shown == "signs"
-    assert found.medians == pytest.approx((-1.0, 0.5))
-    many = np.random.default_rng(0).normal(-1, 1, (2, 50))
-    assert skewed_pair(*many).shown == "mean"
-
-
-def test_a_constant_ratio_has_no_interval_and_leaves_the_signs():
-    y = np.array([1.0, 3.0, 2.0, 7.0])
-    found = skewed_pair(2 * y, y)
-    assert (found.shown, found.ratio) == ("signs", None)
-
-
-def test_a_constant_difference_is_not_shown_as_a_mean():
-    y = np.linspace(1, 2, 50)
-    found = skewed_pair(y + 0.5, y)
-    assert (found.rule.settled, found.mean, found.shown) == (True, None, "ratio")
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [([1, 2], [1, 2, 3]), ([1], [1]), ([1, np.nan], [1, 2]), ([[1, 2]], [[1, 2]])],
-)
-def test_scores_that_are_not_pairs_are_refused(first, second):
-    with pytest.raises(InputError):
-        skewed_pair(first, second)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.clients import ClientQuestion
 from tallystick.errors import FileError, InputError
 from tallystick.results import Result, harmless, to_json
 from tallystick.results.export import markdown
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
+    from tallystick.clients import ClientQuestion
     from tallystick.table import Capability, Cases, Data, ItemTable
 
 
@@ -317,6 +317,10 @@ EVERY = 10.0
 def with_progress(call: Call) -> Call:
     """Return the call with what shows its progress and asks before money is spent."""
     question = call.question
+    if not hasattr(question, "confirm"):  # asks nobody: what talks to the web stays unloaded
+        return call
+    from tallystick.clients import ClientQuestion
+
     if not isinstance(question, ClientQuestion):
         return call
     _refuse_to_lose(call, question)

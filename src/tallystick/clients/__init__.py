@@ -12,7 +12,6 @@ from tallystick.clients.client import (
     ChatOptions,
     Client,
     ClientError,
-    ClientKind,
     ClientSpec,
     Fault,
     Reply,
@@ -20,7 +19,7 @@ from tallystick.clients.client import (
     text_or_file,
 )
 from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import Journal, JournalEntry, read_journal
+from tallystick.clients.journal import Journal, JournalEntry
 from tallystick.clients.local import (
     KINDS,
     CommandClient,
@@ -37,7 +36,7 @@ from tallystick.clients.providers import (
     usage_of,
     usage_warnings,
 )
-from tallystick.clients.reading import UNREAD, Reading, exact_label, read_label, same_label
+from tallystick.clients.reading import UNREAD, Reading, read_label, same_label
 
 __all__ = [
     "KINDS",
@@ -48,7 +47,6 @@ __all__ = [
     "ChatOptions",
     "Client",
     "ClientError",
-    "ClientKind",
     "ClientQuestion",
     "ClientSpec",
     "CommandClient",
@@ -64,10 +62,8 @@ __all__ = [
     "Usage",
     "Wire",
     "client_of",
-    "exact_label",
     "kind_of",
     "parse_headers",
-    "read_journal",
     "read_label",
     "same_label",
     "text_or_file",

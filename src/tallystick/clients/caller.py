@@ -529,12 +529,6 @@ class ClientQuestion(Question):
     extra: str | Mapping[str, Any] | None = option(
         None, "More fields for the request body: JSON, or a file that holds it."
     )
-    examples: Path | None = option(
-        None,
-        "File of examples to put into the prompt: one JSON object per line, with the columns and"
-        " an answer.",
-        metavar="FILE",
-    )
     request: str | Mapping[str, Any] | None = option(
         None, 'HTTP: request body as JSON, or a file that holds it: \'{"text": "{review}"}\'.'
     )
@@ -573,9 +567,8 @@ class ClientQuestion(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("journal", "examples"):
-            if isinstance(getattr(self, name), str):
-                object.__setattr__(self, name, Path(getattr(self, name)))
+        if isinstance(self.journal, str):
+            object.__setattr__(self, "journal", Path(self.journal))
         if self.answer is not None:
             Reading(self.answer)
 
@@ -613,6 +606,5 @@ class ClientQuestion(Question):
                 max_tokens=self.max_tokens,
                 json_mode=self.json_mode,
                 extra=self.extra,
-                examples=self.examples,
             ),
         )

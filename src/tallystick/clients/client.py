@@ -186,9 +186,6 @@ class ChatOptions:
         Whether to ask for JSON.
     extra
         More fields of the request body, as JSON text, ``@FILE`` or a mapping.
-    examples
-        A file of examples that are shown first: one JSON object per line, with the columns of the
-        prompt and ``answer``.
     """
 
     system: str | None = None
@@ -196,7 +193,6 @@ class ChatOptions:
     max_tokens: int | None = None
     json_mode: bool = False
     extra: str | Mapping[str, Any] | None = None
-    examples: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from pathlib import Path
 from statistics import median
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -17,11 +15,11 @@ from urllib.parse import urlsplit, urlunsplit
 from tallystick.clients.client import ChatOptions, ClientKind, ClientSpec, Reply, text_or_file
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import Journal
-from tallystick.clients.template import check_fields, fields, fill, parse_json
+from tallystick.clients.template import check_fields, fields, parse_json
 from tallystick.errors import InputError
 from tallystick.results import Json, count
 
-# The messages of a chat request: examples first, then the prompt, with columns filled in.
+# The messages of a chat request: a prompt with columns filled in.
 
 
 def prompt_of(spec: ClientSpec, kind: str) -> str:
@@ -65,26 +63,10 @@ def system_of(chat: ChatOptions, columns: Sequence[str]) -> str | None:
     return text
 
 
-def chat_messages(prompt: str, chat: ChatOptions, columns: Sequence[str]) -> list[Json]:
-    """Return the messages as a template: examples as earlier turns, then the prompt.
-
-    Parameters
-    ----------
-    prompt
-        With ``{column}``; ``{{`` and ``}}`` are braces.
-    chat
-        Names the file of examples.
-    columns
-        Columns that the data has.
-    """
+def chat_messages(prompt: str, columns: Sequence[str]) -> list[Json]:
+    """Return the messages as a template: ``{column}`` is filled in, ``{{`` and ``}}`` are braces."""
     check_fields(prompt, columns, "the prompt")
-    messages: list[Json] = []
-    for row in _examples(chat.examples):
-        given = {name: row.get(name) for name in columns}
-        messages.append({"role": "user", "content": _literal(fill(prompt, {**given, **row}))})
-        messages.append({"role": "assistant", "content": _literal(str(row["answer"]))})
-    messages.append({"role": "user", "content": prompt})
-    return messages
+    return [{"role": "user", "content": prompt}]
 
 
 def extra_fields(chat: ChatOptions) -> dict[str, Any]:
@@ -102,30 +84,6 @@ def extra_fields(chat: ChatOptions) -> dict[str, Any]:
 def _literal(text: str) -> str:
     """Escape the braces of a text that is final, since the request is a template."""
     return text.replace("{", "{{").replace("}", "}}")
-
-
-def _examples(path: Path | None) -> list[dict[str, Any]]:
-    if path is None:
-        return []
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the examples {path} cannot be read: {error}") from error
-    found = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"line {number} of {path} is not JSON: {error}") from error
-        if not isinstance(row, Mapping) or "answer" not in row:
-            raise InputError(
-                f"line {number} of {path} must be an object with the columns of the prompt and"
-                ' "answer"'
-            )
-        found.append(dict(row))
-    return found
 
 
 # OpenAI-compatible chat: a model, a prompt template, and the answer in the text.
@@ -153,7 +111,7 @@ class OpenAIClient(HttpClient):
     headers, columns, timeout
         As for any HTTP client.
     chat
-        System prompt, temperature, length, JSON mode, extra fields and examples.
+        System prompt, temperature, length, JSON mode and extra fields.
     """
 
     def __init__(
@@ -194,7 +152,7 @@ class OpenAIClient(HttpClient):
 
 def _body(model: str, prompt: str, chat: ChatOptions, columns: Sequence[str]) -> dict[str, Json]:
     """Return the request as a template."""
-    messages = chat_messages(prompt, chat, columns)
+    messages = chat_messages(prompt, columns)
     system = system_of(chat, columns)
     if system is not None:
         messages.insert(0, {"role": "system", "content": system})
@@ -286,7 +244,7 @@ class AnthropicClient(HttpClient):
         request: dict[str, Any] = {
             "model": model,
             "max_tokens": how.max_tokens or LONGEST,
-            "messages": chat_messages(with_labels(prompt, labels, columns), how, columns),
+            "messages": chat_messages(with_labels(prompt, labels, columns), columns),
         }
         system = system_of(how, columns)
         if how.json_mode:

@@ -578,23 +578,6 @@ def svg_style(mode: Mode = "light") -> str:
     return text
 
 
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours as the Web Content Accessibility Guidelines count it: 1 to
-    21.
-
-    >>> contrast("#000000", "#ffffff")
-    21.0
-    """
-    dark, light = sorted((_luminance(one), _luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 # What a chart is made of: marks on a track, panels of them, or a table of tinted cells.
 #
 # A kind of chart turns a figure into one of these. `tallystick.report.chart` writes it for a

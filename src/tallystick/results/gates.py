@@ -436,16 +436,6 @@ def _words(gate: Gate, measured: GateEstimate) -> str:
     return f"{numbers}, {size} {'above' if distance >= 0 else 'below'} the bar"
 
 
-def all_of(gates: Iterable[Gate], margin: Callable[[Gate], Interval]) -> bool | None:
-    """Say whether every gate passes: False if one fails, None if none fails but one is undecided.
-
-    >>> gates = [parse_gate("a >= 0.5"), parse_gate("b >= 0.5")]
-    >>> all_of(gates, lambda gate: Interval(0.6, 0.7) if gate.left == "a" else Interval(0.4, 0.6)) is None
-    True
-    """
-    return _together([gate.holds(margin(gate)) for gate in gates])
-
-
 def exit_code(outcomes: Iterable[GateOutcome]) -> int:
     """Return the exit code of gates: 0 all passed, 10 one failed, 11 one could not be decided."""
     return {True: 0, False: 10, None: 11}[_together([one.passed for one in outcomes])]

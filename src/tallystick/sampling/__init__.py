@@ -4,30 +4,13 @@ budget.
 
 from __future__ import annotations
 
-from tallystick.sampling.estimate import (
-    Replay,
-    SampledEstimate,
-    difference,
-    plain,
-    replay,
-    stratified,
-)
-from tallystick.sampling.policies import (
-    Equal,
-    Flips,
-    Masa,
-    Neyman,
-    Policy,
-    Proportional,
-    Rule,
-    Uniform,
-)
+from tallystick.sampling.estimate import Replay, difference, plain, replay, stratified
+from tallystick.sampling.policies import Equal, Flips, Masa, Neyman, Policy, Proportional, Uniform
 from tallystick.sampling.sampler import FAILED, Observed, Sampler, observe
 from tallystick.sampling.strata import (
     Budget,
     Plan,
     Strata,
-    difficulty_cells,
     history_cells,
     merge_small,
 )
@@ -44,13 +27,10 @@ __all__ = [
     "Policy",
     "Proportional",
     "Replay",
-    "Rule",
-    "SampledEstimate",
     "Sampler",
     "Strata",
     "Uniform",
     "difference",
-    "difficulty_cells",
     "history_cells",
     "merge_small",
     "observe",

@@ -1,34 +1,29 @@
-r"""Two readers: how often people err, when that matters, and what to do where they disagree.
+r"""Two readers: how often people err, and when that matters.
 
 If both readers err independently on a share e of the items, they disagree on
 :math:`\delta = 2 e (1 - e)` of them, so
 
 .. math:: e = \frac{1 - \sqrt{1 - 2\delta}}{2}   \tag{W10}
 
-and a share θ read by one of them is off by :math:`e |1 - 2\theta|`. The mean of two readers is off
-by as much; a third who reads only their disagreements repairs it, for 10 % more readings (coverage
-.66 → .64 for the mean, .96 with the third; pass rate .9, error 5 %).
+and a share θ read by one of them is off by :math:`e |1 - 2\theta|`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tallystick._rng import Rng, as_rng
 from tallystick.errors import BudgetError, InputError, NotIdentifiable
 from tallystick.results import Interval
 from tallystick.table import Data, Label, identity, in_order, is_never_true
 
 LEAST_TWICE = 20
 """At least this many items are read twice."""
-UNRESOLVED = 0.5
-"""The value of an item on which readers disagree and no third one read: the average reader's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,28 +80,6 @@ def reader_error(disagreed: int, twice: int, *, alpha: float = 0.05) -> ReaderEr
     )
 
 
-def read_twice(drawn: ArrayLike, *, planned: int, rng: Rng) -> Ints:
-    """Return which draws a second reader reads: max(20, a tenth of the labels), at random.
-
-    Parameters
-    ----------
-    drawn
-        The draws that one reader has read.
-    planned
-        How many labels are expected in all.
-    rng
-        A seed or generator.
-
-    Examples
-    --------
-    >>> read_twice(np.arange(300), planned=300, rng=1).size
-    30
-    """
-    read = np.asarray(drawn, dtype=np.int64)
-    count = min(read.size, max(LEAST_TWICE, ceil(planned / 10)))
-    return np.sort(as_rng(rng).choice(read, size=count, replace=False))
-
-
 def too_noisy(error: float, share: float, half_width: float) -> bool:
     """Say whether reader error moves the share by more than a third of the precision asked.
 
@@ -116,41 +89,6 @@ def too_noisy(error: float, share: float, half_width: float) -> bool:
     if not 0 <= error <= 0.5:
         raise InputError(f"error must be in [0, 1/2], got {error!r}")
     return error * abs(1 - 2 * share) > half_width / 3
-
-
-def resolve(first: ArrayLike, second: ArrayLike, third: ArrayLike | None = None) -> Floats:
-    """Return the value of each item from two readers, and a third one where they disagree.
-
-    Parameters
-    ----------
-    first, second, third
-        0 or 1 per item, NaN where that reader did not read it. Of more than two classes, pass the
-        indicator of one class at a time.
-
-    Returns
-    -------
-    array
-        The value both give, or the one who read it gives, or the third's, or 1/2 where they
-        disagree and no third has read. NaN where nobody has.
-
-    Examples
-    --------
-    >>> nan = np.nan
-    >>> resolve([1, 1, 0, nan], [1, 0, 1, 0], [nan, nan, 1, nan]).tolist()
-    [1.0, 0.5, 1.0, 0.0]
-    """
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    c = np.full(a.shape, np.nan) if third is None else np.asarray(third, dtype=np.float64)
-    if not a.shape == b.shape == c.shape:
-        raise InputError(
-            f"readers must have one entry per item each: {a.shape}, {b.shape}, {c.shape}"
-        )
-    for name, values in (("first", a), ("second", b), ("third", c)):
-        if not (np.isnan(values) | (values == 0) | (values == 1)).all():
-            raise InputError(f"{name} must hold 0, 1 or NaN")
-    one = np.where(np.isnan(a), b, a)
-    apart = (a != b) & ~np.isnan(a) & ~np.isnan(b)
-    return np.where(apart, np.where(np.isnan(c), UNRESOLVED, c), one)
 
 
 def _error(disagree: float) -> float:
@@ -553,15 +491,3 @@ def drawing_probabilities(remaining: ArrayLike, spread: ArrayLike) -> Floats:
     if not (whole > 0).all():
         raise BudgetError("every item that may be drawn has been drawn")
     return np.asarray(0.5 * left / whole + 0.5 * weighted / part)  # (W1)
-
-
-def readable(values: ArrayLike, *, skipped: NDArray[np.bool_] | None = None) -> int:
-    """Return how many values may be read: all before the first that is neither there nor skipped.
-
-    >>> readable([1.0, 0.0, np.nan, 1.0])
-    2
-    """
-    missing = np.isnan(np.asarray(values, dtype=np.float64))
-    if skipped is not None:
-        missing &= ~skipped
-    return int(missing.argmax()) if missing.any() else int(missing.size)

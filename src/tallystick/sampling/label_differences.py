@@ -91,11 +91,6 @@ class SignVerdict:
     items: int
     growth: float
 
-    @property
-    def not_needed(self) -> int:
-        """How many of the items needed no label."""
-        return self.items - self.labelled
-
 
 def disagreement_strata(
     first: ArrayLike, second: ArrayLike, posterior: ArrayLike
@@ -193,7 +188,7 @@ def classifier_difference(
     >>> start = DrawJournal.empty(strata.sizes)
     >>> journal = draw_batch(strata, start, size=30, spread=[1.0], rng=1)
     >>> found = classifier_difference(journal, [1.0] * 30, guess)
-    >>> found.verdict, found.not_needed, round(float(found.first[6]), 1)
+    >>> found.verdict, found.items - found.labelled, round(float(found.first[6]), 1)
     ('first', 170, 30.6)
     """
     if np.ptp(journal.spreads, axis=1).any():

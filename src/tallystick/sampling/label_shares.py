@@ -84,30 +84,6 @@ def anytime_share(steps: Steps, *, alpha: float = 0.05, skipped: Steps | None = 
     )
 
 
-def anytime_path(steps: Steps, *, alpha: float = 0.05) -> tuple[Floats, Floats]:
-    """Return both ends after each draw; the lower never falls and the upper never rises.
-
-    >>> one = np.array([0.9])
-    >>> steps = Steps(z=one, low=one - 1, high=one + 0.1, values=np.ones(1), items=100)
-    >>> [end.tolist() for end in anytime_path(steps)]
-    [[0.01], [1.0]]
-    """
-    _check(alpha)
-    below, above = _bets(steps), mirrored(steps, _bets(steps))
-    lows, highs = np.empty(steps.z.size), np.empty(steps.z.size)
-    low, high = steps.floor, steps.ceiling
-    for t in range(1, steps.z.size + 1):
-        there = steps.z[:t], steps.low[:t], below[:t]
-        mirror = above.z[:t], above.low[:t], above.bets[:t]
-        low = min(last_refuted(*there, 2 / alpha, low, steps.ceiling), high)
-        high = max(1 - last_refuted(*mirror, 2 / alpha, 1 - high, 1 - steps.floor), low)
-        lows[t - 1], highs[t - 1] = low, high
-
-    total, left = np.cumsum(steps.values), steps.items - np.arange(1, steps.z.size + 1)
-    least, most = ((total + left * end) / steps.items for end in (steps.floor, steps.ceiling))
-    return np.clip(lows, least, most), np.clip(highs, least, most)
-
-
 @dataclass(frozen=True, kw_only=True)
 class ShareVerdict:
     """Evidence that the share lies above or below one limit, valid at any stopping time.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, log
@@ -28,10 +28,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tallystick._rng import Rng, as_rng, spawn
+from tallystick._rng import Rng, as_rng
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.label_accuracies import (
-    HALF_WIDTH,
     AnyInts,
     DrawJournal,
     Floats,
@@ -180,19 +179,16 @@ def score_strata(
     score: ArrayLike,
     *,
     middle: float = 0.5,
-    posterior: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> LabelStrata:
-    """Return the strata of items by one score of class 1, calibrated or not.
+    """Return the strata of items by one score of class 1, taken for its probability.
 
     Parameters
     ----------
     score
-        One number per item, larger where class 1 is likelier.
+        One number in [0, 1] per item, larger where class 1 is likelier.
     middle
         The consensus is class 1 above it.
-    posterior
-        The probability of class 1 of each item; by default the score itself, if it lies in [0, 1].
     counts
         How many items each entry stands for; one by default.
 
@@ -208,34 +204,14 @@ def score_strata(
     values = np.asarray(score, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
         raise InputError("score must be a flat array of finite numbers with at least one item")
-    chance = values if posterior is None else np.asarray(posterior, dtype=np.float64)
-    if chance.shape != values.shape or not ((chance >= 0) & (chance <= 1)).all():
-        raise InputError(
-            "posterior must hold one probability per item: pass it, or scale the score"
-        )
+    if not ((values >= 0) & (values <= 1)).all():
+        raise InputError("score must lie in [0, 1]: scale it")
     distinct, place = np.unique(values, return_inverse=True)
     weight = np.ones(values.size) if counts is None else np.asarray(counts, dtype=np.float64)
     held = np.bincount(place, weights=weight).astype(np.float64)
     patterns = VotePatterns(codes=np.empty((distinct.size, 0), np.int64), counts=held, place=place)
-    mean = np.bincount(place, weights=chance * weight) / held
+    mean = np.bincount(place, weights=values * weight) / held
     return _by_score(distinct, np.column_stack((1 - mean, mean)), patterns=patterns, middle=middle)
-
-
-def class_strata(posterior: ArrayLike) -> LabelStrata:
-    """Return the strata of items by a posterior over any number of classes.
-
-    >>> rows = np.repeat([[0.8, 0.1, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], 20, axis=0)
-    >>> class_strata(rows).sizes.tolist()
-    [20, 20, 20]
-    """
-    table = np.asarray(posterior, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] < 2 or not table.shape[0]:
-        raise InputError(f"posterior must be items x classes, got shape {table.shape}")
-    each = np.arange(table.shape[0])
-    patterns = VotePatterns(
-        codes=np.empty((each.size, 0), np.int64), counts=np.ones(each.size), place=each
-    )
-    return _by_class(table, table.max(axis=1), patterns=patterns)
 
 
 def rank_slices(
@@ -477,36 +453,6 @@ def draw_batch(
         batch=np.concatenate((journal.batch, np.full(size, journal.n_batches))),
         spreads=np.vstack((journal.spreads, s)),
     )
-
-
-def replay(
-    strata: LabelStrata,
-    values: ArrayLike,
-    *,
-    batches: Sequence[int],
-    rule: SpreadRule = share_spread,
-    seed: int,
-    half_width: float = HALF_WIDTH,
-) -> DrawJournal:
-    """Draw a whole session again from its seed, its batch sizes and the values that came back.
-
-    Batch b is drawn with ``spawn(seed, b + 1)[b]`` and by the values of all earlier batches, so a
-    session that was drawn that way comes out the same, item by item.
-
-    >>> strata = LabelStrata(of=[0] * 30 + [1] * 70, side=[0, 1], guess=[[0.5, 0.5]] * 2)
-    >>> replay(strata, [1.0, 0.0], batches=[2, 2], seed=7).batch.tolist()
-    [0, 0, 1, 1]
-    """
-    known = np.asarray(values, dtype=np.float64)
-    journal = DrawJournal.empty(strata.sizes, half_width=half_width)
-    for number, size in enumerate(batches):
-        done = journal.n_draws
-        if done > known.size:
-            raise InputError(f"batch {number} needs the {done} values before it, got {known.size}")
-        spread = rule(journal.stratum, known[:done], len(strata))
-        rng = spawn(seed, number + 1)[number]
-        journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
-    return journal
 
 
 def _pick(q: Floats, u: float) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.stats.signs import spread
+from tallystick.papers.api_shifts import masa_score, running_uncertainty
 
 if TYPE_CHECKING:
     from tallystick.sampling.strata import Effects, Plan
@@ -226,12 +225,9 @@ class Masa(Policy):
 
     .. math:: \arg\max_k \; \frac{p_k}{\sqrt{c_k}\, n_k} \Bigl( \hat\sigma_k + w_k \sqrt[4]{a / n_k} \Bigr)  \tag{A3}
 
-    after two questions everywhere. [CZZ22]_ (api-shifts), Algorithm 1, line 3, corrected by ERRATA:
-    σ̂² is the unbiased U-statistic of (3.1) rather than line 7, and exploration has the fourth root
-    of the theory rather than line 3's square root. Weights W enter σ̂ entry by entry and
-    exploration by the largest weight :math:`w_k` of the stratum (the paper says only that line 3 is
-    multiplied by them). Prices :math:`c_k` are ours. With fewer than two answers in a stratum
-    (failed calls) its spread counts as the largest possible, :math:`w_k`.
+    after two questions everywhere: :func:`~tallystick.papers.api_shifts.masa_score`, with prices
+    :math:`c_k`, which are ours. With fewer than two answers in a stratum (failed calls) its spread
+    counts as the largest possible, :math:`w_k`.
 
     Parameters
     ----------
@@ -270,15 +266,12 @@ class _MasaRule(Rule):
         self.exploration = exploration
 
     def score(self, book: Book, at: Any, k: Any) -> Any:
-        """Return (A3). Roots are taken twice, not to the power ¼: square roots round alike
-        everywhere.
-        """
+        """Return (A3)."""
         n, m, _, square, length = column(book.sums, at)
         worth, reach = column(self.table, k)
-        sqrt: Any = math.sqrt if isinstance(at, int) else np.sqrt
         n = n + (n < 1)
-        variance = spread(m, square, length) + reach * reach * (m < 2)
-        return worth / n * (sqrt(variance) + reach * sqrt(sqrt(self.exploration / n)))  # (A3)
+        variance = running_uncertainty(m, square, length) + reach * reach * (m < 2)
+        return masa_score(worth, n, variance, exploration=self.exploration, reach=reach)  # (A3)
 
 
 # The default: seven tenths of the budget blind, the rest where answers still change.

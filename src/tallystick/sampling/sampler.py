@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.errors import FormatError, InputError
-from tallystick.results import Json
+from tallystick.errors import InputError
 from tallystick.sampling.policies import Book
 from tallystick.sampling.strata import Plan
 
-FORMAT = 1
 WAITING = -2
 """Stands for an answer that may still come."""
 
@@ -29,7 +27,7 @@ class Sampler:
     and any grouping; they take effect in the order in which they were asked for, and the choice
     number t uses exactly the answers to the first t - ``plan.in_flight`` questions. So a run is a
     function of its plan, its seed and its answers alone: slow or fast, concurrent or not, killed
-    and restored, it asks the same items.
+    and repeated, it asks the same items.
 
     Parameters
     ----------
@@ -166,60 +164,6 @@ class Sampler:
         keep = np.array(self._blind, dtype=bool) if blind else None
         return observe(self.plan, np.array(self._items, dtype=np.intp), known, keep=keep)
 
-    def state(self) -> dict[str, Json]:
-        """Return all that is needed to continue, as JSON types; with items in flight, too.
-
-        A run is a function of plan, seed and answers, so that is what is saved: no policy can
-        forget to save something.
-        """
-        answers: list[Json] = [
-            "waiting" if a == WAITING else None if a == FAILED else a for a in self._answers
-        ]
-        items: list[Json] = list(self._items)
-        return {
-            "format": FORMAT,
-            "plan": self.plan.fingerprint,
-            "key": self.key,
-            "items": items,
-            "answers": answers,
-        }
-
-    @classmethod
-    def restore(cls, plan: Plan, state: Mapping[str, Any]) -> Sampler:
-        """Return the sampler that :meth:`state` saved; it continues exactly as the saved one would
-        have.
-
-        Refused (FormatError) if the state is of another plan, of a newer format, or does not follow
-        from its seed.
-        """
-        if state.get("format") != FORMAT:
-            raise FormatError(
-                f"this version reads sampler states of format {FORMAT}, got {state.get('format')!r}"
-            )
-        if state.get("plan") != plan.fingerprint:
-            raise FormatError(
-                "this state was saved under another plan: restore it with the plan that it began"
-                " with"
-            )
-        items, answers = state.get("items"), state.get("answers")
-        if not (
-            isinstance(items, list) and isinstance(answers, list) and len(items) == len(answers)
-        ):
-            raise FormatError(
-                "the state is damaged: it needs lists of items and answers, one answer per item"
-            )
-        sampler = cls(plan, rng=int(state["key"]))
-        for number, (item, answer) in enumerate(zip(items, answers, strict=True)):
-            due = number + 1 - plan.in_flight
-            if due > sampler._ready or sampler.done or not sampler._again(due, item):
-                raise FormatError(
-                    f"the state is damaged: question {number} (item {item!r}) does not follow from"
-                    " its seed"
-                )
-            if answer != "waiting":
-                sampler.tell([(item, answer)])
-        return sampler
-
     def _code(self, item: int, outcome: int | None) -> int:
         """Check one answer."""
         if outcome is None:
@@ -234,15 +178,6 @@ class Sampler:
                 f" None, got {outcome!r}"
             )
         return code
-
-    def _again(self, due: int, item: int) -> bool:
-        """Repeat one question of a saved run; False if it would have been another."""
-        self._absorb(due)
-        chosen, stratum = self._next()
-        if chosen != item or not self._pay(item):
-            return False
-        self._note(chosen, stratum)
-        return True
 
     def _next(self) -> tuple[int, int]:
         """Choose the next item and its stratum."""

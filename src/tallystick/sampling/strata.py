@@ -137,8 +137,7 @@ def merge_small(strata: Strata, *, least: int) -> Strata:
     return strata
 
 
-# Build strata from codes and ranks: plain cells of label and difficulty, and the default cells of
-# history.
+# The default strata, from codes and ranks; the paper's are `papers.api_shifts.partitions`.
 
 
 CELL_EXPECTS = 4.0
@@ -149,32 +148,6 @@ set had none."""
 MOST_BINS = 4
 WRONG_COUNTS = 2.0
 """A wrong old answer is worth this many right ones: it flips more often."""
-
-
-def difficulty_cells(label: ArrayLike, difficulty: ArrayLike, *, bins: int) -> Strata:
-    """Return the cells of label by difficulty: each label is cut by rank into *bins* bins of equal
-    size.
-
-    [CZZ22]_ (api-shifts), section 3.1, with K = *bins*. A label with fewer items than bins gets one
-    bin an item. Equal difficulties are told apart by position, so that bins have equal sizes
-    whatever the ties.
-
-    Examples
-    --------
-    >>> difficulty_cells([0, 0, 0, 0, 1, 1], [0.9, 0.1, 0.8, 0.2, 0.5, 0.4], bins=2).of
-    array([1, 0, 1, 0, 3, 2])
-    """
-    labels, hard = codes(label, "label"), _ranked(difficulty, "difficulty", len(np.asarray(label)))
-    if bins < 1:
-        raise InputError(f"bins must be at least 1, got {bins!r}")
-    of = np.empty(len(labels), np.intp)
-    start = 0
-    for value in np.unique(labels):
-        items = np.flatnonzero(labels == value)
-        of[items], used = _cut(items, hard, bins)
-        of[items] += start
-        start += used
-    return Strata(of)
 
 
 def history_cells(
@@ -221,7 +194,7 @@ def history_cells(
         )
     if calls < 1:
         raise InputError(f"calls must be at least 1, got {calls!r}")
-    ranks = None if confidence is None else _ranked(confidence, "confidence", len(truth))
+    ranks = None if confidence is None else _ranked(confidence, len(truth))
     right = before == truth
     worth = np.where(right, 1.0, WRONG_COUNTS)
     expects = calls * worth / worth.sum()  # (S1), one item's part of e
@@ -270,12 +243,12 @@ def _cells(
     return cells + ([np.sort(np.concatenate(pool))] if pool else [])
 
 
-def _ranked(values: ArrayLike, name: str, length: int) -> IntArray:
+def _ranked(confidence: ArrayLike, length: int) -> IntArray:
     """Rank every value among all, ties by position."""
-    array = np.asarray(values, dtype=np.float64)
+    array = np.asarray(confidence, dtype=np.float64)
     if array.shape != (length,) or np.isnan(array).any():
         raise InputError(
-            f"{name} must hold {length} numbers, none of them NaN, got shape {array.shape}"
+            f"confidence must hold {length} numbers, none of them NaN, got shape {array.shape}"
         )
     ranks = np.empty(length, np.intp)
     ranks[np.argsort(array, kind="stable")] = np.arange(length)

@@ -254,11 +254,6 @@ def _spread(
 # sample. (W1) is half proportional, so within one frame few labels are lost.
 
 
-WAYS = ("drawn", "even", "all")
-"""Which labels count: those that were drawn, with their probability; of these an even sample; or
-every label, as if all had been drawn at random."""
-
-
 @dataclass(frozen=True)
 class LabelledRow:
     """A row with a truth: where it is counted, and its votes without the truth."""

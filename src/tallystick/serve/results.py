@@ -22,11 +22,11 @@ from tallystick.serve.rows import CHANCE, StreamTable
 from tallystick.serve.store import Reader
 from tallystick.serve.worker import Computed, order_of
 from tallystick.serve.writer import StreamRecord, StreamSettings, find_stream
-from tallystick.table import GROUPS, Capability
 from tallystick.table.words import is_never_true, is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
+    from tallystick.table import Capability
 
 ANSWERED = ("judge", "score", "compare", "bound")
 """Verbs that a stream answers."""
@@ -156,14 +156,6 @@ def _key(
 def etag_of(*parts: str) -> str:
     """Return the ETag of a question and a version."""
     return '"' + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24] + '"'
-
-
-def result_of(
-    service: Service, name: str, verb: str, given: dict[str, list[str]], span: Span
-) -> bytes:
-    """Return the JSON of a result: for jobs and pages, in a thread."""
-    stream = service.read(lambda reader: find_stream(reader, name))
-    return computed(service, "result", stream, verb, given, span)[0].body
 
 
 async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> Response:
@@ -338,6 +330,8 @@ def _columns(
     of: Capability[Any], table: StreamTable, settings: StreamSettings, given: Mapping[str, Any]
 ) -> list[str]:
     """Name the columns that the request does not: by the settings, then by what they hold."""
+    from tallystick.table import GROUPS  # with the first question: the server itself stays small
+
     words: list[str] = []
     taken: set[str] = set()
     for role, columns in settings.roles.items():

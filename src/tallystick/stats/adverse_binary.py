@@ -31,7 +31,6 @@ __all__ = [
     "adverse_share",
     "adverse_share_weighted",
     "adverse_shares",
-    "certified_strata",
     "check_population",
     "effective_labels",
     "fill_unlabelled",
@@ -39,7 +38,6 @@ __all__ = [
     "labels_worth",
     "normal_bar",
     "raw_share_ends",
-    "stratum_counts",
     "vote_strata",
     "widen_for_new",
 ]
@@ -87,7 +85,7 @@ def adverse_share(
     We deviate from methods/score.md in a: it has .35 throughout. With one stratum that left 4.9 %
     for the samples without a pass, and up to 3.6 % for the other end at the same rate, so that
     coverage fell to .912 at six labels. With .5 it is at least .928, by enumeration
-    (``docs/benchmarks/score-enumeration.md``). The second term is below .35, and nothing changes,
+    (``docs/benchmarks/score.md``). The second term is below .35, and nothing changes,
     where the smaller of two strata holds at least 4.9 % of the items.
 
     Parameters
@@ -520,56 +518,6 @@ def graded_strata(consensus: Vector, counts: Vector | None = None) -> Codes:
     bins = np.minimum(2, doubled // (2 * times.sum())).astype(np.int64)  # (AL8)
     _, codes = np.unique(bins, return_inverse=True)
     return np.asarray(codes[where], dtype=np.int64)
-
-
-def certified_strata(codes: Vector) -> Codes:
-    """Merge three bins into the two that exact intervals can use: the middle joins the upper one.
-
-    The rule looks at no label, so the merged strata are as valid as the three. Fewer bins stay.
-
-    Examples
-    --------
-    >>> certified_strata([0, 1, 2, 2]).tolist()
-    [0, 1, 1, 1]
-    """
-    h = np.asarray(codes, dtype=np.int64)
-    if h.size and (h.min() < 0 or h.max() > 2):
-        raise InputError(f"codes must be 0, 1 or 2, got {h.min()} to {h.max()}")
-    return np.minimum(h, 1)
-
-
-def stratum_counts(
-    codes: Vector, labelled: Vector, passed: Vector, *, strata: int | None = None
-) -> tuple[Codes, Codes, Codes]:
-    """Count items, labels and passes per stratum: the input of :func:`adverse_share`.
-
-    Parameters
-    ----------
-    codes
-        The stratum of every item.
-    labelled, passed
-        For every item whether it is labelled, and whether it passed; *passed* is read only where
-        *labelled* is true.
-    strata
-        How many strata there are. None: as many as *codes* show.
-
-    Examples
-    --------
-    >>> counts = stratum_counts([0, 0, 1, 1, 1], [1, 0, 1, 1, 0], [0, 0, 1, 1, 0])
-    >>> [part.tolist() for part in counts]
-    [[2, 3], [1, 2], [0, 2]]
-    """
-    h = np.asarray(codes, dtype=np.int64)
-    seen, right = np.asarray(labelled, dtype=np.bool_), np.asarray(passed, dtype=np.bool_)
-    if h.ndim != 1 or seen.shape != h.shape or right.shape != h.shape:
-        raise InputError(
-            "codes, labelled and passed must have one entry per item, "
-            f"got shapes {h.shape}, {seen.shape} and {right.shape}"
-        )
-    parts = (h, h[seen], h[seen & right])
-    least = (int(h.max()) + 1 if h.size else 0) if strata is None else strata
-    sizes, labels, passes = (np.bincount(part, minlength=least) for part in parts)
-    return sizes, labels, passes
 
 
 def _finite(consensus: Vector) -> Floats:

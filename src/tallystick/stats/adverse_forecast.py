@@ -417,7 +417,6 @@ def certified_mean(
     every: Vector,
     *,
     population: Population = "these",
-    anytime: bool = False,
     alpha: float = 0.05,
 ) -> Interval:
     r"""Bound a mean score on [0, 1], for certain, with the judges as a control variate.
@@ -434,8 +433,7 @@ def certified_mean(
     (I11), cut at :math:`.75/(m_i + t_{lo})` and :math:`.75/(1 - m_i + t_{hi})`, where t is the
     farthest reach of :math:`b (c - \bar c_i)` *over the items not yet drawn*. The capital is then
     a non-negative martingale, and θ is refuted once it reaches :math:`2/\alpha`. Exact for a number
-    of labels fixed beforehand; *anytime* holds at any stopping time. New items: betting on the
-    labels alone.
+    of labels fixed beforehand. New items: betting on the labels alone.
 
     Parameters
     ----------
@@ -446,8 +444,6 @@ def certified_mean(
         c on all N items; each labelled item's c must be among them.
     population, alpha
         As in :func:`adverse_mean`.
-    anytime
-        Whether the number of labels was decided while looking at them.
 
     Examples
     --------
@@ -456,7 +452,7 @@ def certified_mean(
     >>> print(certified_mean([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every))
     [0.385, 0.918] (95 %, exact)
     """
-    return _bet(labels, consensus, every, (0.0, 1.0), population, anytime, alpha)
+    return _bet(labels, consensus, every, (0.0, 1.0), population, alpha)
 
 
 def certified_difference(
@@ -465,7 +461,6 @@ def certified_difference(
     every: Vector,
     *,
     population: Population = "these",
-    anytime: bool = False,
     alpha: float = 0.05,
 ) -> Interval:
     """Bound a mean difference on [-1, 1], for certain: :func:`certified_mean` on (D + 1)/2.
@@ -474,7 +469,7 @@ def certified_difference(
     ----------
     labels, consensus, every
         As in :func:`certified_mean`, with D in place of y and d in place of c.
-    population, anytime, alpha
+    population, alpha
         As in :func:`certified_mean`.
 
     Examples
@@ -482,7 +477,7 @@ def certified_difference(
     >>> print(certified_difference(np.zeros(20), np.zeros(20), np.zeros(200)))
     [-0.206, 0.206] (95 %, exact)
     """
-    return _bet(labels, consensus, every, (-1.0, 1.0), population, anytime, alpha)
+    return _bet(labels, consensus, every, (-1.0, 1.0), population, alpha)
 
 
 def _bet(
@@ -491,25 +486,22 @@ def _bet(
     every: Vector,
     bounds: Bounds,
     population: Population,
-    anytime: bool,
     alpha: float,
 ) -> Interval:
     open_unit(alpha=alpha)
     y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
     if population == "new" and y.ndim == 1:
         check_within(y, bounds)
-        return betting(y, alpha=alpha, bounds=bounds, anytime=anytime)[0]
+        return betting(y, alpha=alpha, bounds=bounds)[0]
     check_population(population)
     if y.ndim != 1 or y.shape != c.shape:
         raise InputError(
             "labels and consensus must be two sequences of one length, got shapes "
             f"{y.shape} and {c.shape}"
         )
-    rows = CertifiedRows.of(y[None], c[None], [every], bounds=bounds, anytime=anytime)
+    rows = CertifiedRows.of(y[None], c[None], [every], bounds=bounds)
     low, high = rows.ends(np.array([alpha]))
-    return Interval(
-        float(low[0]), float(high[0]), 1 - alpha, "anytime" if anytime else "exact", None, METHOD
-    )
+    return Interval(float(low[0]), float(high[0]), 1 - alpha, "exact", None, METHOD)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -524,8 +516,6 @@ class CertifiedRows:
         N.
     bounds
         The range of the labels as they came.
-    anytime
-        As in :func:`certified_mean`.
     """
 
     labels: Floats
@@ -534,7 +524,6 @@ class CertifiedRows:
     above: Floats
     items: int
     bounds: Bounds
-    anytime: bool
 
     @classmethod
     def of(
@@ -544,7 +533,6 @@ class CertifiedRows:
         every: Sequence[Vector],
         *,
         bounds: Bounds = (0.0, 1.0),
-        anytime: bool = False,
     ) -> CertifiedRows:
         """Adjust the labels of every row by what earlier labels of that row taught.
 
@@ -554,8 +542,8 @@ class CertifiedRows:
             Rows of y and c, in the order in which they were drawn.
         every
             c on all N items, per row.
-        bounds, anytime
-            Range of the labels; whether their number was decided while looking at them.
+        bounds
+            Range of the labels.
 
         Examples
         --------
@@ -589,7 +577,6 @@ class CertifiedRows:
             above=above,
             items=n,
             bounds=(float(bounds[0]), float(bounds[1])),
-            anytime=anytime,
         )
 
     def take(self, rows: NDArray[np.intp]) -> CertifiedRows:
@@ -618,7 +605,7 @@ class CertifiedRows:
         left = self.items - np.arange(y.shape[1])
         wagers = Wagers(
             x=x,
-            stakes=stakes_before(x, np.log(threshold), anytime=self.anytime),
+            stakes=stakes_before(x, np.log(threshold), anytime=False),
             slope=np.broadcast_to(self.items / left, x.shape),
             offset=(np.cumsum(y, axis=1) - y) / left,
             reach=reach,

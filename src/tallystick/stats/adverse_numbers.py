@@ -358,7 +358,7 @@ def adverse_stratified_mean(
     is mirrored. Both are then widened by (AL7), with the largest :math:`k_h/(N_h - k_h)` of a
     stratum that is not fully labelled, and clipped to what logic allows. The estimate is
     :math:`\sum_h W_h \bar y_h`; a stratum without labels takes the mean of the others. Approximate:
-    its coverage after adaptive draws is measured (``docs/benchmarks/score-session.md``).
+    its coverage after adaptive draws is measured (``docs/benchmarks/score.md``).
 
     Parameters
     ----------

@@ -676,13 +676,12 @@ def certified_mean_levels(
     every: Vector,
     *,
     population: Population = "these",
-    anytime: bool = False,
 ) -> Levels:
     """Return :func:`certified_mean` as a function of α; the middle stands for an estimate.
 
     Parameters
     ----------
-    labels, consensus, every, population, anytime
+    labels, consensus, every, population
         As in :func:`certified_mean`.
 
     Examples
@@ -697,12 +696,12 @@ def certified_mean_levels(
     if population == "new":
 
         def new(alpha: Floats) -> LevelEnds:
-            found = [betting(y, alpha=float(level), anytime=anytime)[0] for level in alpha]
+            found = [betting(y, alpha=float(level))[0] for level in alpha]
             ends = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
             return _around(*ends)
 
         return new
-    rows = CertifiedRows.of(y[None], c[None], [every], anytime=anytime)
+    rows = CertifiedRows.of(y[None], c[None], [every])
     return lambda alpha: _around(*rows.take(np.zeros(alpha.size, np.intp)).ends(alpha))
 
 

@@ -24,7 +24,7 @@ from tallystick.stats.adverse_binary import (
 )
 from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_forecast import PSEUDO_TEST
-from tallystick.stats.adverse_numbers import SCORES, adverse_mean
+from tallystick.stats.adverse_numbers import SCORES
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.intervals import Floats, Intervals, Numbers, Vector
 from tallystick.stats.maxt import _step_down as step_down_counts
@@ -35,9 +35,7 @@ __all__ = [
     "compare_systems",
     "difference_ends",
     "difference_of_estimates",
-    "mean_over_systems",
     "mover_reach",
-    "pair_statistics",
 ]
 
 PSEUDO_INTERVAL = 2.0
@@ -156,69 +154,6 @@ def compare_systems(
         alpha=alpha,
         draws=draws,
     )
-
-
-def pair_statistics(adjusted: Vector, *, correction: float = 1.0) -> tuple[Floats, Floats]:
-    r"""Return :math:`T_{ab}` (AL10) and the half-width over q of (AL11), pair by pair.
-
-    Parameters
-    ----------
-    adjusted
-        u, items x systems.
-    correction
-        :math:`\varphi = 1 - m/N`.
-
-    Examples
-    --------
-    >>> u = [[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 1, 0]]
-    >>> [part.round(3).tolist() for part in pair_statistics(u, correction=0.9)]
-    [[0.0, 1.101, 1.101], [0.671, 0.581, 0.581]]
-    """
-    u = np.asarray(adjusted, dtype=np.float64)
-    if u.ndim != 2 or len(u) < FEWEST or u.shape[1] < 2:
-        raise InputError(
-            f"adjusted must have at least {FEWEST} items and 2 systems, got shape {u.shape}"
-        )
-    squares, centred, lead = _sums(u)
-    m = len(u)
-    statistic = lead / np.sqrt(correction * squares + PSEUDO_TEST)  # (AL10)
-    half = np.sqrt((centred + PSEUDO_INTERVAL) * correction / (m * (m - 2)))  # (AL11)
-    return statistic, half
-
-
-def mean_over_systems(
-    labels: Vector,
-    consensus: Vector,
-    every: Vector,
-    *,
-    population: Population = "these",
-    alpha: float = 0.05,
-) -> AdverseEstimate:
-    """Estimate the mean score over all systems when they share the labelled items.
-
-    The outputs were then not drawn one by one, so the unit is the item: each item's mean over the
-    systems goes through :func:`adverse_mean`.
-
-    Parameters
-    ----------
-    labels, consensus, every
-        As in :func:`compare_systems`.
-    population, alpha
-        As in :func:`adverse_mean`.
-
-    Examples
-    --------
-    >>> print(mean_over_systems([[1, 1], [1, 0], [0, 0]], np.zeros((3, 2)), np.zeros((9, 2))))
-    0.5000 [0.167, 0.833] (95 %, approximate)
-    """
-    y, c, all_c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus, every))
-    if y.ndim != 2 or c.shape != y.shape or all_c.ndim != 2 or all_c.shape[1] != y.shape[1]:
-        raise InputError(
-            "labels, consensus and every must be items x systems, "
-            f"got shapes {y.shape}, {c.shape} and {all_c.shape}"
-        )
-    means = (part.mean(axis=1) for part in (y, c, all_c))
-    return adverse_mean(*means, population=population, alpha=alpha)
 
 
 def _tests(

@@ -5,8 +5,6 @@ stops.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +22,10 @@ from tallystick.stats.intervals import (
     split_alpha,
 )
 
-__all__ = ["betting", "betting_sequence", "lower_ends", "lower_path"]
+__all__ = [
+    "betting",
+    "lower_ends",
+]
 
 
 def betting(
@@ -66,8 +67,10 @@ def betting(
     values
         One sequence, or one a row; there is one interval a row. **Their order matters**: it must be
         the order of drawing, or one that does not depend on the values (shuffle with a seed).
-    alpha, side, bounds
-        As in :func:`hoeffding`.
+    alpha, side
+        As in :func:`clopper_pearson`.
+    bounds
+        Between what the values must lie, whatever was seen.
     population
         The size N of the finite population from which the values were drawn without replacement;
         then the mean is that of the N. None: independent draws.
@@ -102,50 +105,6 @@ def betting(
     return Intervals(
         low, high, level=1 - alpha, guarantee="anytime" if anytime else "exact", method="betting"
     )
-
-
-def betting_sequence(
-    values: Vector,
-    *,
-    alpha: float = 0.05,
-    side: Side = "two",
-    bounds: Bounds = (0.0, 1.0),
-    population: int | None = None,
-) -> Intervals:
-    """Bound the mean of bounded values after every single value, for one who may stop at any of
-    them.
-
-    The anytime form of :func:`betting`, all along one sequence: entry t uses the first t + 1
-    values, each lies within the one before, and all of them hold together with probability 1 -
-    alpha. The work grows with the square of the length (seconds for 10,000 values); for a look now
-    and then call :func:`betting` with ``anytime=True``.
-
-    Parameters
-    ----------
-    values
-        One sequence, in the order of drawing.
-    alpha, side, bounds, population
-        As in :func:`betting`.
-
-    Examples
-    --------
-    >>> from tallystick._rng import as_rng
-    >>> flips = as_rng(2).random(200) < 0.9
-    >>> path = betting_sequence(flips)
-    >>> [str(path[t - 1]) for t in (10, 50, 200)]
-    ['[0.528, 1.000] (95 %, anytime)', '[0.818, 1.000] (95 %, anytime)', '[0.850, 0.964] (95 %, anytime)']
-    """
-    x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
-    if x.ndim != 1:
-        raise InputError(
-            f"values must be one sequence, got an array of shape {x.shape}: call it once per row"
-        )
-    urn = population or 0
-    least, most = _logic(np.cumsum(x), np.arange(1, len(x) + 1), urn)
-    low = lower_path(x, 1 / at_low, urn) if at_low else least
-    high = 1 - lower_path(1 - x, 1 / at_high, urn) if at_high else most
-    low, high = _settle(low, high, least, most, bounds)
-    return Intervals(low, high, level=1 - alpha, guarantee="anytime", method="betting")
 
 
 def _check(
@@ -196,9 +155,6 @@ TRUNCATION = 0.5
 """No bet risks more than this share of the capital on one value."""
 HALVINGS = 24
 """Steps of bisection: ends are good to 6e-8 of the range, and always err outwards."""
-CLOSE = 1e-9
-"""How far outwards an end of a path is moved, which is farther than it can be off."""
-STEPS = 100
 
 
 def lower_ends(rows: Floats, threshold: float, population: int, anytime: bool) -> Floats:
@@ -206,52 +162,6 @@ def lower_ends(rows: Floats, threshold: float, population: int, anytime: bool) -
     wagers = _wagers(rows, threshold, population, anytime=anytime)
     low, high = _capital_logic(rows.sum(axis=1), rows.shape[1], population)
     return wagers.last_refuted(np.full(len(rows), threshold), low, high, HALVINGS)
-
-
-def lower_path(x: Floats, threshold: float, population: int) -> Floats:
-    """Return the lower end after each value; it never falls, and errs outwards by *CLOSE*."""
-    wagers = _wagers(x[None], threshold, population, anytime=True)
-    stakes, slope, offset = wagers.stakes[0], wagers.slope[0], wagers.offset[0]
-    least, most = _capital_logic(np.cumsum(x), np.arange(1, x.size + 1), population)
-    bar, ends, low = math.log(threshold), np.empty(x.size), 0.0
-
-    def money(mean: float, n: int) -> tuple[float, float]:
-        """Return ln K (I10) after n values, and how fast it falls as the mean grows."""
-        price = slope[:n] * mean - offset[:n]
-        over = stakes[:n] * price > TRUNCATION
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = 1.0 + np.where(over, TRUNCATION / price, stakes[:n]) * (x[:n] - price)
-            moves = np.where(over, TRUNCATION * x[:n] / price**2, stakes[:n])
-        return float(np.log(factor).sum()), float((slope[:n] * moves / factor).sum())
-
-    for i in range(x.size):
-        low = max(low, float(least[i]))
-        # What earlier capital has refuted stays so: the last one alone can move the end.
-        if low < most[i] and money(low, i + 1)[0] >= bar:
-            low = _moved(partial(money, n=i + 1), bar, low, float(most[i]))
-        ends[i] = low
-    return ends
-
-
-def _moved(
-    money: Callable[[float], tuple[float, float]], bar: float, low: float, high: float
-) -> float:
-    """Return where the capital falls below the bar, from below; infinite if not up to *high*.
-
-    It moves little from one value to the next, so a few of Newton's steps from *low* are enough.
-    """
-    if money(high)[0] >= bar:
-        return math.inf
-    left, right, mean = low, high, low
-    for _ in range(STEPS):
-        capital, falls = money(mean)
-        left, right = (mean, right) if capital >= bar else (left, mean)
-        step = mean + (capital - bar) / falls if falls > 0 else math.inf
-        step = step if left <= step <= right else 0.5 * (left + right)
-        if abs(step - mean) <= CLOSE / 10:
-            break
-        mean = step
-    return max(low, step - CLOSE)
 
 
 def _wagers(rows: Floats, threshold: float, population: int, *, anytime: bool) -> Wagers:

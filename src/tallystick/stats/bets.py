@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.stats.exact_tails import Floats as BinomialFloats
 from tallystick.stats.exact_tails import open_unit, whole
-from tallystick.stats.maxt import benjamini_hochberg, holm
+from tallystick.stats.maxt import holm
 
 __all__ = [
     "Floats",
@@ -26,7 +26,6 @@ __all__ = [
     "bounded_mean_interval",
     "bounded_mean_log_e",
     "crossing",
-    "e_benjamini_hochberg",
     "e_holm",
     "p_from_log_e",
     "stakes_before",
@@ -53,8 +52,6 @@ __all__ = [
 # one answer to one question from several e-processes, under any dependence :func:`p_from_log_e`
 # the p-value 1/E; at the running maximum it holds at any stopping time :func:`e_holm`
 # family-wise error over questions, on the running maxima, at any stopping time
-# :func:`e_benjamini_hochberg` false discovery rate, on the *current* e-values, under any
-# dependence
 # ===========================
 # ============================================================================
 
@@ -98,20 +95,6 @@ def e_holm(peak_log_e: npt.ArrayLike) -> BinomialFloats:
     [0.02, 0.1]
     """
     return holm(p_from_log_e(peak_log_e))
-
-
-def e_benjamini_hochberg(log_e: npt.ArrayLike) -> BinomialFloats:
-    r"""Return adjusted values whose rejection at α is the e-BH procedure.
-
-    e-BH rejects the :math:`\hat k` largest e-values, :math:`\hat k = \max\{k : k\,e_{[k]} \ge
-    K/α\}` with :math:`e_{[k]}` the k-th largest of K: the procedure of Benjamini and Hochberg on
-    1/E. Unlike that on p-values it holds the false discovery rate under any dependence, but only
-    for e-values at one common stopping time: the current ones, not their maxima.
-
-    >>> e_benjamini_hochberg(np.log([100.0, 40.0, 2.0])).round(6).tolist()
-    [0.03, 0.0375, 0.5]
-    """
-    return benjamini_hochberg(p_from_log_e(log_e))
 
 
 def _logs(log_e: npt.ArrayLike) -> BinomialFloats:

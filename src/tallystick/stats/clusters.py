@@ -225,7 +225,7 @@ def flips_of(
     if widest > width * (1 + 1e-9):
         raise InputError(
             f"differences reach {widest:g} in one cluster, more than width = {width:g}: "
-            "give the width of the score range (for unbounded scores use skewed_pair)"
+            "give the width of the score range"
         )
     return FlipTest(
         differences=differences,

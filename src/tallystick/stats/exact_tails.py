@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, log, log1p, sqrt
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,6 @@ __all__ = [
     "positive",
     "smallest",
     "whole",
-    "zero_failure_items",
 ]
 
 # Binomial tails and masses that stay exact where the textbook forms lose their digits.
@@ -84,13 +83,7 @@ def _tail(k: npt.ArrayLike, n: npt.ArrayLike, p: npt.ArrayLike, *, upper: bool) 
     return np.where(at < 0, float(upper), np.where(at >= size, float(not upper), value))
 
 
-# How many items does a *rate* need: to rule out failures, to accept a limit, to reach a width.
-#
-# The exception to the :math:`1/ε^2` law: a perfect predictor is told from one that fails on a
-# share ε
-# with about :math:`1/ε` items ([DD]_, sections 3.2 and 3.5), because a single failure settles it.
-#
-# Errata to the text: ``docs/theory/differences.md#errata``.
+# How many items does a *rate* need: to accept a limit, to reach a width.
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,33 +92,6 @@ class Acceptance:
 
     items: int
     failures: int
-
-
-def zero_failure_items(rate: float, *, alpha: float = 0.05, population: int | None = None) -> int:
-    r"""Return how many clean items prove that fewer than a share *rate* fail.
-
-    .. math:: (1 - x)^n \le α \iff n \ge \ln α / \ln(1 - x) \approx 3/x \ (α = .05), \qquad
-              \binom{M - K}{n} \Big/ \binom{M}{n} \le α,\ K = \lceil xM \rceil
-
-    with replacement, and without from a *population* of M items. Exact.
-
-    >>> zero_failure_items(0.01), zero_failure_items(0.01, population=1000)
-    (299, 258)
-    """
-    open_unit(rate=rate, alpha=alpha)
-    if population is None:
-        return smallest(lambda n: n * log1p(-rate) <= log(alpha))
-    whole(1, population=population)
-    failing = ceil(round(rate * population, 9))  # 0.07 * 100 is 7.000000000000001
-
-    def unlikely(n: int) -> bool:
-        if n > population - failing:
-            return True
-        # the ratio of binomials is symmetric in n and K: multiply over the fewer
-        few, many = sorted((n, failing))
-        return float(np.log1p(-many / (population - np.arange(few))).sum()) <= log(alpha)
-
-    return smallest(unlikely)
 
 
 def acceptance_plan(
@@ -138,7 +104,7 @@ def acceptance_plan(
     .. math:: P(\mathrm{Bin}(n, \text{limit}) \le c) \le α \quad\text{and}\quad
               P(\mathrm{Bin}(n, \text{rate}) \le c) \ge \text{power} .
 
-    Exact. With rate 0 it is :func:`zero_failure_items`.
+    Exact. With rate 0 no failure is allowed: `papers.detecting_differences.zero_failure_items`.
 
     >>> acceptance_plan(0.05, 0.01)
     Acceptance(items=124, failures=2)
@@ -167,8 +133,8 @@ def interval_items(
     .. math:: h(n) = \frac{z}{1 + z^2/n} \sqrt{\frac{p(1-p)}{n} + \frac{z^2}{4n^2}}
 
     From a *population* of M items, drawn without replacement, n labels count as :math:`n
-    (M-1)/(M-n)`. Approximate, as Wilson's interval is;
-    :class:`~tallystick.stats.concentration.Hoeffding` gives the certified number.
+    (M-1)/(M-n)`. Approximate, as Wilson's interval is; Hoeffding's inequality gives the certified
+    number.
 
     >>> interval_items(0.05), interval_items(0.05, rate=0.9), interval_items(0.05, population=500)
     (381, 141, 217)

@@ -21,14 +21,10 @@ __all__ = [
     "Side",
     "Vector",
     "as_counts",
-    "as_moments",
     "as_unit",
     "check_bounds",
     "clopper_pearson",
-    "empirical_bernstein",
     "from_unit",
-    "hoeffding",
-    "jeffreys",
     "mover_ratio",
     "mover_sum",
     "pack",
@@ -79,7 +75,7 @@ def wilson(
     Approximate: right on average, but a share close to 0 or 1 can be covered far less often: 0.85
     at n = 20, p = 0.008, nominal 0.95. One-sided it is not even right on average in small samples:
     as a lower bound for shares below a half it covers 0.941 at n = 20
-    (``docs/coverage/binomial-approximate.md``). For one bound use :func:`clopper_pearson`.
+    (``docs/benchmarks/intervals.md``). For one bound use :func:`clopper_pearson`.
 
     Parameters
     ----------
@@ -185,105 +181,6 @@ def clopper_pearson(
     return pack(low, high, alpha=alpha, guarantee="exact", method="clopper-pearson")
 
 
-# The equal-tailed interval of Jeffreys' prior: short, and right on average.
-
-
-@overload
-def jeffreys(
-    successes: float, trials: float, *, alpha: float = ..., side: Side = ...
-) -> Interval: ...
-@overload
-def jeffreys(
-    successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...
-) -> Intervals: ...
-def jeffreys(
-    successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: Side = "two"
-) -> Interval | Intervals:
-    r"""Bound a share approximately, by the equal tails of the posterior under Jeffreys' prior.
-
-    .. math:: [B_{\alpha/2}, B_{1 - \alpha/2}], \qquad B \sim \mathrm{Beta}(x + \tfrac12, n - x + \tfrac12)   \tag{I3}
-
-    with the lower end 0 at x = 0 and the upper end 1 at x = n. Approximate: its coverage swings
-    around nominal, with spikes down beside the ends of the scale
-    (``docs/coverage/binomial-approximate.md`` has the figures).
-
-    Parameters
-    ----------
-    successes, trials
-        ``0 <= successes <= trials``; real values are allowed, for effective sizes. No trials give
-        [0, 1].
-    alpha, side
-        As in :func:`clopper_pearson`.
-
-    Examples
-    --------
-    >>> print(jeffreys(8, 10))
-    [0.497, 0.956] (95 %, approximate)
-    """
-    from scipy.special import betainccinv, betaincinv
-
-    x, n = as_counts(successes, trials, names=("successes", "trials"), integer=False)
-    at_low, at_high = split_alpha(alpha, side)
-    low = np.where(x > 0, betaincinv(x + 0.5, n - x + 0.5, at_low), 0.0)  # (I3)
-    high = np.where(x < n, betainccinv(x + 0.5, n - x + 0.5, at_high), 1.0)
-    return pack(low, high, alpha=alpha, guarantee="approximate", method="jeffreys")
-
-
-# Hoeffding's interval for the mean of bounded values: needs the mean and the count only.
-
-
-@overload
-def hoeffding(
-    mean: float, n: float, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
-) -> Interval: ...
-@overload
-def hoeffding(
-    mean: Vector, n: Numbers, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
-) -> Intervals: ...
-def hoeffding(
-    mean: Numbers,
-    n: Numbers,
-    *,
-    alpha: float = 0.05,
-    side: Side = "two",
-    bounds: Bounds = (0.0, 1.0),
-) -> Interval | Intervals:
-    r"""Bound a mean for certain, when the values lie in *bounds* and nothing else is known.
-
-    .. math:: \bar x \mp (b - a) \sqrt{\ln(1/\delta) / (2n)}   \tag{I5}
-
-    with :math:`\delta = \alpha/2` at each end, clipped to the bounds [DD]_, Theorem 2. Exact for
-    independent values, and for draws without replacement; wide, because it prepares for the largest
-    variance that the bounds allow.
-
-    Parameters
-    ----------
-    mean, n
-        The mean of n values, n at least 1.
-    alpha, side
-        As in :func:`clopper_pearson`.
-    bounds
-        Between what the values must lie, whatever was seen.
-
-    Examples
-    --------
-    >>> print(hoeffding(0.8, 100))
-    [0.664, 0.936] (95 %, exact)
-    """
-    at_ends = split_alpha(alpha, side)
-    centre, size = np.broadcast_arrays(
-        as_unit(mean, bounds, name="mean"), np.asarray(n, dtype=np.float64)
-    )
-    if not (size >= 1).all():
-        raise InputError(f"n must be at least 1, got {size.min()}")
-    # (I5)
-    down, up = (
-        np.sqrt(-np.log(at) / (2 * size)) if at else np.full_like(size, np.inf) for at in at_ends
-    )
-    low, high = (from_unit(np.clip(end, 0.0, 1.0), bounds) for end in (centre - down, centre + up))
-    return pack(low, high, alpha=alpha, guarantee="exact", method="hoeffding")
-
-
 # Student's interval with half a pseudo-item at each bound: short, and it never collapses.
 
 
@@ -324,14 +221,16 @@ def pseudo_t(
               m \mp t_{n-1} \sqrt{v/\nu}.   \tag{I7}
 
     Clipped to the bounds. Approximate; where few values differ from the rest, the plain t interval
-    can cover a third (``docs/coverage/pseudo-t.md``).
+    can cover a third (``docs/benchmarks/intervals.md``).
 
     Parameters
     ----------
     mean, variance, n
         Sample mean, sample variance with divisor n - 1, and count, n at least 2.
-    alpha, side, bounds
-        As in :func:`hoeffding`.
+    alpha, side
+        As in :func:`clopper_pearson`.
+    bounds
+        Between what the values must lie, whatever was seen.
 
     Examples
     --------
@@ -675,83 +574,6 @@ def split_alpha(alpha: float, side: Side) -> tuple[float, float]:
         raise InputError(f"side must be one of {tuple(_SHARES)}, got {side!r}")
     low, high = _SHARES[side]
     return alpha * low, alpha * high
-
-
-# The empirical Bernstein interval: Hoeffding's certainty, sharpened by the variance that was
-# seen.
-
-
-@overload
-def empirical_bernstein(
-    mean: float,
-    variance: float,
-    n: float,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-    bounds: Bounds = ...,
-) -> Interval: ...
-@overload
-def empirical_bernstein(
-    mean: Vector,
-    variance: Numbers,
-    n: Numbers,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-    bounds: Bounds = ...,
-) -> Intervals: ...
-def empirical_bernstein(
-    mean: Numbers,
-    variance: Numbers,
-    n: Numbers,
-    *,
-    alpha: float = 0.05,
-    side: Side = "two",
-    bounds: Bounds = (0.0, 1.0),
-) -> Interval | Intervals:
-    r"""Bound the mean of bounded values for certain, given the variance that was seen.
-
-    For values in [0, 1] with sample variance V (divisor n - 1), each with probability at most
-    :math:`\delta`,
-
-    .. math:: \pm(\mu - \bar x) > \sqrt{2 \sigma^2 L/n} + L/(3n), \qquad
-              \sigma > \sqrt V + \sqrt{2 L/(n - 1)}, \qquad L = \ln(1/\delta).
-
-    One end needs two of these three events not to happen, both ends need all three, so
-
-    .. math:: \bar x \mp \Bigl(\sqrt{2 V L/n} + \frac{7 L}{3 (n - 1)}\Bigr), \qquad
-              L = \ln(2/\alpha) \text{ one-sided}, \ \ln(3/\alpha) \text{ two-sided}.   \tag{I6}
-
-    The one-sided form is due to A. Maurer and M. Pontil, *Empirical Bernstein bounds and sample
-    variance penalization* (arXiv 0907.3740); using it twice would cost ln(4/alpha), since the
-    variance would be bounded twice. Exact for independent values. Worth it over :func:`hoeffding`
-    once n is in the hundreds and the variance is small; :func:`betting`, which needs the values
-    themselves, beats both.
-
-    Parameters
-    ----------
-    mean, variance, n
-        Sample mean, sample variance with divisor n - 1, and count, n at least 2.
-    alpha, side, bounds
-        As in :func:`hoeffding`.
-
-    Examples
-    --------
-    >>> print(empirical_bernstein(0.02, 0.0196, 2000))
-    [0.006, 0.034] (95 %, exact)
-    >>> from tallystick.stats.intervals import hoeffding
-    >>> print(hoeffding(0.02, 2000))
-    [0.000, 0.050] (95 %, exact)
-    """
-    centre, spread, size = as_moments(mean, variance, n, bounds)
-    at_low, at_high = split_alpha(alpha, side)
-    log = np.log((3 if side == "two" else 2) / alpha)
-    half = np.sqrt(2 * spread * log / size) + 7 * log / (3 * (size - 1))  # (I6)
-    low = centre - half if at_low else np.zeros_like(centre)
-    high = centre + half if at_high else np.ones_like(centre)
-    low, high = (from_unit(np.clip(end, 0.0, 1.0), bounds) for end in (low, high))
-    return pack(low, high, alpha=alpha, guarantee="exact", method="empirical-bernstein")
 
 
 def as_moments(

@@ -169,7 +169,6 @@ def _refit(fit: LatentFit, drawn: Votes) -> LatentFit:
         objective=run.expectation.objective,
         iterations=run.iterations,
         converged=run.converged,
-        starts=(),
         votes=votes,
         options=options,
     )

@@ -34,7 +34,6 @@ __all__ = [
     "LatentFit",
     "LatentInformation",
     "Replica",
-    "Start",
     "best_order",
     "bootstrap",
     "fit",
@@ -45,20 +44,6 @@ __all__ = [
     "refits",
     "simulate",
 ]
-
-
-@dataclass(frozen=True)
-class Start:
-    """What one start led to; ``history`` holds the objective after each accepted step and never
-    falls.
-    """
-
-    kind: str
-    log_likelihood: float
-    objective: float
-    iterations: int
-    converged: bool
-    history: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,9 +62,7 @@ class LatentFit:
     log_likelihood, objective
         Of the votes; the objective adds the log prior.
     iterations, converged
-        Of the start that won.
-    starts
-        Every start that was tried, the majority start first.
+        Of EM.
     votes, options
         The checked input.
     """
@@ -91,7 +74,6 @@ class LatentFit:
     objective: float
     iterations: int
     converged: bool
-    starts: tuple[Start, ...]
     votes: Votes
     options: LatentOptions
 
@@ -138,8 +120,8 @@ def fit(
 ) -> LatentFit:
     """Fit class balance and confusion matrices to weighted vote patterns, with no labels or some.
 
-    Maximises the likelihood of (L1), docs/theory/latent.md, by EM from the majority vote and, if
-    asked, from random starts.
+    Maximises the likelihood of (L1), docs/theory/latent.md, by EM from the majority vote, or from
+    a random start where no vote is named like a class.
 
     Parameters
     ----------
@@ -156,9 +138,9 @@ def fit(
         True class a pattern where known, -1 elsewhere. Items with labels must be like the others
         given their votes.
     options
-        Priors, known parts, starts, stopping.
+        Priors, known parts, stopping.
     rng
-        For random starts only.
+        For a random start only.
 
     Raises
     ------
@@ -197,28 +179,8 @@ def fit_votes(votes: Votes, n_classes: int, options: LatentOptions, rng: Rng) ->
     """Do the work of `fit` on votes that are known to fit the question."""
     problem = Problem.of(votes, n_classes, options)
     share = majority_share(votes, n_classes)
-    generator = as_rng(rng)
-    runs: list[Climb] = []
-    starts: list[Start] = []
-    for k in range(options.n_starts):
-        if k == 0 and share is not None:
-            kind, table = "majority", majority_start(problem, share)
-        else:
-            kind, table = "random", random_start(problem, generator)
-        run = _named(problem, climb(problem, table, options), votes, options)
-        runs.append(run)
-        reached = run.expectation
-        starts.append(
-            Start(
-                kind,
-                reached.log_likelihood,
-                reached.objective,
-                run.iterations,
-                run.converged,
-                run.history,
-            )
-        )
-    best = max(runs, key=lambda run: run.expectation.objective)
+    start = random_start(problem, as_rng(rng)) if share is None else majority_start(problem, share)
+    best = _named(problem, climb(problem, start, options), votes, options)
     if options.strict and not best.converged:
         raise ConvergenceError(
             f"EM did not reach tolerance {options.tolerance:g} in {best.iterations} steps: raise"
@@ -235,7 +197,6 @@ def fit_votes(votes: Votes, n_classes: int, options: LatentOptions, rng: Rng) ->
         objective=best.expectation.objective,
         iterations=best.iterations,
         converged=best.converged,
-        starts=tuple(starts),
         votes=votes,
         options=options,
     )
@@ -447,7 +408,7 @@ def information(
         ``observed``, minus the second derivatives of the log likelihood (L5), or ``outer``, the sum
         of outer products of scores. They agree for few judges; for 39 judges on 108 items the outer
         form is 2.6 times as wide and often singular, while the observed one covers as promised
-        (docs/coverage/latent.md).
+        (docs/benchmarks/judge.md).
 
     Raises
     ------
@@ -627,7 +588,7 @@ def bootstrap(fit: LatentFit, *, n_replicates: int = 200, rng: Rng) -> LatentBoo
 
     Replicas keep the gaps and the labelled items of the data; each is refitted from the majority
     start. Valid under conditional independence only. Their coverage is measured in
-    docs/coverage/latent-bootstrap.md.
+    docs/benchmarks/judge.md.
 
     Examples
     --------

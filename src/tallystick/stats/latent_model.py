@@ -232,19 +232,17 @@ class LatentOptions:
     balance_prior, confusion_prior
         Dirichlet pseudo-counts added in the M step: one number for all, or an array over classes /
         over judges x classes x votes. 0 is maximum likelihood.
-    n_starts
-        The first start is the majority vote, the others are random; the highest objective wins.
     branch
         ``better-than-chance`` names the classes so that the judges' diagonals are largest, wherever
-        the data cannot tell the namings apart; ``as-started`` keeps what each start led to.
+        the data cannot tell the namings apart; ``as-started`` keeps what the start led to.
     tolerance
         EM stops when a plain step moves no probability by more than this.
     max_iterations
-        EM steps allowed for each start.
+        EM steps allowed.
     accelerate
         Extrapolate with SQUAREM; the objective still never falls.
     strict
-        Raise ConvergenceError when the best start did not converge; if False, say so in
+        Raise ConvergenceError when EM did not converge; if False, say so in
         ``LatentFit.converged``.
     """
 
@@ -252,7 +250,6 @@ class LatentOptions:
     confusion: Mapping[int, npt.ArrayLike] = field(default_factory=dict)
     balance_prior: float | npt.ArrayLike = 0.0
     confusion_prior: float | npt.ArrayLike = 0.0
-    n_starts: int = 1
     branch: Literal["better-than-chance", "as-started"] = "better-than-chance"
     tolerance: float = 1e-8
     max_iterations: int = 10_000
@@ -260,8 +257,6 @@ class LatentOptions:
     strict: bool = True
 
     def __post_init__(self) -> None:
-        if self.n_starts < 1:
-            raise InputError(f"n_starts must be at least 1, got {self.n_starts!r}")
         if not self.tolerance > 0:
             raise InputError(f"tolerance must be positive, got {self.tolerance!r}")
         if self.max_iterations < 1:

@@ -9,7 +9,7 @@ items to show a difference :math:`ε`: from about :math:`1/ε` (one dominates, :
 that we really don't give up anything"; for models on the same items it gives up a factor of 4 to 20
 (errata).
 
-Errata to the text: ``docs/theory/differences.md#errata``.
+Errata to the text: ``docs/papers/detecting_differences.md#errata``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import numpy.typing as npt
 from scipy import special
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.concentration import Hoeffding
 from tallystick.stats.exact_tails import Floats as BinomialFloats
 from tallystick.stats.exact_tails import (
     binomial_up_to,
@@ -36,18 +35,14 @@ from tallystick.stats.exact_tails import (
 
 __all__ = [
     "VarianceParts",
-    "certain_sign_labels",
     "detectable_difference",
     "discordant_labels",
     "exact_paired_items",
     "exact_paired_power",
-    "forecast_width",
     "leaderboard_items",
     "paired_items",
-    "paired_power",
     "range_critical",
     "runs_per_item",
-    "union_items",
     "unpaired_items",
     "variance_parts",
 ]
@@ -77,20 +72,6 @@ def paired_items(
     """
     e, d = _pair(difference, disagreement)
     return _items_at(_z(alpha), e, d, power)
-
-
-def paired_power(n: int, difference: float, disagreement: float, *, alpha: float = 0.05) -> float:
-    r"""Return the approximate probability that *n* items show this difference: (P2) solved for the
-    power.
-
-    >>> round(paired_power(1960, 0.02, 0.1), 3)
-    0.8
-    """
-    whole(1, n=n)
-    e, d = _pair(difference, disagreement)
-    spread = sqrt(d - e * e)
-    ahead = e * sqrt(n) - _z(alpha) * sqrt(d)
-    return float(special.ndtr(ahead / spread)) if spread > 0 else float(ahead > 0)
 
 
 def exact_paired_power(
@@ -195,22 +176,6 @@ def detectable_difference(
     return e
 
 
-def union_items(difference: float, models: int, *, alpha: float = 0.05) -> int:
-    r"""Return the items at which *k* scores are all within ε/2 of the truth, by Hoeffding and the
-    union bound.
-
-    :math:`n = 2 \ln(2k/α)/ε^2`: [DD]_, section 3.5, with :math:`t/\sqrt n = ε/2`. Certain under
-    nothing but independent items in [0, 1], and far more than is needed: see
-    :func:`leaderboard_items`.
-
-    >>> union_items(0.02, 30)
-    35451
-    """
-    whole(1, models=models)
-    open_unit(alpha=alpha, difference=difference)
-    return Hoeffding().items(difference / 2, alpha / models)
-
-
 def leaderboard_items(
     difference: float, models: int, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int:
@@ -259,21 +224,6 @@ def range_critical(models: int, alpha: float = 0.05) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if inside(middle) >= 1 - alpha else (middle, high)
     return high / sqrt(2)
-
-
-def certain_sign_labels(disagreements: int, lead: float) -> int:
-    r"""Return about how many labels on disagreements make the sign certain, whatever the blanks
-    hold.
-
-    After m labels with lead :math:`μ = (x_b - x_c)/m` the sign is certain once :math:`|μ| m`
-    exceeds the :math:`M - m` blanks: :math:`m = M/(1+|μ|)`.
-
-    >>> certain_sign_labels(300, 0.25)
-    240
-    """
-    whole(1, disagreements=disagreements)
-    closed_unit(lead=abs(lead))
-    return min(disagreements, ceil(disagreements / (1 + abs(lead))))
 
 
 def discordant_labels(
@@ -430,24 +380,6 @@ def runs_per_item(parts: VarianceParts, *, item_price: float, run_price: float) 
     if parts.between <= 0:
         return inf if parts.within > 0 else 1.0
     return max(1.0, sqrt(item_price / run_price * parts.within / parts.between))  # (R4)
-
-
-def forecast_width(parts: VarianceParts, *, items: int, runs: float, alpha: float = 0.05) -> float:
-    """Return about how wide the interval for new items would be with *items* and *runs* each.
-
-    Forecast over actual width was .80-1.50 from two runs of 50 items, .87-1.13 from five runs of
-    164 (10-90 %): print two digits.
-
-    Examples
-    --------
-    >>> parts = variance_parts([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
-    >>> round(forecast_width(parts, items=100, runs=2), 2)
-    0.17
-    """
-    from scipy.special import ndtri
-
-    open_unit(alpha=alpha)
-    return -2 * float(ndtri(alpha / 2)) * sqrt(parts.variance(items=items, runs=runs))
 
 
 def _model(correct: npt.ArrayLike, runs: npt.ArrayLike) -> tuple[Floats, float, float]:

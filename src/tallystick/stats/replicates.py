@@ -37,7 +37,6 @@ __all__ = [
     "new_items",
     "new_items_difference",
     "these_items",
-    "these_items_difference",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -178,38 +177,6 @@ def these_items(
     values = item_values(correct, runs, k=k, kind=kind)
     variance = item_variances(correct, runs, k=k, kind=kind)
     return _over_new_runs(values, variance, alpha, least=0.0)
-
-
-def these_items_difference(
-    first: tuple[npt.ArrayLike, npt.ArrayLike],
-    second: tuple[npt.ArrayLike, npt.ArrayLike],
-    *,
-    k: int,
-    kind: PassKind = "pass@k",
-    alpha: float = 0.05,
-) -> PassRate:
-    """Bound the difference of two models on these items over new runs of both.
-
-    Parameters
-    ----------
-    first, second
-        (correct, runs) of each model, in the same order of items.
-    k, kind, alpha
-        As in :func:`these_items`.
-
-    Examples
-    --------
-    >>> found = these_items_difference(([5] * 12, [5] * 12), ([2] * 12, [5] * 12), k=1)
-    >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
-    (0.6, 0.445, 0.755)
-    """
-    values = [item_values(*model, k=k, kind=kind) for model in (first, second)]
-    variance = [item_variances(*model, k=k, kind=kind) for model in (first, second)]
-    if values[0].size != values[1].size:
-        raise InputError(
-            f"first and second must hold the same items, got {values[0].size} and {values[1].size}"
-        )
-    return _over_new_runs(values[0] - values[1], variance[0] + variance[1], alpha, least=-1.0)
 
 
 def _over_new_runs(values: Floats, variance: Floats, alpha: float, *, least: float) -> PassRate:

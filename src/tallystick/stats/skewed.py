@@ -28,89 +28,22 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.exact_tails import open_unit
-from tallystick.stats.signs import SignCount, paired_scores, sign_count
+from tallystick.stats.signs import paired_scores
 
 __all__ = [
     "FEWEST",
-    "Hull",
     "HullEnds",
     "MeanRule",
     "Shown",
-    "SkewedPair",
-    "hull",
     "hull_ends",
     "mean_rule",
-    "skewed_pair",
 ]
 
 Floats = npt.NDArray[np.float64]
 
 STRAIGHT = 1e-6
 """Below this |γ| Hall's interval is Student's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hull:
-    """The mean of differences with its interval.
-
-    Parameters
-    ----------
-    estimate
-        m.
-    low, high
-        (H1).
-    p_value
-        (H2), two-sided.
-    skewness
-        γ of the differences.
-    student, hall
-        The two intervals of which this is the hull.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    p_value: float
-    skewness: float
-    student: tuple[float, float]
-    hall: tuple[float, float]
-
-
-def hull(differences: npt.ArrayLike, *, alpha: float = 0.05) -> Hull:
-    """Bound the mean of skewed differences by the hull of t and Hall.
-
-    Parameters
-    ----------
-    differences
-        D, at least two finite numbers. For many pairs adjust the p-values by Holm.
-    alpha
-        One minus the level.
-
-    Examples
-    --------
-    >>> found = hull([.2, .4, -.3, .1, 1.5, .6, -.1, .3, 4.2, .5, -.4, .8])
-    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4), round(found.p_value, 4)
-    (0.65, -0.1312, 3.8206, 0.0943)
-    """
-    d = np.asarray(differences, dtype=float)
-    if d.ndim != 1 or d.size < 2 or not np.isfinite(d).all():
-        raise InputError(f"differences must be at least two finite numbers, got shape {d.shape}")
-    ends = hull_ends(d, alpha=alpha)
-    if np.isnan(ends.p_value):
-        raise NotIdentifiable(
-            f"all differences equal {d[0]:g}: nothing says how much they vary, so no interval"
-        )
-    return Hull(
-        estimate=float(ends.mean),
-        low=float(min(ends.student[0], ends.hall[0])),
-        high=float(max(ends.student[1], ends.hall[1])),
-        p_value=float(ends.p_value),
-        skewness=float(ends.skewness),
-        student=(float(ends.student[0]), float(ends.student[1])),
-        hall=(float(ends.hall[0]), float(ends.hall[1])),
-    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -212,36 +145,6 @@ class MeanRule:
     spread: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class SkewedPair:
-    """What may be said of two models by an unbounded score.
-
-    Parameters
-    ----------
-    shown
-        ``mean``: print the mean difference. ``ratio``: the mean is not settled, print the typical
-        ratio. ``signs``: with zeros or negative scores, print who is larger how often.
-    mean
-        The difference of means; None unless it is settled.
-    ratio
-        The typical ratio first/second, exp of the hull on logarithms; None with scores of 0 or
-        below, or if all ratios are equal.
-    signs
-        Larger, smaller, same.
-    medians
-        Of the two models: what remains where scores may be negative.
-    rule
-        Why the mean is settled or not.
-    """
-
-    shown: Shown
-    mean: Hull | None
-    ratio: Hull | None
-    signs: SignCount
-    medians: tuple[float, float]
-    rule: MeanRule
-
-
 def mean_rule(first: npt.ArrayLike, second: npt.ArrayLike) -> MeanRule:
     r"""Say from how many items the difference of two means can be relied on.
 
@@ -307,63 +210,3 @@ def _upper_spread(above: Floats) -> float:
     median = float(np.median(above))
     above = above[above > median]
     return float(np.sqrt(np.mean(np.log(above / median) ** 2))) if above.size else 0.0
-
-
-def skewed_pair(first: npt.ArrayLike, second: npt.ArrayLike, *, alpha: float = 0.05) -> SkewedPair:
-    """Compare two models by an unbounded score, and say which summary the sample supports.
-
-    The mean difference if (K4) holds; otherwise the typical ratio ("typically .82 times as long"),
-    or, with zeros or negative scores, the signs. With clusters give cluster means: n is then the
-    number of clusters, so under 40 clusters no mean is printed.
-
-    Parameters
-    ----------
-    first, second
-        The scores of the two models on the same items.
-    alpha
-        One minus the level.
-
-    Examples
-    --------
-    >>> x, y = [1.2, 2.0, .9, 3.1, 1.1, 2.4], [1.0, 1.6, 1.0, 2.2, 1.0, 2.1]
-    >>> found = skewed_pair(x, y)
-    >>> found.shown, found.mean, round(found.ratio.estimate, 3)
-    ('ratio', None, 1.156)
-    """
-    x, y = paired_scores(first, second)
-    rule = mean_rule(x, y)
-    signs = sign_count(x, y)
-    ratio = _typical_ratio(x, y, alpha) if min(x.min(), y.min()) > 0 else None
-    mean = None
-    if rule.settled:
-        try:
-            mean = hull(x - y, alpha=alpha)
-        except NotIdentifiable:  # all differences equal: the signs say all there is
-            mean = None
-
-    shown: Shown = "mean" if mean is not None else "ratio" if ratio is not None else "signs"
-    return SkewedPair(
-        shown=shown,
-        mean=mean,
-        ratio=ratio,
-        signs=signs,
-        medians=(float(np.median(x)), float(np.median(y))),
-        rule=rule,
-    )
-
-
-def _typical_ratio(x: Floats, y: Floats, alpha: float) -> Hull | None:
-    """Return exp of the hull on ln x - ln y; None where all ratios are equal."""
-    try:
-        found = hull(np.log(x) - np.log(y), alpha=alpha)
-    except NotIdentifiable:
-        return None
-    return Hull(
-        estimate=exp(found.estimate),
-        low=exp(found.low),
-        high=exp(found.high),
-        p_value=found.p_value,
-        skewness=found.skewness,
-        student=(exp(found.student[0]), exp(found.student[1])),
-        hall=(exp(found.hall[0]), exp(found.hall[1])),
-    )

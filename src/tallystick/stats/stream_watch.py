@@ -457,7 +457,6 @@ def change_point(values: npt.ArrayLike) -> ChangePoint:
 
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 _LEAST = 5.0  # expected count of a cell
 _RULED_OUT = 0.01

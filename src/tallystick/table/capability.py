@@ -19,13 +19,12 @@ from tallystick.results import Result, Slice
 from tallystick.table.cautions import ask_about_codes, find_cautions, with_cautions
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
+from tallystick.table.door import Door, read
 from tallystick.table.frames import distinct
-from tallystick.table.read import Door, read
 from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 
-_Q = TypeVar("_Q", bound="Question")
 R = TypeVar("R", bound=Result, covariant=True)
 
 

@@ -31,7 +31,7 @@ from tallystick.table.label_doubts import (
 )
 from tallystick.table.one_spelling import answer_counts
 from tallystick.table.roles import Roles
-from tallystick.table.scan import scan
+from tallystick.table.scanning import scan
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import CopiedTruth, copied_truth, reversed_votes, unrelated_truth

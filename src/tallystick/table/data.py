@@ -29,7 +29,7 @@ from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.moments import Recipe
 from tallystick.table.numbers import read_numbers
 from tallystick.table.roles import Roles
-from tallystick.table.scan import scan
+from tallystick.table.scanning import scan
 from tallystick.table.session import Session
 from tallystick.table.tables import Place, Table
 from tallystick.table.tally import Tally

@@ -595,19 +595,6 @@ def family(name: str) -> str:
     return head[0] if head else re.sub(r"\d+", "#", name)
 
 
-def stem(name: str, words: frozenset[str]) -> str | None:
-    """Return *name* without the first of *words* in it, or None if it has none.
-
-    >>> stem("conf_Google", CONFIDENCES), stem("pred_Google", PREDICTIONS), stem("age", PREDICTIONS)
-    ('google', 'google', None)
-    """
-    parts = list(tokens(name))
-    for k, part in enumerate(parts):
-        if part in words:
-            return "_".join(parts[:k] + parts[k + 1 :])
-    return None
-
-
 def era(name: str) -> tuple[int, int] | None:
     """Return the kind of time that *name* speaks of and its place in it, or None.
 

@@ -208,10 +208,8 @@ def _machine() -> int:
 # Arrow columns of numbers as NumPy arrays, without waking pandas.
 #
 # Arrow's own ``to_numpy``, and every Python value that it is given (``fill_null(-1)``), import
-# pandas
-# wherever it is installed. That costs every command more than half a second, and numbers need
-# none
-# of it: they are read where they lie.
+# pandas wherever it is installed. That costs every command more than half a second, and numbers
+# need none of it: they are read where they lie.
 
 
 def as_numpy(column: Any) -> NDArray[Any]:

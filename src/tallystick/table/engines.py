@@ -116,7 +116,7 @@ def opened(data: Any) -> AbstractContextManager[Table]:
     """Open files; the table removes what it spooled when it is left. A table that is open stays
     so.
     """
-    from tallystick.table.scan import scan
+    from tallystick.table.scanning import scan
     from tallystick.table.tables import Table
 
     return nullcontext(data) if isinstance(data, Table) else scan(data)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from tallystick.table.cells import Label, identifier, is_missing, spelling
 from tallystick.table.data import VOTES, Data, labels_in
+from tallystick.table.engine import as_numpy, codes_of
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.words import as_pass_fail, is_never_true, is_no_answer
@@ -330,9 +331,8 @@ def _looked_at(table: Table, names: Sequence[str]) -> tuple[list[tuple[Label, ..
     for j in range(len(names)):
         encoded = found[f"c{j}"].combine_chunks().dictionary_encode()
         labels.append((*encoded.dictionary.to_pylist(), None))
-        place = encoded.indices.fill_null(len(labels[-1]) - 1)
-        codes.append(place.to_numpy(zero_copy_only=False).astype(np.int32))
-    counts = found["n"].to_numpy().astype(np.int64)
+        codes.append(codes_of(encoded, missing=len(labels[-1]) - 1).astype(np.int32))
+    counts = as_numpy(found["n"]).astype(np.int64)
     return labels, np.stack(codes, axis=1), counts
 
 

@@ -20,7 +20,7 @@ from tallystick.table.detect_names import MEASURES, QUALITIES, is_truth, may_be_
 from tallystick.table.detect_sample import draw
 from tallystick.table.formats import Log, detect, log_readers, read_logs, told_apart
 from tallystick.table.roles import Layout, Roles
-from tallystick.table.scan import scan
+from tallystick.table.scanning import scan
 from tallystick.table.sources import resolve
 from tallystick.table.tables import Table
 from tallystick.table.words import as_pass_fail, is_no_answer

@@ -32,7 +32,7 @@ from tallystick.table.formats import Log, detect, log_readers, read_logs
 from tallystick.table.logs_side_by_side import beside
 from tallystick.table.numbers import read_numbers
 from tallystick.table.roles import Layout, Roles, check_usable, find_item, first_repeat
-from tallystick.table.scan import scan
+from tallystick.table.scanning import scan
 from tallystick.table.sources import File, missing_column, resolve
 from tallystick.table.tables import Table
 
@@ -238,7 +238,7 @@ def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
 
 
 def _frame(source: Any) -> Table:
-    from tallystick.table.read import table_of
+    from tallystick.table.door import table_of
 
     return table_of(source)
 

@@ -20,7 +20,7 @@ from tallystick.table.detect_sample import Codes, beyond_chance, kappas
 from tallystick.table.engine import connect, reading
 from tallystick.table.one_spelling import AnswerCounts
 from tallystick.table.roles import Layout, Roles, find_item
-from tallystick.table.scan import scan
+from tallystick.table.scanning import scan
 from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
 

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 
 from tallystick.table import scan
-from tallystick.table.detect import (
+from tallystick.table.detect_doubts import Notebook, Profile, look
+from tallystick.table.detect_sample import draw
+from tallystick.table.detecting import (
     Voters,
     find_confidences,
     find_prediction,
     find_validators,
     find_versions,
 )
-from tallystick.table.detect_doubts import Notebook, Profile, look
-from tallystick.table.detect_sample import draw
 from tallystick.table.roles import Roles
 
 

@@ -17,7 +17,7 @@ from tallystick.sampling.label_means import (
     moments_before,
     rectified_steps,
 )
-from tallystick.sampling.label_shares import anytime_path, anytime_share, share_verdict
+from tallystick.sampling.label_shares import anytime_share, share_verdict
 from tallystick.sampling.label_strata import LabelStrata, draw_batch, share_spread
 
 FREEZE = [0, *range(20, 200, 10)]
@@ -62,23 +62,6 @@ def test_the_capital_against_point_eight_is_that_of_the_page(page, n, printed, d
     steps = page(n)
     bets = 1.25 * 0.05 / moments_before(steps.z)[1][:-1]
     assert round(capital(steps.z, steps.low, bets, 0.8)[-1], digits) == printed
-
-
-def test_the_path_ends_at_the_interval_and_never_widens(page):
-    steps = page(120)
-    low, high = anytime_path(steps)
-    found = anytime_share(steps)
-    assert (low[-1], high[-1]) == pytest.approx((found.low, found.high), abs=1e-9)
-    assert (np.diff(low) >= 0).all()
-    assert (np.diff(high) <= 1e-12).all()
-
-
-def test_any_prefix_of_the_draws_gives_the_interval_of_that_time(page):
-    steps = page(120)
-    low, high = anytime_path(steps)
-    for n in (1, 7, 25, 61, 119):
-        found = anytime_share(page(n))
-        assert (found.low, found.high) == pytest.approx((low[n - 1], high[n - 1]), abs=1e-9)
 
 
 def test_capital_falls_as_the_mean_grows_also_where_bets_are_cut(page):

@@ -89,7 +89,7 @@ def test_a_sign_that_the_rest_can_not_turn_is_certain():
     strata, guess = disagreement_strata([0] * 9, [1] * 9, np.full((9, 2), 0.5))
     journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=5, spread=[1.0], rng=0)
     found = classifier_difference(journal, np.zeros(5), guess)
-    assert (found.verdict, found.certain, found.not_needed) == ("second", True, 4)
+    assert (found.verdict, found.certain, found.items - found.labelled) == ("second", True, 4)
 
 
 def test_all_labelled_and_even_is_a_tie():

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.label_accuracies import DrawJournal
 from tallystick.sampling.label_strata import (
     LabelStrata,
     class_spread,
     draw_batch,
-    replay,
     share_spread,
     uniform_spread,
 )
@@ -24,34 +22,6 @@ from tallystick.sampling.label_strata import (
 def _strata(sizes):
     of = np.repeat(np.arange(len(sizes)), sizes)
     return LabelStrata(of=of, side=np.zeros(len(sizes), int), guess=np.full((len(sizes), 2), 0.5))
-
-
-def test_a_replay_is_the_journal():
-    strata = _strata([40, 25, 60])
-    truth = np.random.default_rng(0).random(125)
-    journal, values = DrawJournal.empty(strata.sizes), np.empty(0)
-    for number, size in enumerate((20, 5, 15, 10)):
-        spread = share_spread(journal.stratum, values, 3)
-        rng = spawn(99, number + 1)[number]
-        journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
-        values = truth[journal.item]
-    again = replay(strata, values, batches=[20, 5, 15, 10], seed=99)
-    assert list(again.draws()) == list(journal.draws())
-    assert (again.spreads == journal.spreads).all()
-
-
-def test_a_replay_with_other_answers_draws_other_items():
-    strata = _strata([40, 60])
-    first = replay(strata, np.ones(20), batches=[20, 20], seed=1)
-    other = replay(strata, np.zeros(20), batches=[20, 20], seed=1)
-    assert (first.item[:20] == other.item[:20]).all()
-    second = replay(strata, np.where(first.stratum[:20] == 0, 0.5, 0.0), batches=[20, 20], seed=1)
-    assert (first.q[20:] != second.q[20:]).any()
-
-
-def test_a_replay_needs_the_values_of_the_batches_before():
-    with pytest.raises(InputError, match="needs the 5 values"):
-        replay(_strata([10]), [1.0], batches=[5, 5], seed=1)
 
 
 @given(

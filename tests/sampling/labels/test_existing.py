@@ -8,52 +8,19 @@ from tallystick.results import Interval
 from tallystick.sampling.label_accuracies import DrawJournal
 from tallystick.sampling.label_means import (
     Apart,
-    as_draws,
     both_ways,
-    count_apart,
     crossed,
     for_drawing,
     rectified_steps,
     refused_claim,
 )
 from tallystick.sampling.label_shares import anytime_share
-from tallystick.sampling.label_strata import LabelStrata, draw_batch, share_spread
+from tallystick.sampling.label_strata import LabelStrata, draw_batch
 
 
 @pytest.fixture
 def strata():
     return LabelStrata(of=[0] * 60 + [1] * 40, side=[0, 1], guess=[[0.8, 0.2], [0.1, 0.9]])
-
-
-def test_random_labels_become_uniform_draws_that_a_session_goes_on_from(strata):
-    truth = (np.arange(100) >= 50).astype(float)
-    journal = as_draws(strata, range(0, 100, 4), rng=3)
-    assert journal.q == pytest.approx(journal.probabilities()[np.arange(25), journal.stratum])
-    spread = share_spread(journal.stratum, truth[journal.item], 2)
-    longer = draw_batch(strata, journal, size=10, spread=spread, rng=1)
-    longer.check(list(range(35)))
-    assert truth.mean() in anytime_share(rectified_steps(longer, truth[longer.item], [0.2, 0.9]))
-
-
-def test_the_order_of_random_labels_is_drawn_from_the_seed(strata):
-    first, same, other = (as_draws(strata, range(30), rng=seed).item for seed in (1, 1, 2))
-    assert (first == same).all()
-    assert (first != other).any()
-
-
-def test_no_labels_are_an_empty_journal(strata):
-    assert as_draws(strata, [], rng=0).n_draws == 0
-
-
-def test_labels_of_unknown_origin_are_known_exactly_and_bias_nothing(strata):
-    """Complaints, all of them failures: taken for random ones they would bias the share."""
-    truth = (np.arange(100) >= 30).astype(float)
-    complaints = np.arange(25)
-    rest, apart = count_apart(strata, complaints, truth[complaints])
-    assert (apart.known, apart.total, apart.sampled) == (25, 0.0, 75)
-    journal = draw_batch(rest, DrawJournal.empty(rest.sizes), size=75, spread=[1, 1], rng=1)
-    inner = anytime_share(rectified_steps(journal, truth[journal.item], [0.2, 0.9]))
-    assert tuple(apart.interval(inner)) == pytest.approx((0.7, 0.7))
 
 
 def test_the_mean_of_all_and_of_the_sampled_part_are_inverse():
@@ -104,18 +71,19 @@ def test_skips_count_as_the_worst_for_each_end():
     assert high.tolist() == [-1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("call", "match"),
-    [
-        (lambda s: count_apart(s, [1, 1], [0.0, 0.0]), "distinct"),
-        (lambda s: count_apart(s, [1], [np.nan]), "finite"),
-        (lambda s: count_apart(s.without([1]), [1], [1.0]), "counted apart"),
-        (lambda s: as_draws(s, [1, 1], rng=0), "distinct"),
-        (lambda s: as_draws(s.without([1]), [1], rng=0), "counted apart"),
-        (lambda s: crossed(s, [True]), "disagree"),
-        (lambda s: both_ways([1.0], np.array([True, False])), "skipped"),
-    ],
-)
-def test_what_does_not_fit_is_refused(strata, call, match):
-    with pytest.raises(InputError, match=match):
-        call(strata)
+def test_labels_of_unknown_origin_are_known_exactly_and_bias_nothing(strata):
+    """Complaints, all of them failures: taken for random ones they would bias the share."""
+    truth = (np.arange(100) >= 30).astype(float)
+    complaints = np.arange(25)
+    rest = strata.without(complaints)
+    apart = Apart(known=25, total=truth[complaints].sum(), sampled=rest.n_items)
+    journal = draw_batch(rest, DrawJournal.empty(rest.sizes), size=75, spread=[1, 1], rng=1)
+    inner = anytime_share(rectified_steps(journal, truth[journal.item], [0.2, 0.9]))
+    assert tuple(apart.interval(inner)) == pytest.approx((0.7, 0.7))
+
+
+def test_what_does_not_fit_is_refused(strata):
+    with pytest.raises(InputError, match="disagree"):
+        crossed(strata, [True])
+    with pytest.raises(InputError, match="skipped"):
+        both_ways([1.0], np.array([True, False]))

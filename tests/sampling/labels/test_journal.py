@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities, readable
+from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
 
 
 @pytest.fixture
@@ -58,11 +58,3 @@ def test_a_changed_journal_is_refused(journal, change, match):
     draws[4] = replace(draws[4], **change)
     with pytest.raises((InputError, IndexError), match=match):
         DrawJournal.of([6, 4], draws, journal.spreads)
-
-
-def test_values_are_read_up_to_the_first_gap():
-    nan = np.nan
-    assert readable([1.0, nan, 0.0]) == 1
-    assert readable([1.0, nan, 0.0], skipped=np.array([False, True, False])) == 3
-    assert readable([]) == 0
-    assert readable([1.0, 0.0]) == 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.score.test_labelling import outputs, run
 
 from tallystick.sampling.label_differences import session_order
 from tallystick.verbs.label import begin
+from tests.score.test_labelling import outputs, run
 
 ROLES = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
 

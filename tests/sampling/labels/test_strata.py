@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_strata import (
-    LabelStrata,
-    class_strata,
-    rank_slices,
-    score_strata,
-    vote_strata,
-)
+from tallystick.sampling.label_strata import LabelStrata, rank_slices, score_strata, vote_strata
 
 
 def test_a_side_is_cut_into_three_equal_slices_if_it_is_large_enough():
@@ -110,15 +104,6 @@ def test_many_judges_who_agree_do_not_tie():
     assert vote_strata(votes).sizes.size == 6
 
 
-def test_there_are_never_more_than_twelve_strata():
-    rng = np.random.default_rng(3)
-    for n_classes in (3, 4, 7, 12, 20):
-        strata = class_strata(rng.dirichlet(np.ones(n_classes), 2000))
-        assert len(strata) <= 12
-        assert strata.guess.shape == (len(strata), n_classes)
-    assert len(class_strata(rng.dirichlet(np.ones(4), 2000))) == 12
-
-
 def test_votes_of_several_classes_make_sides_of_their_consensus():
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 3, 600)
@@ -135,23 +120,6 @@ def test_taking_items_out_keeps_the_strata():
     assert rest.members.tolist() == [2, 3]
 
 
-@pytest.mark.parametrize(
-    ("call", "match"),
-    [
-        (lambda: vote_strata([[0, 2]]), "votes must be in"),
-        (lambda: vote_strata([[0.5]]), "integer"),
-        (lambda: vote_strata(np.empty((0, 2), int)), "items x judges"),
-        (lambda: score_strata([0.2, np.nan]), "score"),
-        (lambda: score_strata([-3.0, 2.0]), "posterior"),
-        (lambda: class_strata([[1.0]]), "posterior"),
-        (lambda: LabelStrata(of=[0, 5], side=[0], guess=[[0.5, 0.5]]), "of must be in"),
-    ],
-)
-def test_what_can_not_be_used_is_refused_by_name(call, match):
-    with pytest.raises(InputError, match=match):
-        call()
-
-
 def test_a_million_items_and_ten_judges_take_about_a_second():
     rng = np.random.default_rng(5)
     truth = rng.random(1_000_000) < 0.7
@@ -160,3 +128,19 @@ def test_a_million_items_and_ten_judges_take_about_a_second():
     strata = vote_strata(votes)
     assert time.perf_counter() - began < 3.0
     assert strata.of.nbytes == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: vote_strata([[0, 2]]), "votes must be in"),
+        (lambda: vote_strata([[0.5]]), "integer"),
+        (lambda: vote_strata(np.empty((0, 2), int)), "items x judges"),
+        (lambda: score_strata([0.2, np.nan]), "score"),
+        (lambda: score_strata([-3.0, 2.0]), "scale it"),
+        (lambda: LabelStrata(of=[0, 5], side=[0], guess=[[0.5, 0.5]]), "of must be in"),
+    ],
+)
+def test_what_can_not_be_used_is_refused_by_name(call, match):
+    with pytest.raises(InputError, match=match):
+        call()

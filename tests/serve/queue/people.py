@@ -52,7 +52,7 @@ def fill(
     for start in range(0, n, 5_000):
         answer = web.post(f"/v1/streams/{stream}/records", json=records[start : start + 5_000])
         assert answer.status_code == 200, answer.text
-    return truth.tolist()
+    return [str(one) for one in truth]
 
 
 def key_of(web: Web, name: str, role: str = "label") -> str:

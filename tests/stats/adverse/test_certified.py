@@ -37,9 +37,6 @@ def test_sixty_draws_of_two_hundred():
     labels[::4] = np.minimum(1, labels[::4] + 0.25)
     found = certified_mean(labels, consensus, every)
     assert tuple(found) == pytest.approx((0.4776, 0.6135), abs=DIGITS)
-    path = certified_mean(labels, consensus, every, anytime=True)
-    assert tuple(path) == pytest.approx((0.4744, 0.6151), abs=DIGITS)
-    assert path.guarantee == "anytime"
 
 
 def test_thirty_ones_of_a_hundred():
@@ -72,15 +69,14 @@ def test_bets_on_adjusted_labels_are_fair():
     assert np.mean(capitals) == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("anytime", [False, True])
 @pytest.mark.parametrize("truth", list(product([0.0, 0.5, 1.0], repeat=2)))
-def test_coverage_is_at_least_nominal_over_every_order(truth, anytime):
+def test_coverage_is_at_least_nominal_over_every_order(truth):
     # At a level of one half the intervals are short enough to miss.
     values = np.array([0.0, *truth, 1.0, 0.3, 1.0])
     grades = np.array([0.2, 0.9, 0.1, 0.8, 0.3, 0.6])
     held = [
         values.mean() in certified_mean(
-            values[list(at)], grades[list(at)], grades, alpha=0.5, anytime=anytime
+            values[list(at)], grades[list(at)], grades, alpha=0.5
         )
         for at in permutations(range(6), 4)
     ]  # fmt: skip

@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse_binary import (
-    certified_strata,
-    graded_strata,
-    stratum_counts,
-    vote_strata,
-)
+from tallystick.stats.adverse_binary import graded_strata, vote_strata
 
 
 def test_one_half_is_not_a_pass():
@@ -63,22 +58,8 @@ def test_counts_stand_for_items():
     assert np.repeat(by_value, [5, 7, 6]).tolist() == graded_strata(every).tolist()
 
 
-def test_the_middle_joins_the_upper_bin():
-    assert certified_strata([0, 1, 2, 1]).tolist() == [0, 1, 1, 1]
-    assert certified_strata([0, 1]).tolist() == [0, 1]
-
-
-def test_labels_are_counted_only_where_they_are():
-    sizes, labels, passes = stratum_counts([0, 1, 1, 1], [1, 1, 0, 1], [1, 0, 1, 1], strata=3)
-    assert (sizes.tolist(), labels.tolist(), passes.tolist()) == ([1, 3, 0], [1, 2, 0], [1, 1, 0])
-
-
 def test_what_cannot_be_binned_is_refused():
     with pytest.raises(InputError, match="no judge graded"):
         vote_strata([0.5, np.nan])
     with pytest.raises(InputError, match="counts must be"):
         graded_strata([0.5, 0.6], counts=[1])
-    with pytest.raises(InputError, match="codes must be 0, 1 or 2"):
-        certified_strata([0, 3])
-    with pytest.raises(InputError, match="one entry per item"):
-        stratum_counts([0, 1], [1], [1])

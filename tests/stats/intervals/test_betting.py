@@ -5,7 +5,7 @@ import pytest
 
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
-from tallystick.stats.anytime import betting, betting_sequence
+from tallystick.stats.anytime import betting
 
 STEP = 2.0**-24  # the ends are found by 24 halvings of [0, 1]
 
@@ -86,41 +86,6 @@ def test_one_side_is_tighter_there_and_open_at_the_other_end():
     assert single(x, side="upper", population=200).low == pytest.approx(x.sum() / 200)
 
 
-def test_values_that_refute_every_mean_leave_nothing_but_logic():
-    drifting = [1.0] * 200 + [0.0] * 200
-    assert tuple(single(drifting)) == (0, 1)
-    assert tuple(single(drifting, population=800)) == (0.25, 0.75)
-    path = betting_sequence(drifting)
-    assert path.low[199] > 0.9
-    assert tuple(path[-1]) == (0, 1)
-
-
-def test_the_sequence_ends_where_the_anytime_interval_is():
-    x = as_rng(7).beta(2, 2, size=120)
-    for population in (None, 200):
-        path = betting_sequence(x, population=population)
-        assert tuple(path[-1]) == pytest.approx(
-            tuple(single(x, anytime=True, population=population)), abs=STEP
-        )
-        assert tuple(path[49]) == pytest.approx(
-            tuple(single(x[:50], anytime=True, population=population)), abs=STEP
-        )
-
-
-def test_the_sequence_only_shrinks():
-    path = betting_sequence(as_rng(8).random(150) < 0.8)
-    assert (np.diff(path.low) >= 0).all()
-    assert (np.diff(path.high) <= 0).all()
-    assert path.guarantee == "anytime"
-
-
-def test_one_side_of_a_sequence_keeps_to_logic():
-    x = np.array([1.0, 1.0, 0.0])
-    path = betting_sequence(x, side="lower", population=4)
-    assert path.high.tolist() == [1, 1, 0.75]
-    assert betting_sequence(x, side="upper").low.tolist() == [0, 0, 0]
-
-
 def test_fixed_size_is_exact_and_stopping_at_will_is_anytime_and_wider():
     x = as_rng(9).random(300)
     assert single(x).guarantee == "exact"
@@ -143,13 +108,14 @@ def test_values_that_cannot_be_bet_on_are_refused(values, options, message):
         betting(values, **options)
 
 
-def test_a_table_is_not_one_sequence():
-    with pytest.raises(InputError, match="call it once per row"):
-        betting_sequence(np.zeros((2, 3)))
-
-
 def test_capital_lost_beyond_all_measure_only_widens():
     x = np.zeros(5000)
     found = single(x)
     assert found.low == 0
     assert 0 < found.high < 0.01
+
+
+def test_values_that_refute_every_mean_leave_nothing_but_logic():
+    drifting = [1.0] * 200 + [0.0] * 200
+    assert tuple(single(drifting)) == (0, 1)
+    assert tuple(single(drifting, population=800)) == (0.25, 0.75)

@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
-from tallystick.stats.latent_fit import fit, simulate
-from tallystick.stats.latent_model import LatentModel, LatentOptions, posterior
+from tallystick.stats.latent_fit import fit, majority_share, majority_start, simulate
+from tallystick.stats.latent_model import (
+    LatentModel,
+    LatentOptions,
+    Problem,
+    as_votes,
+    climb,
+    posterior,
+)
 
 
 def random_votes(seed: int, n_classes: int = 2, n_judges: int = 5, n: int = 60, gaps: float = 0.2):
@@ -39,24 +46,6 @@ def test_exact_frequencies_with_votes_missing_at_random_give_back_the_model(
     gap[:, 0] = -1
     found = fit(np.vstack((codes, gap)), np.concatenate((counts, 0.5 * counts)), n_classes=2)
     np.testing.assert_allclose(found.confusion, binary.confusion, atol=1e-6)
-
-
-@given(st.integers(0, 10_000), st.integers(2, 4), st.booleans(), st.sampled_from([0.0, 0.5]))
-def test_the_objective_never_falls(
-    seed: int, n_classes: int, accelerate: bool, prior: float
-) -> None:
-    codes, _ = random_votes(seed, n_classes)
-    options = LatentOptions(
-        accelerate=accelerate,
-        confusion_prior=prior,
-        balance_prior=prior,
-        strict=False,
-        max_iterations=200,
-    )
-    history = np.array(
-        fit(codes, np.ones(len(codes)), n_classes=n_classes, options=options).starts[0].history
-    )
-    assert (np.diff(history) >= -1e-9 * np.abs(history[1:])).all()
 
 
 @given(st.integers(0, 10_000), st.permutations(range(3)))
@@ -166,39 +155,6 @@ def test_with_all_truth_known_the_fit_counts() -> None:
         assert found.accuracy[j] == pytest.approx((codes[seen, j] == truth[seen]).mean())
 
 
-def test_some_truth_decides_the_branch_against_the_majority() -> None:
-    wrong = LatentModel([0.5, 0.5], [[[0.2, 0.8], [0.8, 0.2]]] * 5)
-    codes, truth = simulate(wrong, 1000, rng=8)
-    assert fit(codes, np.ones(1000), n_classes=2).model.accuracy.mean() > 0.75
-    told = np.where(np.arange(1000) < 30, truth, -1)
-    found = fit(codes, np.ones(1000), n_classes=2, truth=told, options=LatentOptions(n_starts=5))
-    assert found.model.accuracy.mean() == pytest.approx(0.2, abs=0.05)
-
-
-def test_random_starts_end_on_the_better_than_chance_branch(binary) -> None:
-    codes, _ = simulate(binary, 2000, rng=9)
-    found = fit(codes, np.ones(2000), n_classes=2, options=LatentOptions(n_starts=8), rng=1)
-    assert [s.kind for s in found.starts] == ["majority"] + ["random"] * 7
-    alone = fit(codes, np.ones(2000), n_classes=2)
-    np.testing.assert_allclose(found.confusion, alone.confusion, atol=1e-5)
-    assert found.objective == max(s.objective for s in found.starts)
-    left = LatentOptions(n_starts=8, branch="as-started")
-    mirrored = [
-        fit(codes, np.ones(2000), n_classes=2, options=left, rng=s).accuracy.mean() < 0.5
-        for s in range(8)
-    ]
-    assert any(mirrored)  # what the default branch protects from
-
-
-def test_random_starts_are_the_same_for_the_same_seed() -> None:
-    codes, _ = random_votes(11, 3)
-    one, two = (
-        fit(codes, np.ones(60), n_classes=3, options=LatentOptions(n_starts=3), rng=5)
-        for _ in range(2)
-    )
-    assert [s.objective for s in one.starts] == [s.objective for s in two.starts]
-
-
 def test_an_informative_abstention_is_a_vote_of_its_own(ternary, frequencies) -> None:
     codes, counts = frequencies(ternary, 1000)
     silent = np.where(codes == 3, -1, codes)
@@ -253,7 +209,6 @@ def test_no_convergence_is_an_error_or_is_said(binary) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_starts": 0}, "n_starts"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"max_iterations": 0}, "max_iterations"),
         ({"branch": "mirror"}, "branch"),
@@ -277,3 +232,22 @@ def test_an_option_that_does_not_fit_the_votes_is_refused(options, message) -> N
     codes, _ = random_votes(1)
     with pytest.raises(InputError, match=message):
         fit(codes, np.ones(60), n_classes=2, options=options)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 4), st.booleans(), st.sampled_from([0.0, 0.5]))
+def test_the_objective_never_falls(
+    seed: int, n_classes: int, accelerate: bool, prior: float
+) -> None:
+    codes, _ = random_votes(seed, n_classes)
+    options = LatentOptions(
+        accelerate=accelerate,
+        confusion_prior=prior,
+        balance_prior=prior,
+        strict=False,
+        max_iterations=200,
+    )
+    votes = as_votes(codes, np.ones(len(codes)), n_classes=n_classes)
+    problem = Problem.of(votes, n_classes, options)
+    start = majority_start(problem, majority_share(votes, n_classes))
+    history = np.array(climb(problem, start, options).history)
+    assert (np.diff(history) >= -1e-9 * np.abs(history[1:])).all()

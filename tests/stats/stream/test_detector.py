@@ -142,20 +142,6 @@ def test_a_fall_is_seen_and_a_rise_later():
     assert fall[0] > rise[0]
 
 
-def test_neighbours_that_resemble_each_other_are_slowed_down():
-    rng = np.random.default_rng(5)
-    walk = np.repeat(rng.binomial(25, 0.8, 20), 5) / 25  # five equal blocks at a time
-    fair = Detector.start(["x"], key="k")
-    for value in walk:
-        fair.update([value])
-    assert fair.dependence[0] > 0.2
-    mixed = Detector.start(["x"], key="k")
-    for value in rng.permutation(walk):
-        mixed.update([value])
-    assert mixed.dependence[0] < 0.2
-    assert np.isnan(Detector.start(["x"], key="k").dependence[0])
-
-
 def test_a_reference_is_ranked_against_and_not_bet_on():
     detector = Detector.start(["x"], key="k", reference=[[0.5], [0.6], [np.nan]])
     assert detector.histogram.sum() == 2

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tallystick.serve.pages.site import problem_page, render, start_link
+from tallystick.serve.pages.site import problem_page, start_link
 
-__all__ = ["problem_page", "render", "start_link"]
+__all__ = ["problem_page", "start_link"]

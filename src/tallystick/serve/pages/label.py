@@ -33,7 +33,10 @@ async def get_label(incoming: Incoming) -> Response:
 
 
 async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Response:
-    from tallystick.verbs.label.work import blindness, telling_cells  # with the first item, not before
+    from tallystick.verbs.label.work import (
+        blindness,
+        telling_cells,
+    )  # with the first item, not before
 
     service, name, who = incoming.service, incoming.path["stream"], incoming.who
     person = person_of(who)

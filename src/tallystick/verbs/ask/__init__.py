@@ -12,6 +12,6 @@ It is how judges' grades and a system's answers get into the table that every ot
 from __future__ import annotations
 
 from tallystick.verbs.ask.answer import CAPABILITY, evaluate
-from tallystick.verbs.ask.result import AskQuestion, AskResult, Cost
+from tallystick.verbs.ask.result import AskQuestion, AskResult
 
-__all__ = ["CAPABILITY", "AskQuestion", "AskResult", "Cost", "evaluate"]
+__all__ = ["CAPABILITY", "AskQuestion", "AskResult", "evaluate"]

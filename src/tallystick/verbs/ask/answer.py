@@ -26,7 +26,7 @@ from tallystick.verbs.ask.result import (
 
 
 def evaluate(source: Any, **options: Any) -> AskResult:
-    """Ask an API about every row of whatever `tallystick.table.read` takes.
+    """Ask an API about every row of whatever `tallystick.table.door` takes.
 
     Parameters
     ----------

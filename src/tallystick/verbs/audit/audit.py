@@ -48,7 +48,7 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     Parameters
     ----------
     source
-        Whatever `tallystick.table.read` takes.
+        Whatever `tallystick.table.door` takes.
     alpha
         One minus the level of every interval.
     rng

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from tallystick.verbs.bound.answer import CAPABILITY, bound, evaluate
     from tallystick.verbs.bound.label_model_checks import Fitting
     from tallystick.verbs.bound.label_models import LabelModel
-    from tallystick.verbs.bound.papers import WeakSetResult, choose_weak_labels, noise_aware_weights
     from tallystick.verbs.bound.question import BoundQuestion
     from tallystick.verbs.bound.result import Bound, BoundResult
     from tallystick.verbs.bound.robust import MatchResult, match
-    from tallystick.verbs.bound.selection import SelectResult, compare_classifiers, select
+    from tallystick.verbs.bound.selection import (
+        SelectResult,
+        WeakSetResult,
+        choose_weak_labels,
+        compare_classifiers,
+        select,
+    )
     from tallystick.verbs.bound.thresholds import edges_of, sweep
     from tallystick.verbs.bound.weak_votes import BoundTarget, WeakTable, weak_table
 
@@ -42,7 +47,6 @@ __all__ = [
     "edges_of",
     "evaluate",
     "match",
-    "noise_aware_weights",
     "select",
     "sweep",
     "weak_table",
@@ -58,15 +62,14 @@ _HOME = {
     "LabelModel": "label_models",
     "MatchResult": "robust",
     "SelectResult": "selection",
-    "WeakSetResult": "papers",
+    "WeakSetResult": "selection",
     "WeakTable": "weak_votes",
     "bound": "answer",
-    "choose_weak_labels": "papers",
+    "choose_weak_labels": "selection",
     "compare_classifiers": "selection",
     "edges_of": "thresholds",
     "evaluate": "answer",
     "match": "robust",
-    "noise_aware_weights": "papers",
     "select": "selection",
     "sweep": "thresholds",
     "weak_table": "weak_votes",

@@ -13,10 +13,10 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.frechet_bounds.dual import entropy_width
 from tallystick.results import Interval, PatternTable, Result, Unknown
 from tallystick.stats.adverse_ratios import adverse_auc
 from tallystick.stats.latent_covotes import CoVotes
-from tallystick.stats.transport_smoothed import entropy_width
 from tallystick.table import (
     Capability,
     Data,
@@ -98,7 +98,7 @@ def evaluate(source: Any, **options: Any) -> BoundResult:
     Parameters
     ----------
     source
-        Whatever `tallystick.table.read` takes.
+        Whatever `tallystick.table.door` takes.
     **options
         Roles (*prediction* or *score*, *weak*, *truth*, *item*, *weight*, *by*), the fields of
         `BoundQuestion`, and the options of reading.

@@ -23,17 +23,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
+from tallystick.papers.frechet_bounds import (
+    DualRows,
+    Slopes,
+    Summary,
+    known_rows,
+    moved,
+    over_classes,
+    over_rows,
+)
+from tallystick.papers.frechet_bounds.dual import (
+    Side,
+    pair_difference,
+    programme,
+    row_values,
+    two_labels,
+)
 from tallystick.stats.latent_fit import LatentInformation
-from tallystick.stats.transport import Side, pair_difference, programme, row_values, two_labels
 from tallystick.table import Label, identifier, scan
 
 
@@ -98,44 +112,20 @@ class ForwardEnd:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class ForwardRun:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ForwardRun(DualRows):
     """One random order of the rows, with the choices that earlier blocks made for later ones.
 
-    ``rows`` and ``gold`` are the counts of blocks 2, 3, …; ``q`` is what came before them; ``p``
-    has 0 where ``known`` is False.
+    ``rows`` and ``gold`` are the counts of blocks 2, 3, …; ``q`` is what came before them.
     """
 
     first: IntArray
-    rows: FloatArray
     gold: FloatArray | None
-    p: FloatArray
     q: FloatArray
-    known: FloatArray
-
-    @cached_property
-    def of_pattern(self) -> FloatArray:
-        """Rows of each pattern, (blocks - 1, …, patterns, 1)."""
-        return over_classes(self.rows)
-
-    @cached_property
-    def expected(self) -> FloatArray:
-        """Rows of each pattern and class, if the label model is right."""
-        return np.asarray(self.of_pattern * self.p)
-
-    @cached_property
-    def n(self) -> FloatArray:
-        """Rows that count, (…, 1)."""
-        return over_rows(self.of_pattern)
 
     def choose(self, side: Side) -> FloatArray:
         """Return m of (B1), (blocks - 1, …, patterns, classes)."""
-        if side == "upper":
-            return np.asarray((self.q > self.p) * self.known)
-        both = self.q + self.p
-        best = both.argmax(axis=-1)[..., None]
-        on = np.take_along_axis(both, best, axis=-1) > 1
-        return np.asarray((np.arange(both.shape[-1]) == best) * on * self.known)
+        return self.best(self.q, side)
 
 
 def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> ForwardRun:
@@ -152,7 +142,8 @@ def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> Forwar
         known = known_rows(evidence.p)[..., None].astype(np.float64)
         p = np.where(known > 0, evidence.p, 0.0)
     later = None if gold is None else gold[1:].astype(np.float64)
-    return ForwardRun(parts[0], parts[1:].astype(np.float64), later, p, q, known)
+    rows = parts[1:].astype(np.float64)
+    return ForwardRun(rows=rows, p=p, known=known, first=parts[0], gold=later, q=q)
 
 
 def forward(
@@ -206,17 +197,7 @@ def ends_of(
 
 def slopes_of(run: ForwardRun, m: FloatArray, wanted: Summary, side: Side, delta: float) -> Slopes:
     """Return the metric at one end of T, with its slopes."""
-    n, n_z = run.n, run.of_pattern
-    h = over_rows(run.rows) / n
-    if side == "upper":
-        t = h + over_rows(m * (run.expected - run.rows)) / n
-    else:
-        t = over_rows(m * (run.expected + run.rows - n_z)) / n
-    y = over_rows(run.expected) / n
-    if not run.known.all():
-        # Where nothing is known of Y, the worst case for a ratio is Y = h above and Y ≠ h below.
-        free = run.rows * (1 - run.known)
-        y = y + over_rows(free if side == "upper" else over_classes(free) - free) / n
+    t, h, y = run.joint(m, side)
     if run.gold is not None:
         m_gold = np.maximum(over_rows(over_classes(run.gold)), 1)
         missed = run.gold - over_classes(run.gold) * run.p
@@ -226,30 +207,14 @@ def slopes_of(run: ForwardRun, m: FloatArray, wanted: Summary, side: Side, delta
     return wanted.slopes(t, h, y)
 
 
-def row_table(run: ForwardRun, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray:
-    """Return the linearised value of a row that shows (z, h), (blocks - 1, …, patterns,
-    predictions).
-    """
-    by_t, by_h, by_y = (part[..., None, :] for part in (slopes.by_t, slopes.by_h, slopes.by_y))
-    chosen = by_t * m
-    of_z = over_classes((chosen + by_y * run.known) * run.p)
-    own = by_t - chosen if side == "upper" else chosen - over_classes(chosen)
-    value = own + (of_z + by_h)
-    if not run.known.all():
-        value = value + (1 - run.known) * (by_y if side == "upper" else over_classes(by_y) - by_y)
-    return np.asarray(value)
-
-
 def _row_variance(
     run: ForwardRun, m: FloatArray, slopes: Slopes, side: Side, evidence: Evidence
 ) -> FloatArray:
-    value = row_table(run, m, slopes, side)
-    n = run.n[..., 0]
-    weighted = run.rows * value
-    mean = over_rows(weighted).sum(axis=-1) / n
-    own = over_rows(weighted * value).sum(axis=-1) / n**2 - mean**2 / n
+    value = run.values(m, slopes, side)
+    mean, own = run.spread(value)
     if evidence.doubt is None:
-        return np.asarray(own)
+        return own
+    n = run.n[..., 0]
     share = run.of_pattern / n[..., None, None]
     direction = (
         share * (slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]) * run.known
@@ -366,29 +331,6 @@ def earlier(parts: IntArray) -> IntArray:
     return np.asarray(parts[:-1].cumsum(axis=0))
 
 
-def known_rows(p: FloatArray) -> BoolArray:
-    """Say of which patterns the label model knows something: their row of P(Y | z) is not NaN."""
-    return np.asarray(np.isfinite(p).all(axis=-1))
-
-
-def over_classes(table: FloatArray) -> FloatArray:
-    """Return sums over the last axis, kept as an axis of length one.
-
-    A matrix product: NumPy's own sum over an axis of two or three entries takes several times as
-    long.
-    """
-    return np.asarray((table @ np.ones(table.shape[-1]))[..., None])
-
-
-def over_rows(table: FloatArray) -> FloatArray:
-    """Return sums over blocks, the first axis, and patterns, the last but one: (…, labels).
-
-    >>> over_rows(np.ones((9, 4, 2))).tolist()
-    [36.0, 36.0]
-    """
-    return np.asarray((np.ones(table.shape[-2]) @ table).sum(axis=0))
-
-
 def label_bins(p: FloatArray, weight: FloatArray) -> IntArray:
     """Sort the patterns into bins by what the label model says, and by nothing else.
 
@@ -441,15 +383,12 @@ def shrunk(counts: NDArray[np.generic], bins: IntArray) -> FloatArray:
 # The forward dual for any cost g(atom, y): risk under a cost matrix, and the difference of two
 # classifiers.
 #
-# As :mod:`~tallystick.verbs.bound.forward`, with potentials from the closed forms or linear
-# programmes of
-# :mod:`~tallystick.stats.transport` in the place of its choices m: a row counts :math:`\max_y
-# (g_{iy}
-# + a_{zy}) - \sum_y p_{zy} a_{zy}`, and a labelled row rectifies it by :math:`\sum_y p_{zy}
-# a_{zy} -
-# a_{zY}`. If P(Y | Z) may be wrong by δ on average, all of the error may lie where it counts
-# most: an
-# end moves by :math:`\delta \max_z (\max_y a_{zy} - \min_y a_{zy})`.
+# With potentials from the closed forms or linear programmes of
+# :mod:`~tallystick.papers.frechet_bounds.dual` in the place of the choices m above: a row counts
+# :math:`\max_y (g_{iy} + a_{zy}) - \sum_y p_{zy} a_{zy}`, and a labelled row rectifies it by
+# :math:`\sum_y p_{zy} a_{zy} - a_{zY}`. If P(Y | Z) may be wrong by δ on average, all of the error
+# may lie where it counts most: an end moves by :math:`\delta \max_z (\max_y a_{zy} - \min_y
+# a_{zy})`.
 
 
 _OWN_ROWS = 50
@@ -630,116 +569,3 @@ def read_costs(path: Path, classes: tuple[Label, ...]) -> list[list[float]]:
         return [[float(cell) for cell in found[name]] for name in names]
     except (TypeError, ValueError):
         raise InputError(f"{path}: costs must be numbers") from None
-
-
-# Metrics as functions of three vectors: T_c = P(h = c, Y = c), H_c = P(h = c) and Y_c = P(Y = c).
-#
-# Each comes with its slopes, which is all that the delta method needs: H and Y are estimated as
-# well,
-# and Corollary 3.1 of [MP23]_ leaves their part out (and forgets to square the denominator of
-# F1).
-
-
-Metric: TypeAlias = Literal[
-    "accuracy",
-    "precision",
-    "recall",
-    "f1",
-    "macro-precision",
-    "macro-recall",
-    "macro-f1",
-    "micro-f1",
-]
-METRICS: tuple[Metric, ...] = get_args(Metric)
-_NOTHING = 1e-12
-"""A class of less probability does not occur."""
-_LEAST = 1e-9
-"""What an error of δ leaves at least of a class: enough for its ratios to exist."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Slopes:
-    """A metric's value, its derivatives by T, H and Y, each (…, classes)."""
-
-    value: FloatArray
-    by_t: FloatArray
-    by_h: FloatArray
-    by_y: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Which number is meant: a *metric* and, for precision, recall and F1 of one class, that
-    *positive* class.
-    """
-
-    metric: Metric
-    positive: int | None = None
-
-    def slopes(self, t: FloatArray, h: FloatArray, y: FloatArray) -> Slopes:
-        r"""Return the value and its slopes; NaN where a denominator is 0, or rounding that is left
-        of it.
-
-        .. math:: \text{accuracy} = \sum_c T_c, \quad \text{precision}_c = T_c/H_c, \quad
-                  \text{recall}_c = T_c/Y_c, \quad F_c = 2T_c/(H_c + Y_c)
-        """
-        none = np.zeros_like(t)
-        # with one label an item all micro averages are the accuracy
-        if self.metric in ("accuracy", "micro-f1"):
-            return Slopes(t.sum(axis=-1), np.ones_like(t), none, none)
-        kind = self.metric.removeprefix("macro-")
-        below = {"precision": h, "recall": y, "f1": (h + y) / 2}[kind]
-        below = np.where(below > _NOTHING, below, np.nan)
-        ratio, up = t / below, 1 / below
-        down = -ratio * up
-        if self.positive is None:
-            share: FloatArray = np.full(t.shape[-1], 1 / t.shape[-1])
-        else:
-            share = np.eye(t.shape[-1])[self.positive]
-        ratio, up, down = (np.where(share > 0, part, 0.0) for part in (ratio, up, down))
-        by_h = {"precision": down, "recall": none, "f1": down / 2}[kind]
-        by_y = {"precision": none, "recall": down, "f1": down / 2}[kind]
-        return Slopes((share * ratio).sum(axis=-1), share * up, share * by_h, share * by_y)
-
-
-def summary(metric: str, positive: int | None) -> Summary:
-    """Check that the metric exists and that it is said of which class it is."""
-    named: dict[str, Metric] = {known: known for known in METRICS}
-    if metric not in named:
-        raise InputError(f"metric must be one of {', '.join(METRICS)} or risk, got {metric!r}")
-    single = metric in ("precision", "recall", "f1")
-    if single and positive is None:
-        raise InputError(
-            f"{metric} is that of one class: name it with positive (or ask for macro-{metric})"
-        )
-    return Summary(named[metric], positive if single else None)
-
-
-def moved(
-    wanted: Summary, t: FloatArray, h: FloatArray, y: FloatArray, *, side: Side, delta: float
-) -> tuple[FloatArray, FloatArray]:
-    r"""Let the label model be wrong by δ on average: the worst vertex of what T_c and Y_c can then
-    be.
-
-    An error that raises p by e raises T by at most e and Y by e; one that lowers it lowers Y by e
-    and T by nothing, seen from above. A ratio of linear functions is largest at a vertex, (T + δ, Y
-    + δ) or (T, Y - δ); below they are (T - δ, Y - δ) and (T, Y + δ).
-    """
-    if delta == 0:
-        return t, y
-    sign = 1.0 if side == "upper" else -1.0
-    if wanted.metric in ("accuracy", "micro-f1"):
-        classes = t.shape[-1]
-        return t + sign * delta / classes, y  # the sum over classes moves by δ
-    pairs = [
-        (np.maximum(t + sign * delta, 0), np.maximum(y + sign * delta, _LEAST)),
-        (t, np.maximum(y - sign * delta, _LEAST)),
-    ]
-    ratios = []
-    for a, b in pairs:
-        below = {"precision": h, "recall": b, "f1": (h + b) / 2}[
-            wanted.metric.removeprefix("macro-")
-        ]
-        ratios.append(a / np.maximum(below, _LEAST))
-    pick = ratios[0] >= ratios[1] if side == "upper" else ratios[0] <= ratios[1]
-    return np.where(pick, pairs[0][0], pairs[1][0]), np.where(pick, pairs[0][1], pairs[1][1])

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.frechet_bounds import known_rows
 from tallystick.results import Unknown
 from tallystick.stats.latent_checks import agreement_z
 from tallystick.stats.latent_covotes import CoVotes, covote_rms
@@ -24,7 +25,6 @@ from tallystick.verbs.bound.forward import (
     FloatArray,
     IntArray,
     LabelDoubt,
-    known_rows,
     label_bins,
 )
 from tallystick.verbs.bound.label_models import (

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.frechet_bounds import known_rows
+from tallystick.papers.noisy_judges.trio_quadratic import triplet as solve_triplets
 from tallystick.stats.latent_checks import majority_of_others
 from tallystick.stats.latent_fit import LatentFit, fit
 from tallystick.stats.latent_model import LatentModel, LatentOptions, as_votes, posterior
-from tallystick.stats.latent_triplet import triplet as solve_triplets
 from tallystick.table import Label
 from tallystick.table.cells import identity
-from tallystick.verbs.bound.forward import FloatArray, IntArray, known_rows
+from tallystick.verbs.bound.forward import FloatArray, IntArray
 from tallystick.verbs.bound.weak_votes import ABSTAINED, WeakTable
 
 _SUM = 1e-6

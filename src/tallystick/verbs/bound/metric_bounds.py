@@ -4,26 +4,14 @@ beside them.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
 
+from tallystick.papers.frechet_bounds import Summary, independent, plug_in
+from tallystick.papers.frechet_bounds.dual import Side, programme, two_labels
 from tallystick.results import Interval, Unknown
-from tallystick.stats.transport import Side, programme, two_labels
-from tallystick.verbs.bound.forward import (
-    Evidence,
-    FloatArray,
-    ForwardEnd,
-    ForwardRun,
-    Scheme,
-    Summary,
-    cost_ends,
-    cost_learner,
-    ends_of,
-    forward,
-    known_rows,
-)
+from tallystick.verbs.bound.forward import ForwardEnd, Scheme, cost_ends, cost_learner, forward
 from tallystick.verbs.bound.label_model_checks import Prepared
 from tallystick.verbs.bound.result import Bound
 from tallystick.verbs.bound.weak_votes import BoundTarget
@@ -56,12 +44,12 @@ def bound_of(
     threshold: float | None = None,
 ) -> Bound:
     """Turn the ends of one metric into a `Bound`, clipped to [0, 1] last."""
-    evidence = replace(one.evidence, p=one.p, view=None)
+    counts = one.evidence.counts
     plain: list[float] = []
     inner: list[float] = []
     sides: tuple[tuple[Side, float], ...] = (("lower", 1.0), ("upper", -1.0))
     for side, inward in sides:
-        value, error = plug_in(evidence, wanted, side)
+        value, error = plug_in(counts, one.p, wanted, side)
         plain.append(float(value))
         inner.append(float(value) + inward * critical * float(error))
     edges = [float(end.edge(critical)) for end in ends]
@@ -100,7 +88,7 @@ def bound_of(
             one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high
         ),
         method=one.method,
-        independent_estimate=float(independent(evidence, wanted)),
+        independent_estimate=float(independent(counts, one.p, wanted)),
         plugin_lower=float(np.clip(plain[0], 0, 1)),
         plugin_upper=float(np.clip(plain[1], 0, 1)),
     )
@@ -188,56 +176,3 @@ def _risk(
         plugin_lower=plain[0],
         plugin_upper=plain[1],
     )
-
-
-# The plug-in of the paper: sharp bounds of the observed shares, with its interval. To be shown,
-# not to be trusted.
-#
-# With many patterns it collapses: the best potentials of few rows fit their noise, so the upper
-# end
-# is too low and the lower one too high (Jensen). The forward dual has no such bias.
-
-
-def plug_in(evidence: Evidence, wanted: Summary, side: Side) -> tuple[FloatArray, FloatArray]:
-    r"""Return an end of the observed shares and its standard error by [MP23]_, Theorem 2.4 and
-    Corollary 3.1.
-
-    The corollary is corrected: the denominator of F1 is squared, and the parts of P(h = c) and P(Y
-    = c) are in it. The label model is taken for known.
-    """
-    counts = np.asarray(evidence.counts, dtype=np.float64)
-    if evidence.p is None:
-        raise TypeError("the plug-in needs P(Y | z)")
-    known = known_rows(evidence.p)[..., None].astype(np.float64)
-    p = np.where(known > 0, evidence.p, 0.0)
-    q = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-    run = ForwardRun(evidence.counts * 0, counts[None], None, p, q[None], known)
-    bare = Evidence(counts=evidence.counts, p=evidence.p, bins=evidence.bins)
-    return ends_of(run, wanted, side, bare)
-
-
-def plug_in_interval(
-    evidence: Evidence, wanted: Summary, *, alpha: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return [L - z s, U + z s], the interval that the paper draws: (2.7) at both ends."""
-    z = NormalDist().inv_cdf(1 - alpha / 2)
-    low, low_error = plug_in(evidence, wanted, "lower")
-    high, high_error = plug_in(evidence, wanted, "upper")
-    return low - z * low_error, high + z * high_error
-
-
-def independent(evidence: Evidence, wanted: Summary) -> FloatArray:
-    """Return the metric if prediction and label are independent given z: one point inside the
-    bounds.
-
-    Patterns of which nothing is known are left out; NaN where the metric does not exist.
-    """
-    if evidence.p is None:
-        raise TypeError("the estimate under independence needs P(Y | z)")
-    known = known_rows(evidence.p)
-    p = np.where(known[..., None], evidence.p, 0.0)
-    counts = np.asarray(evidence.counts, dtype=np.float64) * known[:, None]
-    n = np.maximum(counts.sum(axis=(-2, -1)), 1e-300)[..., None]
-    t = (counts * p).sum(axis=-2) / n
-    y = (counts.sum(axis=-1, keepdims=True) * p).sum(axis=-2) / n
-    return wanted.slopes(t, counts.sum(axis=-2) / n, y).value

@@ -25,15 +25,14 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, seed_of, spawn
 from tallystick.errors import InputError
+from tallystick.papers.frechet_bounds import Summary
+from tallystick.papers.frechet_bounds.dual import agreement, breakdown
 from tallystick.results import Interval, Result, Unknown
 from tallystick.stats.latent_covotes import CoVotes, covote_misfit
-from tallystick.stats.transport import agreement
-from tallystick.stats.transport_smoothed import breakdown
 from tallystick.table import Label, Tally
 from tallystick.verbs.bound.forward import (
     Evidence,
     Scheme,
-    Summary,
     cost_ends,
     cost_learner,
     forward,

@@ -1,5 +1,5 @@
-"""Which of several classifiers is best, without a label? Rules of the paper, and sharp bounds on
-their differences.
+"""Which of several classifiers is best, and which weak labels are worth having, without a label?
+Rules of the paper, and sharp bounds on differences.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.errors import InputError
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers import frechet_bounds
+from tallystick.papers.frechet_bounds import Summary, WeakSetStep, coarser, coarser_law
+from tallystick.papers.frechet_bounds.dual import pair_cost
 from tallystick.results import Figure, Interval, Result, Unit, Unknown
 from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_numbers import adverse_difference
-from tallystick.stats.transport import pair_cost
 from tallystick.table import Label, Tally
 from tallystick.table.cells import in_order
 from tallystick.verbs.bound.forward import (
     Evidence,
+    FloatArray,
     ForwardEnd,
     Scheme,
-    Summary,
     cost_ends,
     forward,
     pair_learner,
@@ -37,7 +39,7 @@ from tallystick.verbs.bound.label_model_checks import (
     fitted,
     prepared,
 )
-from tallystick.verbs.bound.label_models import consensus_of
+from tallystick.verbs.bound.label_models import LabelModel, consensus_of
 from tallystick.verbs.bound.metric_bounds import bound_of, interval_of
 from tallystick.verbs.bound.result import Bound, GoldEstimate
 from tallystick.verbs.bound.robust import ASSUMPTION, robust_bound
@@ -274,20 +276,17 @@ def _within(
 
 
 def _chosen(bounds: Mapping[str, Bound]) -> dict[str, str | Unknown]:
-    def value(bound: Bound, rule: str) -> float:
-        lower, upper, guess = (
-            -np.inf if isinstance(part, Unknown) else part
-            for part in (bound.plugin_lower, bound.plugin_upper, bound.independent_estimate)
-        )
-        return {
-            "lower bound": lower,
-            "upper bound": upper,
-            "average": (lower + upper) / 2,
-            "label model": guess,
-        }[rule]
-
-    rules = ("lower bound", "upper bound", "average", "label model")
-    return {rule: max(bounds, key=lambda name: value(bounds[name], rule)) for rule in rules}
+    """Return what each rule of A.4 chooses; a classifier without bounds comes last."""
+    names = list(bounds)
+    lower, upper, guess = (
+        [
+            -np.inf if isinstance(part := getattr(one, field), Unknown) else part
+            for one in bounds.values()
+        ]
+        for field in ("plugin_lower", "plugin_upper", "independent_estimate")
+    )
+    found = frechet_bounds.choose_model(lower, upper, guess)
+    return {rule: names[place] for rule, place in found.items()}
 
 
 # Several classifiers on the same rows: which is better by labels, and what label models say.
@@ -497,3 +496,132 @@ def _from_labels(
             worth=one.worth,
         )
     return found
+
+
+# Which weak labels are worth having: those that make the bounds short.
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeakSetResult(Result):
+    """Weak labels in the order in which they help, and those that do not."""
+
+    verb: ClassVar[str] = "bound"
+
+    start: tuple[str, ...]
+    start_bounds: tuple[float, float]
+    steps: tuple[WeakSetStep, ...]
+    chosen: tuple[str, ...]
+    useless: tuple[str, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row a step."""
+        return [
+            {
+                "added": s.added,
+                "lower": s.lower,
+                "upper": s.upper,
+                "width": s.width,
+                "useful": s.useful,
+            }
+            for s in self.steps
+        ]
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the bounds by number of weak labels."""
+        return (
+            Figure(
+                kind="bands",
+                title="The bounds as weak labels are added",
+                columns={
+                    "weak labels": list(
+                        range(len(self.start), len(self.start) + len(self.steps) + 1)
+                    ),
+                    "lower": [self.start_bounds[0], *(s.lower for s in self.steps)],
+                    "upper": [self.start_bounds[1], *(s.upper for s in self.steps)],
+                    "added": [", ".join(self.start), *(s.added for s in self.steps)],
+                },
+                roles={"x": "weak labels", "low": "lower", "high": "upper", "text": "added"},
+            ),
+        )
+
+
+def choose_weak_labels(
+    tally: Tally,
+    *,
+    prediction: str,
+    start: Sequence[str],
+    candidates: Sequence[str],
+    label_model: ModelLike = "dawid-skene",
+    target: BoundTarget | None = None,
+    fitting: Fitting | None = None,
+    rng: Rng = 0,
+) -> WeakSetResult:
+    """Add weak labels one by one, each time the one that makes the bounds shortest.
+
+    [MP23]_, section 4.2 and Figure 3. The label model is that of all weak labels together (it needs
+    three anyway), fitted once; a set of weak labels is judged by the bounds that its patterns give
+    under P(Y | those votes), which is the average of P(Y | all votes). More weak labels can then
+    only help, so that the gain is what each is worth, and a label that says nothing of Y gains
+    nothing.
+
+    Parameters
+    ----------
+    tally
+        Counts over all weak labels and the prediction.
+    prediction
+        The column of predictions.
+    start
+        Weak labels that are there already; may be empty.
+    candidates
+        Those that could be added.
+    label_model, target, fitting, rng
+        As for :func:`~tallystick.verbs.bound.evaluate`; the first metric counts.
+    """
+    target = BoundTarget() if target is None else target
+    table = weak_table(tally, weak=[*start, *candidates], prediction=prediction)
+    model = fitted(label_model, table, fitting or Fitting())
+    p = model.probabilities(table)
+    if not np.isfinite(p).all():
+        raise NotIdentifiable(
+            f"label model {model.name!r} says nothing of some patterns: choose among weak labels it"
+            " knows"
+        )
+    seed = int(as_rng(rng).integers(2**31))
+
+    def ends(weak: Sequence[str]) -> tuple[float, float]:
+        part = table.only(weak)
+        _, place = coarser(table.votes, [table.weak.index(name) for name in weak])
+        law = coarser_law(p, table.weight, place)
+        one = prepared(_as_model(part, law, model.name), part, delta=target.delta)
+        wanted = target.summaries(part)[0]
+        [(low, high)] = forward(one.evidence, [wanted], rng=seed, scheme=Scheme.fitting(part.n))
+        return float(np.clip(low.estimate, 0, 1)), float(np.clip(high.estimate, 0, 1))
+
+    first, steps = frechet_bounds.choose_weak_labels(ends, start=start, candidates=candidates)
+    useful = [step for step in steps if step.useful]
+    useless = tuple(step.added for step in steps if not step.useful)
+    now = useful[-1].width if useful else first[1] - first[0]
+    return WeakSetResult(
+        verdict=(
+            f"{len(useful)} of {len(candidates)} weak labels shorten the bounds, from"
+            f" {first[1] - first[0]:.3f} to {now:.3f}; {len(useless)} do not."
+        ),
+        n_items=table.n,
+        assumptions=(model.rests_on,),
+        seed=seed_of(rng),
+        start=tuple(start),
+        start_bounds=first,
+        steps=steps,
+        chosen=(*start, *(step.added for step in useful)),
+        useless=useless,
+    )
+
+
+def _as_model(part: WeakTable, p: FloatArray, name: str) -> LabelModel:
+    return LabelModel(
+        name=name,
+        classes=part.classes,
+        weak=part.weak,
+        predict=lambda _: p,
+        rests_on=f"the label model {name} is right",
+    )

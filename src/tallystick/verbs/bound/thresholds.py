@@ -11,9 +11,10 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import InputError
+from tallystick.papers.frechet_bounds import Summary, at_thresholds
+from tallystick.papers.frechet_bounds.dual import Side
 from tallystick.results import Interval, Unknown
 from tallystick.stats.maxt import sup_t_critical
-from tallystick.stats.transport import Side
 from tallystick.table import Label, Tally
 from tallystick.verbs.bound.forward import (
     BLOCKS,
@@ -22,11 +23,9 @@ from tallystick.verbs.bound.forward import (
     ForwardEnd,
     IntArray,
     Scheme,
-    Summary,
     draw,
     forward,
     label_bins,
-    row_table,
     slopes_of,
 )
 from tallystick.verbs.bound.label_model_checks import (
@@ -477,7 +476,7 @@ class Band:
 
     def bounds(self, one: Prepared, wanted: Summary, generator: np.random.Generator) -> list[Bound]:
         """Return one metric at every threshold under one label model, holding together."""
-        view = partial(_at_thresholds, positive=self.positive)
+        view = partial(at_thresholds, positive=self.positive)
         evidence = replace(one.evidence, view=view)
         critical = _critical(evidence, wanted, self.target.alpha, generator)
         return self._bounds(one, evidence, wanted, critical, generator)
@@ -533,12 +532,12 @@ class Band:
 
     def _labelled(self, t: int) -> LabelledRows:
         """Return the labelled rows with "score ≥ threshold" as the prediction."""
-        counts = _at_thresholds(self.table.counts[None], positive=self.positive)[0][t]
+        counts = at_thresholds(self.table.counts[None], positive=self.positive)[0][t]
         held = self.table.gold
         if held is None:
             raise TypeError("no labels")
         by_class = np.moveaxis(held, -1, 0)  # (classes, patterns, bins)
-        gold = _at_thresholds(by_class, positive=self.positive)[:, t]
+        gold = at_thresholds(by_class, positive=self.positive)[:, t]
         return LabelledRows.of(counts, np.moveaxis(gold, 0, -1), consensus_of(self.table))
 
     def curves(
@@ -658,15 +657,6 @@ def _in_bins(parts: IntArray, *, positive: int) -> IntArray:
     return np.stack(both if positive == 1 else both[::-1], axis=-1)
 
 
-def _at_thresholds(parts: IntArray, *, positive: int) -> IntArray:
-    """Turn blocks of (patterns, bins) into blocks of (thresholds, patterns, classes), by cumulative
-    counts.
-    """
-    above = parts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
-    both = [parts.sum(axis=-1, keepdims=True) - above, above]
-    return np.moveaxis(np.stack(both if positive == 1 else both[::-1], axis=-1), -2, 1)
-
-
 def _critical(
     evidence: Evidence, wanted: Summary, alpha: float, generator: np.random.Generator
 ) -> float:
@@ -685,7 +675,7 @@ def _critical(
     values = []
     for side in sides:
         m = run.choose(side)
-        table = row_table(run, m, slopes_of(run, m, wanted, side, evidence.delta), side)[-1]
+        table = run.values(m, slopes_of(run, m, wanted, side, evidence.delta), side)[-1]
         values += [table[t][:, says[t]].reshape(-1) for t in range(bins - 1)]
     rows = np.nan_to_num(np.stack(values))
     rows -= (rows @ weight)[:, None]

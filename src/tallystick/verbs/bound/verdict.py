@@ -15,6 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from tallystick.papers.frechet_bounds import Summary
 from tallystick.results import (
     Decision,
     Interval,
@@ -38,7 +39,7 @@ from tallystick.stats.adverse_ratios import (
     precision_outlook,
     recall_outlook,
 )
-from tallystick.verbs.bound.forward import FloatArray, IntArray, Summary
+from tallystick.verbs.bound.forward import FloatArray, IntArray
 from tallystick.verbs.bound.label_model_checks import LabelModelAudit, Prepared
 from tallystick.verbs.bound.result import Bound, GoldEstimate
 from tallystick.verbs.bound.weak_votes import BoundTarget, WeakTable

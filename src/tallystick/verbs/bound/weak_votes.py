@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError
+from tallystick.papers.frechet_bounds import Summary, coarser, summary
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import adverse_share
 from tallystick.stats.latent_checks import majority_of_others
 from tallystick.stats.latent_model import as_votes
 from tallystick.table import Data, Label, Tally
 from tallystick.table.cells import identity, in_order
-from tallystick.verbs.bound.forward import FloatArray, IntArray, Summary, summary
+from tallystick.verbs.bound.forward import FloatArray, IntArray
 
 ABSTAINED = -1
 _SILENT = "-1"
@@ -131,16 +132,6 @@ class WeakTable:
             ),
             found,
         )
-
-
-def coarser(votes: IntArray, places: Sequence[int]) -> tuple[IntArray, IntArray]:
-    """Return the patterns that are left of *votes* in these columns, and which of them each pattern
-    becomes.
-    """
-    if not len(places):
-        return np.zeros((1, 0), dtype=np.int64), np.zeros(len(votes), dtype=np.int64)
-    left, place = np.unique(votes[:, list(places)], axis=0, return_inverse=True)
-    return left, np.asarray(place, dtype=np.int64).reshape(-1)
 
 
 def weak_table(

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from tallystick.verbs.compare.battles import BattlesResult
     from tallystick.verbs.compare.board import Board
     from tallystick.verbs.compare.pairs import exact_score, mcnemar, tango
-    from tallystick.verbs.compare.papers import Ladder, coin_figure, flip_attack, trade_off_figure
     from tallystick.verbs.compare.partial import Disagreement, labels_needed, partial_interval
     from tallystick.verbs.compare.planning import PLAN, PlanResult, plan, plan_judges
     from tallystick.verbs.compare.question import CompareQuestion, Settings
@@ -26,14 +25,11 @@ __all__ = [
     "CompareQuestion",
     "CompareResult",
     "Disagreement",
-    "Ladder",
     "PlanResult",
     "Sequential",
     "Settings",
-    "coin_figure",
     "evaluate",
     "exact_score",
-    "flip_attack",
     "labels_needed",
     "leaderboard",
     "mcnemar",
@@ -42,7 +38,6 @@ __all__ = [
     "plan_judges",
     "rank",
     "tango",
-    "trade_off_figure",
 ]
 
 _HOME = {
@@ -52,15 +47,12 @@ _HOME = {
     "CompareQuestion": "question",
     "CompareResult": "result",
     "Disagreement": "partial",
-    "Ladder": "papers",
     "PLAN": "planning",
     "PlanResult": "planning",
     "Sequential": "sequential",
     "Settings": "question",
-    "coin_figure": "papers",
     "evaluate": "answer",
     "exact_score": "pairs",
-    "flip_attack": "papers",
     "labels_needed": "partial",
     "leaderboard": "ranking",
     "mcnemar": "pairs",
@@ -69,7 +61,6 @@ _HOME = {
     "plan_judges": "planning",
     "rank": "ranking",
     "tango": "pairs",
-    "trade_off_figure": "papers",
 }
 
 

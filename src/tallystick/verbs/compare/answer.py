@@ -112,7 +112,7 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
     Parameters
     ----------
     source
-        A `Board`, or whatever `tallystick.table.read` takes.
+        A `Board`, or whatever `tallystick.table.door` takes.
     **options
         Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *weight*, *by*), the fields of
         `CompareQuestion`, and the options of reading (*missing*, *coerce*, …). A mapping of names

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -132,7 +132,7 @@ def tango(
 
     :math:`A = 2n,\ B = -b - c + (2n - b + c)\,t,\ C = -c\,t(1-t)`: q is the likeliest share of
     "only the second is right" if t were the difference. Each end by bisection. Approximate:
-    measured coverage stands in ``docs/coverage/pairs.md``; the formula is derived in
+    measured coverage stands in ``docs/benchmarks/compare.md``; the formula is derived in
     ``docs/theory/compare.md#pairs``.
 
     Parameters
@@ -181,7 +181,6 @@ def _upper_end(b: Floats, c: Floats, n: Floats, z: float) -> Floats:
 
 
 Bounds = tuple[float, float]
-Kind = Literal["binary", "bounded", "free"]
 
 MOST_CELLS = 20_000_000_000
 """Pairs times draws of max-T, about a minute of work."""
@@ -443,7 +442,7 @@ def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.0
               \le .98 \cdot .96 \cdot α/2   \tag{C2}
 
     with S of (C1), at 16 points of d. That no difference is covered less often than promised is
-    shown by enumeration of all outcomes (``docs/coverage/pairs.md``), not by proof between the
+    shown by enumeration of all outcomes (``docs/benchmarks/compare.md``), not by proof between the
     points: hence the .98. Two to six per cent wider than Tango's interval.
 
     Parameters

@@ -71,31 +71,19 @@ class Disagreement:
         """U, disagreements without a label."""
         return self.apart - self.labelled
 
-    @property
-    def logical(self) -> tuple[float, float]:
-        """What the difference on these very items can be, whatever the blanks hold: sharp."""
-        lead = self.first_only - self.second_only
-        return (lead - self.blank) / self.items, (lead + self.blank) / self.items
-
 
 def partial_interval(
-    counts: Disagreement,
-    *,
-    alpha: float = 0.05,
-    blanks: Blanks = "any",
-    population: Literal["new", "these"] = "new",
+    counts: Disagreement, *, alpha: float = 0.05, blanks: Blanks = "any"
 ) -> Interval:
-    r"""Bound the difference of two accuracies when some disagreements have no label.
+    r"""Bound the difference of two accuracies on new items when some disagreements have no label.
 
     *Nothing assumed of the blanks*: they are all given to the second model for the lower end and
     all to the first for the upper end, each end of the exact interval (C2). Exact; without blanks
-    it is :func:`exact_score` itself. For the difference on *these* items it is
-    :attr:`Disagreement.logical`, which no sampling enters.
+    it is :func:`exact_score` itself.
 
-    *Labelled at random among the disagreements*, approximate. These items, with :math:`k^* = m_L
-    (M-1)/(M-m_L)`: :math:`(M/N) \cdot \mathrm{Tango}(x_b k^*/m_L, x_c k^*/m_L, k^*) \mp 1/(2N)`,
-    clipped to what logic allows. New items: the reaches of :math:`d = M/N` (Wilson) and of :math:`μ
-    = (x_b - x_c)/m_L` (Tango), joined by MOVER with the weights :math:`μ` and :math:`d`.
+    *Labelled at random among the disagreements*, approximate: the reaches of :math:`d = M/N`
+    (Wilson) and of :math:`μ = (x_b - x_c)/m_L` (Tango), joined by MOVER with the weights :math:`μ`
+    and :math:`d`.
 
     Examples
     --------
@@ -109,9 +97,6 @@ def partial_interval(
     n, u = counts.items, counts.blank
     b, c = counts.first_only, counts.second_only
     if blanks == "any":
-        if population == "these":
-            low, high = counts.logical
-            return Interval(low, high, level=1 - alpha, guarantee="exact", method="logic")
         low = exact_score(b, c + u, n, alpha=alpha).low
         high = exact_score(b + u, c, n, alpha=alpha).high
         return Interval(
@@ -123,7 +108,7 @@ def partial_interval(
         raise InputError(
             f"random blanks need at least 2 labelled disagreements, got {counts.labelled}"
         )
-    low, high = (_these if population == "these" else _new)(counts, alpha)
+    low, high = _new(counts, alpha)
     assumption = "blank labels that were left out at random"
     return Interval(
         low,
@@ -133,17 +118,6 @@ def partial_interval(
         assumption=assumption,
         method="post-stratified",
     )
-
-
-def _these(counts: Disagreement, alpha: float) -> tuple[float, float]:
-    bottom, top = counts.logical
-    if not counts.blank:
-        return bottom, top
-    size = counts.labelled * (counts.apart - 1) / counts.blank
-    share = size / counts.labelled
-    within = tango(counts.first_only * share, counts.second_only * share, size, alpha=alpha)[0]
-    scale, half = counts.apart / counts.items, 0.5 / counts.items
-    return max(bottom, scale * within.low - half), min(top, scale * within.high + half)
 
 
 def _new(counts: Disagreement, alpha: float) -> tuple[float, float]:

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from tallystick.errors import InputError
+from tallystick.papers.detecting_differences import Hoeffding, union_items, zero_failure_items
 from tallystick.results import Figure, Result
 from tallystick.results.numbers import percent, points
-from tallystick.stats.concentration import Hoeffding
 from tallystick.stats.exact_tails import (
     Acceptance,
     acceptance_plan,
@@ -20,7 +20,6 @@ from tallystick.stats.exact_tails import (
     open_unit,
     smallest,
     whole,
-    zero_failure_items,
 )
 from tallystick.stats.power import (
     exact_paired_items,
@@ -28,7 +27,6 @@ from tallystick.stats.power import (
     leaderboard_items,
     paired_items,
     range_critical,
-    union_items,
     unpaired_items,
 )
 from tallystick.stats.signs import LONGEST, sequential_items

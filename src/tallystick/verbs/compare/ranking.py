@@ -615,26 +615,6 @@ NEVER_TRUE = "if no answer is a wrong answer, add --never-true ''"
 """The way out where missing answers leave something open."""
 
 
-def margin(
-    board: Board, left: str, right: str | None, *, settings: Settings | None = None, rng: Rng = 0
-) -> Interval | Unknown:
-    """Bound ``left - right``, or the score of *left*, as surely as the scores allow.
-
-    Right/wrong scores on independent items: exact (:func:`exact_score`, Clopper-Pearson), and the
-    interval contains 0 wherever McNemar's exact test does not separate the two. Scores in bounds:
-    betting, exact, in an order drawn with *rng*. Clusters, weights, blanks and unbounded scores:
-    the interval that :func:`rank` gives for the two; unknown where too few clusters or too skewed
-    scores allow none.
-
-    Examples
-    --------
-    >>> board = Board.of({"old": [1, 0, 0, 1] * 50, "new": [1, 1, 0, 1] * 50})
-    >>> print(margin(board, "new", "old"))
-    [0.191, 0.317] (95 %, exact)
-    """
-    return _measured(board, left, right, settings or Settings(), rng)[1]
-
-
 def gate_estimate(
     board: Board,
     left: str,
@@ -644,7 +624,13 @@ def gate_estimate(
     settings: Settings | None = None,
     rng: Rng = 0,
 ) -> GateEstimate:
-    """Return ``left - right``, or the score of *left*, with the interval of :func:`margin`.
+    """Return ``left - right``, or the score of *left*, bounded as surely as the scores allow.
+
+    Right/wrong scores on independent items: exact (:func:`exact_score`, Clopper-Pearson), and the
+    interval contains 0 wherever McNemar's exact test does not separate the two. Scores in bounds:
+    betting, exact, in an order drawn with *rng*. Clusters, weights, blanks and unbounded scores:
+    the interval that :func:`rank` gives for the two; unknown where too few clusters or too skewed
+    scores allow none.
 
     Where scores are too skewed for their mean to be settled, ``new <= old`` is checked by what the
     verdict compares: the typical ratio with 1, or on how many of the differing items *left* is

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
 from tallystick.errors import InputError
+from tallystick.papers.detecting_differences import union_radius
 from tallystick.results import (
     Figure,
     Interval,
@@ -25,8 +26,7 @@ from tallystick.results import (
     Unknown,
 )
 from tallystick.results.numbers import number, points
-from tallystick.stats.concentration import Hoeffding
-from tallystick.stats.exact_tails import open_unit, smallest, whole
+from tallystick.stats.exact_tails import smallest
 from tallystick.stats.maxt import holm
 from tallystick.stats.power import exact_paired_items, leaderboard_items, range_critical
 from tallystick.verbs.compare.pairs import (
@@ -495,30 +495,8 @@ def _pair(row: PairRow) -> dict[str, Any]:
     }
 
 
-# What each guarantee costs: the chapter's rule with its certificate, and the sharper ones beside
-# it.
-#
-# The canonical rule picks the model with the lower empirical risk ([DD]_, section 3.1). With
-# Hoeffding's inequality and the union bound all k risks lie within :math:`r =
-# \sqrt{\ln(2k/α)/(2n)}`
-# of the truth at once (section 3.5), so a pair more than 2r apart is told apart for certain,
-# whatever
-# the distribution. Exact and paired tests ask for far less.
-
-
-def union_radius(n: int, models: int, *, width: float = 1.0, alpha: float = 0.05) -> float:
-    r"""Return how far any of *k* empirical risks may lie from its risk, at once:
-    :math:`w\sqrt{\ln(2k/α)/(2n)}`.
-
-    [DD]_, section 3.5: :math:`P\{\exists f: |R_S[f] - R[f]| \ge t/\sqrt n\} \le 2k\,e^{-2t^2}`, for
-    scores in a range of this *width*.
-
-    >>> round(union_radius(10_000, 1), 4), round(union_radius(10_000, 100), 4)
-    (0.0136, 0.0204)
-    """
-    whole(1, models=models)
-    open_unit(alpha=alpha)
-    return float(Hoeffding(width=width).radius(n, alpha / models))
+# What each guarantee costs. Models more than two union radii apart are told apart for certain,
+# whatever the distribution; exact and paired tests ask for far less.
 
 
 def guarantees(

@@ -520,7 +520,7 @@ class LogResult(Result):
 # they differ in their own error rates more than models of one learner do.
 #
 # The second sign was chosen on 280 simulated campaigns of one learner and 500 of mixed teams, of
-# kinds that the published score does not use (``docs/benchmarks/dynamic-advice.md``): 96 % of the
+# kinds that the published score does not use (``docs/benchmarks/dynamic.md``): 96 % of the
 # decisions on mixed teams show it, and 54 % of those on one learner, most of which cannot be told
 # anyway. What no log shows is a mixture whose models happen to be equally good: three such rounds
 # look like three rounds of one learner, and there the advice to go on was wrong in 5 of 21 cases.

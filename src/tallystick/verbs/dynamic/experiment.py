@@ -722,7 +722,7 @@ MEASURED_GAINS: dict[int, tuple[float, float, float]] = {
     9: (0.302, 0.331, 0.178),
 }
 """Share of the risk after three rounds that was gone after so many rounds, on three sets of
-campaigns: 200 and 172 of real learners, and 240 simulated ones (docs/benchmarks/dynamic-plans.md).
+campaigns: 200 and 172 of real learners, and 240 simulated ones (docs/benchmarks/dynamic.md).
 Longer campaigns of real learners were not measured."""
 
 

@@ -57,7 +57,7 @@ ONE_ROUND = "all items"
 
 
 def read_log(source: Any, **options: Any) -> RoundLog:
-    """Read a log from whatever `tallystick.table.read` takes.
+    """Read a log from whatever `tallystick.table.door` takes.
 
     Parameters
     ----------
@@ -662,7 +662,7 @@ def evaluate(source: Any, **options: Any) -> LogResult | AttemptResult:
     Parameters
     ----------
     source
-        Whatever `tallystick.table.read` takes: a wide panel (one row per item, one column of
+        Whatever `tallystick.table.door` takes: a wide panel (one row per item, one column of
         answers
         per model, with *truth*), a long one (item, round, model, correct), the same items in every
         round (a path), or a log of attempts (annotator, round, model, fooled, validated, cost).

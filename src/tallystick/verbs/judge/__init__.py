@@ -5,7 +5,7 @@
 | all that applies, side by side | :func:`evaluate` | what it names |
 | what holds whatever the truth is | :func:`logical` | nothing |
 | a few labels | :func:`few_labels` | labels drawn at random |
-| all labels | :func:`supervised`, :func:`supervised_point` | nothing |
+| all labels | :func:`supervised` | nothing |
 | no labels | :func:`label_free` | a range that held on comparable panels |
 | no labels, one model | :func:`dawid_skene`, :func:`independent`, :func:`spectral` | independent errors |
 | no labels, baselines | :func:`majority`, :func:`agreement` | a majority that is always right; worse |
@@ -13,8 +13,8 @@
 | does a judge prefer a place? | :func:`position_bias`, :func:`position_panel` | items are a fair sample |
 | votes that arrive one by one | :func:`windows` | blocks of items are exchangeable |
 
-What reproduces the source (points, their exact tests, the search over trios) is in
-:mod:`tallystick.verbs.judge.papers`. Theory: ``docs/theory/judge.md``.
+What the source defines and proves is in :mod:`tallystick.papers.noisy_judges`. Theory:
+``docs/theory/judge.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tallystick.verbs.judge.independence import IndependenceResult, independence
 from tallystick.verbs.judge.independent import independent
 from tallystick.verbs.judge.label_free import label_free
 from tallystick.verbs.judge.logical import LogicalResult, logical
-from tallystick.verbs.judge.majority import agreement, agreement_gap, majority
+from tallystick.verbs.judge.majority import agreement, majority
 from tallystick.verbs.judge.orders import (
     OrderResult,
     PanelOrderResult,
@@ -40,7 +40,7 @@ from tallystick.verbs.judge.orders import (
 )
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult
-from tallystick.verbs.judge.supervised import dawid_skene, supervised, supervised_point
+from tallystick.verbs.judge.supervised import dawid_skene, supervised
 from tallystick.verbs.judge.windows import Window, Windows, windows
 
 __all__ = [
@@ -56,7 +56,6 @@ __all__ = [
     "Window",
     "Windows",
     "agreement",
-    "agreement_gap",
     "dawid_skene",
     "evaluate",
     "few_labels",
@@ -71,31 +70,17 @@ __all__ = [
     "self_consistency",
     "spectral",
     "supervised",
-    "supervised_point",
     "windows",
 ]
 
 _ELSEWHERE = {
     "Estimate": "ballots",
-    "ExactTrio": "papers",
     "LabelScore": "ballots",
-    "Point": "papers",
-    "Projection": "papers",
-    "SearchResult": "papers",
-    "Sensitivity": "papers",
+    "SearchResult": "independence",
     "Share": "ballots",
-    "Simulation": "papers",
     "Solution": "ballots",
     "Statement": "ballots",
-    "Supervised": "supervised",
-    "Surd": "papers",
-    "correlated": "papers",
-    "exact": "papers",
-    "search": "papers",
-    "sensitivity": "papers",
-    "simulate": "papers",
-    "variety_distance": "papers",
-    "variety_projection": "papers",
+    "search": "independence",
 }
 """Names that can still be imported from here, and the file that holds them."""
 

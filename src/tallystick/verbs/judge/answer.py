@@ -35,12 +35,11 @@ from tallystick.verbs.judge.ballots import (
     Share,
 )
 from tallystick.verbs.judge.grade import grade, positive_of
-from tallystick.verbs.judge.independence import independence, spectral
+from tallystick.verbs.judge.independence import independence, search, spectral
 from tallystick.verbs.judge.independent import independent
 from tallystick.verbs.judge.logical import logical
 from tallystick.verbs.judge.majority import agreement, majority
 from tallystick.verbs.judge.orders import are_two_orders, position_panel, self_consistency
-from tallystick.verbs.judge.papers import search
 from tallystick.verbs.judge.question import GRADING, JudgeQuestion, cases_of, demo
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.sessions import from_session, labelling
@@ -96,7 +95,7 @@ _ANSWERS_ONLY = ("agreement", "spectral", "independent", "independence", "search
 
 
 def evaluate(source: Any, **options: Any) -> JudgeResult:
-    """Grade judges from whatever `tallystick.table.read` takes.
+    """Grade judges from whatever `tallystick.table.door` takes.
 
     Parameters
     ----------

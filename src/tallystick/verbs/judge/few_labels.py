@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
+from tallystick.papers.noisy_judges.baselines import majority_shares
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.sampling.estimate import odd_draw
 from tallystick.stats.intervals import Intervals, clopper_pearson
@@ -43,7 +44,6 @@ from tallystick.verbs.judge.ballots import (
 from tallystick.verbs.judge.independent import held_to_range
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
 from tallystick.verbs.judge.logical import Logic
-from tallystick.verbs.judge.majority import majority_shares
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.sessions import Leader, against, as_shown, by_labels, with_duels
 from tallystick.verbs.judge.supervised import fit_ballots
@@ -100,7 +100,7 @@ def few_labels(
 
     Examples
     --------
-    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "xyz"})
     >>> stream = simulate(point).stream(rng=1)
     >>> stream["truth"] = [label if i < 60 else None for i, label in enumerate(stream["truth"])]
@@ -232,7 +232,7 @@ def consensus(ballots: Ballots) -> Floats:
     try:
         return fit_ballots(ballots).posterior
     except (NotIdentifiable, ConvergenceError):
-        return majority_shares(ballots)
+        return majority_shares(ballots.codes, n_labels=len(ballots.classes))
 
 
 def strata(ballots: Ballots, chosen: Ints) -> tuple[Ints, Ints, Ints]:

@@ -10,12 +10,21 @@ import numpy as np
 
 from tallystick._rng import Rng, seed_of
 from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
+from tallystick.papers.noisy_judges.baselines import (
+    RankOne,
+    agreement_accuracy,
+    majority_scores,
+    majority_shares,
+    rank_one,
+    spectral_point,
+)
+from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import wilson
 from tallystick.stats.latent_checks import Misfit, Support, misfit
 from tallystick.stats.latent_fit import LatentFit
+from tallystick.stats.latent_headline import Headline
 from tallystick.stats.latent_model import posterior
-from tallystick.stats.latent_triplet import Headline, TrioMoments, solve_moments, trio_moments
 from tallystick.table import Tally, unordered
 from tallystick.table.cells import Label
 from tallystick.table.words import PASS_FAIL, as_word
@@ -31,7 +40,7 @@ from tallystick.verbs.judge.ballots import (
     check_ranges,
 )
 from tallystick.verbs.judge.few_labels import label_scores, labels_needed_first
-from tallystick.verbs.judge.independence import interval_ends, rank_one, spectral_point
+from tallystick.verbs.judge.independence import interval_ends
 from tallystick.verbs.judge.independent import (
     Branch,
     Known,
@@ -60,13 +69,7 @@ from tallystick.verbs.judge.logical import (
     tested_by_labels,
 )
 from tallystick.verbs.judge.logical import logical as logical_method
-from tallystick.verbs.judge.majority import (
-    agreement_accuracy,
-    agreement_ends,
-    majority_scores,
-    majority_shares,
-    panel_agreement,
-)
+from tallystick.verbs.judge.majority import agreement_ends, panel_agreement
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.supervised import (
     dawid_skene_result,
@@ -152,7 +155,7 @@ def grade(
 
     Examples
     --------
-    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "wxyz"})
     >>> votes = simulate(point).tally
     >>> result = grade(votes, judges=list("wxyz"))
@@ -459,17 +462,18 @@ def closed_forms(
         )
         found.append(Claim(estimate=point, doubt=partial(_of_medians, middle, blind)))
     try:
-        balance, accuracy = spectral_point(moments)
+        rank = rank_one(moments)
+        balance, accuracy = spectral_point(rank)
         point = Estimate(
             method="spectral",
             assumption=INDEPENDENCE,
             accuracy=_named(blind, accuracy @ [balance, 1 - balance]),
             prevalence={blind.keys[0]: balance, blind.keys[1]: 1 - balance},
         )
-        found.append(Claim(estimate=point, doubt=partial(_of_spectral, moments, blind)))
+        found.append(Claim(estimate=point, doubt=partial(_of_spectral, rank, blind)))
     except (NotIdentifiable, ConvergenceError):
         pass  # it is one of several: its own function says why
-    rates = agreement_accuracy(blind)
+    rates = agreement_accuracy(blind.codes, blind.counts)
     if np.isfinite(rates).any():
         point = Estimate(method="agreement", assumption=STREAM, accuracy=_named(blind, rates))
         found.append(Claim(estimate=point, doubt=lambda alpha: agreement_ends(blind, alpha=alpha)))
@@ -482,14 +486,17 @@ def majorities(blind: Ballots) -> list[Claim]:
     """
     if len(blind.names) < 3:
         return []  # no majority worth the name
-    shares = blind.counts @ majority_shares(blind)
+    n_labels = len(blind.classes)
+    shares = blind.counts @ majority_shares(blind.codes, n_labels=n_labels)
     prevalence: dict[str, Number] = {
         key: float(shares[c] / shares.sum()) for c, key in enumerate(blind.keys)
     }
     rates: list[Floats] = []
     doubts: list[Doubt] = []
     for apart in (False, True):
-        right, mass = majority_scores(blind, leave_one_out=apart)
+        right, mass = majority_scores(
+            blind.codes, blind.counts, n_labels=n_labels, leave_one_out=apart
+        )
         total = mass.sum(axis=1)
         rates.append(
             np.divide(right.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0)
@@ -523,8 +530,8 @@ def _of_medians(middle: Medians, blind: Ballots, alpha: float) -> tuple[Floats, 
     return low, high
 
 
-def _of_spectral(moments: TrioMoments, blind: Ballots, alpha: float) -> tuple[Floats, Floats]:
-    _, _, overall = interval_ends(blind, moments, *rank_one(moments), alpha=alpha)
+def _of_spectral(rank: RankOne, blind: Ballots, alpha: float) -> tuple[Floats, Floats]:
+    _, _, overall = interval_ends(blind, rank, alpha=alpha)
     ends = [
         (end.low, end.high) if isinstance(end, Interval) else (np.nan, np.nan) for end in overall
     ]

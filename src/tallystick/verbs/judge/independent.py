@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isqrt
 from statistics import NormalDist
+from typing import get_args
 
 import numpy as np
 
 from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.noisy_judges.trio_quadratic import (
+    Trios,
+    TrioStatus,
+    choose_branch,
+    failure_modes,
+    mirrored,
+    solve_trios,
+    trio_point,
+    unresolved_roots,
+)
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent_triplet import Trios, solve_trios, trio_point
 from tallystick.table import Tally
 from tallystick.table.cells import Label, identity
 from tallystick.verbs.judge.ballots import (
@@ -41,7 +50,7 @@ from tallystick.verbs.judge.verdict_methods import (
     trios_contradict,
 )
 
-_MODES = ("sensible", "blind judge", "no variety", "complex", "negative product", "outside")
+_FAILED = get_args(TrioStatus)[1:]
 _MOST_ROOTS = 20
 
 
@@ -55,20 +64,12 @@ def independent(
     known: Known | None = None,
     alpha: float = 0.05,
 ) -> JudgeResult:
-    r"""Grade three or more binary judges without labels, exactly if their errors are independent.
+    """Grade three or more binary judges without labels, exactly if their errors are independent.
 
-    For a trio with :math:`X_i = 1` if judge i votes β, moments f, covariances :math:`D_{ij} =
-    f_{ij} - f_i f_j` and third central moment T,
-
-    .. math:: P_\alpha = \tfrac12 (1 + s\,T/S), \quad S^2 = 4 D_{12} D_{13} D_{23} + T^2, \quad
-              \delta_k = s\,S/D_{ij}, \quad P_{k\alpha} = f_{k\alpha} + P_\beta \delta_k, \quad
-              P_{k\beta} = f_{k\beta} + P_\alpha \delta_k   \tag{J1}
-
-    with s = ±1: two mirror points, and the branch says which is reported. [CE23]_, Theorem 2, with
-    the sign of Table 1 corrected (``docs/theory/judge.md#j1``); nothing is divided by T, so
-    balanced labels are no special case. With more than three judges every trio is solved and each
-    number is the median over the trios that are sensible; overall accuracy puts these medians
-    together. Intervals are the delta method's, on the logit scale, by the middle trios.
+    A trio has two mirror points (`tallystick.papers.noisy_judges.trio_quadratic`), and the branch
+    says which is reported. With more than three judges every trio is solved and each number is the
+    median over the trios that are sensible; overall accuracy puts these medians together. Intervals
+    are the delta method's, on the logit scale, by the middle trios.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def independent(
 
     Examples
     --------
-    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
     >>> result = independent(simulate(point).tally, judges=["x", "y", "z"])
     >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)
@@ -134,7 +135,7 @@ def independent(
     )
     share = _interval(ends.balance, alpha, "prevalence")
     flipped = share if isinstance(share, Unknown) else _under(1 - share.high, 1 - share.low, alpha)
-    failed = sum(number for mode, number in counts.items() if mode in _MODES[1:])
+    failed = sum(number for mode, number in counts.items() if mode in _FAILED)
     solutions = both_points(found, ballots, branch)
     result = JudgeResult(
         verdict=of_baseline(
@@ -172,61 +173,18 @@ def trio_counts(trios: Trios, ballots: Ballots) -> dict[str, int]:
     """Return how many trios ended in which way, unresolved square roots included where they could
     be tested.
     """
-    counts = {
-        "trios": len(trios.status),
-        **{mode: int((trios.status == mode).sum()) for mode in _MODES},
-    }
+    counts = {"trios": len(trios.status), **failure_modes(trios)}
     whole = bool((ballots.counts == np.floor(ballots.counts)).all())
     if ballots.complete and whole and len(ballots.names) <= _MOST_ROOTS:
-        counts["unresolved root"] = _unresolved(trios, ballots)
+        counts["unresolved root"] = unresolved_roots(ballots.codes, ballots.counts)
     return counts
 
 
 def trio_alarms(counts: dict[str, int]) -> tuple[Alarm, ...]:
     """Say what failed trios prove."""
-    failed = sum(counts.get(mode, 0) for mode in _MODES[1:])
-    if not failed:
-        return ()
-    modes = {mode: counts.get(mode, 0) for mode in _MODES[1:]}
-    return (failed_trios(failed, counts["trios"], modes),)
-
-
-def _unresolved(trios: Trios, ballots: Ballots) -> int:
-    """Count trios whose square root is irrational (J2): proof, without false alarms, of dependent
-    errors.
-    """
-    one = (ballots.codes == 1).astype(np.float64)
-    n = int(ballots.n)
-    weighted = one * ballots.counts[:, None]
-    single = weighted.sum(axis=0).astype(np.int64).tolist()
-    pair = (weighted.T @ one).astype(np.int64).tolist()
-    triple = [
-        ((weighted * one[:, [i]]).T @ one).astype(np.int64).tolist() for i in range(one.shape[1])
-    ]
-    found = 0
-    for i, j, k in trios.judges.tolist():
-        sums: dict[tuple[int, ...], int] = {
-            (0,): single[i],
-            (1,): single[j],
-            (2,): single[k],
-            (0, 1): pair[i][j],
-            (0, 2): pair[i][k],
-            (1, 2): pair[j][k],
-            (0, 1, 2): triple[i][j][k],
-        }
-        square, _ = integer_square(n, sums)
-        found += square < 0 or isqrt(square) ** 2 != square
-    return found
-
-
-def integer_square(n: int, sums: dict[tuple[int, ...], int]) -> tuple[int, int]:
-    """Return the whole numbers n⁶S² and n³T of (J2), from the counts of votes 1 by every group of
-    judges.
-    """
-    i, j, k = sums[0,], sums[1,], sums[2,]
-    ij, ik, jk, ijk = sums[0, 1], sums[0, 2], sums[1, 2], sums[0, 1, 2]
-    third = n * n * ijk - n * (i * jk + j * ik + k * ij) + 2 * i * j * k
-    return 4 * (n * ij - i * j) * (n * ik - i * k) * (n * jk - j * k) + third**2, third
+    modes = {mode: counts.get(mode, 0) for mode in _FAILED}
+    failed = sum(modes.values())
+    return (failed_trios(failed, counts["trios"], modes),) if failed else ()
 
 
 def both_points(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solution, Solution]:
@@ -324,6 +282,13 @@ class Branch:
             return cls(name="prevalence", prevalence=prevalence)
         return cls()
 
+    def range_of_first(self, ballots: Ballots) -> tuple[float, float] | None:
+        """Return the range of the first label's share, where a range decides."""
+        if self.name != "prevalence":
+            return None
+        ranges = check_ranges(self.prevalence, ballots)
+        return ranges[0] if 0 in ranges else (1 - ranges[1][1], 1 - ranges[1][0])
+
     @property
     def words(self) -> str:
         """The choice as an assumption."""
@@ -338,40 +303,6 @@ class Branch:
             "known": "the judges of known quality pick one of two mirror points",
             "labels": "the labelled items pick one of two mirror points",
         }[self.name]
-
-
-def turn(trios: Trios, branch: Branch, ballots: Ballots) -> tuple[Floats, Floats]:
-    """Return balance and accuracies of every trio on the branch; a trio that nothing decides stays
-    as it is.
-    """
-    balance, accuracy = trios.balance.copy(), trios.accuracy.copy()
-    other_balance, other = mirrored(balance, accuracy)
-    if branch.name == "prevalence":
-        ranges = check_ranges(branch.prevalence, ballots)
-        low, high = ranges.get(0) or tuple(1 - end for end in reversed(ranges[1]))
-        here = (balance >= low - 1e-12) & (balance <= high + 1e-12)
-        there = (other_balance >= low - 1e-12) & (other_balance <= high + 1e-12)
-        if (here & there).any() and not (here ^ there).any():
-            raise NotIdentifiable(
-                f"prevalence range [{low:g}, {high:g}] contains both mirror points: give one that"
-                " lies on one side of 1/2, some labels, or the quality of a judge"
-            )
-        change = there & ~here
-    elif branch.reference is not None:
-        mine = branch.reference[trios.judges]
-        with np.errstate(invalid="ignore"):
-            change = np.nansum(np.abs(other - mine), axis=(1, 2)) < np.nansum(
-                np.abs(accuracy - mine), axis=(1, 2)
-            )
-    else:
-        return balance, accuracy
-    balance[change], accuracy[change] = other_balance[change], other[change]
-    return balance, accuracy
-
-
-def mirrored(balance: Floats, accuracy: Floats) -> tuple[Floats, Floats]:
-    """Return the mirror points: labels exchanged (Eqs 33-35)."""
-    return 1 - balance, 1 - accuracy[..., ::-1]
 
 
 def known_table(known: Known, ballots: Ballots) -> Floats:
@@ -480,7 +411,9 @@ def medians(trios: Trios, branch: Branch, ballots: Ballots) -> Medians | None:
     use = np.flatnonzero(trios.status == "sensible")
     if not use.size:
         return None
-    balance, accuracy = turn(trios, branch, ballots)
+    balance, accuracy = choose_branch(
+        trios, prevalence=branch.range_of_first(ballots), reference=branch.reference
+    )
     with np.errstate(all="ignore"):  # trios without a point are not used
         sign = np.where(
             (accuracy.sum(axis=(1, 2)) - 3) * (1 / trios.covariance).sum(axis=1) > 0, 1.0, -1.0

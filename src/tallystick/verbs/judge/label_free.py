@@ -22,8 +22,8 @@ from tallystick.stats.latent_checks import (
     misfit,
     support,
 )
+from tallystick.stats.latent_headline import Headline, blend
 from tallystick.stats.latent_model import as_votes
-from tallystick.stats.latent_triplet import Headline, blend
 from tallystick.table import Tally
 from tallystick.verbs.judge.ballots import (
     Ballots,
@@ -61,7 +61,7 @@ def label_free(
 
     Dawid-Skene is too high where items differ in difficulty, the majority of the others is too low
     where the majority errs. So a share h of the items may be unreadable, and the estimate is pulled
-    towards the majority of the others by misfit (`tallystick.stats.latent_triplet`, U5):
+    towards the majority of the others by misfit (`tallystick.stats.latent_headline`, U5):
 
     .. math:: \hat a_j = u\,\mathrm{LOO}_j + (1 - u) \sum_h w_h A^h_j
 
@@ -84,7 +84,7 @@ def label_free(
 
     Examples
     --------
-    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "wxyz"})
     >>> result = label_free(simulate(point).tally, truth="truth")
     >>> [round(score.accuracy, 2) for score in result.judges]

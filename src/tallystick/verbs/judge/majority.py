@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 
 from tallystick.errors import NotIdentifiable
+from tallystick.papers.noisy_judges.baselines import (
+    agreement_accuracy,
+    agreement_errors,
+    majority_scores,
+    majority_shares,
+)
 from tallystick.results import Interval, Unknown
 from tallystick.stats.agreement import Agreement, cohen_kappa, fleiss_kappa, gwet_ac1, raw_agreement
 from tallystick.stats.agreement_ordinal import krippendorff_alpha, mean_bias, within_one
@@ -44,14 +50,10 @@ def majority(
     leave_one_out: bool = False,
     alpha: float = 0.05,
 ) -> JudgeResult:
-    r"""Grade judges by the vote of all of them.
+    """Grade judges by the vote of all of them.
 
-    The label with most votes is taken for the truth, so that
-
-    .. math:: \hat P_\ell = \text{share of items with majority } \ell, \qquad
-              \hat P_{i\ell} = \text{share of these on which judge i votes } \ell   \tag{J4}
-
-    [CE23]_, Eqs 5-7 (whose left-hand sides in 6 and 7 are misprinted), for any number of judges and
+    The label with most votes is taken for the truth
+    (`tallystick.papers.noisy_judges.baselines.majority_scores`), for any number of judges and
     labels. A tie of k labels counts 1/k for each. Intervals are for sampling alone and hold only if
     the majority is always right.
 
@@ -71,8 +73,11 @@ def majority(
     [1.0, 0.75, 0.75]
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
-    right, mass = majority_scores(ballots, leave_one_out=leave_one_out)
-    shares = majority_shares(ballots)
+    n_labels = len(ballots.classes)
+    right, mass = majority_scores(
+        ballots.codes, ballots.counts, n_labels=n_labels, leave_one_out=leave_one_out
+    )
+    shares = majority_shares(ballots.codes, n_labels=n_labels)
     name = "majority of the others" if leave_one_out else "majority"
     scores = []
     for j, judge in enumerate(ballots.names):
@@ -117,44 +122,6 @@ def majority(
     )
 
 
-def majority_shares(ballots: Ballots) -> Floats:
-    """Return patterns x labels: 1 for the majority label, equal parts for a tie, 0 in a pattern
-    without votes.
-    """
-    return _winners(_tallied(ballots))
-
-
-def majority_scores(ballots: Ballots, *, leave_one_out: bool = False) -> tuple[Floats, Floats]:
-    """Return judges x labels: items that the majority calls that label and the judge too, and all
-    it voted on.
-    """
-    held = _tallied(ballots)
-    n_classes = len(ballots.classes)
-    right, mass = np.zeros((2, len(ballots.names), n_classes))
-    everyone = _winners(held)
-    for j in range(len(ballots.names)):
-        column = ballots.codes[:, j]
-        mine = column[:, None] == np.arange(n_classes)
-        shares = _winners(held - mine) if leave_one_out else everyone
-        weight = (ballots.counts * (column >= 0))[:, None] * shares
-        mass[j] = weight.sum(axis=0)
-        right[j] = (weight * mine).sum(axis=0)
-    return right, mass
-
-
-def _tallied(ballots: Ballots) -> Floats:
-    return np.stack(
-        [(ballots.codes == c).sum(axis=1) for c in range(len(ballots.classes))], axis=1
-    ).astype(float)
-
-
-def _winners(held: Floats) -> Floats:
-    top = held.max(axis=1, keepdims=True)
-    best = (held == top) & (top > 0)
-    tied = np.maximum(best.sum(axis=1, keepdims=True), 1)
-    return np.asarray(best / tied, dtype=np.float64)
-
-
 def _part(right: float, total: float, alpha: float, key: str) -> LabelScore:
     if total <= 0:
         nothing = Unknown(f"no majority says {key} where this judge votes")
@@ -182,22 +149,17 @@ def agreement(
     labels: Sequence[Label] = (),
     alpha: float = 0.05,
 ) -> JudgeResult:
-    r"""Estimate each judge's accuracy from how often pairs of judges agree.
+    """Estimate each judge's accuracy from how often pairs of judges agree.
 
-    If errors were independent over the whole stream, agreement rates would satisfy
-    :math:`2 a_{ij} - 1 = (1 - 2 e_i)(1 - 2 e_j)`, so that for a trio
-
-    .. math:: 1 - 2 e_i = \sqrt{(2a_{ij} - 1)(2a_{ik} - 1)/(2a_{jk} - 1)}   \tag{J6}
-
-    [CE23]_, Eqs 61-81, of Platanios' equations (with the factors of Eq 81 corrected). Judges that
-    are independent *given the label* do not satisfy it: see `agreement_gap`. The median over trios
-    is reported, with the delta method's interval by its middle trios, which holds only under that
-    assumption: it fails even where judges are independent given the label
-    (docs/coverage/judge-baselines.md).
+    Platanios' equations (`tallystick.papers.noisy_judges.baselines.agreement_accuracy`) take errors
+    to be independent over the whole stream. Judges that are independent *given the label* do not
+    satisfy that. The median over trios is reported, with the delta method's interval by its middle
+    trios, which holds only under that assumption: it fails even where judges are independent given
+    the label (docs/benchmarks/judge.md).
 
     Examples
     --------
-    >>> from tallystick.verbs.judge.papers import Point, simulate
+    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
     >>> even = Point(prevalence="1/2", accuracy={name: ("4/5", "4/5") for name in "xyz"})
     >>> [round(score.accuracy, 6) for score in agreement(simulate(even).tally, truth="truth").judges]
     [0.8, 0.8, 0.8]
@@ -207,7 +169,7 @@ def agreement(
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
     ballots.require_binary("agreement")
-    found = agreement_accuracy(ballots)
+    found = agreement_accuracy(ballots.codes, ballots.counts)
     if not np.isfinite(found).any():
         raise NotIdentifiable(
             "no trio of judges has agreement rates that this method can solve: use dawid_skene"
@@ -249,99 +211,14 @@ def agreement(
     )
 
 
-def agreement_accuracy(ballots: Ballots) -> Floats:
-    """Return (J6) as accuracies, the median over trios; NaN where no trio can be solved."""
-    rate, _ = _rates(ballots)
-    return np.array(
-        [
-            min(float(np.mean([half for half, _, _ in _middle(rate, i)] or [np.nan])), 1.0)
-            for i in _each(rate)
-        ]
-    )
-
-
 def agreement_ends(ballots: Ballots, *, alpha: float) -> tuple[Floats, Floats]:
-    """Return delta-method ends of (J6), by the middle trios of each median; NaN where there are
-    none.
-    """
-    rate, together = _rates(ballots)
+    """Return delta-method ends of the accuracies by agreement; NaN where there are none."""
     z = NormalDist().inv_cdf(1 - alpha / 2)
-    codes = ballots.codes
-
-    def moved(i: int, j: int) -> Floats:
-        """Return how one item of each pattern moves the logarithm of the rate of i and j."""
-        both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
-        step = np.where(codes[:, i] == codes[:, j], 1.0, -1.0) - rate[i, j]
-        return np.asarray(np.where(both, step, 0.0) / (together[i, j] * rate[i, j]))
-
-    ends = []
-    for i in _each(rate):
-        middle = _middle(rate, i)
-        if not middle:
-            ends.append(np.full(2, np.nan))
-            continue
-        with np.errstate(all="ignore"):  # a rate of 0 has no slope: no interval
-            parts = [
-                (2 * half - 1) / 4 * (moved(i, j) + moved(i, k) - moved(j, k))
-                for half, j, k in middle
-            ]
-            error = float(np.sqrt(ballots.counts @ np.mean(parts, axis=0) ** 2))
-        ends.append(logit_ends(float(np.mean([half for half, _, _ in middle])), error, z))
+    accuracy = agreement_accuracy(ballots.codes, ballots.counts)
+    errors = agreement_errors(ballots.codes, ballots.counts)
+    ends = [logit_ends(*pair, z) for pair in zip(accuracy.tolist(), errors.tolist(), strict=True)]
     low, high = np.array(ends).T
     return low, high
-
-
-def _rates(ballots: Ballots) -> tuple[Floats, Floats]:
-    """Return 2 a - 1 of every pair, and the items on which both vote."""
-    codes, weight = ballots.codes, ballots.counts[:, None]
-    n = len(ballots.names)
-    if n < 3:
-        raise NotIdentifiable(
-            f"agreement needs three judges, got {n}: add judges or label some items"
-        )
-    voted = (codes >= 0).astype(float)
-    together = voted.T @ (weight * voted)
-    first, second = ((codes == c).astype(float) for c in (0, 1))
-    same = first.T @ (weight * first) + second.T @ (weight * second)
-    with np.errstate(invalid="ignore"):
-        return 2 * same / together - 1, together
-
-
-def _each(rate: Floats) -> range:
-    return range(len(rate))
-
-
-def _middle(rate: Floats, i: int) -> list[tuple[float, int, int]]:
-    """Return the accuracy of judge i and the other two judges, for both middle trios of its median;
-    none if none.
-    """
-    others = np.delete(_each(rate), i)
-    a, b = np.triu_indices(len(others), 1)
-    j, k = others[a], others[b]
-    with np.errstate(all="ignore"):
-        square = rate[i, j] * rate[i, k] / rate[j, k]
-    good = np.flatnonzero(np.isfinite(square) & (square >= 0))
-    if not good.size:
-        return []
-    order = good[np.argsort(square[good], kind="stable")]
-    ends = order[[(len(order) - 1) // 2, len(order) // 2]]
-    return [((1 + float(np.sqrt(square[t]))) / 2, int(j[t]), int(k[t])) for t in ends.tolist()]
-
-
-def agreement_gap(
-    prevalence: float, first: tuple[float, float], second: tuple[float, float]
-) -> float:
-    r"""Return :math:`e_{ij} - e_i e_j` of two judges that are independent given the label.
-
-    .. math:: e_{ij} - e_i e_j = P_\alpha P_\beta (e_{i\alpha} - e_{i\beta})(e_{j\alpha} - e_{j\beta})   \tag{J7}
-
-    It is zero only if a judge errs equally often on both labels: Eq 79 is no identity. Accuracies
-    are given on α, β.
-
-    >>> round(agreement_gap(0.5, (1.0, 0.6), (1.0, 0.6)), 3)
-    0.04
-    """
-    return prevalence * (1 - prevalence) * (first[1] - first[0]) * (second[1] - second[0])
 
 
 # How far the judges agree with one another and with the truth, beyond chance and without.

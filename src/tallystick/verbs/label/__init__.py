@@ -6,29 +6,7 @@ A session is one file: the question, the draws, and what people answered. `begin
 
 from __future__ import annotations
 
-from tallystick.verbs.label.begin import (
-    QUESTIONS,
-    LabelQuestion,
-    SessionSettings,
-    Work,
-    begin,
-    label_question,
-    reopen,
-)
-from tallystick.verbs.label.outcome import LabelResult, Readers
-from tallystick.verbs.label.work import MeasureStanding, Standing, standing
+from tallystick.verbs.label.begin import SessionSettings, Work, begin, reopen
+from tallystick.verbs.label.outcome import LabelResult
 
-__all__ = [
-    "QUESTIONS",
-    "LabelQuestion",
-    "LabelResult",
-    "MeasureStanding",
-    "Readers",
-    "SessionSettings",
-    "Standing",
-    "Work",
-    "begin",
-    "label_question",
-    "reopen",
-    "standing",
-]
+__all__ = ["LabelResult", "SessionSettings", "Work", "begin", "reopen"]

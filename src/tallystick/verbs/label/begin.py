@@ -83,7 +83,7 @@ def begin(
     path
         The file, which must not exist yet.
     source
-        Whatever `tallystick.table.read` takes; a path can be opened again by itself later.
+        Whatever `tallystick.table.door` takes; a path can be opened again by itself later.
     question
         score, compare, judge, bound or prevalence.
     reading

@@ -8,29 +8,6 @@ from __future__ import annotations
 
 from tallystick.verbs.score.answer import CAPABILITY, evaluate
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.result import (
-    CovariateRow,
-    CriteriaResult,
-    JudgeBreakdown,
-    JudgeRow,
-    Partial,
-    Rate,
-    ScoreResult,
-    SystemPairRow,
-    SystemRow,
-)
+from tallystick.verbs.score.result import CriteriaResult, ScoreResult
 
-__all__ = [
-    "CAPABILITY",
-    "CovariateRow",
-    "CriteriaResult",
-    "JudgeBreakdown",
-    "JudgeRow",
-    "Partial",
-    "Rate",
-    "ScoreQuestion",
-    "ScoreResult",
-    "SystemPairRow",
-    "SystemRow",
-    "evaluate",
-]
+__all__ = ["CAPABILITY", "CriteriaResult", "ScoreQuestion", "ScoreResult", "evaluate"]

@@ -315,7 +315,7 @@ class Alone:
 
 def alone(outputs: Outputs, systems: list[System], question: ScoreQuestion) -> tuple[Alone, ...]:
     """Score the systems with each judge alone, and say what that costs."""
-    approximate = replace(question, certified=False, anytime=False)
+    approximate = replace(question, certified=False)
     wide = [one.found.interval.width for one in systems if one.found is not None]
     if len(outputs.judges) < 2 or not wide or question.certified:
         return ()

@@ -166,15 +166,12 @@ def certified(
         (values[:, first] - values[:, second]).T,
     )
     every = [board.every(board.values[:, a] - board.values[:, b]) for a, b in places]
-    population, anytime = population_of(question), question.anytime
+    population = population_of(question)
     if population == "new":
-        ends_at = partial(_of_new, labels, anytime=anytime)
+        ends_at = partial(_of_new, labels)
     else:
-        held = CertifiedRows.of(labels, judged, every, bounds=(-1.0, 1.0), anytime=anytime)
-        ends_at = partial(_of_these, held)
-    kind = certified_difference(
-        labels[0], judged[0], every[0], population=population, anytime=anytime
-    )
+        ends_at = partial(_of_these, CertifiedRows.of(labels, judged, every, bounds=(-1.0, 1.0)))
+    kind = certified_difference(labels[0], judged[0], every[0], population=population)
 
     def holds(some: Places, alpha: Floats) -> NDArray[np.bool_]:
         low, high = ends_at(some, alpha)
@@ -214,9 +211,9 @@ def _of_these(rows: CertifiedRows, some: Places, alpha: Floats) -> tuple[Floats,
     return rows.take(some).ends(alpha)
 
 
-def _of_new(labels: Floats, some: Places, alpha: Floats, *, anytime: bool) -> tuple[Floats, Floats]:
+def _of_new(labels: Floats, some: Places, alpha: Floats) -> tuple[Floats, Floats]:
     found = [
-        betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0), anytime=anytime)[0]
+        betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0))[0]
         for row, level in zip(some, alpha, strict=True)
     ]
     return np.array([one.low for one in found]), np.array([one.high for one in found])

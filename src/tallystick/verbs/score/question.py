@@ -6,7 +6,6 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from tallystick.table import Cases, Data, Demo, Found, Label, Question, Tally, g
 from tallystick.table.capability import MOST_ROWS
 from tallystick.verbs.score.reading import read_outputs
 from tallystick.verbs.score.result import ScoreResult
-
-LabelDraw: TypeAlias = Literal["random", "all", "unknown"]
-"""How the outputs that people graded were chosen."""
 
 DRAWS = ("random", "all", "unknown")
 
@@ -57,12 +53,7 @@ class ScoreQuestion(Question):
         " a human grade.",
         choices=("these", "new"),
     )
-    certified: bool = option(
-        False, "Exact intervals instead of shorter approximate ones (see --anytime)."
-    )
-    anytime: bool = option(
-        False, "With --certified: exact even if you look at the result and then go on labelling."
-    )
+    certified: bool = option(False, "Exact intervals instead of shorter approximate ones.")
     precision: float = option(
         0.03, "Forecast how many labels are needed to know each score to ± this.", within=(0.0, 0.5)
     )
@@ -89,8 +80,6 @@ class ScoreQuestion(Question):
             object.__setattr__(self, "gates", (self.gates,))
         if self.lower_is_better and self.higher_is_better:
             raise InputError("lower_is_better and higher_is_better exclude each other: give one")
-        if self.anytime and not self.certified:
-            raise InputError("anytime makes certified intervals hold while you look: add certified")
         for name in ("scale", "judge_scale"):
             low, high = getattr(self, name) or (0.0, 1.0)
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):

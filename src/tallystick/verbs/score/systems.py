@@ -251,7 +251,6 @@ class _Graded:
             self.consensus[order],
             self.every,
             population=population_of(question),
-            anytime=question.anytime,
         )
 
 
@@ -292,7 +291,6 @@ def _mean(
             c[order],
             graded.every,
             population=population,
-            anytime=question.anytime,
             alpha=alpha,
         )
         found = with_interval(found, exact)

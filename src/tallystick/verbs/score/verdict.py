@@ -25,7 +25,6 @@ from tallystick.verbs.score.labelling import FirstGrades, SettlePlan
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.reading import ALONE, Outputs
 from tallystick.verbs.score.result import (
-    CovariateRow,
     JudgeBreakdown,
     Partial,
     ScoreResult,
@@ -218,17 +217,6 @@ def without_labels(
     elif judged:
         said = "That is not a score: no human grade says how far the judges are off."
     return Sentences(answer=answer, contrast=said, next=first_step(first, len(rows), unit))
-
-
-def covariate_text(row: CovariateRow, units: Units) -> str:
-    """Say how a judge's error moves with a covariate."""
-    if isinstance(row.slope, Unknown) or isinstance(row.interval, Unknown):
-        return f"{row.judge}, {row.covariate}: not known"
-    whom = f" of {row.system}" if row.system else ""
-    return (
-        f"{row.judge}: {units.difference(row.slope, row.interval)} per standard deviation of"
-        f" {row.covariate}{whom}"
-    )
 
 
 def criteria_verdict(parts: Sequence[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@
 | a part of the items | :func:`part_of` | the calls of the whole run |
 | over time | :func:`append_history`, :func:`read_history`, :func:`update_old` | each run's own |
 
-What only reproduces the paper is in `tallystick.verbs.shift.papers`; calling an API is
+MASA, as its paper states it, is `tallystick.papers.api_shifts`; calling an API is
 `tallystick.clients`. Theory: ``docs/theory/shift.md``.
 """
 
@@ -29,19 +29,9 @@ from tallystick.verbs.shift.baseline import (
     update_old,
 )
 from tallystick.verbs.shift.design import AskDesign, Items, design
-from tallystick.verbs.shift.noise import NoiseFloor, noise_floor
 from tallystick.verbs.shift.noisy import metric_estimate, metric_interval
-from tallystick.verbs.shift.papers import (
-    FleetResult,
-    fleet,
-    loss_bound,
-    optimal_allocation,
-    optimal_loss,
-    theorem_bound,
-    theorem_conditions,
-)
 from tallystick.verbs.shift.question import Progress, Run, ShiftQuestion
-from tallystick.verbs.shift.result import Noise, ShiftResult
+from tallystick.verbs.shift.result import FleetResult, Noise, ShiftResult, fleet
 from tallystick.verbs.shift.run import Forecast, forecast, run, run_async
 
 __all__ = [
@@ -56,7 +46,6 @@ __all__ = [
     "HistoryResult",
     "Items",
     "Noise",
-    "NoiseFloor",
     "Progress",
     "Run",
     "SeveralResult",
@@ -71,17 +60,11 @@ __all__ = [
     "fleet",
     "forecast",
     "frobenius_bound",
-    "loss_bound",
     "metric_estimate",
     "metric_interval",
-    "noise_floor",
-    "optimal_allocation",
-    "optimal_loss",
     "part_of",
     "read_history",
     "run",
     "run_async",
-    "theorem_bound",
-    "theorem_conditions",
     "update_old",
 ]

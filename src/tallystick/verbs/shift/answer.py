@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from tallystick.clients import Client, ReplayClient, client_of
 from tallystick.errors import FileError, InputError, NotIdentifiable, TallystickError
+from tallystick.papers.api_shifts import theorem_conditions
 from tallystick.results import Figure, Gate, Interval, Result, Slice, Unknown
 from tallystick.sampling import Strata
 from tallystick.table import Capability, Data, Door, Roles, answered
@@ -32,7 +33,6 @@ from tallystick.verbs.shift.grades import GradedClient, with_grades
 from tallystick.verbs.shift.noise import AnswersAre
 from tallystick.verbs.shift.noisy import check_metric, flip_limit, read_gates, with_gates
 from tallystick.verbs.shift.old_draws import with_old_draws
-from tallystick.verbs.shift.papers import theorem_conditions
 from tallystick.verbs.shift.prepare import (
     MOST_ANSWERS,
     PreparedShift,
@@ -51,7 +51,7 @@ from tallystick.verbs.shift.verdict import WITHOUT_OLD, model_change, several_ve
 
 
 def evaluate(source: Any, **options: Any) -> ShiftResult:
-    """Say how an API changed, from whatever `tallystick.table.read` takes.
+    """Say how an API changed, from whatever `tallystick.table.door` takes.
 
     With *new*, a column of new answers, nothing is asked. With *api* and *budget* the API is asked.
 
@@ -222,7 +222,7 @@ def _asked(
         )
     how = question.run(question.budget or 0, strategy, limit=limit, coerce=data.rules.coerce)
     if question.dry_run:
-        return replace(forecast(items, how, latency=question.latency), notes=notes)
+        return replace(forecast(items, how), notes=notes)
 
     # Many different old answers, of which nobody says that they are labels, are texts.
     listed = items.labelled or data.rules.labels or len(items.labels) <= MOST_ANSWERS
@@ -231,7 +231,7 @@ def _asked(
     if question.history is not None:
         check_history(question.history, identity_of(items, client))
     if question.confirm is not None:
-        question.confirm(forecast(items, how, latency=question.latency).verdict)
+        question.confirm(forecast(items, how).verdict)
     with (question.progress or nullcontext)() as show:
         result = run(items, client, rows, how, progress=show)
     return replace(result, notes=notes)

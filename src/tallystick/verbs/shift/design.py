@@ -12,6 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import BudgetError, InputError
+from tallystick.papers.api_shifts import (
+    allocation_loss,
+    confusion_matrix,
+    optimal_allocation,
+    optimal_loss,
+    partitions,
+    proportional_allocation,
+    uncertainty,
+    uncertainty_score,
+    uniform_loss,
+)
 from tallystick.sampling import (
     FAILED,
     Budget,
@@ -23,12 +34,9 @@ from tallystick.sampling import (
     Proportional,
     Strata,
     Uniform,
-    difficulty_cells,
     history_cells,
 )
 from tallystick.stats.exact_tails import whole
-from tallystick.stats.signs import uncertainty, uncertainty_score
-from tallystick.verbs.shift.papers import optimal_allocation, optimal_loss
 from tallystick.verbs.shift.result import Stratum
 from tallystick.verbs.shift.verdict import stratum_name
 
@@ -156,7 +164,7 @@ def _strata(items: Items, calls: int, how: AskDesign) -> tuple[Strata, Policy]:
     # The paper's stratified baseline draws as many for each true label, whatever its difficulty.
     bins = 1 if items.confidence is None or how.strategy == "equal" else how.bins
     rank = np.zeros(len(items)) if items.confidence is None else items.confidence
-    cells = difficulty_cells(np.unique(items.truth, return_inverse=True)[1], rank, bins=bins)
+    cells = Strata(partitions(items.truth, rank, bins=bins))
     policies: dict[str, Policy] = {
         "masa": Masa(exploration=how.exploration),
         "proportional": Proportional(),
@@ -292,8 +300,7 @@ def baselines(items: Items, strata: Strata, asked: IntArray, codes: IntArray) ->
         strata.of[asked]
     ]
     rank = np.zeros(len(items)) if items.confidence is None else items.confidence
-    compact = np.unique(items.truth, return_inverse=True)[1]
-    cells = difficulty_cells(compact, rank, bins=1 if items.confidence is None else 3)
+    cells = Strata(partitions(items.truth, rank, bins=1 if items.confidence is None else 3))
     J = len(items.labels) + 1
     table = np.bincount(
         cells.of[asked] * J + codes, weights=weight, minlength=len(cells) * J
@@ -305,8 +312,8 @@ def baselines(items: Items, strata: Strata, asked: IntArray, codes: IntArray) ->
     flat = np.bincount(items.flat(np.zeros(len(items), np.intp))[asked] + codes, weights=weight)
     left = 1 - n / len(items)
     return {
-        "uniform": float(left * max(0.0, 1 - (flat**2).sum()) / n),
-        "proportional": float(left * (p * sigma2).sum() / n),
+        "uniform": left * uniform_loss(flat, calls=n),
+        "proportional": left * allocation_loss(p, sigma2, proportional_allocation(p, calls=n)),
         "optimal": optimal_loss(p, np.sqrt(sigma2), calls=n),
     }
 
@@ -625,7 +632,7 @@ class Items:
             )
         past = None if matrix is None else _matrix(matrix, true, chosen)
         if before is not None:
-            counted = _confusion(true, before, len(chosen))
+            counted = confusion_matrix(true, before, shape=(len(chosen), len(chosen) + 1))
             if past is not None and np.abs(past - counted).max() > 0.5 / len(true):
                 raise InputError(
                     "matrix does not agree with the old answers by item: give one of the two"
@@ -650,11 +657,12 @@ class Items:
         """Return some of the items, in this order, with the matrix of their own old answers."""
         truth = self.truth[places]
         old = None if self.old is None else self.old[places]
+        L = len(self.labels)
         return Items(
             labels=self.labels,
             truth=truth,
             old=old,
-            matrix=None if old is None else _confusion(truth, old, len(self.labels)),
+            matrix=None if old is None else confusion_matrix(truth, old, shape=(L, L + 1)),
             confidence=None if self.confidence is None else self.confidence[places],
             names=tuple(self.names[place] for place in places),
             labelled=self.labelled,
@@ -706,12 +714,6 @@ def _coded(values: Sequence[str], code: dict[str, int], name: str, remedy: str) 
                 f" {remedy}"
             )
     return np.array([code[value] for value in values], dtype=np.intp)
-
-
-def _confusion(truth: IntArray, answers: IntArray, labels: int) -> FloatArray:
-    counted = np.zeros((labels, labels + 1))
-    np.add.at(counted, (truth, answers), 1 / len(truth))
-    return counted
 
 
 def _matrix(matrix: ArrayLike, truth: IntArray, labels: Sequence[str]) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,78 +13,7 @@ from tallystick.errors import InputError
 from tallystick.sampling import FAILED, Budget, Observed, Plan, Strata, Uniform, observe
 from tallystick.stats.exact_tails import at_least, open_unit
 from tallystick.stats.intervals import score_ends
-from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.shift.design import CHANCE_REFUTED, WIDELY_ASKED, Items, SumBounds
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoiseFloor:
-    """What asking twice showed.
-
-    Parameters
-    ----------
-    items
-        How many items were answered twice.
-    both_new
-        Both new answers equal, and different from the old one: a.
-    one_odd
-        The old answer equals one of the new ones and not the other: b + c.
-    unstable
-        The share of items whose two new answers differ.
-    changed
-        The share that really changed, about (a - (b + c)/2)/r; not below 0.
-    p_value
-        Of "nothing changed but chance": then each of the three answers is as likely as the others
-        to be the odd one.
-    """
-
-    items: int
-    both_new: int
-    one_odd: int
-    unstable: float
-    changed: float
-    p_value: float
-
-
-def noise_floor(old: ArrayLike, first: ArrayLike, second: ArrayLike) -> NoiseFloor:
-    r"""Tell real change from chance by the odd one out of three answers to the same items.
-
-    If nothing changed, the old and the two new answers to an item are exchangeable. Where exactly
-    two of the three agree, the odd one is the old one with probability 1/3, so a ~ Bin(a + b + c,
-    1/3): an exact test (docs/theory/shift.md). It says nothing about an API whose randomness
-    itself changed in a way that keeps this balance.
-
-    Parameters
-    ----------
-    old, first, second
-        Codes of the three answers to every item that was asked twice.
-
-    Examples
-    --------
-    >>> floor = noise_floor([0] * 100, [1] * 20 + [0] * 80, [1] * 18 + [0] * 82)
-    >>> floor.both_new, floor.one_odd, floor.changed
-    (18, 2, 0.17)
-    >>> floor.p_value < 1e-6
-    True
-    """
-    o, a, b = (np.asarray(values) for values in (old, first, second))
-    if o.ndim != 1 or o.shape != a.shape or o.shape != b.shape or not o.size:
-        raise InputError(
-            f"old, first and second must be equally long, got {o.shape}, {a.shape} and {b.shape}"
-        )
-    both = int(((a == b) & (a != o)).sum())
-    odd = int(((a != b) & ((a == o) | (b == o))).sum())
-    from scipy.stats import binom
-
-    return NoiseFloor(
-        items=int(o.size),
-        both_new=both,
-        one_odd=odd,
-        unstable=float((a != b).mean()),
-        changed=max(0.0, (both - odd / 2) / o.size),
-        p_value=float(binom.sf(both - 1, both + odd, 1 / 3)) if both + odd else 1.0,
-    )
-
 
 # How much of the flips is noise: λ, from asking flipped items again.
 #
@@ -262,7 +190,7 @@ class Repeats:
             For a statement about many entries at once ("some cell changed"): no λ is below that of
             all flips. An entry has few repeats, so the smallest of many own λ is too small by
             luck: on an unchanged API some cell was "proved" in up to .12 of runs with own λ, in at
-            most .05 with this (27 cells, ``docs/benchmarks/shift-noise-unchanged.md``).
+            most .05 with this (27 cells, ``docs/benchmarks/shift.md``).
         """
         cells = zip(np.asarray(true).tolist(), np.asarray(answer).tolist(), strict=True)
         found = [self.entry(i, j) for i, j in cells]
@@ -448,11 +376,7 @@ def repeats_of(
 # are
 # weighted; unweighted ones said "more than chance" in .06-.07 of runs on an unchanged API,
 # weighted
-# ones in at most .04. At any time, with equal probabilities, by
-#
-# .. math:: E = 2^{a+b+1}\, B(a + 1, b + 1)\, (1 - I_{½}(a + 1, b + 1)) \ge 1/α   \tag{N5}
-#
-# the likelihood ratio of "confirmed more often than not, uniformly" against a fair coin.
+# ones in at most .04.
 
 
 Floats = npt.NDArray[np.float64]
@@ -584,66 +508,6 @@ def chance_p_value(confirmed: npt.ArrayLike, reverted: npt.ArrayLike) -> Floats:
     some = a > 0
     # The binomial tail as a beta integral, which weighted counts have as well.
     return np.asarray(np.where(some, betainc(np.where(some, a, 1.0), b + 1, 0.5), 1.0))
-
-
-def chance_log_e(confirmed: npt.ArrayLike, reverted: npt.ArrayLike) -> Floats:
-    """Return log E of (N5).
-
-    Examples
-    --------
-    >>> np.exp(chance_log_e([6, 7, 12], [0, 0, 2])).round(4).tolist()
-    [18.1429, 31.875, 23.9172]
-    """
-    from scipy.special import betainc
-
-    a, b = np.asarray(confirmed, dtype=float), np.asarray(reverted, dtype=float)
-    # 1 - I_½(a+1, b+1) = I_½(b+1, a+1), a tail of its own that loses no digits.
-    tail = betainc(b + 1, a + 1, 0.5)
-    with np.errstate(divide="ignore"):  # so one-sided that the tail underflows: E = 0
-        return np.asarray(sign_log_e(a, b) + log(2) + np.log(tail))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChanceTest:
-    """The test of "nothing changed but chance" as a stream, valid at any stopping time.
-
-    Flips must be repeated in a uniformly random order of items that were drawn with equal
-    probability.
-
-    Parameters
-    ----------
-    confirmed, reverted
-        a and b so far.
-    peak
-        The largest log E on the way.
-
-    Examples
-    --------
-    >>> test = ChanceTest().update([1] * 6)
-    >>> test.p_value < 0.05, test.update([1]).p_value < 0.05
-    (False, True)
-    """
-
-    confirmed: int = 0
-    reverted: int = 0
-    peak: float = 0.0
-
-    @property
-    def p_value(self) -> float:
-        """The anytime p-value, one over the largest E so far; at most 1."""
-        return exp(-self.peak)
-
-    def update(self, repeats: npt.ArrayLike) -> ChanceTest:
-        """Return the test after more repeats, in order: 1 confirmed, -1 reverted, 0 neither."""
-        steps = np.atleast_1d(np.asarray(repeats, dtype=float))
-        if steps.ndim != 1 or not np.isin(steps, (-1.0, 0.0, 1.0)).all():
-            raise InputError("repeats must be 1 (confirmed), -1 (reverted) or 0 (a third answer)")
-        if not steps.size:
-            return self
-        a = self.confirmed + np.cumsum(steps > 0)
-        b = self.reverted + np.cumsum(steps < 0)
-        peak = max(self.peak, float(np.max(chance_log_e(a, b))))
-        return ChanceTest(confirmed=int(a[-1]), reverted=int(b[-1]), peak=peak)
 
 
 # Count answers by stratum and by cell of the matrix, and which events were possible where.

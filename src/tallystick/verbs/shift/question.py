@@ -82,7 +82,6 @@ class ShiftQuestion(ClientQuestion):
         writes=True,
     )
     dry_run: bool = option(False, "Forecast calls, money and time, without asking anything.")
-    latency: float = option(1.0, "With --dry-run: seconds that a call takes.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -203,6 +203,8 @@ def _head(items: Items, client: Client, plan: Plan, how: Run) -> dict[str, Json]
 
 FLIPS = (0.001, 0.01, 0.05, 0.2)
 """Shares of changed answers for which the width is forecast."""
+LATENCY = 1.0
+"""Seconds that a call is taken to last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +214,7 @@ class Forecast(Result):
     Parameters
     ----------
     calls, cost, seconds
-        At most; seconds at *latency* per call, or at the rate limit if that is slower.
+        At most; seconds at `LATENCY` per call, or at the rate limit if that is slower.
     strata
         How many strata there will be.
     half_widths
@@ -236,7 +238,7 @@ class Forecast(Result):
         ]
 
 
-def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
+def forecast(items: Items, how: Run) -> Forecast:
     """Forecast a run; nothing is asked.
 
     Parameters
@@ -245,8 +247,6 @@ def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
         What is known.
     how
         The run as planned; a budget that is too small is refused here, too.
-    latency
-        Seconds that one call takes.
 
     Examples
     --------
@@ -257,13 +257,13 @@ def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
     plan = how.plan(items)
     calls = min(how.affordable(), plan.calls + how.most_repeats(items))
     slots = min(how.wire.concurrency, plan.in_flight)
-    seconds = calls * max(latency / slots, 0.0 if how.wire.rate is None else 1 / how.wire.rate)
+    seconds = calls * max(LATENCY / slots, 0.0 if how.wire.rate is None else 1 / how.wire.rate)
     widths = {f"{100 * f:g} %": _half_width(items, plan, how, f) for f in FLIPS}
     cost = calls * how.wire.price
     return Forecast(
-        verdict=forecast_verdict(calls=calls, cost=cost, seconds=seconds, latency=latency),
+        verdict=forecast_verdict(calls=calls, cost=cost, seconds=seconds, latency=LATENCY),
         n_items=len(items),
-        assumptions=forecast_assumptions(latency),
+        assumptions=forecast_assumptions(LATENCY),
         seed=how.seed,
         calls=calls,
         cost=cost,

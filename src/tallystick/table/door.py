@@ -1,0 +1,650 @@
+"""The one door: from any source to data whose columns and cells have one meaning."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from tallystick.errors import InputError, UsageError
+from tallystick.table.cautions import find_criterion, several_rows, without_copies
+from tallystick.table.data import Data, arrow_of
+from tallystick.table.defaults import default_columns, named_truth, named_truth_of_counts
+from tallystick.table.delimited import unmatched, unmatched_labels
+from tallystick.table.detect_names import ITEM_NAMES, is_truth
+from tallystick.table.frames import (
+    arrow_of_dataset,
+    arrow_table,
+    fetch,
+    first_repeat_in,
+    pivot,
+    with_index,
+)
+from tallystick.table.long_tables import (
+    chosen_metric,
+    long_shape,
+    named_by_task,
+    one_column_of_models,
+    to_wide,
+    with_replicate,
+)
+from tallystick.table.meaning import LabelRules
+from tallystick.table.numbers import with_plain_numbers
+from tallystick.table.one_spelling import one_spelling
+from tallystick.table.outputs import (
+    SYSTEM_NAMES,
+    find_human_grades,
+    find_outputs,
+    grade_columns,
+    log_outputs,
+)
+from tallystick.table.roles import (
+    ALL_ROLES,
+    GROUPS,
+    ColumnNames,
+    Layout,
+    Roles,
+    assign,
+    expand,
+    find_item,
+    first_repeat,
+)
+from tallystick.table.runs import (
+    are_runs,
+    join_old,
+    named_runs,
+    read_runs,
+    runs_of,
+    without_summary,
+)
+from tallystick.table.scanning import scan
+from tallystick.table.session import Session, is_session
+from tallystick.table.session_rows import join_session
+from tallystick.table.sources import check_names
+from tallystick.table.tables import Table
+from tallystick.table.tally import Tally
+from tallystick.table.truth import join_truth
+
+_LAYOUT = tuple(one.name for one in fields(Layout))
+_RULES = tuple(one.name for one in fields(LabelRules))
+
+_SAMPLE = 50_000
+"""Rows of a frame in another engine that are looked at; a frame of no more rows is read whole."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """What a capability needs of the reading.
+
+    Parameters
+    ----------
+    want
+        The group of columns to find where the caller names none: judges, models, weak, or nothing.
+    pivots
+        Whether a table with one row per vote becomes one column per judge.
+    repeats
+        Whether an item may have several rows.
+    named
+        Roles that a column of the same name has where the caller names none.
+    long
+        Roles that only a long table has. If the table has all of them, as the caller says or by
+        name, no columns are wanted: what the caller gives as *want* is then names found in rows,
+        and the items are found by name although they repeat.
+    outputs
+        Whether rows are outputs of systems: the system is then found by name, a wide table becomes
+        one row per output, and an item is named once per system.
+    runs
+        Whether several files of the same items are runs, each of which is one column.
+    as_it_is
+        Says of a table, and of the roles that the caller named, whether its columns are read as
+        they are, by name, so that none is wanted and none is pivoted.
+    """
+
+    want: str | None = None
+    pivots: bool = True
+    repeats: bool = False
+    named: tuple[str, ...] = ()
+    long: tuple[str, ...] = ()
+    outputs: bool = False
+    runs: bool = False
+    as_it_is: Callable[[Table, Roles], bool] | None = None
+
+
+def read(source: Any, door: Door | None = None, **options: Any) -> Data:
+    """Read *source*, decide what its columns are, and say what was chosen.
+
+    Parameters
+    ----------
+    source
+        A path, a glob, several paths, ``"-"`` for standard input, an evaluation log, a mapping of
+        columns, an Arrow, pandas or Polars frame, a DuckDB relation, a Dask or Spark frame, a
+        Tally (or the path of a saved one), or what `read` returned before.
+    door
+        What the capability needs; without it every column keeps its place and nothing is guessed.
+    **options
+        Roles (`Roles`: item, truth, judges, …), the layout (`Layout`: shape, truth_file, …) and
+        what labels mean (`LabelRules`: missing, coerce, labels, …).
+
+    Examples
+    --------
+    >>> data = read({"id": [1, 2], "gold": ["a", "b"], "gpt": ["a", "a"]}, truth="gold")
+    >>> data.roles.item, data.roles.truth
+    ('id', 'gold')
+    """
+    roles, layout, rules = _split(options)
+    if isinstance(source, Data):
+        return source if not options else _again(source, door or Door(), roles, rules)
+    runs = _runs(source, layout, roles) if door is not None and door.runs else None
+    graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
+    if graded is not None:
+        held, roles = graded
+    elif runs is not None:
+        if any(rules.never_true):
+            raise UsageError(
+                f"never_true names {rules.never_true[0]!r}, and scores of several files are put"
+                f" side by side as numbers: read it as no answer, and no answer as wrong (--missing"
+                f" {rules.never_true[0]} --never-true '')"
+            )
+        held = read_runs(runs, layout, roles, missing=rules.missing)
+        # What is ignored in the files is gone by now, and need not be a run.
+        ignore = [one for one in _several(layout.ignore) if fnmatch.filter(held.columns, one)]
+        layout = replace(layout, ignore=tuple(ignore))
+        # The columns of the files are gone: what they said is in the table that they make.
+        roles = replace(roles, item=None, truth=None)
+    else:
+        if door is not None and door.runs and layout.metric is not None:
+            # One table with a row per item and model: the metric is the column to compare.
+            layout = replace(layout, vote=layout.metric, metric=None)
+        held = _opened(source, layout)
+        if door is not None and door.runs and isinstance(held, Table):
+            held, layout = chosen_metric(held, layout)
+            held = named_by_task(held, roles)
+            roles, layout = one_column_of_models(held, roles, layout)
+        if layout.vote is not None and isinstance(held, Table):
+            held = replace(held, metric=held.metric or layout.vote)
+    try:
+        if isinstance(held, Tally):
+            counted = _counted(held, door or Door(), roles, layout, rules, _name(source))
+            return _spelled(counted, door or Door())
+        if isinstance(held, Table):
+            return _whole(held, door or Door(), roles, layout, rules)
+        return _lazy(held, door or Door(), roles, layout, rules)
+    except BaseException:
+        if isinstance(held, Table):
+            held.close()
+        raise
+
+
+def _runs(source: Any, layout: Layout, given: Roles) -> Any:
+    """Return the runs that a source names, None if it is one table."""
+    named = named_runs(source, layout.run)
+    if named is not None:
+        return named
+    return runs_of(source) if are_runs(source, layout, given) else None
+
+
+def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
+    """Sort the options by what they speak of; an unknown one is refused with its nearest name."""
+    known = (*ALL_ROLES, *_LAYOUT, *_RULES)
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f": did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"{name!r} is not a reading option{hint}")
+    given = {name: value for name, value in options.items() if value is not None}
+    rules: dict[str, Any] = {
+        name: _several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
+        for name in _RULES
+        if name in given
+    }
+    return (
+        Roles.of({name: given[name] for name in ALL_ROLES if name in given}),
+        Layout(**{name: given[name] for name in _LAYOUT if name in given}),
+        LabelRules(**rules),
+    )
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """Split ``"-1,NA"`` into its tokens; anything that is not text stays as it is."""
+    pieces = (value,) if isinstance(value, str) else value
+    return tuple(
+        part.strip() if isinstance(part, str) else part
+        for piece in pieces
+        for part in (piece.split(",") if isinstance(piece, str) else (piece,))
+    )
+
+
+def _opened(source: Any, layout: Layout) -> Any:
+    """Return a Table, a Tally or a lazy frame."""
+    if isinstance(source, Table | Tally):
+        return source
+    if isinstance(source, str | Path) and str(source).endswith(".tally"):
+        return Tally.load(source)
+    if layout.run:
+        raise InputError(
+            "run (--run NAME=FILE) gives the results of one model, and this verb reads one table:"
+            " give the table itself"
+        )
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        paths = [str(one) for one in source]
+        if len(paths) == 1 and paths[0].endswith(".tally"):
+            return Tally.load(paths[0])
+        return scan(paths, delimiter=layout.delimiter, metric=layout.metric)
+    if isinstance(source, str | Path):
+        return scan(source, delimiter=layout.delimiter, metric=layout.metric)
+    if type(source).__module__.partition(".")[0] == "datasets":
+        return scan(arrow_of_dataset(source))
+    if isinstance(source, Mapping):
+        return scan(_arrow_of_mapping(source))
+    if type(source).__module__.startswith(("pyarrow", "duckdb", "_duckdb")):
+        return scan(source)
+    return _frame(source)
+
+
+def table_of(source: Any) -> Table:
+    """Return a frame, a mapping or a relation that is held in memory as a table."""
+    found = _opened(source, Layout())
+    return found if isinstance(found, Table) else scan(arrow_of(found))
+
+
+def _frame(source: Any) -> Any:
+    """Return an eager frame as a table, a lazy one as it is."""
+    import narwhals as nw
+
+    from tallystick.table.engines import frame_of
+
+    frame = frame_of(source)
+    if isinstance(frame, nw.LazyFrame):
+        return source
+    names = [name for name in frame.columns if not isinstance(name, str)]
+    if names:
+        raise InputError(f"columns must be named by text, got {names[0]!r}: rename the columns")
+    held, notes = _arrow(lambda: with_index(source, arrow_table(frame)), frame.columns)
+    table = scan(held)
+    return replace(table, notes=(*table.notes, *notes))
+
+
+def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
+    import pyarrow as pa
+
+    if not columns:
+        raise InputError("the mapping has no columns: give at least one")
+    _check_indexes(columns)
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"columns must have equal lengths, got {lengths}")
+    arrays = {}
+    for name, values in columns.items():
+        if not isinstance(name, str):
+            raise InputError(f"columns must be named by text, got {name!r}: rename the columns")
+        held = values.tolist() if hasattr(values, "tolist") else list(values)
+        arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
+    return pa.table(arrays)
+
+
+def _check_indexes(columns: Mapping[str, Any]) -> None:
+    """Refuse pandas Series whose rows stand in another order: a frame would put them side by side.
+
+    Lists and arrays go by position. So would Series, and an index that says otherwise would be
+    ignored silently.
+    """
+    index: Any = None
+    first = ""
+    for name, values in columns.items():
+        held = getattr(values, "index", None)
+        if not hasattr(held, "equals"):
+            continue
+        if index is None:
+            index, first = held, name
+        elif not index.equals(held):
+            raise InputError(
+                f"columns {first!r} and {name!r} are pandas Series with different indexes: give"
+                " pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if they"
+                " go by position"
+            )
+
+
+def _arrow(convert: Any, columns: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return convert()
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        shown = ", ".join(map(repr, columns[:4]))
+        raise InputError(
+            f"column {shown} mixes types that cannot be compared ({str(error).splitlines()[0]}):"
+            " write all values of a column in one type"
+        ) from error
+
+
+def _name(source: Any) -> str:
+    return str(source) if isinstance(source, str | Path) else "the tally"
+
+
+def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Decide about a table all of whose rows are here, and about the spelling of its labels."""
+    # Labels stay as they are written; grades and scores are numbers.
+    if door != Door():
+        table = without_summary(table, given)
+    if door.outputs or (door.want == "models" and given.truth is None):
+        table = with_plain_numbers(table, rules.missing)
+    return _spelled(_tabled(table, door, given, layout, rules), door)
+
+
+def _spelled(data: Data, door: Door) -> Data:
+    """Return data with one spelling of each label, where that is safe."""
+    # Without a door nothing is guessed; grades have words of their own, in any spelling.
+    return data if door == Door() or door.outputs else one_spelling(data)
+
+
+def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
+    session: Session | None = None
+    if door.outputs:
+        table, given, notes = find_outputs(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
+    if layout.truth_file is not None:
+        if is_session(layout.truth_file):
+            table, given, notes, session = join_session(table, given, layout.truth_file)
+        else:
+            table, given, notes = join_truth(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
+    if layout.old_file is not None:
+        table, given, notes = join_old(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
+    absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
+    if absent is not None:
+        note = f"{table.source} has no column {absent!r}: the truth is that of"
+        table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
+        given = replace(given, truth=None)
+    # A pivoted table has columns that are not here yet: what is not found is refused further down.
+    left = _several(layout.ignore)
+    aside = [name for name in table.columns if any(fnmatch.fnmatchcase(name, one) for one in left)]
+    if door.as_it_is is not None and door.as_it_is(_without(table, aside), given):
+        table = _without(table, aside)
+        roles = assign(table, given, coerce=rules.coerce)
+        return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
+    votes: tuple[str, ...] = tuple(table.known.get("models", ()))
+    given = _as_known(given, table)
+    if not votes and (door.pivots or layout.shape == "long"):
+        if door.runs:
+            given, notes = with_replicate(table, given)
+            table = replace(table, notes=(*table.notes, *notes))
+        taken = [name for name in given.columns() if name != given.item and name in table.columns]
+        table, votes, item = to_wide(
+            table, layout, item=given.item, taken=taken, replicate=given.replicate
+        )
+        given = replace(given, item=item)
+
+    given, by_name = _by_name(_without(table, aside), _named(given, door, layout), door)
+    is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
+    names = _several(getattr(given, door.want)) if is_long and door.want else ()
+    if names and door.want:
+        given = given.with_columns(door.want, ())
+    roles = assign(table, given, coerce=rules.coerce)
+    grades = door.outputs and len(roles.systems) != 2
+    if door.outputs and session is None and absent is None:
+        roles, notes = find_human_grades(table, roles)
+        by_name = (*by_name, *notes)
+    ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
+    table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
+    silent = _silent(rules, door)
+    roles, more = _with_truth(_without(table, ignored), roles, votes, silent, door, absent)
+    notes = (*table.notes, *by_name, *notes, *more)
+    if is_long and door.want:
+        roles = roles.with_columns(door.want, names)
+    elif door.want is not None and not getattr(roles, door.want):
+        view = _without(table, ignored)
+        if votes:
+            kept = tuple(name for name in votes if name not in ignored)
+            roles = roles.with_columns(door.want, kept)
+        else:
+            columns, more = (
+                grade_columns(view, roles, rules.missing)
+                if grades
+                else default_columns(view, roles, door.want, silent)
+            )
+            roles, notes = roles.with_columns(door.want, columns), (*notes, *more)
+    notes = (*notes, *_unmatched(table, roles, rules, door))
+    return Data(
+        held=table,
+        roles=roles,
+        rules=rules,
+        source=table.source,
+        notes=notes,
+        truth_elsewhere=absent,
+        session=session,
+        warnings=() if several is None else (several,),
+    )
+
+
+def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
+    """Name the tokens for no answer, and for a wrong one, that no cell holds."""
+    notes: tuple[str, ...] = ()
+    if rules.missing:
+        notes = unmatched(table, _cells(table, roles), rules.missing)
+    if door.want != "models":
+        return notes
+    words = [str(one) for one in rules.never_true]
+    return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
+
+
+def _silent(rules: LabelRules, door: Door) -> tuple[str, ...]:
+    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
+    never = map(str, rules.never_true) if door.want == "models" else ()
+    return (*rules.missing, *never)
+
+
+def _with_truth(
+    table: Table,
+    roles: Roles,
+    models: Sequence[str],
+    missing: Sequence[str],
+    door: Door,
+    absent: str | None,
+) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles of models with the column that is named like the truth, and a note.
+
+    Runs side by side have been held against their truth, and *absent* is in another file.
+    """
+    known = roles.truth is not None or absent is not None or bool(table.known)
+    if known or door.want != "models":
+        return roles, ()
+    truth = named_truth(table, roles, models, missing)
+    return replace(roles, truth=truth), _truth_note(truth)
+
+
+def _truth_note(truth: str | None) -> tuple[str, ...]:
+    if truth is None:
+        return ()
+    return (
+        f"column {truth!r} holds the true answers, by its name (else add --ignore {quote(truth)})",
+    )
+
+
+def _with_items(
+    table: Table, roles: Roles, door: Door, layout: Layout, ignored: Sequence[str]
+) -> tuple[Table, Roles, tuple[str, ...], str | None]:
+    """Return the table with each row once, the roles with its items, notes, and a warning."""
+    grades = door.outputs and len(roles.systems) != 2
+    repeats = door.repeats or layout.rows_are_items
+    beside = roles.columns("system", "criterion") if door.outputs else ()
+    said: tuple[str, ...] = ()
+    if grades or not (repeats or door == Door()):
+        table, said = without_copies(table, roles, beside)
+    if grades:
+        roles, notes = find_criterion(table, roles, ignored)
+        said, beside = (*said, *notes), roles.columns("system", "criterion")
+    roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
+    several = several_rows(table, roles, beside) if grades else None
+    return table, roles, (*said, *notes), several
+
+
+def _as_known(given: Roles, table: Table) -> Roles:
+    """Return the roles with those that the source itself knows, where the caller names none."""
+    known = {
+        role: column
+        for role, column in table.known.items()
+        if role not in GROUPS and getattr(given, role) is None
+    }
+    return replace(given, **known)
+
+
+def _named(given: Roles, door: Door, layout: Layout) -> Roles:
+    """Return the roles with the columns that were asked about in the group that is wanted."""
+    if door.want is None or not layout.columns:
+        return given
+    return given.with_columns(door.want, layout.columns)
+
+
+def _by_name(table: Table, given: Roles, door: Door) -> tuple[Roles, tuple[str, ...]]:
+    """Give roles to columns of the same name, as the door allows, and say so."""
+
+    def free(role: str) -> bool:
+        open_ = role in table.columns and role not in table.left_out
+        return getattr(given, role) is None and open_
+
+    taken: dict[str, Any] = {role: role for role in door.named if free(role)}
+    if door.long and all(free(role) or getattr(given, role) is not None for role in door.long):
+        taken |= {role: role for role in door.long if free(role)}
+        item = _repeated_item(table, given) if given.item is None else None
+        taken |= {"item": item} if item is not None else {}
+    note = f"columns taken by their names: {', '.join(taken.values())}"
+    return replace(given, **taken), (note,) if taken else ()
+
+
+def _repeated_item(table: Table, given: Roles) -> str | None:
+    """Return the column of items of a long table: one with such a name, whose values repeat."""
+    held = {*given.holders(), *table.left_out}
+    likely = [name for name in table.columns if name not in held and name.lower() in ITEM_NAMES]
+    likely.sort(key=lambda name: name.lower() != "item")
+    return next((name for name in likely if first_repeat(table, name) is not None), None)
+
+
+def _without(table: Table, columns: Sequence[str]) -> Table:
+    if not columns:
+        return table
+    gone = {name: f"column {name!r} is left out, as you said" for name in columns}
+    return replace(table, left_out={**table.left_out, **gone})
+
+
+def _cells(table: Table, roles: Roles) -> list[str]:
+    """Columns in which a token for no answer may stand."""
+    return [name for name in _answered(roles) if name in table.columns] or list(table.columns)
+
+
+def _answered(roles: Roles) -> tuple[str, ...]:
+    return roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
+
+
+def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Tell the columns of a frame in another engine by its first rows; the rows stay there."""
+    import narwhals as nw
+
+    head = arrow_table(nw.from_native(frame).head(_SAMPLE + 1).collect())
+    if head.num_rows <= _SAMPLE:
+        # The look has fetched the whole frame: a second job would only bring the same rows.
+        return _whole(scan(head), door, given, layout, rules)
+    glance = scan(head)
+    if _changes_rows(glance, door, given, layout):
+        # These need every row of the columns, which only the local engine does.
+        everything = fetch(frame, glance.columns, "a second file or other shape is read with it")
+        return _whole(scan(everything), door, given, layout, rules)
+
+    shape = None
+    if door.pivots:
+        taken = [name for name in given.columns() if name != given.item]
+        shape = long_shape(glance, layout, item=given.item, taken=taken)
+    if shape is not None:
+        facts = [name for name in given.columns() if name not in shape.__dict__.values()]
+        made = pivot(frame, shape, facts)
+        given = given if door.want is None else given.with_columns(door.want, made.judges)
+        frame, given = made.frame, replace(given, item=shape.item)
+        glance = scan(arrow_table(nw.from_native(frame).head(_SAMPLE).collect()))
+    seen = _tabled(glance, door, given, replace(layout, shape="wide"), rules)
+
+    # What the first rows do not show is no news: the tokens may stand further down.
+    unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
+    notes = tuple(note for note in seen.notes if note not in unseen)
+    seen = replace(seen, held=frame, source="the frame", notes=notes)
+    return seen if door.repeats or layout.rows_are_items else _with_single_items(seen, given)
+
+
+def _changes_rows(glance: Table, door: Door, given: Roles, layout: Layout) -> bool:
+    """Say whether reading puts other rows in place of those of the frame."""
+    if layout.truth_file is not None or layout.old_file is not None:
+        return True
+    if door.as_it_is is not None and door.as_it_is(glance, given):
+        return True
+    return door.outputs and find_outputs(glance, given, layout)[0] is not glance
+
+
+def _with_single_items(data: Data, given: Roles) -> Data:
+    """Look for an item with two rows in the whole frame, as it is done for a table."""
+    item = data.roles.item
+    twice = None if item is None else first_repeat_in(data.held, item)
+    if twice is None or item is None:
+        return data
+    if given.item is not None:
+        raise InputError(
+            f"duplicate item {twice[0]!r} in column {item!r}: keep one row per item. If each row is"
+            " one vote, say --shape long"
+        )
+    note = (
+        f"column {item!r} is named like the items but repeats or has blanks, so every row counts"
+        " as an item of its own. Keep one row per item, or rename the column"
+    )
+    kept = tuple(one for one in data.notes if one != f"column {item!r} names the items")
+    return replace(data, roles=replace(data.roles, item=None), notes=(*kept, note))
+
+
+def _counted(
+    tally: Tally, door: Door, given: Roles, layout: Layout, rules: LabelRules, source: str
+) -> Data:
+    """Give the columns of a tally their roles; its rows are counted already."""
+    if not tally.names:
+        raise InputError("the tally is empty: count at least one item first")
+    # Names suffice: neither Arrow nor DuckDB is loaded for a table that has no rows.
+    check_names(tally.names, "the table")
+    names = ColumnNames(columns=tally.names, source=source)
+    if door.outputs and given.system is None:
+        found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
+        given = replace(given, system=found)
+    roles = assign(names, _named(given, door, layout), coerce=True)
+    notes: tuple[str, ...] = ()
+    ignored = expand(layout.ignore, names, roles.holders()) if layout.ignore else ()
+    if door.want == "models" and roles.truth is None:
+        truth = named_truth_of_counts(tally, roles, source, ignored)
+        roles, notes = replace(roles, truth=truth), _truth_note(truth)
+    if door.want is not None and not getattr(roles, door.want):
+        held = {*roles.holders(), *ignored}
+        aside = [name for name in tally.names if name not in held and is_truth(name)]
+        free = [name for name in tally.names if name not in held and name not in aside]
+        roles = roles.with_columns(door.want, free)
+        notes += tuple(
+            f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
+            for name in aside
+        )
+    if rules.missing:
+        named = [name for name in _answered(roles) if name in tally.names] or tally.names
+        notes = (*notes, *unmatched_labels(tally.labels, named, rules.missing))
+    return Data(held=tally, roles=roles, rules=rules, source=source, notes=notes)
+
+
+def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:
+    """Return data that was read before with further roles and rules."""
+    named = {
+        role: value
+        for role, value in given.__dict__.items()
+        if value is not None and (role not in GROUPS or value)
+    }
+    merged = replace(data.roles, **named)
+    changed = rules if rules != LabelRules() else data.rules
+    if isinstance(data.held, Table):
+        again = _whole(data.held, replace(door, pivots=False), merged, Layout(), changed)
+        return replace(again, notes=tuple(dict.fromkeys((*data.notes, *again.notes))))
+    return replace(data, roles=merged, rules=changed)
