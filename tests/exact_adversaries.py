@@ -86,7 +86,9 @@ class ExactCells:
     def distance(self) -> Fraction:
         """The HΔH distance of these models and the true one."""
         classes = np.vstack([self.errors, np.zeros(self.mass.size, dtype=bool)])
-        return Fraction(widest_disagreement(classes, self.initial - self.mass), self.mass.sum())
+        return Fraction(
+            int(widest_disagreement(classes, self.initial - self.mass)), self.mass.sum()
+        )
 
 
 def nearest_hierarchies(number: int, *, seed: int) -> dict[str, Fraction]:
@@ -336,7 +338,7 @@ def sharp_construction(
 
 def _unshifted(epsilon: Fraction, share: Fraction, mixing: Mixing) -> list[_Part]:
     """D_0 = D: the first vote errs on a negligible set, the second on all that its budgets allow."""
-    cells = [(epsilon**8, (0, 1, 2)), (epsilon / 2, (0,)), (epsilon / 2, (1,))]
+    cells: list[_Part] = [(epsilon**8, (0, 1, 2)), (epsilon / 2, (0,)), (epsilon / 2, (1,))]
     if mixing == "flat":  # models 4 and 5 spend their whole budgets inside the errors of model 3
         alone, whole = 3, 2 * epsilon
         parts = [(k * epsilon / (1 + 2 * epsilon), (3, k + 1)) for k in (3, 4)]
@@ -357,7 +359,7 @@ def _shifted(
 ) -> tuple[list[_Part], list[_Part]]:
     """D_0 differs from D: all happens inside the first error set, mostly where D_0 has no mass."""
     whole, scale = epsilon + distance, epsilon * share
-    cells = [(whole * (1 - 5 * scale) - epsilon, (0,))]
+    cells: list[_Part] = [(whole * (1 - 5 * scale) - epsilon, (0,))]
     for model, part in ((1, 2 * scale), (2, 3 * scale)):  # these make the first vote err
         cells += _cut(whole * part, (0, model), scale, _MIDDLE[mixing] + _LAST[mixing])
     own = distance * _root(epsilon)
@@ -384,5 +386,6 @@ def _in_cells(both: Sequence[_Part], blind: Iterable[_Part] = ()) -> ExactCells:
     mass = [int(part * unit) for part, _ in cells]
     initial = [*mass[: len(both)], *[0] * (len(cells) - len(both))]
     errors = [[model in who for _, who in cells] + [False] for model in range(9)]
-    whole = (np.array([*one, unit - sum(one)], dtype=object) for one in (mass, initial))
-    return ExactCells(*whole, np.array(errors))
+    for column in (mass, initial):
+        column.append(unit - sum(column))
+    return ExactCells(np.array(mass, object), np.array(initial, object), np.array(errors))
