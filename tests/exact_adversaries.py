@@ -386,6 +386,5 @@ def _in_cells(both: Sequence[_Part], blind: Iterable[_Part] = ()) -> ExactCells:
     mass = [int(part * unit) for part, _ in cells]
     initial = [*mass[: len(both)], *[0] * (len(cells) - len(both))]
     errors = [[model in who for _, who in cells] + [False] for model in range(9)]
-    for column in (mass, initial):
-        column.append(unit - sum(column))
-    return ExactCells(np.array(mass, object), np.array(initial, object), np.array(errors))
+    after, before = (np.array([*one, unit - sum(one)], dtype=object) for one in (mass, initial))
+    return ExactCells(after, before, np.array(errors))
