@@ -338,7 +338,7 @@ def sharp_construction(
 
 def _unshifted(epsilon: Fraction, share: Fraction, mixing: Mixing) -> list[_Part]:
     """D_0 = D: the first vote errs on a negligible set, the second on all that its budgets allow."""
-    cells = [(epsilon**8, (0, 1, 2)), (epsilon / 2, (0,)), (epsilon / 2, (1,))]
+    cells: list[_Part] = [(epsilon**8, (0, 1, 2)), (epsilon / 2, (0,)), (epsilon / 2, (1,))]
     if mixing == "flat":  # models 4 and 5 spend their whole budgets inside the errors of model 3
         alone, whole = 3, 2 * epsilon
         parts = [(k * epsilon / (1 + 2 * epsilon), (3, k + 1)) for k in (3, 4)]

@@ -1,28 +1,32 @@
-r"""A. Shirali, R. Abebe, M. Hardt, *A Theory of Dynamic Benchmarks*, 2023, cited as [SAH23]_.
+r"""Shirali, Abebe and Hardt, *A Theory of Dynamic Benchmarks* ([SAH23]_), statement by statement.
 
-| statement | function | test, in tests/papers/test_dynamic_benchmarks.py |
+Each file has its tests: ``pytest tests/papers/test_dynamic_benchmarks* -k``
+
+| statement | function (file, if not here) | -k |
 |---|---|---|
-| section 2: four operations | designs: collect, mix, vote; rollouts: Learner | test_section_2_... |
-| section 2, Figures 1-2: any graph and weights | designs: Design, path, hierarchical | test_section_2_..., test_sections_3_and_4_... |
-| Lemma 3.1: a perfect learner's bad models | bad_models_bound | test_lemma_3_1_... |
-| Proposition 3.2: perfect, three rounds | perfect_path_bound | test_proposition_3_2_... |
-| Definition 3.3, Eq (1): distance | hdh_distance | test_definition_3_3_... |
-| Theorem 3.4, Eq (12): three rounds | three_round_bound | test_theorem_3_4_... |
-| (ours) any number of rounds | path_bound, any_rounds_bound | test_theorem_3_4_..., test_any_rounds_... |
-| (ours) the exact worst case of a path | constructions: worst_case, worst_by_round | test_the_worst_case_... |
-| Theorem 3.5, Eq (3): no path promises less | path_floor; constructions: path_certificate | test_theorem_3_5_... |
-| Eqs (16), (19): consistent error sets | constructions: check, Certificate | test_equation_19_... |
-| Theorem 3.6, Eqs (34)-(37): random labels | noise_path, noise_bound, noise_closed_floor | test_theorem_3_6_... |
-| Theorem 4.1, Eq (48): depth 2, width 3 | hierarchical_bound | test_theorem_4_1_... |
-| (ours) its constants cannot be lowered | constructions: sharp_construction | test_theorem_4_1_... |
-| Theorem 4.2, Eq (5): no hierarchy promises less | hierarchical_floor; constructions: hierarchical_certificate | test_theorem_4_2_... |
-| section 5: rollouts of any learner | rollouts: roll, Perfect, RandomErrors, Scripted | test_section_5_... |
-| Lemma A.1, Eqs (61)-(63): hinge updates | rollouts: hinge_slope, gradient_updates | test_lemma_a_1_... |
-| Lemma A.2, Eq (71): exponential updates | exponential_bound; rollouts: gradient_updates | test_lemma_a_2_... |
-| section B.2: the score z_T | rollouts: similarity | test_section_b_2_... |
-| Corollary C.1: a random model | rounds_for_random_model | test_corollary_c_1_... |
-| Theorem C.2: unions of two intervals | constructions: path_certificate(slope=...) | test_theorems_c_2_and_c_3_... |
-| Theorem C.3: unions of three intervals | constructions: hierarchical_certificate(slope=...) | test_theorems_c_2_and_c_3_... |
+| section 2: four operations | `collect`, `mix`, `vote` (designs); `Learner` (rollouts) | section_2 |
+| section 2: graph, any weights | `Step`, `Design` (designs) | section_2 |
+| sections 3, 4: path, hierarchy | `path`, `hierarchical` (designs) | sections_3_and_4 |
+| Lemma 3.1: bad models | `bad_models_bound` | lemma_3_1 |
+| Proposition 3.2: perfect learner | `perfect_path_bound` | proposition_3_2 |
+| Definition 3.3, (1): distance | `hdh_distance` | definition_3_3 |
+| Theorem 3.4, (12): three rounds | `three_round_bound` | theorem_3_4 |
+| ours: any number of rounds | `path_bound`, `any_rounds_bound` | any_rounds |
+| ours: worst case of a path | `worst_case` (certificates) | worst_case |
+| Theorem 3.5, (3): floor of a path | `path_floor` | theorem_3_5 |
+| Theorem 3.5: its bad sequence | `path_certificate` (certificates) | theorem_3_5 |
+| (16), (19): consistency | `check`, `training_risks` (designs) | equation_19 |
+| Theorem 3.6, (34)-(37): noise | `noise_path`, `noise_bound`, `noise_closed_floor` | theorem_3_6 |
+| Theorem 4.1, (48): depth 2, width 3 | `hierarchical_bound` | theorem_4_1 |
+| Theorem 4.2, (5): its floor | `hierarchical_floor` | theorem_4_2 |
+| Theorem 4.2: its bad sequence | `hierarchical_certificate` (certificates) | theorem_4_2 |
+| section 5: rollouts, any learner | `roll` (rollouts) | section_5 |
+| Lemma A.1, (61)-(63): hinge loss | `hinge_slope`, `gradient_updates` (rollouts) | lemma_a_1 |
+| Lemma A.2, (71): exponential loss | `gradient_updates` (rollouts) | lemma_a_2 |
+| A.2: its rate | `exponential_bound` | lemma_a_2 |
+| section B.2: z_T | `similarity` (rollouts) | section_b_2 |
+| Corollary C.1: a random model | `rounds_for_random_model` | corollary_c_1 |
+| Theorems C.2, C.3: intervals | the certificates with a slope | theorems_c_2_and_c_3 |
 
 Here are the numbers that the statements give. ``printed=True`` gives one as it follows from the
 paper's own proof; the default is the sharpest that we can prove (``docs/theory/dynamic-sharp.md``,
@@ -348,9 +352,8 @@ def hierarchical_bound(
             \tag{S2}
 
     Printed, for flat mixing only: :math:`543\epsilon^3 + 300\epsilon^2\Delta` (Eq 48). The
-    constants 84, 108, 52.5 and 75 cannot be lowered
-    (:func:`tallystick.papers.dynamic_benchmarks.constructions.sharp_construction`); whether 42 and
-    45 can is open.
+    constants 84, 108, 52.5 and 75 cannot be lowered: ``tests/exact_adversaries.py`` builds
+    populations that approach them. Whether 42 and 45 can is open.
 
     >>> round(hierarchical_bound(0.01, mixing="flat") / 0.01**3, 6), round(hierarchical_bound(0.01) / 0.01**3, 6)
     (84.0, 108.0)
