@@ -4,11 +4,11 @@ SNLI.
 In three steps, since the machine with the accelerator has neither the data folder nor this
 project's libraries::
 
-    python -m benchmarks.truth.dynamic_deep prepare --data ../shared/data/dynamic --to out/deep    #
-    Pillow, SciPy PYTHONPATH=src python -m benchmarks.truth.dynamic_deep run cnn --from out/deep
-    --to out/deep   # NumPy, torch PYTHONPATH=src python -m benchmarks.truth.dynamic_deep run bilstm
-    --from out/deep --to out/deep
+    python -m benchmarks.truth.dynamic_deep prepare --data ../shared/data/dynamic --to out/deep
+    PYTHONPATH=src python -m benchmarks.truth.dynamic_deep run cnn --from out/deep --to out/deep
+    PYTHONPATH=src python -m benchmarks.truth.dynamic_deep run bilstm --from out/deep --to out/deep
 
+The first step needs Pillow and SciPy, the others NumPy and torch.
 ``run`` writes every model's predictions (NAME.npz) and its timings, and takes up a run that was
 cut. ``speed`` measures one model at a time against stacks of several sizes. What follows from them
 is in benchmarks/truth/dynamic.py.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -75,3 +76,13 @@ def test_nobody_silences_the_formatter() -> None:
         if "fmt: skip" in (text := path.read_text(encoding="utf-8")) or "fmt: off" in text
     ]
     assert not silenced
+
+
+def test_only_the_door_of_a_room_lists_its_names() -> None:
+    own = [
+        path.relative_to(SOURCE).as_posix()
+        for path in sorted(SOURCE.rglob("*.py"))
+        if path.name not in ("__init__.py", "__main__.py")
+        and re.search(r"^__all__\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert own == []

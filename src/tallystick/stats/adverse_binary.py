@@ -22,26 +22,6 @@ from tallystick.stats.adverse_ends import Spread, lower_ends, weighted_strata
 from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import Bounds, Floats, Intervals, Vector, as_counts
 
-__all__ = [
-    "Adjusted",
-    "AdverseEstimate",
-    "AdverseEstimates",
-    "Population",
-    "adjust",
-    "adverse_share",
-    "adverse_share_weighted",
-    "adverse_shares",
-    "check_population",
-    "effective_labels",
-    "fill_unlabelled",
-    "graded_strata",
-    "labels_worth",
-    "normal_bar",
-    "raw_share_ends",
-    "vote_strata",
-    "widen_for_new",
-]
-
 PSEUDO = 0.35
 """The fraction of one more label, at the worst value, that each end sees."""
 ALONE = 0.5

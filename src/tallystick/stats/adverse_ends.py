@@ -12,17 +12,6 @@ from tallystick.errors import InputError
 from tallystick.stats.bets import crossing
 from tallystick.stats.intervals import Floats, Vector
 
-__all__ = [
-    "Spread",
-    "WeightedStrata",
-    "label_weights",
-    "least_means",
-    "least_stratified_mean",
-    "lower_ends",
-    "ratio_end",
-    "weighted_strata",
-]
-
 # Lower ends of the stratified adverse likelihood, many rows at once.
 #
 # Only the lower end is written. The upper end is one minus the lower end of the fails.

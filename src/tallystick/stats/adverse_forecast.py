@@ -32,18 +32,6 @@ from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts, clopper_pearson
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata
 
-__all__ = [
-    "CertifiedRows",
-    "LabelRange",
-    "Outlook",
-    "certified_difference",
-    "certified_mean",
-    "certified_share",
-    "labels_to_settle",
-    "mean_outlook",
-    "share_outlook",
-]
-
 HALVINGS = 60
 PSEUDO_TEST = 1.5
 """Added to the squares of the test of pairs (AL10): exact ties at 90 % passes then stay below the

@@ -34,18 +34,6 @@ from tallystick.stats.adverse_ends import Spread, label_weights, least_means, le
 from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts
 
-__all__ = [
-    "Cells",
-    "Measure",
-    "StratifiedMean",
-    "adverse_difference",
-    "adverse_mean",
-    "adverse_means",
-    "adverse_stratified_mean",
-    "four_cells",
-    "raw_mean_ends",
-]
-
 SCORES: Bounds = (0.0, 1.0)
 DIFFERENCES: Bounds = (-1.0, 1.0)
 PSEUDO = {SCORES: 0.35, DIFFERENCES: 0.25}

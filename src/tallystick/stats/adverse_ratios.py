@@ -43,27 +43,6 @@ from tallystick.stats.anytime import betting
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.intervals import Floats, Vector
 
-__all__ = [
-    "AucEstimate",
-    "AucPilot",
-    "LevelEnds",
-    "Levels",
-    "adverse_accuracy",
-    "adverse_auc",
-    "adverse_f1",
-    "adverse_precision",
-    "adverse_recall",
-    "auc_pilot",
-    "certified_mean_levels",
-    "certified_share_levels",
-    "exact_levels",
-    "f1_outlook",
-    "mean_levels",
-    "precision_outlook",
-    "recall_outlook",
-    "share_levels",
-]
-
 METHOD = "four-cell adverse likelihood"
 
 

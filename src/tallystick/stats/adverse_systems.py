@@ -29,15 +29,6 @@ from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.intervals import Floats, Intervals, Numbers, Vector
 from tallystick.stats.maxt import _step_down as step_down_counts
 
-__all__ = [
-    "CommonItems",
-    "SystemPairs",
-    "compare_systems",
-    "difference_ends",
-    "difference_of_estimates",
-    "mover_reach",
-]
-
 PSEUDO_INTERVAL = 2.0
 """Added to the squares of a simultaneous interval, so that it cannot collapse."""
 FEWEST = 3

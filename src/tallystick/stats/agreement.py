@@ -16,28 +16,6 @@ from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import clopper_pearson
 
-__all__ = [
-    "NO_PAIR",
-    "Agreement",
-    "FloatArray",
-    "IntArray",
-    "KappaWeights",
-    "Ratings",
-    "Statistic",
-    "agreement_and_shares",
-    "as_ratings",
-    "cohen_kappa",
-    "extra_items",
-    "fleiss_kappa",
-    "gwet_ac1",
-    "jackknife_hull",
-    "of_table",
-    "pair_shares",
-    "raw_agreement",
-    "second_commonest",
-    "two_commonest",
-]
-
 # What an agreement statistic returns.
 
 

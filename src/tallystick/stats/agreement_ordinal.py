@@ -21,8 +21,6 @@ from tallystick.stats.agreement import (
 )
 from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
-__all__ = ["Metric", "krippendorff_alpha", "mean_bias", "within_one"]
-
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 

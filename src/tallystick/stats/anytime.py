@@ -22,11 +22,6 @@ from tallystick.stats.intervals import (
     split_alpha,
 )
 
-__all__ = [
-    "betting",
-    "lower_ends",
-]
-
 
 def betting(
     values: Vector,

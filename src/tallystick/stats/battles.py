@@ -25,17 +25,6 @@ from tallystick.stats.clusters import SignFlip, fewest_clusters, sign_flip
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.signs import sign_p_value
 
-__all__ = [
-    "Battles",
-    "CrossedBattles",
-    "PairedInterval",
-    "battles",
-    "battles_by_item",
-    "battles_crossed",
-    "battles_of_pairs",
-    "crossed_test",
-]
-
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 PairedInterval = Callable[[int, int, int], tuple[float, float]]

@@ -19,18 +19,6 @@ from tallystick.stats.exact_tails import Floats as BinomialFloats
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.maxt import holm
 
-__all__ = [
-    "Floats",
-    "Wagers",
-    "average_log_e",
-    "bounded_mean_interval",
-    "bounded_mean_log_e",
-    "crossing",
-    "e_holm",
-    "p_from_log_e",
-    "stakes_before",
-]
-
 # E-values: evidence that may be averaged, looked at any time, and combined over many questions.
 #
 # An e-value is a non-negative statistic with mean at most 1 under the null hypothesis; an

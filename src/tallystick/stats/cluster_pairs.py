@@ -32,8 +32,6 @@ from tallystick.stats.clusters import (
     interval_ends,
 )
 
-__all__ = ["SignFlipPairs", "sign_flip_columns", "sign_flip_pairs"]
-
 CELLS = 100_000
 """Pairs times subsets that are worked on at once: 1 MB, so that they stay in the cache."""
 TIE = 1e-9

@@ -34,25 +34,6 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.exact_tails import at_least, open_unit, positive, whole
 
-__all__ = [
-    "ADVERSE",
-    "DRAWN",
-    "ENUMERATED",
-    "ClusterValues",
-    "ClusterWeight",
-    "FlipTest",
-    "SignFlip",
-    "Subsets",
-    "cluster_values",
-    "fewest_clusters",
-    "flip_p_values",
-    "holds_below",
-    "interval_ends",
-    "require_enough",
-    "sign_flip",
-    "subsets_of",
-]
-
 Floats = npt.NDArray[np.float64]
 
 ADVERSE = 0.1

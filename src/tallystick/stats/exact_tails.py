@@ -14,21 +14,6 @@ from scipy import special
 
 from tallystick.errors import InputError, NotIdentifiable
 
-__all__ = [
-    "Acceptance",
-    "acceptance_plan",
-    "at_least",
-    "binomial_above",
-    "binomial_up_to",
-    "binomial_window",
-    "closed_unit",
-    "interval_items",
-    "open_unit",
-    "positive",
-    "smallest",
-    "whole",
-]
-
 # Binomial tails and masses that stay exact where the textbook forms lose their digits.
 
 

@@ -13,27 +13,6 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.results import Guarantee, Interval
 
-__all__ = [
-    "Bounds",
-    "Floats",
-    "Intervals",
-    "Numbers",
-    "Side",
-    "Vector",
-    "as_counts",
-    "as_unit",
-    "check_bounds",
-    "clopper_pearson",
-    "from_unit",
-    "mover_ratio",
-    "mover_sum",
-    "pack",
-    "pseudo_t",
-    "score_ends",
-    "split_alpha",
-    "wilson",
-]
-
 # Wilson's score interval: the good short answer for a share, and the brick of the stratified
 # ones.
 

@@ -41,8 +41,6 @@ from tallystick.errors import ConvergenceError, InputError
 from tallystick.stats.latent_checks import Support
 from tallystick.stats.latent_model import FloatArray, IntArray
 
-__all__ = ["Calibration", "calibrate", "cross_fitted", "expected_calibration_error"]
-
 _CLIP = 0.005
 _SPREADS = (0.05, 0.25, 0.5, 1.0)
 """Prior standard deviations of a judge's coefficient (U11)."""

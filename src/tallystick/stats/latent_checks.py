@@ -36,21 +36,6 @@ from tallystick.stats.latent_model import (
     unpack,
 )
 
-__all__ = [
-    "SHARES",
-    "Misfit",
-    "Others",
-    "Support",
-    "UnreadableFit",
-    "agreement_z",
-    "fit_plain",
-    "fit_unreadable",
-    "majority_of_others",
-    "misfit",
-    "support",
-    "vote_table",
-]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Others:

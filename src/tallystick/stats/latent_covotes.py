@@ -25,8 +25,6 @@ from tallystick.stats.latent_model import (
     unpack,
 )
 
-__all__ = ["GATE", "CoVotes", "WithExtras", "covote_misfit", "covote_rms", "with_extras"]
-
 _LEAST_EXPECTED = 2.0
 """Cells with fewer expected rows are left out: their z is far from normal."""
 _STEPS = 500

@@ -29,22 +29,6 @@ from tallystick.stats.latent_model import (
     unpack,
 )
 
-__all__ = [
-    "LatentBootstrap",
-    "LatentFit",
-    "LatentInformation",
-    "Replica",
-    "best_order",
-    "bootstrap",
-    "fit",
-    "information",
-    "majority_share",
-    "majority_start",
-    "random_start",
-    "refits",
-    "simulate",
-]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LatentFit:

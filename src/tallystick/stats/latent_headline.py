@@ -36,8 +36,6 @@ from tallystick.results import Unknown
 from tallystick.stats.latent_checks import Others, UnreadableFit, majority_of_others
 from tallystick.stats.latent_model import FloatArray
 
-__all__ = ["Headline", "blend", "half_to_double"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Headline:

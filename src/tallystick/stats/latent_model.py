@@ -23,24 +23,6 @@ from tallystick.errors import InputError, NotIdentifiable
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = [
-    "Climb",
-    "Expectation",
-    "FloatArray",
-    "IntArray",
-    "LatentModel",
-    "LatentOptions",
-    "OneHot",
-    "Problem",
-    "Votes",
-    "as_votes",
-    "climb",
-    "cross_ridge",
-    "expected_agreement",
-    "log_likelihood",
-    "posterior",
-]
-
 TINY = 1e-300  # stands for 0 under a logarithm, so that 0 · log 0 = 0 in matrix products
 
 

@@ -26,13 +26,6 @@ from tallystick.errors import InputError
 from tallystick.stats.exact_tails import Floats as BinomialFloats
 from tallystick.stats.exact_tails import at_least, closed_unit, open_unit, whole
 
-__all__ = [
-    "PairTests",
-    "holm",
-    "pairwise_max_t",
-    "sup_t_critical",
-]
-
 CELLS = 4_000_000
 """Pairs times draws that are in memory at once: 16 MB."""
 WIDE = 1000

@@ -29,17 +29,6 @@ from tallystick.stats.intervals import (
     split_alpha,
 )
 
-__all__ = [
-    "RateTest",
-    "Sharpened",
-    "Side",
-    "Target",
-    "check_target",
-    "poststratified_ratio",
-    "poststratified_share",
-    "rate_log_e",
-]
-
 Target: TypeAlias = Literal["items", "population"]
 """``items``: the share among these very items. ``population``: among all items of which these are a
 random sample."""

@@ -33,20 +33,6 @@ from tallystick.stats.exact_tails import (
     whole,
 )
 
-__all__ = [
-    "VarianceParts",
-    "detectable_difference",
-    "discordant_labels",
-    "exact_paired_items",
-    "exact_paired_power",
-    "leaderboard_items",
-    "paired_items",
-    "range_critical",
-    "runs_per_item",
-    "unpaired_items",
-    "variance_parts",
-]
-
 
 def paired_items(
     difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8

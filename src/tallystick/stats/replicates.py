@@ -29,16 +29,6 @@ from tallystick.stats.adverse_numbers import adverse_means
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.intervals import Bounds
 
-__all__ = [
-    "PassKind",
-    "PassRate",
-    "item_values",
-    "item_variances",
-    "new_items",
-    "new_items_difference",
-    "these_items",
-]
-
 Floats = npt.NDArray[np.float64]
 PassKind = Literal["pass@k", "pass^k"]
 

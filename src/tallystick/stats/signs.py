@@ -33,18 +33,6 @@ from tallystick.stats.exact_tails import (
     whole,
 )
 
-__all__ = [
-    "Ranks",
-    "StoppingLaw",
-    "paired_scores",
-    "ranks",
-    "sequential_items",
-    "sign_log_e",
-    "sign_p_value",
-    "sign_stopping",
-    "step_down_order",
-]
-
 LONGEST = 300_000
 """Signs beyond which the exact law is refused: it costs the square root of this for every sign."""
 

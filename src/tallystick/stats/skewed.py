@@ -31,15 +31,6 @@ import numpy.typing as npt
 from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.signs import paired_scores
 
-__all__ = [
-    "FEWEST",
-    "HullEnds",
-    "MeanRule",
-    "Shown",
-    "hull_ends",
-    "mean_rule",
-]
-
 Floats = npt.NDArray[np.float64]
 
 STRAIGHT = 1e-6

@@ -31,25 +31,6 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 
-__all__ = [
-    "DELTAS",
-    "FIRST_BLOCKS",
-    "OTHER",
-    "BlockCounts",
-    "Detector",
-    "Kind",
-    "Notice",
-    "NoticeBoard",
-    "Series",
-    "SeriesLayout",
-    "WatchOptions",
-    "count_blocks",
-    "hashed_uniform",
-    "lay_out",
-    "rank_bet",
-    "slowdown",
-]
-
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Kind: TypeAlias = Literal["agreement", "dissent", "share", "missing"]

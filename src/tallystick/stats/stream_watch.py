@@ -35,18 +35,6 @@ from tallystick.stats.stream import (
     lay_out,
 )
 
-__all__ = [
-    "ChangePoint",
-    "Event",
-    "Explanation",
-    "Explanations",
-    "Naming",
-    "StreamAlarm",
-    "Watch",
-    "change_point",
-    "explain",
-]
-
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 CodeArray: TypeAlias = npt.NDArray[np.int64]
 

@@ -24,16 +24,6 @@ from tallystick.stats.intervals import (
     split_alpha,
 )
 
-__all__ = [
-    "fewest_in_strata",
-    "fewest_in_urn",
-    "hypergeometric",
-    "hypergeometric_strata",
-    "hypergeometric_subgroup",
-    "least_shares",
-    "smaller_tail",
-]
-
 
 @overload
 def hypergeometric(
