@@ -2,7 +2,8 @@
 
 ``budget.toml`` is a ceiling for each room and each thing that grows by itself: lines of code, files,
 options, public names, sentences, tests, words. A ceiling may only fall. ``python -m tests.budget
---lower`` writes the present numbers into it, wherever they are below the ceiling.
+--lower`` writes the present numbers into it, wherever they are below the ceiling, and the rooms into
+docs/architecture.md.
 
 A line of code is a line that is no blank, no comment and no docstring.
 """
@@ -23,6 +24,7 @@ from docs.sentences import of_file
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "tallystick"
 CEILINGS = ROOT / "budget.toml"
+PAGE = ROOT / "docs" / "architecture.md"
 
 Budget = dict[str, dict[str, float]]
 """Part of the budget to the numbers in it."""
@@ -77,6 +79,16 @@ def _code_lines(text: str, nodes: list[ast.AST]) -> int:
     return sum(
         1 for number, row in rows if number not in docs and row.strip() and row.strip()[0] != "#"
     )
+
+
+def with_rooms(page: str, allowed: Budget) -> str:
+    """Return a page whose last table is that of the rooms: lines of code and files."""
+    rows = ["| room | lines of code | files |", "|---|---|---|"]
+    for room, most in allowed["lines"].items():
+        rows.append(f"| {room} | {_number(most)} | {_number(allowed['files'][room])} |")
+    both = [_number(sum(allowed[part].values())) for part in ("lines", "files")]
+    rows.append(f"| **all** | **{both[0]}** | **{both[1]}** |")
+    return page[: page.index("| room | lines of code |")] + "\n".join(rows) + "\n"
 
 
 def room_of(path: Path) -> str:
@@ -241,6 +253,8 @@ def main() -> None:
         head = text[: text.index("\n[")] if "\n[" in text else text
         allowed = lower(now, allowed)
         CEILINGS.write_text(_written(allowed, head), encoding="utf-8")
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(with_rooms(page, allowed), encoding="utf-8")
     sys.stdout.write(table(now, allowed))
     sys.stdout.write("".join(f"! {one}\n" for one in excesses(now, allowed)))
 

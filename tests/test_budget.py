@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from tests.budget import ceilings, excesses, lower, measured
+from tests.budget import PAGE, ceilings, excesses, lower, measured, with_rooms
 
 
 def test_nothing_is_above_its_ceiling() -> None:
     assert excesses(measured(), ceilings()) == []
+
+
+def test_the_documentation_shows_the_rooms_as_they_are() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_rooms(page, ceilings()) == page, "run: python -m tests.budget --lower"
 
 
 def test_a_number_above_its_ceiling_and_one_without_are_both_named() -> None:
