@@ -67,19 +67,6 @@ def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
     assert sum(row["label_next"] == "True" for row in rows) == 17
 
 
-def test_a_saved_board_takes_another_model(tallystick, scores, tmp_path):
-    assert (
-        tallystick(
-            "compare", scores, "--models", "old,new", "--item", "id", "--save", "b.parquet"
-        ).returncode
-        == 0
-    )
-    more = tmp_path / "more.csv"
-    more.write_text("item,newest\n" + "".join(f"q{i},1\n" for i in range(400)))
-    done = tallystick("compare", "b.parquet", "--item", "item", "--add", "more.csv", "--json")
-    assert json.loads(done.stdout)["contenders"] == ["newest"], done.stderr
-
-
 def test_logs_are_compared_like_tables(tallystick):
     logs = FIXTURES / "inspect"
     done = tallystick(
@@ -202,9 +189,6 @@ def test_blank_truth_does_not_pass_a_gate_by_way_of_a_second_file(tallystick, tm
     done = tallystick(*asked, "--add", "m2.csv", "--gate", "A > B")
     assert done.returncode == 1
     assert "70 of 100 items of A have no true label" in done.stderr
-    done = tallystick(*asked, "--save", "board.csv")
-    assert done.returncode == 1
-    assert "no true label" in done.stderr
 
 
 def test_slices_of_one_table_do_not_drop_the_models_of_another(tallystick, scores):

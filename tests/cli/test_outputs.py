@@ -19,7 +19,6 @@ from tallystick.errors import InputError
         ("judge", "votes.csv", "--html", "votes.csv"),
         ("judge", "votes.csv", "--truth-file", "gold.csv", "--html", "gold.csv"),
         ("judge", "votes.csv", "--known", "gold.csv", "--junit", "gold.csv"),
-        ("compare", "votes.csv", "--save", "votes.csv"),
         ("ask", "votes.csv", "--prompt", "{item}", "--api", "replay:ann", "-o", "votes.csv"),
         (
             "ask",

@@ -80,12 +80,11 @@ def test_two_models_of_one_name_are_refused():
         board.add("x", {"a": 1, "b": 1})
 
 
-def test_a_saved_board_takes_a_new_model(tmp_path):
+def test_a_board_takes_a_new_model_on_the_common_items():
     board = Board.of(
         {"q": ["a", "b", "c"], "doc": ["1", "1", "2"], "x": [1, 0, 1]}, item="q", cluster="doc"
     )
-    board.save(tmp_path / "board.parquet")
-    grown = Board.load(tmp_path / "board.parquet").add("y", {"c": 0.0, "a": 1.0})
+    grown = board.add("y", {"c": 0.0, "a": 1.0})
     assert grown.names == ("x", "y")
     assert grown.items == ("a", "c")
     assert grown.clusters == ("1", "2")
@@ -152,7 +151,7 @@ def test_an_answer_column_of_free_text_is_refused():
 PARTLY = {"q": ["a", "b", "c"], "gold": ["x", None, "y"]}
 
 
-def test_models_with_blank_true_labels_are_not_put_side_by_side_nor_saved(tmp_path):
+def test_models_with_blank_true_labels_are_not_put_side_by_side():
     whole = Board.of(
         {"q": ["a", "b", "c"], "gold": ["x", "x", "y"], "m": ["x", "x", "x"]},
         item="q",
@@ -164,9 +163,6 @@ def test_models_with_blank_true_labels_are_not_put_side_by_side_nor_saved(tmp_pa
             one.beside(other)
     with pytest.raises(InputError, match="no true label"):
         partly.add("o", {"a": 1.0, "b": 1.0})
-    with pytest.raises(InputError, match="no true label"):
-        partly.save(tmp_path / "board.csv")
-    assert not (tmp_path / "board.csv").exists()
 
 
 def test_boards_that_contradict_each_other_on_the_truth_are_refused():

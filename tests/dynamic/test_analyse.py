@@ -14,7 +14,8 @@ from tallystick.verbs.dynamic.experiment import forecast_path
 from tallystick.verbs.dynamic.log import RoundLog
 from tallystick.verbs.dynamic.panel import forecast_panel
 from tallystick.verbs.dynamic.question import AnalyseQuestion
-from tallystick.verbs.dynamic.reading import item_rows, read_log
+from tallystick.verbs.dynamic.reading import item_rows
+from tests.dynamic.logs import read_log
 
 
 def draws(models, items, seed=0, rate=0.6):

@@ -6,7 +6,8 @@ from tallystick.errors import InputError
 from tallystick.table import Roles, conclude
 from tallystick.verbs.dynamic.analyse import analyse
 from tallystick.verbs.dynamic.question import TheoryQuestion
-from tallystick.verbs.dynamic.reading import applies, read_log
+from tallystick.verbs.dynamic.reading import applies
+from tests.dynamic.logs import read_log
 
 
 def table(items=90, seed=0):

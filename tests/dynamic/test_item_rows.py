@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.verbs.dynamic.analyse import analyse
-from tallystick.verbs.dynamic.reading import item_rows, read_log
+from tallystick.verbs.dynamic.reading import item_rows
+from tests.dynamic.logs import read_log
 
 MODELS = ("a", "b", "c", "d")
 

@@ -6,8 +6,9 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.verbs.dynamic import evaluate
-from tallystick.verbs.dynamic.reading import DOOR, log_of, read_log
+from tallystick.verbs.dynamic.reading import DOOR, log_of
 from tallystick.verbs.dynamic.validators import agreements
+from tests.dynamic.logs import read_log
 
 PANEL = {
     "item": ["a", "a", "b", "b", "c", "c"],
@@ -73,13 +74,6 @@ def test_items_tried_in_every_round_make_a_path_and_one_family_of_words_says_rig
 def test_a_bad_log_is_refused_by_what_is_wrong_with_it(columns, message):
     with pytest.raises(InputError, match=message):
         changed(**columns)
-
-
-def test_a_log_in_which_every_item_met_one_model_is_no_panel():
-    with pytest.raises(InputError, match="is a log of attempts, and neither a panel nor a path"):
-        read_log(
-            {"item": list("abc"), "round": [1, 1, 2], "model": ["m"] * 3, "correct": [1, 1, 0]}
-        )
 
 
 def test_models_of_a_long_log_are_chosen_by_the_names_in_its_rows():

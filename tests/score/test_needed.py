@@ -1,7 +1,5 @@
 """Forecasts are ranges, capped by the table."""
 
-import pytest
-
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_forecast import Outlook
 from tallystick.verbs.score import ScoreQuestion, evaluate
@@ -70,10 +68,10 @@ def test_labels_for_a_precision_are_a_range_within_the_outputs():
         [0] * 28 + [1] * 80, [1] * 3 + [0] * 7 + [NONE] * 18 + [1] * 20 + [NONE] * 60
     )
     [system] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
-    found = for_precision(system, 0.03, 0.05)
+    found = for_precision(system, 0.05)
     assert 30 < found.low <= found.high <= 108
     empty = System(name="a", found=None, outlook=None, n=3, n_labels=0)
-    assert isinstance(for_precision(empty, 0.03, 0.05), Unknown)
+    assert isinstance(for_precision(empty, 0.05), Unknown)
 
 
 def test_grading_what_was_forecast_usually_settles_the_pair():
@@ -96,8 +94,3 @@ def test_the_next_step_counts_outputs_of_both_systems():
     assert result.decision == "undecided"
     assert result.needed.count % 2 == 0
     assert result.sentences.next.startswith("Next: ")
-
-
-def test_a_half_is_refused():
-    with pytest.raises(Exception, match="precision"):
-        ScoreQuestion(precision=0.5)

@@ -130,16 +130,13 @@ def key(folder: Path, db: str | None, role: str, name: str, streams: tuple[str, 
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
 )
-@click.option(
-    "--counts-only", is_flag=True, help="Check the counts only, without replaying the batches."
-)
-def check(folder: Path, db: str | None, as_json: bool, counts_only: bool) -> None:
+def check(folder: Path, db: str | None, as_json: bool) -> None:
     """Prove the rows from the batches and the counts from the rows; exit with 1 if they differ."""
     store = _store(folder, db, kept=True)
     try:
         from tallystick.serve.client import check_store
 
-        found = check_store(store, replay=not counts_only)
+        found = check_store(store)
     finally:
         store.close()
     wrong = sum(len(one.problems) for one in found)

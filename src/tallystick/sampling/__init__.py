@@ -5,7 +5,7 @@ budget.
 from __future__ import annotations
 
 from tallystick.sampling.estimate import Replay, difference, plain, replay, stratified
-from tallystick.sampling.policies import Equal, Flips, Masa, Neyman, Policy, Proportional, Uniform
+from tallystick.sampling.policies import Equal, Flips, Masa, Policy, Proportional, Uniform
 from tallystick.sampling.sampler import FAILED, Observed, Sampler, observe
 from tallystick.sampling.strata import (
     Budget,
@@ -21,7 +21,6 @@ __all__ = [
     "Equal",
     "Flips",
     "Masa",
-    "Neyman",
     "Observed",
     "Plan",
     "Policy",

@@ -350,11 +350,11 @@ class Checked:
     problems: tuple[str, ...]
 
 
-def check_store(store: Store, *, replay: bool = True) -> list[Checked]:
+def check_store(store: Store) -> list[Checked]:
     """Check every stream."""
     with store.read() as reader:
         names = [name for (name,) in reader.all("select name from stream order by name")]
-    return [check_stream(store, name, replay=replay) for name in names]
+    return [check_stream(store, name) for name in names]
 
 
 def check_stream(store: Store, name: str, *, replay: bool = True) -> Checked:

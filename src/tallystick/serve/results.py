@@ -252,7 +252,7 @@ RESULTS_ROUTES = (
 
 
 _FILES = frozenset(
-    {"known", "state", "follow", "target_mix", "cost", "fit", "add", "save", "run", "window"}
+    {"known", "state", "follow", "target_mix", "cost", "fit", "add", "run", "window"}
     | {"truth_file", "old_file", "delimiter", "metric_file", "labels_file", "block"}
 )
 """Options that read or write files of the server, or follow a stream: never by HTTP."""

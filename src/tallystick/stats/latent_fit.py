@@ -545,13 +545,6 @@ class LatentBootstrap:
     accuracy: FloatArray
     n_unconverged: int
 
-    def percentile(self, values: FloatArray, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return the percentile interval of any of these arrays: lower ends, upper ends."""
-        if not 0 < level < 1:
-            raise InputError(f"level must be in (0, 1), got {level!r}")
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return low, high
-
 
 def refits(fit: LatentFit, n: int, rng: Rng) -> list[LatentFit]:
     """Return *n* fits to replicas of the data, each with its own spawned generator and the options
@@ -579,7 +572,7 @@ def bootstrap(fit: LatentFit, *, n_replicates: int = 200, rng: Rng) -> LatentBoo
     >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 4)
     >>> codes, _ = simulate(model, 500, rng=1)
     >>> sample = bootstrap(fit(codes, [1] * 500, n_classes=2), n_replicates=20, rng=2)
-    >>> low, high = sample.percentile(sample.accuracy)
+    >>> low, high = np.quantile(sample.accuracy, [0.025, 0.975], axis=0)
     >>> bool((low < 0.85).all() and (high > 0.85).all())
     True
     """

@@ -600,17 +600,6 @@ def from_labels(table: WeakTable, *, strength: float = 1.0) -> LabelModel:
     )
 
 
-def most_active(table: WeakTable, most: int = 10) -> tuple[str, ...]:
-    """Return the weak labels that vote on most rows: the paper's truncation, without which patterns
-    are too many.
-
-    [MP23]_, section 4.1, keeps ten; it does not say which.
-    """
-    active = ((table.votes >= 0) * table.weight[:, None]).sum(axis=0)
-    kept = np.sort(np.argsort(-active, kind="stable")[:most])
-    return tuple(table.weak[int(j)] for j in kept)
-
-
 # Any P(Y | Z) that the user brings: an array, a table of patterns, or an object with
 # predict_proba.
 

@@ -185,8 +185,6 @@ def answer(data: Data, question: CompareQuestion) -> Result:
         _refuse_unnamed_places(board, question)
         if question.bounds is None and question.settings.better == "higher":
             refuse_two_scales(board)
-    if question.save is not None:
-        board.save(question.save)
 
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:
@@ -237,7 +235,7 @@ def _said(note: str) -> tuple[str, ...]:
 
 def _needs_rows(data: Data, question: CompareQuestion) -> bool:
     """Say whether the question needs items one by one, and not only counts of patterns."""
-    more = question.add or question.save or question.gates or question.stop_early
+    more = question.add or question.gates or question.stop_early
     return bool(more or data.rules.never_true) or question.settings.passes is not None
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -254,40 +253,6 @@ class Board:
                     f" {other.names[0]!r}: correct one of the two tables"
                 )
         return here
-
-    def save(self, path: str | Path) -> None:
-        """Write the board (``.parquet``, ``.csv``, …): items, clusters, weights and the score of
-        every model.
-        """
-        from tallystick.table import write_csv
-
-        if self.answers is not None:
-            raise InputError(
-                f"{int((~self.known).sum())} of {self.n} items have no true label, and a saved"
-                " board holds scores only: label all items first, or keep the table of answers"
-            )
-        columns: dict[str, Any] = {"item": list(self.items or range(self.n))}
-        columns |= {"cluster": list(self.clusters)} if self.clusters is not None else {}
-        columns |= {"weight": self.weights} if self.weights is not None else {}
-        clash = [name for name in self.names if name in columns]
-        if clash:
-            raise InputError(
-                f"a model called {clash[0]!r} cannot be saved beside the column of that name:"
-                " rename it"
-            )
-        write_csv(path, columns | {name: self.scores[:, j] for j, name in enumerate(self.names)})
-
-    @classmethod
-    def load(cls, path: str | Path) -> Board:
-        """Read a board that was saved."""
-        from tallystick.table import scan
-
-        with scan(path) as table:
-            held = set(table.columns)
-        item, cluster, weight = (
-            role if role in held else None for role in ("item", "cluster", "weight")
-        )
-        return cls.of(path, item=item, cluster=cluster, weight=weight)
 
 
 def _fresh(name: str, taken: Sequence[str]) -> str:

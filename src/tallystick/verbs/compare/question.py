@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -72,11 +71,6 @@ class CompareQuestion(Question):
     )
     add: tuple[str, ...] = option(
         (), "Another file with models on the same items (needs --item); repeat for more."
-    )
-    save: Path | None = option(
-        None,
-        "Save the results as .parquet or .csv, so that models can be added later.",
-        writes=True,
     )
     gates: tuple[str, ...] = option(
         (),

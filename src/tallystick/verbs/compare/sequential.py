@@ -26,8 +26,6 @@ from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.question import Settings
 from tallystick.verbs.compare.result import NOT_TOLD, ModelRow
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class Stop:

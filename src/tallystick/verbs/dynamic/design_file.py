@@ -61,7 +61,7 @@ def load_design(file: str | Path) -> Design:
 def parse_design(text: str, *, source: str = "design") -> Design:
     r"""Read a design from the text of such a file; *source* is what errors call it.
 
-    >>> parse_design(design_text(parse_design('name = "one"\noutput = "h"\n[steps.h]\ntrain = "initial"'))).trained
+    >>> parse_design('name = "one"\noutput = "h"\n[steps.h]\ntrain = "initial"').trained
     ('h',)
     >>> parse_design('name = "none"\noutput = "h"\n[steps.h]\ntrian = "initial"')
     Traceback (most recent call last):
@@ -113,27 +113,6 @@ def _step(entry: Any, where: str) -> Step:
     if not isinstance(weights, list) or any(type(one) not in (int, float) for one in weights):
         raise InputError(f"{where}.weights must be a list of numbers, got {weights!r}")
     return Step(operation, tuple(inputs), tuple(float(one) for one in weights))
-
-
-def design_text(design: Design) -> str:
-    """Return the TOML text of a design, to be saved and edited."""
-    lines = [f"name = {_quoted(design.name)}", f"output = {_quoted(design.output)}"]
-    for name, step in design.steps.items():
-        inputs = ", ".join(_quoted(source) for source in step.inputs)
-        lines += ["", f"[steps.{_quoted(name)}]"]
-        lines += [
-            f"{step.operation} = {f'[{inputs}]' if step.operation in ('mix', 'vote') else inputs}"
-        ]
-        if step.weights is not None:
-            lines += [f"weights = [{', '.join(repr(float(weight)) for weight in step.weights)}]"]
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    if not escaped.isprintable():
-        raise InputError(f"names in a design file are printable text, got {text!r}")
-    return f'"{escaped}"'
 
 
 def draw_design(design: Design) -> str:

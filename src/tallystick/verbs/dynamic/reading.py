@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -21,13 +20,11 @@ from tallystick.table import (
     Found,
     ItemTable,
     Roles,
-    Table,
     Tally,
     answered,
     gather,
     is_missing,
     is_no_answer,
-    read,
 )
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.words import as_word
@@ -56,43 +53,22 @@ ONE_ROUND = "all items"
 """What the only round of a log without rounds is called."""
 
 
-def read_log(source: Any, **options: Any) -> RoundLog:
-    """Read a log from whatever `tallystick.table.door` takes.
-
-    Parameters
-    ----------
-    source
-        A wide log (one row per item, one column of answers per model) or a long one (one row per
-        item and model, with columns for the model and for whether it was right).
-    **options
-        Roles (*item*, *round*, *truth*, *models*, *model*, *correct*, *prediction*, *validators*,
-        *cost*, *weight*) and the options of reading (*missing*, *coerce*, *labels*, …).
-
-    Examples
-    --------
-    >>> wide = {"round": [1, 1, 2], "gold": list("aba"), "m": list("aab"), "n": list("abb")}
-    >>> read_log(wide, truth="gold").errors.sum(axis=1).tolist()
-    [2, 1]
-    >>> long = {"item": list("xyxy"), "round": [1, 1, 2, 2], "model": ["h", "h", "i", "i"]}
-    >>> path = read_log({**long, "correct": [1, 0, 0, 1]})
-    >>> path.kind, path.errors.tolist()
-    ('path', [[False, True], [True, False]])
-    """
-    data = read(source, DOOR, **options)
-    with nullcontext() if isinstance(source, Data | Table) else data:
-        if is_attempt_table(data.table, data.roles):
-            raise InputError(
-                f"{data.source} is a log of attempts, and neither a panel nor a path: no item was"
-                " answered by two models"
-            )
-        return log_of(data)[0]
-
-
 def log_of(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
     """Return the log that *data* holds, and notes on what was read into it.
 
     Items without a true label are left out and counted in a note: nobody can say who was wrong on
     them.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> wide = {"round": [1, 1, 2], "gold": list("aba"), "m": list("aab"), "n": list("abb")}
+    >>> log_of(read(wide, DOOR, truth="gold"))[0].errors.sum(axis=1).tolist()
+    [2, 1]
+    >>> long = {"item": list("xyxy"), "round": [1, 1, 2, 2], "model": ["h", "h", "i", "i"]}
+    >>> path, _ = log_of(read({**long, "correct": [1, 0, 0, 1]}, DOOR))
+    >>> path.kind, path.errors.tolist()
+    ('path', [[False, True], [True, False]])
     """
     roles = data.roles
     # Labels are read row by row, so weights have no part in that: they are checked on their own.
@@ -540,10 +516,10 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemTable:
 
     Examples
     --------
+    >>> from tallystick.table import read
     >>> from tallystick.verbs.dynamic.analyse import analyse
-    >>> from tallystick.verbs.dynamic.reading import read_log
     >>> table = {"round": [1, 1, 2, 2], "gold": ["a"] * 4, "m": list("abab"), "n": list("abba"), "o": list("acaa")}
-    >>> log = read_log(table, truth="gold", models=["m", "n", "o"])
+    >>> log, _ = log_of(read(table, DOOR, truth="gold", models=["m", "n", "o"]))
     >>> found = item_rows(log, analyse(log)).columns
     >>> found["wrong"], found["vote"], found["check_order"]
     ([0, 3, 1, 1], ['a', 'b', 'a', 'a'], [4, 1, 2, 3])

@@ -859,7 +859,7 @@ def _system_row(
         n_labels=one.n_labels,
         rank_interval=rank,
         by_judge=_by_judge(outputs, s, scored.means, units),
-        needed=for_precision(one, question.precision, question.alpha),
+        needed=for_precision(one, question.alpha),
         **held,
     )
 

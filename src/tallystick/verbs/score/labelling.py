@@ -489,11 +489,11 @@ def first_grades(outputs: Outputs, board: SystemBoard | None) -> FirstGrades | N
     return FirstGrades(items=items, grades=missing, shared=shared, begun=begun, short=short)
 
 
-def for_precision(system: System, half: float, alpha: float) -> LabelRange | Unknown:
-    """Return how many human grades a system needs in all for a half-width."""
+def for_precision(system: System, alpha: float) -> LabelRange | Unknown:
+    """Return how many human grades a system needs in all to be known to ± 3 points."""
     if system.outlook is None:
         return Unknown("too few human grades, or a target mix: nothing can be forecast")
-    return system.outlook.needed(2 * half, alpha=alpha)
+    return system.outlook.needed(0.06, alpha=alpha)
 
 
 def pair_range(pair: SystemPair, alpha: float) -> LabelRange | Unknown:

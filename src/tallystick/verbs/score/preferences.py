@@ -361,7 +361,7 @@ def _row(
         labels_worth=none if one.found is None else one.found.worth,
         rank_interval=Unknown("a pair has no rank: see tiers"),
         by_judge={},
-        needed=for_precision(one, question.precision, question.alpha),
+        needed=for_precision(one, question.alpha),
     )
 
 

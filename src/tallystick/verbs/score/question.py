@@ -1,4 +1,4 @@
-"""What can be asked of systems that judges grade: scale, labels, population, precision, gates."""
+"""What can be asked of systems that judges grade: scale, labels, population, gates."""
 
 from __future__ import annotations
 
@@ -54,9 +54,6 @@ class ScoreQuestion(Question):
         choices=("these", "new"),
     )
     certified: bool = option(False, "Exact intervals instead of shorter approximate ones.")
-    precision: float = option(
-        0.03, "Forecast how many labels are needed to know each score to ± this.", within=(0.0, 0.5)
-    )
     target_mix: Path | Mapping[Label, float] | None = option(
         None,
         "CSV file with the columns slice and share: reweight the answer to this mix of the --by"

@@ -43,7 +43,7 @@ class SystemRow:
     rank_interval
         Between which ranks the system lies; all systems at once.
     needed
-        Human grades in all for the precision asked for.
+        Human grades in all for ± 3 points.
     """
 
     name: str
