@@ -8,7 +8,6 @@ import numpy as np
 
 from tallystick.sampling import Budget, Flips, Plan, Sampler, Strata, history_cells
 from tallystick.verbs.shift import Items
-from tallystick.verbs.shift.change import accuracy_bounds, flip_bounds
 from tallystick.verbs.shift.design import BLIND_SHARE, SumBounds, more_repeats
 from tallystick.verbs.shift.noise import (
     Counts,
@@ -113,13 +112,12 @@ class Run:
     repeats: Repeats
     calls: int
 
-    def present(self) -> tuple[SumBounds, SumBounds]:
-        """Accuracy and flips as if the API were deterministic: the first version's intervals."""
+    def present(self) -> SumBounds:
+        """Return the accuracy as if the API were deterministic: the first version's interval."""
         # With every item asked the first version took the count itself, without a hull.
         census = self.counts.seen.answered.sum() == len(self.counts.items)
         seen = None if census else self.blind.seen
-        accuracy = accuracy_bounds(self.counts, alpha=0.05, by_item=True, blind=seen)
-        return accuracy, flip_bounds(self.counts, alpha=0.05, blind=seen)
+        return noisy_accuracy(self.counts, share=0.0, alpha=0.05, blind=seen)
 
     def accuracy(self, share: float | None = None) -> SumBounds:
         """Return ours, at the measured noise share or at a given one."""

@@ -94,7 +94,7 @@ class Cell:
         case, scores = self.case, self.scores
         old = case.old.answers(rng)
         run = assess(case, old, calls, rng)
-        scores["present"].add(*ends(run.present()[0]), case.accuracy)
+        scores["present"].add(*ends(run.present()), case.accuracy)
         scores["ours"].add(*ends(run.accuracy()), case.accuracy)
         scores["full"].add(*ends(run.accuracy(1.0)), case.accuracy)
         flips = run.flips()

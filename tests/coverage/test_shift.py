@@ -16,8 +16,9 @@ import tallystick.sampling
 import tallystick.verbs.shift
 from tallystick.sampling import Plan, replay
 from tallystick.verbs.shift import Answers, AskDesign, Items, assess, design, part_of
-from tallystick.verbs.shift.change import accuracy_bounds, entry_bounds, flip_bounds, unseen_bounds
+from tallystick.verbs.shift.change import unseen_bounds
 from tallystick.verbs.shift.noise import count
+from tallystick.verbs.shift.noisy import noisy_accuracy, noisy_entries, noisy_flips
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +35,7 @@ CODE = "".join(
     for path in sorted(
         (
             *Path(tallystick.sampling.__path__[0]).rglob("*.py"),
-            *Path(tallystick.shift.__path__[0]).glob("[cdi]*.py"),
+            *Path(tallystick.shift.__path__[0]).glob("[cdn]*.py"),
         )
     )
 )
@@ -140,7 +141,7 @@ def block(plan: Plan, items: Items, new: np.ndarray, seed: int) -> dict[str, Any
         ).seen
         for name, alpha in (("entries", ALPHA), ("simultaneous", ALPHA / cells)):
             entries, unseen = (
-                entry_bounds(counts, alpha=alpha, by_item=True),
+                noisy_entries(counts, shares=0.0, alpha=alpha),
                 unseen_bounds(counts, alpha=alpha),
             )
             low = np.zeros((len(asked), cells))
@@ -151,9 +152,9 @@ def block(plan: Plan, items: Items, new: np.ndarray, seed: int) -> dict[str, Any
             hit[name] = hit[name] + (
                 good.sum(axis=0) if name == "entries" else good.all(axis=1).sum()
             )
-        one = accuracy_bounds(counts, alpha=ALPHA, by_item=True, blind=blind)
+        one = noisy_accuracy(counts, share=0.0, alpha=ALPHA, blind=blind)
         hit["accuracy"] += inside(one.low, one.high, accuracy).sum()
-        one = flip_bounds(counts, alpha=ALPHA, blind=blind)
+        one = noisy_flips(counts, share=0.0, alpha=ALPHA, blind=blind)
         hit["flips"] += inside(one.low, one.high, (new != items.old).mean()).sum()
     return {name: value.tolist() for name, value in hit.items()}
 

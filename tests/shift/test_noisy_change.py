@@ -4,9 +4,14 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
 from tallystick.verbs.shift import Items
-from tallystick.verbs.shift.change import accuracy_bounds, entry_bounds, flip_bounds
+from tallystick.verbs.shift.design import minus, sum_bounds
 from tallystick.verbs.shift.noise import count
-from tallystick.verbs.shift.noisy import noisy_accuracy, noisy_entries, noisy_flips
+from tallystick.verbs.shift.noisy import (
+    noisy_accuracy,
+    noisy_entries,
+    noisy_flips,
+    sample_of,
+)
 
 
 @pytest.fixture
@@ -33,15 +38,26 @@ def same(one, other):
 
 
 def test_without_noise_and_hull_it_is_the_change_of_a_deterministic_api(table):
+    """Gains (new in the cell, old not) minus losses, each a stratified share."""
     counts = counted(table)
+    seen, sample = counts.seen, sample_of(counts.seen)
+
+    def change(new, old, same, gain, loss):
+        return minus(
+            sum_bounds(new - same, sample, alpha=0.05, possible=gain),
+            sum_bounds(old - same, sample, alpha=0.05, possible=loss),
+            sample,
+        )
+
+    right = counts.right
+    was_right = np.bincount(counts.strata.of, weights=counts.items.old == counts.items.truth)
+    tables = [part[:, right].sum(axis=-1).astype(float) for part in (seen.new, seen.old, seen.same)]
     same(
         noisy_accuracy(counts, share=0, alpha=0.05),
-        accuracy_bounds(counts, alpha=0.05, by_item=True),
+        change(*tables, was_right < counts.strata.sizes, was_right > 0),
     )
-    same(
-        noisy_entries(counts, shares=0, alpha=0.05), entry_bounds(counts, alpha=0.05, by_item=True)
-    )
-    same(noisy_flips(counts, share=0, alpha=0.05), flip_bounds(counts, alpha=0.05))
+    flips = (seen.answered - seen.same.sum(axis=-1)).astype(float)
+    same(noisy_flips(counts, share=0, alpha=0.05), sum_bounds(flips, sample, alpha=0.05))
 
 
 def test_each_entry_gets_its_own_noise(table):

@@ -210,8 +210,7 @@ def special(verb: str) -> Callable[[Call], bool] | None:
 # Long work shows that it goes on: one line on a terminal, with the seconds, and nothing
 # elsewhere.
 #
-# How long a count or a fit takes is not known ahead, so there is no bar to fill; verbs that ask
-# an
+# How long a count or a fit takes is not known ahead, so there is no bar to fill; verbs that ask an
 # API have one (`tallystick.cli.deliver`).
 
 

@@ -64,7 +64,7 @@ def system_of(chat: ChatOptions, columns: Sequence[str]) -> str | None:
 
 
 def chat_messages(prompt: str, columns: Sequence[str]) -> list[Json]:
-    """Return the messages as a template: ``{column}`` is filled in, ``{{`` and ``}}`` are braces."""
+    """Return the messages as a template; ``{{`` and ``}}`` are braces."""
     check_fields(prompt, columns, "the prompt")
     return [{"role": "user", "content": prompt}]
 

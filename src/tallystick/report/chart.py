@@ -205,8 +205,7 @@ def picture(figure: Figure) -> Picture:
 
 # A drawing as HTML for a page: plots are tables, and text keeps its size at every width.
 #
-# Across, everything is placed in per cent of the track, so the same markup fits a phone and a
-# wide
+# Across, everything is placed in per cent of the track, so the same markup fits a phone and a wide
 # screen. Lines with many points live in an inner SVG that is stretched; their strokes are not.
 
 

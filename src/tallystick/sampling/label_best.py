@@ -313,11 +313,9 @@ def _gaps(values: Floats) -> Floats:
 # Who competes for the first place: k models by their answers, or k systems by their outputs.
 #
 # `Contest` holds the answers of models: items of one stratum on which all models answer alike are
-# one
-# cell, and only items on which the live models differ need a label. `JudgedContest` holds systems
-# whose outputs people grade: any item may tell two of them apart, and what judges made of an
-# output
-# only says how likely it is to pass.
+# one cell, and only items on which the live models differ need a label. `JudgedContest` holds
+# systems whose outputs people grade: any item may tell two of them apart, and what judges made of
+# an output only says how likely it is to pass.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

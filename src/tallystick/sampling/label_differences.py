@@ -296,10 +296,8 @@ def _verdict(
 # Who is better, by the labels of a session: one rule, whoever asks.
 #
 # ``label`` asks after every batch, and ``score`` when it reads the session as truth. Both get the
-# answer from here, so a verdict that one of them gave is never withdrawn by the other. The
-# evidence
-# is anytime valid: E-values of two systems by (W7), of several by (W8). The largest E-value so
-# far
+# answer from here, so a verdict that one of them gave is never withdrawn by the other. The evidence
+# is anytime valid: E-values of two systems by (W7), of several by (W8). The largest E-value so far
 # also gives a p-value that holds whenever one looks,
 #
 # .. math:: p_{ab} = \min\bigl(1, 1/\max_t E_t(D_{ab} \le 0)\bigr)   \tag{W13}

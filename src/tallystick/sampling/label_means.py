@@ -19,19 +19,16 @@ HALVINGS = 40
 
 # What one draw says of the mean of all items: its value, put right by a guess for the rest.
 #
-# Before a draw, :math:`x` is the sum of the values so far, :math:`R_h` the items of stratum h
-# that
+# Before a draw, :math:`x` is the sum of the values so far, :math:`R_h` the items of stratum h that
 # are left, :math:`g_h` the guess of their mean and :math:`q_h` the probability of the stratum. A
-# draw
-# from stratum h with value y gives
+# draw from stratum h with value y gives
 #
 # .. math:: Z = A + c_h (y - g_h), \qquad A = \frac{x + \sum_h R_h g_h}{N}, \quad
 #           c_h = \frac{R_h}{N q_h}, \quad g_h = \frac{x_h + 4 \pi_h}{k_h + 4}   \tag{W3}
 #
 # whose expectation given the past is the mean of all N values, *exactly and whatever the guesses
-# are*: :math:`\sum_h q_h c_h (\bar y_h - g_h) = \sum_h R_h (\bar y_h - g_h)/N`. A good guess
-# makes Z
-# vary less. The guesses are frozen while a batch is drawn, like the probabilities.
+# are*: :math:`\sum_h q_h c_h (\bar y_h - g_h) = \sum_h R_h (\bar y_h - g_h)/N`. A good guess makes
+# Z vary less. The guesses are frozen while a batch is drawn, like the probabilities.
 
 
 PRIOR_LABELS = 4.0

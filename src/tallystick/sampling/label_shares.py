@@ -194,8 +194,7 @@ def _check(alpha: float) -> None:
 #
 # The mathematics is :mod:`tallystick.stats.adverse_binary` (AL1, AL2). This file only adds what a
 # labelling session needs besides: values that are fractions (two readers who disagree count one
-# half, grades lie between 0 and 1), and items that were skipped, which count as the least value
-# for
+# half, grades lie between 0 and 1), and items that were skipped, which count as the least value for
 # the low end and as the largest for the high end.
 
 
@@ -298,8 +297,7 @@ def planned_shares(
 # The mean of a session's values at a planned stop, each skip counted both ways.
 #
 # Passes and fails are counted, and the interval is that of a share (`planned_share`). Grades and
-# the
-# differences of two systems take more values, and have the likelihood of these values (AL19).
+# the differences of two systems take more values, and have the likelihood of these values (AL19).
 
 
 def planned_mean(

@@ -339,16 +339,13 @@ def stratum_means(
 # .. math:: q_h = \tfrac12 \frac{R_h}{\sum_j R_j} + \tfrac12 \frac{R_h s_h}{\sum_j R_j s_j},
 #           \qquad s_h = \sqrt{p_h (1 - p_h)}, \quad p_h = \frac{x_h + 2}{k_h + 4}   \tag{W1}
 #
-# and inside the stratum every item that was not drawn yet is equally likely. The spreads are
-# frozen
-# while a batch is drawn; the :math:`R_h` are not. A stratum of spread 0 takes no part in its
-# batch,
+# and inside the stratum every item that was not drawn yet is equally likely. The spreads are frozen
+# while a batch is drawn; the :math:`R_h` are not. A stratum of spread 0 takes no part in its batch,
 # and equal spreads draw uniformly.
 #
 # The journal keeps every draw and the spreads of every batch, so each probability can be computed
-# again. Values are read in draw order up to the first one that is missing: any prefix of the
-# draws is
-# a valid sample, so a person may stop in the middle of a batch that is shown in draw order.
+# again. Values are read in draw order up to the first one that is missing: any prefix of the draws
+# is a valid sample, so a person may stop in the middle of a batch that is shown in draw order.
 
 
 SpreadRule: TypeAlias = Callable[[Ints, Floats, int], Floats]

@@ -520,9 +520,9 @@ HOOKS_ROUTES = (
 # Calls that leave the service: to whom they may go, and how.
 #
 # A name is resolved once and the connection goes to that very address: asking DNS a second time
-# would
-# let its owner answer the check with a public address and the call with a private one. Nothing is
-# followed, little is read, and private addresses are refused unless the operator listed the host.
+# would let its owner answer the check with a public address and the call with a private one.
+# Nothing is followed, little is read, and private addresses are refused unless the operator listed
+# the host.
 
 
 SECONDS = 10.0

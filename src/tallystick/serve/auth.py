@@ -134,16 +134,13 @@ def _is_our_user(*, there: int, here: int) -> bool:
 
 # Who asks: keys, sessions of the pages, and the rule of the loopback.
 #
-# A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256 is kept, so no
-# secret of
-# the server can be lost.
+# A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256 is kept, so no secret
+# of the server can be lost.
 #
 # A request without a key is trusted only while there has never been an admin key and the service
 # listens on loopback. It must come from this machine, ask for this machine by name, and show no
-# sign
-# of a proxy. A foreign site that rebinds its name fails the test of the name, and a page of a
-# foreign
-# site that posts here fails the test of its origin.
+# sign of a proxy. A foreign site that rebinds its name fails the test of the name, and a page of a
+# foreign site that posts here fails the test of its origin.
 
 
 ROLES = ("read", "write", "label", "admin")

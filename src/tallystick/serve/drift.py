@@ -339,12 +339,9 @@ DRIFT_ROUTES = (
 
 # What the drift test may see of a row: the votes that came within its own settle time.
 #
-# Every row gets the same time, counted from its own arrival. If all rows of a window were read
-# when
-# the window closes, early rows would have had hours for their late votes and the last ones
-# minutes:
-# the share of missing votes would rise inside every window, and with it the number of false
-# alarms
+# Every row gets the same time, counted from its own arrival. If all rows of a window were read when
+# the window closes, early rows would have had hours for their late votes and the last ones minutes:
+# the share of missing votes would rise inside every window, and with it the number of false alarms
 # (measured on quiet days: 1.5 per 10,000 items instead of the promised 0.05).
 
 

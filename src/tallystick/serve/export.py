@@ -302,8 +302,7 @@ RETENTION_JOBS = (
 #
 # Every night the counts of every stream are held against its rows, and a tenth of the streams is
 # replayed from its batches, so that each stream is proved every ten days. It runs in a process of
-# its
-# own: questions and posts do not wait for it.
+# its own: questions and posts do not wait for it.
 
 
 _DAY = 86_400.0

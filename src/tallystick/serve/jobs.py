@@ -258,8 +258,7 @@ class JobLoop:
 # Figures for Prometheus: how much came, how long it took, what was noticed and spent.
 #
 # Names of streams, judges and watches are labels; items and votes never are: their number grows,
-# and
-# they are nobody's business.
+# and they are nobody's business.
 
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -231,26 +231,21 @@ def _spread(
 
 # With which probability each labelled row was chosen.
 #
-# A frame takes a row of stratum h with a known probability :math:`p_h`. People read in the order
-# of
+# A frame takes a row of stratum h with a known probability :math:`p_h`. People read in the order of
 # the draw, so what has been read before the first open draw is a random sample too: a share r of
-# the
-# draws takes a row with probability :math:`r p_h`. A row that was in the population of several
-# frames
-# was chosen with probability
+# the draws takes a row with probability :math:`r p_h`. A row that was in the population of several
+# frames was chosen with probability
 #
 # .. math:: \pi = 1 - \prod_f (1 - r_f p_{fh})   \tag{Q1}
 #
 # A label that nobody drew (it came with a record, or a person volunteered it) and that was there
 # before the first draw that could have taken its row stands for itself only: :math:`\pi = 1`. Any
-# other was given to a row that a draw had left out; it says nothing of other rows, and is left
-# out
-# unless it is asked for. Where no draw has been read, every label counts, as on
-# the command line, and `doubts` names what that takes for granted.
+# other was given to a row that a draw had left out; it says nothing of other rows, and is left out
+# unless it is asked for. Where no draw has been read, every label counts, as on the command line,
+# and `doubts` names what that takes for granted.
 #
-# ``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for
-# them a
-# row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even
+# ``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for them
+# a row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even
 # sample. (W1) is half proportional, so within one frame few labels are lost.
 
 

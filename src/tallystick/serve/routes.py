@@ -600,8 +600,7 @@ def misread(
 # Another spelling of a label that a column has: kept as that label, or refused.
 #
 # One program that writes ``1.0`` where the others write ``1`` would give a column two labels, and
-# no
-# question could be answered from it any more (`tallystick.table.check_vocabulary`).
+# no question could be answered from it any more (`tallystick.table.check_vocabulary`).
 
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.0+)?")

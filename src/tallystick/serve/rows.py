@@ -239,8 +239,7 @@ def learn(reader: Reader, book: StreamBook, wanted: set[int], patterns: dict[int
 # Between which rows the labels of a stream stand: what counts do not know.
 #
 # Labels on one block of rows speak for the others only if rows come in random order. The command
-# line
-# warns of that from the order of the rows, and so does a stream.
+# line warns of that from the order of the rows, and so does a stream.
 
 
 _GLANCE = 2_000

@@ -566,9 +566,8 @@ WATCH_RUNS_JOBS = (
 # The operator's own watches: ``watches.json`` in the folder of the service.
 #
 # Only here may a watch name ``python:`` or ``command:``, which run code on this machine. The file
-# holds one object per watch, by name, with the fields of `WatchOrder`; ``items`` may be the name
-# of a
-# table beside it. It is read when the service starts.
+# holds one object per watch, by name, with the fields of `WatchOrder`; ``items`` may be the name of
+# a table beside it. It is read when the service starts.
 
 
 FILE = "watches.json"

@@ -387,8 +387,7 @@ def find_stream(reader: Reader, name: str) -> StreamRecord:
 #
 # Everywhere else errors are caught by their name. Here any error is taken, and whoever opened the
 # boundary has to answer for it: the request is told, the job is kept and tried again, the log has
-# the
-# trace.
+# the trace.
 
 
 class Boundary:

@@ -349,8 +349,7 @@ def _two_digits(value: float, *, up: bool) -> int:
 
 # Exact intervals for the same questions: coverage is at least nominal, always.
 #
-# Shares invert hypergeometric tests in two strata. Means and differences bet against each
-# possible
+# Shares invert hypergeometric tests in two strata. Means and differences bet against each possible
 # value, without replacement, on labels that are adjusted by what earlier labels taught.
 
 

@@ -314,10 +314,8 @@ def _rows(labels: Vector, consensus: Vector, n: int) -> tuple[Floats, Floats]:
 # The mean of bounded numbers from labels drawn by strata: their own likelihood (AL19).
 #
 # The binary formula (AL1, AL2) asks how often a label is 1. Grades and differences of two systems
-# take more values than two, and most differences are 0. Writing D as (D + 1)/2 and treating it as
-# a
-# share would let every 0 count as a coin toss: with 50 labelled items the interval of a
-# difference
+# take more values than two, and most differences are 0. Writing D as (D + 1)/2 and treating it as a
+# share would let every 0 count as a coin toss: with 50 labelled items the interval of a difference
 # was ± .32 where ± .13 is enough. Here the values themselves carry the likelihood.
 
 

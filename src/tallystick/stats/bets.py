@@ -106,8 +106,7 @@ def _logs(log_e: npt.ArrayLike) -> BinomialFloats:
 
 # Capital that bets against a mean: which means it has refuted, for many gamblers at once.
 #
-# A gambler on larger values pays the fair price :math:`s_i m - o_i` of each draw if the mean is
-# m,
+# A gambler on larger values pays the fair price :math:`s_i m - o_i` of each draw if the mean is m,
 # stakes :math:`\lambda_i`, and never more than the share c of the capital on one draw:
 #
 # .. math:: K_t(m) = \prod_{i \le t} \bigl(1 + \lambda_i (x_i - s_i m + o_i)\bigr), \qquad
@@ -314,12 +313,10 @@ def crossing(rising: Rising, start: Floats, low: float, high: float) -> Floats:
 #
 # .. math:: \exp\bigl(λ y - ψ(λ)\, y^2\bigr) \le 1 + λ y, \qquad ψ(λ) = -\ln(1 - λ) - λ   \tag{E2}
 #
-# (Fan, Grama and Liu's inequality, checked in the tests), so :math:`\exp(λ \sum y - ψ(λ) \sum
-# y^2)`
+# (Fan, Grama and Liu's inequality, checked in the tests), so :math:`\exp(λ \sum y - ψ(λ) \sum y^2)`
 # never grows on average, and neither does a mixture over λ. The order of the items is not needed:
 # moments that were counted on shards will do. The price against betting item by item, which sees
-# the
-# order, is a wider interval: about twice that of a t interval.
+# the order, is a wider interval: about twice that of a t interval.
 
 
 LAMBDAS: BinomialFloats = np.geomspace(0.58, 1e-3, 16)

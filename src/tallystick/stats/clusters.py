@@ -365,8 +365,7 @@ def cluster_values(
 # The subsets of clusters that a sign-flip test runs over: all of them, or 10,000.
 #
 # Flipping the signs of some clusters is the same as choosing the subset P whose signs stay. Tests
-# and
-# intervals of every pair read the same subsets, so a p-value and an interval can never disagree
+# and intervals of every pair read the same subsets, so a p-value and an interval can never disagree
 # because of chance, and all pairs keep their dependence.
 
 

@@ -357,11 +357,9 @@ def mover_ratio(
 
 # Many intervals at once: the array form of :class:`tallystick.results.Interval`.
 #
-# One rule holds for the whole subpackage: scalars in, an ``Interval`` out; arrays in,
-# ``Intervals``
+# One rule holds for the whole subpackage: scalars in, an ``Interval`` out; arrays in, ``Intervals``
 # out, in the shape to which the arguments broadcast. What takes rows (of values, of strata) gives
-# one
-# interval a row; one sequence is one row.
+# one interval a row; one sequence is one row.
 
 
 Floats: TypeAlias = NDArray[np.float64]

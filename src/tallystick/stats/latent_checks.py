@@ -114,10 +114,8 @@ def vote_table(codes: IntArray, n_labels: int) -> FloatArray:
 #
 # The consensus is the label with most support. Neither the vote share nor the posterior of
 # Dawid-Skene is a probability of being right: on 19 real panels the calibration error of the
-# support
-# was .119, of Dawid-Skene .182, and up to .28 and .50. Print it as "support"; with 20 random
-# labels
-# use :func:`calibrate`.
+# support was .119, of Dawid-Skene .182, and up to .28 and .50. Print it as "support"; with 20
+# random labels use :func:`calibrate`.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -333,9 +331,8 @@ def _observed(votes: Votes) -> tuple[FloatArray, FloatArray]:
 #     Q_{iy} = (1-h)\,\pi_y \prod_j C_{j y v_{ij}} / D_i, \qquad
 #     r_i = h \prod_j g_{j v_{ij}} / D_i   \tag{U1}
 #
-# where :math:`D_i` is the sum of the K + 1 numerators and products run over the votes present.
-# The M
-# step is
+# where :math:`D_i` is the sum of the K + 1 numerators and products run over the votes present. The
+# M step is
 #
 # .. math::
 #     \pi_y \propto \sum_i Q_{iy}, \qquad

@@ -182,10 +182,8 @@ def _refit(fit: LatentFit, drawn: Votes) -> LatentFit:
 #
 # .. math:: a_j = \sum_y \pi_y C_{jyy}   \tag{U11}
 #
-# on the logit scale. Votes that a judge never cast are left out, or the information is singular.
-# On
-# weak panels the interval fails (.62 for the strong judge among .9 .6 .6), so it is withheld
-# unless
+# on the logit scale. Votes that a judge never cast are left out, or the information is singular. On
+# weak panels the interval fails (.62 for the strong judge among .9 .6 .6), so it is withheld unless
 # the third best accuracy when answered is at least .7. Even then it holds only if the judges err
 # independently: the worst panel that passed covered .86.
 

@@ -263,17 +263,15 @@ def _named(problem: Problem, run: Climb, votes: Votes, options: LatentOptions) -
 #     s_{i,jyv} = r_{iy}\,(1[x_{ij} = v] - C_{jyv})\,1[x_{ij} \ne -1]   \tag{L4}
 #
 # With the score :math:`s_i^y` that pattern i would have if its class were known to be y, the
-# observed
-# information is
+# observed information is
 #
 # .. math::
 #     I = J + \sum_i w_i s_i s_i' - \sum_i w_i \sum_y r_{iy} s_i^y s_i^{y\prime}   \tag{L5}
 #
 # where J, block by block :math:`n\,(\mathrm{diag}\,p - p p')`, is what complete data would tell.
-# The
-# middle term alone is the *outer* form. For three binary judges, where the fit is saturated, both
-# have the inverse that the delta method gives on the multinomial frequencies; with nearly as many
-# parameters as items the outer form is far too wide.
+# The middle term alone is the *outer* form. For three binary judges, where the fit is saturated,
+# both have the inverse that the delta method gives on the multinomial frequencies; with nearly as
+# many parameters as items the outer form is far too wide.
 
 
 MOST_PARAMETERS = 10_000

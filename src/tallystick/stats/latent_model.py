@@ -275,9 +275,8 @@ class LatentOptions:
 # Votes as arrays: the checked input of the latent-class model, and its one-hot operator.
 #
 # Every sum that the model needs is a product with the one-hot matrix :math:`X` (patterns x all
-# votes
-# of all judges). It is dense when most judges vote on most items and sparse when most votes are
-# missing; nothing else in this package knows which.
+# votes of all judges). It is dense when most judges vote on most items and sparse when most votes
+# are missing; nothing else in this package knows which.
 
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -462,8 +461,7 @@ def _integers(name: str, values: npt.ArrayLike, *, ndim: int | None = None) -> I
 #
 # The parameters are one array, classes x (1 + all votes): the class balance, then every judge's
 # confusion columns. With weights :math:`w_i` and responsibilities :math:`r_{iy} = P(y \mid x_i)`
-# one
-# step is
+# one step is
 #
 # .. math::
 #     \pi_y \propto b_y + \sum_i w_i r_{iy}, \qquad
@@ -707,9 +705,8 @@ def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
 # .. math:: \partial\,\text{objective} / \partial \eta_{jyv} = N_{jyv} - N_{jy\cdot}\,C_{jyv}
 # \tag{L7}
 #
-# and likewise for the class balance. L-BFGS remembers the curvature along the ridge and crosses
-# it in
-# some fifty steps. It never ends below its start. EM goes on from there and decides what has
+# and likewise for the class balance. L-BFGS remembers the curvature along the ridge and crosses it
+# in some fifty steps. It never ends below its start. EM goes on from there and decides what has
 # converged.
 
 

@@ -367,8 +367,7 @@ def _sharpened(
 #
 # .. math:: x_t = (xM - F)/(M - t)   \tag{E3}
 #
-# and a product of likelihood ratios against :math:`x_t` is an e-process for every population on
-# the
+# and a product of likelihood ratios against :math:`x_t` is an e-process for every population on the
 # null's side of x. Two mixtures, fixed beforehand:
 #
 # * *below*, evidence that the share is under x (null: at least xM events): .8 on "no event at

@@ -290,8 +290,7 @@ def _quantile(power: float) -> float:
 # .. math:: r^* = \max\Bigl(1, \sqrt{\frac{\text{price of item}}{\text{price of run}} \cdot
 #           \frac{σ_w^2}{σ_b^2}}\Bigr)   \tag{R4}
 #
-# docs/theory/compare.md, *Several runs per item*. If items are free, buy items: at equal runs r =
-# 2
+# docs/theory/compare.md, *Several runs per item*. If items are free, buy items: at equal runs r = 2
 # has 1.23-1.76 times the variance of r = 1.
 
 

@@ -204,10 +204,8 @@ def paired_scores(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Floats, 
 # Which order of several systems is shown: tests of every direction, stepped down.
 #
 # Each ordered pair has a hypothesis, "a is not better than b". A claim is a rejection, and it is
-# wrong if a is worse than b or as good. Holm's rule on the pairs counts each pair once, so it
-# does
-# not protect the *direction* of a later claim. Here directions are counted, and logic says how
-# many
+# wrong if a is worse than b or as good. Holm's rule on the pairs counts each pair once, so it does
+# not protect the *direction* of a later claim. Here directions are counted, and logic says how many
 # of them can still be true.
 
 

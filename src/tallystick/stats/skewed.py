@@ -111,11 +111,9 @@ def _hall(t: float, skewness: Floats, root: float) -> Floats:
 
 # Two models by an unbounded score: which summary of the sample can be relied on.
 #
-# The mean of a skewed score is settled only by a large sample. (K4) says how large; where it is
-# not
+# The mean of a skewed score is settled only by a large sample. (K4) says how large; where it is not
 # reached the typical ratio is printed instead, or the signs. docs/theory/compare.md, *Skewed
-# scores*. Print with each of them "assumes that nothing rarer than 1 in n/3 calls moves the
-# mean".
+# scores*. Print with each of them "assumes that nothing rarer than 1 in n/3 calls moves the mean".
 
 
 Shown = Literal["mean", "ratio", "signs"]

@@ -286,10 +286,8 @@ class WatchOptions:
 # Bet on ranks: an alarm whose false alarms are bounded, whatever the rate was before.
 #
 # Each block of a series gives a share :math:`z_t`, rounded to 1/200. If blocks are exchangeable,
-# its
-# rank among all blocks so far is uniform and independent of the earlier ranks, so nothing about
-# the
-# series needs to be known or fitted:
+# its rank among all blocks so far is uniform and independent of the earlier ranks, so nothing about
+# the series needs to be known or fitted:
 #
 # .. math::
 #     U_t = \frac{\#\{i \le t: z_i < z_t\} + \theta_t\, \#\{i \le t: z_i = z_t\}}{t}, \qquad
@@ -565,8 +563,7 @@ def _normal_quantile(u: FloatArray) -> FloatArray:
 #     R^k \leftarrow (R^k + 1)\left(1 + \lambda_k (x - c) \frac{\pi_{min}}{\pi_i}\right), \qquad
 #     \lambda_k = \min\!\left(\frac{\{.05, .1, .2\}}{x (1-x)}, \frac{.9}{1 - x}\right)   \tag{S5}
 #
-# Alarm when the mean of the three reaches :math:`T/\alpha`, T in labels: while accuracy is at
-# least
+# Alarm when the mean of the three reaches :math:`T/\alpha`, T in labels: while accuracy is at least
 # x, the chance of an alarm in T labels is at most :math:`\alpha`.
 
 

@@ -451,9 +451,8 @@ def change_point(values: npt.ArrayLike) -> ChangePoint:
 # freedom.
 #
 # Cells expected under 5 become one cell; while that is under 5, the next smallest joins it;
-# patterns
-# unseen before go there too. With two judges Dawid-Skene is not identified, so a change of mix
-# cannot be tested. One judge alone allows no name at all.
+# patterns unseen before go there too. With two judges Dawid-Skene is not identified, so a change of
+# mix cannot be tested. One judge alone allows no name at all.
 
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

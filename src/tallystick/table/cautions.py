@@ -386,8 +386,7 @@ def _likely(table: Table, taken: Collection[str]) -> list[str]:
 
 # Rows that ask the same: forty prompts, each of them twenty-five times, are not a thousand items.
 #
-# A number in front of every row makes it look like an item of its own. What was asked shows that
-# it
+# A number in front of every row makes it look like an item of its own. What was asked shows that it
 # is not, and every interval from such rows is too narrow.
 
 
@@ -445,11 +444,9 @@ def repeated_question(data: Data) -> RepeatedQuestion | None:
 
 # Items that have several rows although one is expected: copies of a row, or several criteria.
 #
-# A file that was appended twice holds rows that are equal in every column. Counted twice, they
-# make
+# A file that was appended twice holds rows that are equal in every column. Counted twice, they make
 # every interval too narrow. Rows that answer different questions about one output (helpful,
-# harmless)
-# are told apart by a column of criteria, and are answered one by one.
+# harmless) are told apart by a column of criteria, and are answered one by one.
 
 
 _REPEATED_ROWS_MOST_ROWS = 2_000_000

@@ -19,11 +19,9 @@ from tallystick.results.numbers import about, count
 
 # What a label is, when two labels are the same, and in which order labels come.
 #
-# Python says ``1 == True == 1.0``. Here 1, ``"1"`` and True are three labels, but 1.0 is the
-# label 1:
-# pandas turns a column of integers with a gap into floats, and the same vote must not become
-# another
-# one because a neighbour is missing. Every table of labels is keyed by :func:`identity`.
+# Python says ``1 == True == 1.0``. Here 1, ``"1"`` and True are three labels, but 1.0 is the label
+# 1: pandas turns a column of integers with a gap into floats, and the same vote must not become
+# another one because a neighbour is missing. Every table of labels is keyed by :func:`identity`.
 
 
 Label: TypeAlias = bool | int | float | str | None
@@ -122,14 +120,12 @@ def too_many(column: str, distinct: int, example: Sequence[Any] = ()) -> InputEr
 # Which cells hold no answer: the rule in Python and the same rule in SQL.
 #
 # Blank cells, NaN and None are missing, and so are the tokens that the user names. A token is
-# compared with the text of a cell, blanks around it left out. A token that is a number is
-# compared by
-# value too: ``"-1"`` means the integer -1, the number -1.0 and the text of either. Tokens for
+# compared with the text of a cell, blanks around it left out. A token that is a number is compared
+# by value too: ``"-1"`` means the integer -1, the number -1.0 and the text of either. Tokens for
 # booleans match in upper and lower case.
 #
 # `is_missing` is the Python rule, `without_missing` its SQL twin; tests/values/test_missing.py
-# holds
-# the two equal on any text, number, boolean and token.
+# holds the two equal on any text, number, boolean and token.
 
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -311,10 +307,8 @@ def is_nan(number: str) -> str:
 # One spelling of each label over all columns, or the call is refused.
 #
 # A judge that answers ``1`` and one that answers ``"1"`` never agree, and nothing in the result
-# would
-# show why. So labels that a reader would take for the same are refused when they meet in one
-# call,
-# unless the caller asks to coerce them.
+# would show why. So labels that a reader would take for the same are refused when they meet in one
+# call, unless the caller asks to coerce them.
 
 
 LARGEST = 2**53
@@ -531,11 +525,9 @@ def double(number: float) -> str:
 #
 # and exact where neither table has more than 256 rows.
 #
-# Items alone do not say that rows are the same: ids may start again at 1 in each file, or two
-# files
+# Items alone do not say that rows are the same: ids may start again at 1 in each file, or two files
 # may hold two systems on the same questions. Rows are called the same if the votes agree too,
-# clearly
-# more often than they would by chance (S2).
+# clearly more often than they would by chance (S2).
 
 
 MOST = 256

@@ -253,12 +253,9 @@ def _count_wide(
 # What a tally has counted already, so that nothing is counted twice.
 #
 # A file or a stream is known by the SHA-256 of its content, whatever its name; a batch by the id
-# that
-# its caller gives. The same rows in another file, such as a later export that holds the earlier
-# one,
-# are found by a sketch of their items. Data in memory has none of these, and so takes no part in
-# the
-# check.
+# that its caller gives. The same rows in another file, such as a later export that holds the
+# earlier one, are found by a sketch of their items. Data in memory has none of these, and so takes
+# no part in the check.
 
 
 _BATCH = "batch:"
@@ -410,8 +407,7 @@ _NO_ITEMS = ItemSketch()
 
 # The heart of counting: rows of small bytes become counts, many rows an instruction.
 #
-# Two ways to count a chunk of rows, a chunk being so short that everything between the columns
-# and
+# Two ways to count a chunk of rows, a chunk being so short that everything between the columns and
 # the table stays in the processor's cache:
 #
 # - **Bits.** Of a few 0/1 columns every count follows from the sizes of the intersections, and

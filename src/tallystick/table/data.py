@@ -557,8 +557,7 @@ def _batches(table: Table, cells: Sequence[str]) -> Any:
 # here.
 #
 # A service answers from counts that it keeps. Whatever would be warned of in the rows must be
-# warned
-# of in their counts, so each check has one rule and two readers: SQL for rows, this file for
+# warned of in their counts, so each check has one rule and two readers: SQL for rows, this file for
 # counts.
 
 

@@ -490,13 +490,10 @@ def _seen(left_out: Mapping[str, str]) -> str:
 # Numbers that usually mean "no answer": 0 beside grades from 1 to 5, -1, 99, 999.
 #
 # Such a code is a number like any other to every method, and it moves a mean far more than an
-# honest
-# answer could. A number is doubted where it is one of the usual codes, lies at the end of its
-# column,
-# and stands apart from all other cells. Where it moves the mean of its column by more than chance
-# would, the user is asked. Otherwise, and where the user has said between what scores lie, a
-# warning
-# names the column, the number of cells and the option.
+# honest answer could. A number is doubted where it is one of the usual codes, lies at the end of
+# its column, and stands apart from all other cells. Where it moves the mean of its column by more
+# than chance would, the user is asked. Otherwise, and where the user has said between what scores
+# lie, a warning names the column, the number of cells and the option.
 
 
 Floats = NDArray[np.float64]
@@ -708,8 +705,7 @@ def _are_silent(words: Iterable[str]) -> bool:
 
 # The column of true answers, found by its whole name: models beside it hold answers, not scores.
 #
-# Predictions of 0 and 1 look like scores. Their means say nothing about who is right, and the
-# model
+# Predictions of 0 and 1 look like scores. Their means say nothing about who is right, and the model
 # that says 1 most often would be the best.
 
 

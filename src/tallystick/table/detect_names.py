@@ -613,13 +613,10 @@ def _without_digits(word: str) -> str:
 # Which way a score is better, by its name: of a loss, a cost or a rank less is better.
 #
 # A table says ``nll``, ``wer`` or ``rank_A`` and nobody says which way is better. Read the wrong
-# way
-# round, the worst model is named the best. One rule serves every verb: the words of a name are
-# looked
-# at one by one, a word that turns the meaning round (``error_free``, ``neg_mean_squared_error``,
-# ``tokens_per_second``, ``toxicity_detection_f1``) is heeded, and the caller says in a note what
-# was
-# taken from which name.
+# way round, the worst model is named the best. One rule serves every verb: the words of a name are
+# looked at one by one, a word that turns the meaning round (``error_free``,
+# ``neg_mean_squared_error``, ``tokens_per_second``, ``toxicity_detection_f1``) is heeded, and the
+# caller says in a note what was taken from which name.
 
 
 Floats = npt.NDArray[np.float64]

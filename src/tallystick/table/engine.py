@@ -111,8 +111,7 @@ def _database(process: int) -> DuckDBPyConnection:
 
 # How much memory a run may take: one limit for the engine and for arrays alike.
 #
-# ``TALLYSTICK_MEMORY`` sets it, by default half of what the machine (or its container) has.
-# DuckDB
+# ``TALLYSTICK_MEMORY`` sets it, by default half of what the machine (or its container) has. DuckDB
 # gets half of the limit and spills to disk beyond it. The other half is for arrays of rows, and
 # `require` refuses a question before it would exceed it.
 

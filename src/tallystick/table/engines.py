@@ -655,8 +655,7 @@ def encode_columns(
 # A stream of batches of small integers, counted without looking at labels until somebody asks.
 #
 # A batch of ten thousand rows takes the kernel some ten microseconds, so all that is checked here
-# is
-# that the batch looks like the ones before; whatever else arrives goes the general way.
+# is that the batch looks like the ones before; whatever else arrives goes the general way.
 
 
 _CONTIGUOUS = (1,)  # the strides of bytes that lie side by side

@@ -533,8 +533,7 @@ def parsed(text: str | bytes, name: str) -> Any:
         raise FileError(f"{name} is not complete JSON ({error}): copy the log again") from error
 
 
-# Text, checked byte by byte before it is parsed: UTF-8, no NUL, whole to the end; gzip unpacked
-# on
+# Text, checked byte by byte before it is parsed: UTF-8, no NUL, whole to the end; gzip unpacked on
 # the way.
 
 

@@ -159,8 +159,7 @@ def label_cell(table: Table, truth: str, missing: frozenset[str]) -> str | None:
 
 # Labels that stand on a few groups of rows: on six of twenty-five conversations.
 #
-# The rows of one conversation, customer or document are alike. Labels on all rows of a few of
-# them
+# The rows of one conversation, customer or document are alike. Labels on all rows of a few of them
 # say little about the others, and no interval for rows drawn at random shows it.
 
 
@@ -274,10 +273,8 @@ def _grouping(data: Data, table: Table) -> list[str]:
 # Labels that lie together in time, or in the numbers of the items, wherever their rows stand.
 #
 # A table that was shuffled on export hides a block of labels (`label_block`). When each row was
-# made,
-# or its running number, still shows it: the last hundred answers were labelled, and nothing is
-# known
-# of those before.
+# made, or its running number, still shows it: the last hundred answers were labelled, and nothing
+# is known of those before.
 
 
 _LABEL_ORDER_LOOKED = 200
@@ -430,8 +427,7 @@ def _literal(value: object) -> str:
 
 # Labels that stand on one part of a table: one language, one customer, one task.
 #
-# The intervals say "from random labels", and the rows of the other part had none. Whoever
-# labelled
+# The intervals say "from random labels", and the rows of the other part had none. Whoever labelled
 # one part on purpose knows it; whoever reads the figure does not.
 
 

@@ -344,8 +344,7 @@ def _natural(name: str) -> tuple[bool, int, str]:
 # Tell a long table (one row per vote) from a wide one by its structure, not by its headers.
 #
 # In a long table two columns repeat on their own and are unique together: who voted, and on what.
-# Exactly one further column then varies within an item: the vote. A wide table has several
-# columns
+# Exactly one further column then varies within an item: the vote. A wide table has several columns
 # that share one set of labels, and they may sit beside any number of facts about the item.
 
 
@@ -505,9 +504,8 @@ def _same(table: Table, a: str, b: str) -> bool:
 # Long tables with one column more: a column of metrics, or items that start again in each task.
 #
 # ``id, model, metric, value`` holds several scores of every answer, one per row: one of them is
-# chosen. ``id, model, correct, task`` numbers the items of each task from 1: an item is then
-# named by
-# both, or the items of all tasks would be taken for runs of one another.
+# chosen. ``id, model, correct, task`` numbers the items of each task from 1: an item is then named
+# by both, or the items of all tasks would be taken for runs of one another.
 
 
 _METRICS = frozenset({"metric", "metric_name", "measure", "score_name"})

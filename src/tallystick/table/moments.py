@@ -450,8 +450,7 @@ def _keys(held: Sums) -> list[tuple[int, Label]]:
     return [identity(group) for group in held.groups]
 
 
-# How a tally was made: the options of one call, kept so that later batches are counted in the
-# same
+# How a tally was made: the options of one call, kept so that later batches are counted in the same
 # way.
 
 

@@ -162,13 +162,10 @@ def _text(word: str) -> str:
 # Numbers as people write them: ``90%``, ``0,854`` and ``1.034,5`` are 0.9, 0.854 and 1034.5.
 #
 # A column is read so only if every one of its cells is written like that, words for no answer
-# aside.
-# ``1,234`` and ``1.234`` may be a thousand or a little more than one. They are a thousand where
-# the
-# column shows it: by a number such as 1.234,5 or 1,234,567, or because its other cells are whole
-# numbers from 100 to 999 and none is longer. A column of nothing but such cells with a comma is
-# left
-# as it is, and is asked about where scores are needed.
+# aside. ``1,234`` and ``1.234`` may be a thousand or a little more than one. They are a thousand
+# where the column shows it: by a number such as 1.234,5 or 1,234,567, or because its other cells
+# are whole numbers from 100 to 999 and none is longer. A column of nothing but such cells with a
+# comma is left as it is, and is asked about where scores are needed.
 
 
 _PER_CENT = r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*%\s*"
@@ -326,8 +323,7 @@ def _note(table: Table, name: str, cell: str) -> str:
 # Right and wrong, with cells such as ``error`` or ``timeout`` among them: asked about.
 #
 # A call that failed is neither right nor wrong until somebody says so: left out, the other items
-# are
-# compared; counted as wrong, the model pays for it. Both are common, and they give different
+# are compared; counted as wrong, the model pays for it. Both are common, and they give different
 # answers.
 
 

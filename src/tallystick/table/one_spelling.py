@@ -226,13 +226,10 @@ def _texts(held: Table | Tally, column: str) -> list[str] | None:
 
 # How often each pattern of answers meets each true label: what the cautions are checked on.
 #
-# Counts are enough to see a truth that is a copy, one that is written the other way round, and
-# one
-# that stands on the wrong rows. So the same checks serve files, frames of another engine and
-# saved
+# Counts are enough to see a truth that is a copy, one that is written the other way round, and one
+# that stands on the wrong rows. So the same checks serve files, frames of another engine and saved
 # tallies. What the answer has counted is used again; a table that was not counted is looked at by
-# one
-# query.
+# one query.
 
 
 Codes = NDArray[np.int32]

@@ -294,9 +294,8 @@ def _stacked(table: Table, grid: _Grid, shared: Sequence[str]) -> pa.Table:
 
 # Which columns of outputs are grades: those of people, by their name, and those of judges.
 #
-# Grades need not share one set of labels, as votes do: one judge says pass and fail, another
-# gives 1
-# to 5. What decides is what a column holds: words for pass and fail, 0 and 1, or numbers.
+# Grades need not share one set of labels, as votes do: one judge says pass and fail, another gives
+# 1 to 5. What decides is what a column holds: words for pass and fail, 0 and 1, or numbers.
 
 
 _PEOPLE = frozenset({"human", "humans", "expert", "experts", "oracle", "gold", "truth"})
@@ -440,8 +439,7 @@ def _is_mark(profile: Profile) -> bool:
 
 # Evaluation logs as outputs: one row per item and system, one column per score of the tool.
 #
-# What a model scored in a log is a judge's grade of its output. So a log with a judge's score and
-# a
+# What a model scored in a log is a judge's grade of its output. So a log with a judge's score and a
 # second file of human grades (``--truth-file``) say together how good the model is.
 
 

@@ -24,8 +24,7 @@ from tallystick.table.moments import Recipe
 # Where the counts of a tally lie: a dense table while it is small, sorted packed patterns beyond.
 #
 # A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the
-# same lexicographic order and answer the same three questions (``codes``, ``counts``, ``find``),
-# so
+# same lexicographic order and answer the same three questions (``codes``, ``counts``, ``find``), so
 # nobody can tell which one is at work.
 
 

@@ -380,12 +380,9 @@ def _answer(event: Mapping[str, Any]) -> Answer:
 
 # The file of a labelling session: lines that are added, checked and forced to the disk.
 #
-# Each line is one JSON object whose last field, ``sum``, is a checksum of the line and of the
-# line
-# before it, so a line that was changed, lost or moved is noticed. A write is acknowledged only
-# when
-# it is on the disk. A process that is killed while it writes leaves at most one unfinished line,
-# at
+# Each line is one JSON object whose last field, ``sum``, is a checksum of the line and of the line
+# before it, so a line that was changed, lost or moved is noticed. A write is acknowledged only when
+# it is on the disk. A process that is killed while it writes leaves at most one unfinished line, at
 # the end, which the next writer cuts off; a full disk leaves the file as it was.
 #
 # One process writes at a time. The others may read: lines never change once they are there.

@@ -255,8 +255,7 @@ class Spool:
 
 # The private folder for what does not fit in memory: made on first use, removed at the end.
 #
-# Its owner holds a lock inside it. A process that is killed leaves the folder without an owner,
-# and
+# Its owner holds a lock inside it. A process that is killed leaves the folder without an owner, and
 # the next process that needs a scratch folder removes it.
 
 

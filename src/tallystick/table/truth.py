@@ -213,10 +213,8 @@ def _readable(key: str) -> str:
 # True labels that are a copy of one column: then they say nothing about that column's errors.
 #
 # People label with a model's answer in view, or a script fills the column of labels from a model.
-# The
-# labels then equal that model's answers on every row while the other columns err. A model may
-# also be
-# that good: so this is a warning, and what every interval rests on, not a refusal.
+# The labels then equal that model's answers on every row while the other columns err. A model may
+# also be that good: so this is a warning, and what every interval rests on, not a refusal.
 
 
 _LEAST = 30
@@ -319,11 +317,9 @@ def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> Copied
 
 # True labels that agree with nobody, while the columns agree with one another.
 #
-# Labels that were joined one row too far, or sorted apart from their table, are as good as
-# random.
-# Every judge then looks no better than chance. Judges that share errors can do that too, so this
-# is a
-# warning, and what every interval rests on.
+# Labels that were joined one row too far, or sorted apart from their table, are as good as random.
+# Every judge then looks no better than chance. Judges that share errors can do that too, so this is
+# a warning, and what every interval rests on.
 
 
 _MOST_COLUMNS = 40

@@ -205,8 +205,7 @@ def as_pass_fail(labels: Iterable[Label]) -> Mapping[Label, float] | None:
 # Two ways to say that something is not so: ``unsafe`` and ``not safe`` are one label.
 #
 # A vote ``not safe`` beside a truth that says ``safe`` and ``unsafe`` is no third class, and
-# nothing
-# in a result would show why the votes that say it are never right.
+# nothing in a result would show why the votes that say it are never right.
 
 
 _APART = re.compile(r"(?:is\s+not|isn't|not|non|no)\s+(?P<rest>\w.*)")
@@ -252,8 +251,7 @@ def same_denial(label: Label, labels: Iterable[Label]) -> Label:
 # Cells in which a script wrote that a call failed: ``Error: 429``, ``timeout``, ``rate limit``.
 #
 # Nobody answered there. Counted as a wrong answer, an hour of rate limits looks like a model that
-# got
-# worse.
+# got worse.
 
 
 _STATUS = r"(?:40[0-9]|4[12]\d|429|50\d|52\d)"
@@ -327,12 +325,10 @@ def two_vocabularies(labels: Iterable[Label]) -> tuple[str, str] | None:
 
 # When something happened, as people write it: numbers, ISO dates, 20/11/2023, Nov 20, 2023.
 #
-# Dates sorted as text are in the wrong order (02/12 comes before 30/11), and nothing shows it. So
-# a
+# Dates sorted as text are in the wrong order (02/12 comes before 30/11), and nothing shows it. So a
 # column is read as times in one format, or not at all. Where day and month cannot be told apart
 # (every number is at most 12), both readings are tried: one of them is taken only if it alone
-# agrees
-# with the order of the rows.
+# agrees with the order of the rows.
 
 
 _MONTHS = {

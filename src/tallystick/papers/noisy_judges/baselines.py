@@ -1,4 +1,4 @@
-r"""What the paper compares the trio's quadratic with: majority vote, a rank-one spectrum, agreement.
+r"""What the trio's quadratic is compared with: majority vote, a rank-one spectrum, agreement.
 
 Majority vote decides every item and grades the judges by that (section 2). The spectral method
 rests on the same independence as Theorem 2 (supplement 7). Platanios' agreement equations rest on

@@ -1,4 +1,4 @@
-r"""Judges whose errors are correlated: points, the votes that they imply, and what Γ does to a trio.
+r"""Judges whose errors are correlated: points, their votes, and what Γ does to a trio.
 
 A point in evaluation space holds the prevalence of α, two accuracies per judge, and the
 correlations Γ of every group of judges on each label: :math:`1 + 2n + 2(2^n - n - 1) = 2^{n+1} - 1`
@@ -157,7 +157,7 @@ def joint_shares(point: Point) -> dict[tuple[tuple[Label, ...], Label], Fraction
         for side, weight in enumerate((point.prevalence, 1 - point.prevalence)):
             label = point.labels[side]
             right = {name: vote == label for name, vote in zip(names, pattern, strict=True)}
-            # (19) prints P_α on its right-hand side: this is the share within the label, without it.
+            # (19) prints P_α on its right-hand side: the share within a label has none.
             share = _chance(point, side, right, names)
             for (where, judges), gamma in point.correlations.items():
                 if where == label:
@@ -205,8 +205,8 @@ def pair_covariance(point: Point, first: str, second: str) -> Fraction:
 def correlation(right: npt.ArrayLike, counts: Sequence[int]) -> Fraction:
     r"""Return Γ of judges on the items of one label: the mean of :math:`\prod_i (c_i - p_i)`.
 
-    (9), (10) and (20) for any number of judges, with the accuracies p of the same items, so that
-    independence means 0. For three judges the mean of the product of votes is
+    S (9), S (10) and (20) for any number of judges, with the accuracies p of the same items, so
+    that independence means 0. For three judges the mean of the product of votes is
     :math:`\Gamma_{ijk} + p_i \Gamma_{jk} + p_j \Gamma_{ik} + p_k \Gamma_{ij} + p_i p_j p_k`: (31)
     has the wrong signs.
 

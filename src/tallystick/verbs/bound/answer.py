@@ -325,15 +325,13 @@ def bound(
 
     For each pattern z of weak votes only P(h | z) and P(Y | z) are known; the bounds hold for every
     joint law with these marginals: [MP23]_, (1.1), and no shorter ones do. They are estimated by
-    the forward dual (:mod:`tallystick.verbs.bound.forward`), so that they hold with confidence
-    also where
-    patterns are many and rare.
+    the forward dual (:mod:`tallystick.verbs.bound.forward`), so that they hold with confidence also
+    where patterns are many and rare.
 
     P(Y | z) itself comes from a label model, and votes alone cannot say which one is right. So
     without labels nothing is decided: the robust range over seven of them
     (:mod:`tallystick.verbs.bound.robust`) holds if no error is shared. From 20 random labels a
-    likelihood
-    interval decides that trusts none (:mod:`tallystick.verbs.bound.verdict`).
+    likelihood interval decides that trusts none (:mod:`tallystick.verbs.bound.verdict`).
 
     Parameters
     ----------

@@ -273,10 +273,8 @@ def _gold_variance(run: ForwardRun, gold: FloatArray, m: FloatArray, slopes: Slo
 
 # Rows in random order, cut into blocks; what the earlier blocks say of P(h | z).
 #
-# Potentials may be learnt from data only if the rows that they are applied to come later: then
-# the
-# values of the rows are martingale differences around a valid outer bound, also at the kink q =
-# p,
+# Potentials may be learnt from data only if the rows that they are applied to come later: then the
+# values of the rows are martingale differences around a valid outer bound, also at the kink q = p,
 # where ordinary cross-fitting undercovers.
 
 

@@ -152,10 +152,8 @@ def leading(votes: IntArray, size: int) -> IntArray:
 
 # Dawid-Skene with one accuracy per weak label ("one coin").
 #
-# A weak label that votes is right with probability :math:`a_j`, whatever the class; its errors
-# are
-# spread evenly. Abstentions are silent, or, as votes, have a probability :math:`s_{jy}` per
-# class:
+# A weak label that votes is right with probability :math:`a_j`, whatever the class; its errors are
+# spread evenly. Abstentions are silent, or, as votes, have a probability :math:`s_{jy}` per class:
 #
 # .. math:: M_{jy}(y) = (1 - s_{jy}) a_j, \quad M_{jy}(c) = (1 - s_{jy}) \frac{1 - a_j}{K - 1},
 # \quad

@@ -81,8 +81,7 @@ def with_draw(result: Answer, found: OddDraw | None) -> Answer:
 # What to label in order to settle a claim on a classifier: all items, or those it calls positive.
 #
 # A claim "the metric is at least r" is about a mean, whatever the metric. Accuracy and precision
-# are
-# shares. Recall and F1 are ratios, but their claims are linear in the labels:
+# are shares. Recall and F1 are ratios, but their claims are linear in the labels:
 #
 # .. math:: \text{recall} \ge r \iff \sum_i 1[y_i = +] (1[h_i = +] - r) \ge 0, \qquad
 #           F_1 \ge r \iff \sum_i \left(2 \cdot 1[h_i = y_i = +] - r (1[h_i = +] + 1[y_i =

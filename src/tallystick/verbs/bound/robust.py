@@ -3,9 +3,8 @@ r"""The robust range: what every label model of the family allows, widened by ho
 .. math:: [\min_a L_a - D,\ \max_a U_a + D]   \tag{B8}
 
 over the seven label models of :mod:`~tallystick.verbs.bound.label_model_checks`, with D their
-median
-distance (B7). An error of D in P(Y | Z) moves the ends of accuracy by D; the ends of ratios and of
-a risk are moved as far as such an error can move them.
+median distance (B7). An error of D in P(Y | Z) moves the ends of accuracy by D; the ends of ratios
+and of a risk are moved as far as such an error can move them.
 
 The range is no guarantee: that the truth is no farther from the family than its members are from
 one another is an assumption. Where all weak labels copy one of them on 40 % of the rows it misses

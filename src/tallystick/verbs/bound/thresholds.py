@@ -228,8 +228,7 @@ def _distinct(family: Family | None, table: WeakTable, delta: float) -> list[Pre
 #           \pi = \sum_z P(z)\, p_z   \tag{B9}
 #
 # with G the mid-rank share of a score among all rows. The sharp ends give, within each pattern z,
-# the
-# positives to the highest, or to the lowest, :math:`p_z` share of the scores.
+# the positives to the highest, or to the lowest, :math:`p_z` share of the scores.
 
 
 _OWN_ROWS = 30
@@ -433,8 +432,7 @@ def _share_above(score: FloatArray, counted: np.ndarray) -> FloatArray:
 # A metric along a score: bounds at every threshold that hold together, the ROC curve,
 # reliability.
 #
-# The score was cut at the thresholds when it was counted, so every threshold, and every bin of
-# the
+# The score was cut at the thresholds when it was counted, so every threshold, and every bin of the
 # score, comes from one table by sums over bins.
 
 

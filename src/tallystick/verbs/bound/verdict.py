@@ -2,8 +2,7 @@
 
 From 20 random labels a likelihood interval decides, whatever the label models are worth. Without
 them nothing is decided, because errors that the weak labels share leave no trace in the votes:
-every
-range, of all of seven label models or of one that the caller named, is a sentence with "if".
+every range, of all of seven label models or of one that the caller named, is a sentence with "if".
 """
 
 from __future__ import annotations

@@ -297,10 +297,8 @@ CAPABILITY: Capability[Any] = Capability(
 # Right/wrong scores counted as patterns in the engine: memory does not grow with rows.
 #
 # Up to 20 models of 0/1 scores have at most as many patterns as matter, and all that a comparison
-# of
-# independent items reads are sums and products of scores. Both follow from the counts of
-# patterns,
-# exactly, so the answer is the one that the rows would give.
+# of independent items reads are sums and products of scores. Both follow from the counts of
+# patterns, exactly, so the answer is the one that the rows would give.
 
 
 MOST_MODELS = 20
@@ -482,10 +480,9 @@ def _counted(
 
 # Numeric scores added up in the engine that holds them, where the rows do not fit into memory.
 #
-# Right/wrong scores are counted as patterns (`tallystick.verbs.compare.answer`). Other scores
-# have too
-# many patterns, but a comparison of independent items, or of clusters, needs only their sums and
-# products. What sums cannot tell is how skewed the scores are, so rows are preferred where they
+# Right/wrong scores are counted as patterns (`tallystick.verbs.compare.answer`). Other scores have
+# too many patterns, but a comparison of independent items, or of clusters, needs only their sums
+# and products. What sums cannot tell is how skewed the scores are, so rows are preferred where they
 # fit.
 
 

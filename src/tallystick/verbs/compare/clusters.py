@@ -213,8 +213,7 @@ def _with_t(
 # All pairs of models on *new* clusters: sign-flips with one adverse cluster.
 #
 # Every cluster counts once unless the caller wants every item to (``--cluster-weight items``).
-# Bounded scores take (K1)-(K3) of :mod:`tallystick.stats.clusters`. Unbounded ones are compared
-# by
+# Bounded scores take (K1)-(K3) of :mod:`tallystick.stats.clusters`. Unbounded ones are compared by
 # their cluster means with the rules for skewed scores.
 
 

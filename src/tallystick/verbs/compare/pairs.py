@@ -417,10 +417,8 @@ def _of_pairs(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[n
 
 # The exact interval for a difference of accuracies: Tango's statistic with its true distribution.
 #
-# The number of disagreements :math:`m \sim \mathrm{Bin}(n, d)` and, given m, the wins of the
-# first
-# model :math:`b \sim \mathrm{Bin}(m, π)` with :math:`π = \tfrac12 (1 + t/d)`. The disagreement d
-# is
+# The number of disagreements :math:`m \sim \mathrm{Bin}(n, d)` and, given m, the wins of the first
+# model :math:`b \sim \mathrm{Bin}(m, π)` with :math:`π = \tfrac12 (1 + t/d)`. The disagreement d is
 # not known; Berger and Boos spend a little of the error on a range for it and take the worst d of
 # that range.
 

@@ -183,8 +183,7 @@ class Sequential:
         )
 
 
-# ``--stop-early``: what a sequential comparison of a finished table would have needed, in a
-# random
+# ``--stop-early``: what a sequential comparison of a finished table would have needed, in a random
 # order.
 
 

@@ -243,10 +243,8 @@ def _why(needed: float, n: int) -> str:
 # Several runs per item: pass@k and pass^k as scores, and how much runs and items vary.
 #
 # Item values are scores in [0, 1], compared on new items like any bounded score; their intervals
-# are
-# those of docs/theory/compare.md, *Several runs per item*. Beside them stands the interval for
-# new
-# runs of these items, and what more runs could still buy.
+# are those of docs/theory/compare.md, *Several runs per item*. Beside them stands the interval for
+# new runs of these items, and what more runs could still buy.
 
 
 def pass_board(board: Board, passes: PassMetric) -> Board:

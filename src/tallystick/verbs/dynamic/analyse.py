@@ -514,10 +514,8 @@ class LogResult(Result):
 # Whether the rounds of a path were built by one learner or by different teams.
 #
 # The narrow range of :func:`~tallystick.verbs.dynamic.experiment.forecast_path` holds for one
-# learner
-# that is retrained. Two signs speak against that: the models of the rounds have different names,
-# or
-# they differ in their own error rates more than models of one learner do.
+# learner that is retrained. Two signs speak against that: the models of the rounds have different
+# names, or they differ in their own error rates more than models of one learner do.
 #
 # The second sign was chosen on 280 simulated campaigns of one learner and 500 of mixed teams, of
 # kinds that the published score does not use (``docs/benchmarks/dynamic.md``): 96 % of the

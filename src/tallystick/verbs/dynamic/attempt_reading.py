@@ -290,8 +290,7 @@ def _others(data: Data, columns: AttemptColumns, kept: Sequence[int]) -> dict[st
 
 # Which columns of an attempt log are what: by the names that campaigns and tools give them.
 #
-# A table is a log of attempts if it says whether the model was fooled, or who made the attempt
-# and
+# A table is a log of attempts if it says whether the model was fooled, or who made the attempt and
 # how the model answered. What the caller names comes first.
 
 

@@ -210,10 +210,8 @@ class Attempts:
 # How often do annotators fool the model? Rates by round and annotator, changes, costs.
 #
 # Every rate is per attempt (:class:`tallystick.verbs.dynamic.attempts.Attempts`) and takes the
-# annotator
-# for the unit (:mod:`tallystick.verbs.dynamic.clusters`). A change of the rate is not a change of
-# the
-# model: see :data:`tallystick.verbs.dynamic.attempts.INVALID_BY_SELECTION`.
+# annotator for the unit (:mod:`tallystick.verbs.dynamic.clusters`). A change of the rate is not a
+# change of the model: see :data:`tallystick.verbs.dynamic.attempts.INVALID_BY_SELECTION`.
 
 
 _NOT_CHECKED = Unknown("the log has no validator votes and no validity, so fooling is all it shows")

@@ -24,11 +24,9 @@ from tallystick.errors import FormatError, InputError
 # Many small networks as one: every weight carries a leading axis of models.
 #
 # Models trained side by side on a *shared* mini-batch, each with its own weights on the examples,
-# turn thousands of small kernels into a few large ones. The first convolution of all models is
-# one
+# turn thousands of small kernels into a few large ones. The first convolution of all models is one
 # matrix product with the shared image patches; all else are batched matrix products (grouped
-# convolutions spend more time on layout and pooling than on arithmetic). Nothing is shared
-# between
+# convolutions spend more time on layout and pooling than on arithmetic). Nothing is shared between
 # models but the batch: the gradient of the summed loss falls apart by model, and so do the
 # elementwise steps of Adam. Each network is a pure function of its tensors, compiled once for all
 # rounds.

@@ -320,8 +320,7 @@ def refuse_weight_blind(trainer: Trainer, labels: Array, *, seed: int) -> None:
 # the predictions.
 #
 # Digits trees, a GPU's neural networks and a real log all end here: an array of predictions of
-# shape
-# (rollouts, rounds, items).
+# shape (rollouts, rounds, items).
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,16 +422,13 @@ def plurality(predictions: Array, labels: Array) -> Array:
 # Will two more rounds lower the risk? A forecast for the rounds of a path.
 #
 # It needs one held-out random set that no round trained on or collected from. On it, count for t
-# rounds the share :math:`f_w` of items that w models get wrong, with :math:`m = (t+1)/2`. The
-# last
+# rounds the share :math:`f_w` of items that w models get wrong, with :math:`m = (t+1)/2`. The last
 # two rounds show how items at the edge of the vote move: of the :math:`n_w` items that were wrong
-# by
-# one vote before them, u were repaired by both; of the :math:`n_r` that were right by one vote, d
-# were broken by both.
+# by one vote before them, u were repaired by both; of the :math:`n_r` that were right by one vote,
+# d were broken by both.
 #
 # The forecast decides little: on real learners "does it help at all" could be decided in 3 to 9 %
-# of
-# the cases. What was decided was wrong in at most 10 %. Planning a fixed number of rounds beats
+# of the cases. What was decided was wrong in at most 10 %. Planning a fixed number of rounds beats
 # reacting to single steps (:mod:`tallystick.verbs.dynamic.experiment`).
 
 
@@ -639,8 +635,7 @@ def _student(free: int) -> float:
 # Does an item that fooled one model fool others? Error rates of models outside the loop.
 #
 # The model in the loop is wrong on its own round's items by design: they were kept for that. Only
-# the
-# other models' rate on those items is informative,
+# the other models' rate on those items is informative,
 #
 # .. math:: \text{transfer} = \frac{\text{validated items of the round that another model gets
 # wrong}}

@@ -379,8 +379,7 @@ def _refuted(counts: Array, mixed: Array, beta: Array) -> bool:
 # Who is wrong together, and on which items: where a vote of these models cannot help.
 #
 # A vote repairs an error only if the others get the item right. For each pair of models the share
-# of
-# items that both get wrong is held against the share if their errors were independent,
+# of items that both get wrong is held against the share if their errors were independent,
 #
 # .. math:: \hat p_{ij} = \frac1n \sum_x 1\{i, j \text{ wrong on } x\}
 #           \qquad\text{beside}\qquad \hat p_i \hat p_j.  \tag{W1}

@@ -276,8 +276,7 @@ def _kept_only(agree: Array, count: Array, alpha: float, disagreement: float) ->
 #
 # An item is valid with probability π. A validator confirms a valid item with probability s
 # (sensitivity) and denies an invalid one with probability c (specificity), each vote on its own.
-# With
-# y votes for and n against, an item is valid with probability
+# With y votes for and n against, an item is valid with probability
 #
 # .. math:: w = \frac{\pi s^y (1-s)^n}{\pi s^y (1-s)^n + (1-\pi) (1-c)^y c^n}  \tag{V1}
 #
@@ -288,10 +287,8 @@ def _kept_only(agree: Array, count: Array, alpha: float, disagreement: float) ->
 #           c = \frac{1.6 + \sum (1-w) n}{2 + \sum (1-w)(y+n)}  \tag{V2}
 #
 # from .8, .9, .8, with s and c kept at 1/2 or more. Votes that stop when two agree have the same
-# likelihood, so vote counts may vary. Items with three votes are needed: two votes identify only
-# a
-# set of π (:func:`two_vote_set`), one vote nothing. Taking the majority of votes for the truth
-# was
+# likelihood, so vote counts may vary. Items with three votes are needed: two votes identify only a
+# set of π (:func:`two_vote_set`), one vote nothing. Taking the majority of votes for the truth was
 # biased by up to .03.
 
 

@@ -356,8 +356,7 @@ def _sentences(result: JudgeResult, windows: Sequence[Mapping[str, Any]]) -> Sen
 #
 # With labels, the error (1 if the vote is wrong) is regressed on the standardised covariate, with
 # standard errors that hold whatever the variances are (HC3). Without labels, what is regressed is
-# the
-# judge's disagreement with the majority of the others, less the mean of the same over the other
+# the judge's disagreement with the majority of the others, less the mean of the same over the other
 # judges on that item. It is relative: what all judges have in common cancels.
 
 

@@ -543,8 +543,7 @@ class Statement:
 # Items by judge, by its vote and by the consensus, counted once for all labels.
 #
 # Asking for each label anew costs the patterns times the labels: with 100 labels and 80,000
-# patterns
-# that took several seconds.
+# patterns that took several seconds.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

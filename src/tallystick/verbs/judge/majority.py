@@ -224,10 +224,8 @@ def agreement_ends(ballots: Ballots, *, alpha: float) -> tuple[Floats, Floats]:
 # How far the judges agree with one another and with the truth, beyond chance and without.
 #
 # All coefficients are those of `tallystick.stats.agreement`; the number is exact for these items
-# and
-# the interval is for new items of the same kind. Pairs are counted in tables of K x K votes, so
-# their
-# cost does not grow with the number of different patterns.
+# and the interval is for new items of the same kind. Pairs are counted in tables of K x K votes, so
+# their cost does not grow with the number of different patterns.
 
 
 MOST_PAIRED = 40

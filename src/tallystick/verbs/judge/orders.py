@@ -192,12 +192,10 @@ def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.0
 # Position bias of a whole panel: every judge sees each pair of answers in both orders; ties
 # count.
 #
-# Per item, a judge takes the first place (+1), the second (-1) or neither (0, a tie) in each
-# order.
-# Half the sum is its lean: +1 if it took the first place both times, +1/2 with one tie, 0 where
-# it is
-# consistent. Without bias a lean is as likely up as down, so the leans that are not zero are fair
-# coins: an exact test.
+# Per item, a judge takes the first place (+1), the second (-1) or neither (0, a tie) in each order.
+# Half the sum is its lean: +1 if it took the first place both times, +1/2 with one tie, 0 where it
+# is consistent. Without bias a lean is as likely up as down, so the leans that are not zero are
+# fair coins: an exact test.
 
 
 _ORDERS = frozenset(

@@ -216,21 +216,17 @@ def _accuracy(
 
 # The programme (J9) for many patterns: its dual has one price per judge and per label.
 #
-# A weight w on the judges, adding up to 1, and a price :math:`\mu_\ell` on the items of each
-# label
+# A weight w on the judges, adding up to 1, and a price :math:`\mu_\ell` on the items of each label
 # turn the programme into a choice for each pattern on its own,
 #
 # .. math:: t^* \le \sum_p c_p \max_\ell \Big(\sum_j \frac{w_j}{n_j} [v_{pj} = \ell] -
 # \mu_\ell\Big)
 #           + \sum_\ell \max(\mu_\ell h_\ell, \mu_\ell l_\ell),   \tag{J9d}
 #
-# with :math:`l_\ell` and :math:`h_\ell` the fewest and the most items of the label, and equality
-# at
+# with :math:`l_\ell` and :math:`h_\ell` the fewest and the most items of the label, and equality at
 # the best prices (linear programming duality). Every choice of prices gives a valid bound, so a
-# search that stops early is only less sharp. The right side is convex in a few dozen numbers and
-# is
-# lowered by cutting planes (Kelley, *The cutting-plane method for solving convex programs*, J.
-# SIAM
+# search that stops early is only less sharp. The right side is convex in a few dozen numbers and is
+# lowered by cutting planes (Kelley, *The cutting-plane method for solving convex programs*, J. SIAM
 # 8, 1960). Memory is that of the votes, where the programme itself has a column per pattern and
 # label.
 

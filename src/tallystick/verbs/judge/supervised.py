@@ -153,9 +153,8 @@ def dawid_skene(
     intervals fail, however narrow.
 
     Where some votes can never be true (tie, refusal), truth is fitted over the possible labels and
-    votes over all (`tallystick.stats.latent_covotes.with_extras`). The interval is then withheld
-    on weak
-    panels, where it fails.
+    votes over all (`tallystick.stats.latent_covotes.with_extras`). The interval is then withheld on
+    weak panels, where it fails.
 
     Parameters
     ----------

@@ -595,8 +595,7 @@ def labelling(data: Data, question: PrevalenceLabels, strata: Ints | None = None
 
 # The questions that labels can answer, found through the registry.
 #
-# A capability with a `labelling` hook says itself what a person should label. How common a label
-# is
+# A capability with a `labelling` hook says itself what a person should label. How common a label is
 # has no capability of its own, so that question lives here.
 
 

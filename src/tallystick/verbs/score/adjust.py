@@ -152,8 +152,7 @@ def _explained(outputs: Outputs, x: Floats, value: float) -> dict[str, float]:
 #           \hat\theta = \sum_s w_s \hat\theta_s,   \tag{SC3}
 #
 # with U alike. G. Zou and A. Donner, *Construction of confidence limits about effect measures*,
-# Statistics in Medicine 27 (2008). Derived from intervals whose coverage is measured; not
-# measured
+# Statistics in Medicine 27 (2008). Derived from intervals whose coverage is measured; not measured
 # itself.
 
 

@@ -266,8 +266,7 @@ CAPABILITY = Capability(
 # Outputs that neither a judge nor a person graded: most often there was nothing to grade.
 #
 # A score speaks of the graded outputs. A system that fails on its hard items has no grade there,
-# and
-# its score rises. So a gate that these outputs could turn stays open.
+# and its score rises. So a gate that these outputs could turn stays open.
 
 
 def is_graded(outputs: Outputs) -> NDArray[np.bool_]:
@@ -684,15 +683,11 @@ def _outcomes(
 
 # Slices of a labelling session: the same draws, read inside each slice.
 #
-# A session was drawn without looking at slices. Inside a stratum every output (or item) was
-# equally
-# likely, so those that fall into a slice are a uniform draw from that part of the stratum,
-# whatever
+# A session was drawn without looking at slices. Inside a stratum every output (or item) was equally
+# likely, so those that fall into a slice are a uniform draw from that part of the stratum, whatever
 # their number. Each slice is therefore scored on the strata cut by the slice, at alpha divided by
-# the
-# number of slices. Its rule of stopping speaks for all items together: inside a slice a session
-# of
-# the goals difference and best orders nobody, and shows how large the differences may be.
+# the number of slices. Its rule of stopping speaks for all items together: inside a slice a session
+# of the goals difference and best orders nobody, and shows how large the differences may be.
 
 
 def session_slices(draws: SessionDraws, question: ScoreQuestion) -> tuple[Slice, ...]:

@@ -221,8 +221,7 @@ def _of_new(labels: Floats, some: Places, alpha: Floats) -> tuple[Floats, Floats
 
 # Systems that people graded on different items, or partly common ones: pairs from their scores.
 #
-# A pair with all its grades in common is compared by the differences themselves, the others by
-# the
+# A pair with all its grades in common is compared by the differences themselves, the others by the
 # two scores (AL9). p-values invert the intervals, and Holm's rule adjusts them.
 
 

@@ -502,12 +502,9 @@ class Outputs:
 # Outputs of one item side by side, counted in the engine that holds them.
 #
 # A tally of (system, grades, human grade) knows no items, and pairs of systems need them. The
-# engine
-# gives each row the number of its pattern, puts the numbers of an item's systems side by side,
-# and
-# counts how many items look alike. Items that look alike are one row here, so what comes back
-# grows
-# with the different items and not with all of them.
+# engine gives each row the number of its pattern, puts the numbers of an item's systems side by
+# side, and counts how many items look alike. Items that look alike are one row here, so what comes
+# back grows with the different items and not with all of them.
 
 
 TOO_MANY = (
@@ -662,8 +659,7 @@ def _whole(value: int, chosen: Any) -> Any:
 
 # One number per output from the judges' grades alone, never from labels.
 #
-# Three or more judges who say pass or fail: the posterior of a pass in the two-coin model of
-# Dawid
+# Three or more judges who say pass or fail: the posterior of a pass in the two-coin model of Dawid
 # and Skene, fitted to the outputs of all systems. Otherwise: the mean grade. The consensus sorts
 # outputs into strata and adjusts labels, so a wrong one costs width and never validity.
 

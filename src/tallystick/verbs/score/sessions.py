@@ -253,21 +253,16 @@ def _drawn(session: Session, rows: int) -> tuple[NDArray[np.bool_], NDArray[np.b
 
 # Pairs of systems from a labelling session: who is better by its own rule, and by how much.
 #
-# A session that asks who is better stops when its anytime evidence says so. People look at it
-# after
+# A session that asks who is better stops when its anytime evidence says so. People look at it after
 # every batch, so only that evidence may order two systems: an approximate interval that is looked
-# at
-# again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions;
-# all
-# directions together are stepped down by (M5), so that no wrong order is claimed. The interval of
-# the
-# difference is approximate, for the size of the difference, and agrees with the verdict about 0.
+# at again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions;
+# all directions together are stepped down by (M5), so that no wrong order is claimed. The interval
+# of the difference is approximate, for the size of the difference, and agrees with the verdict
+# about 0.
 #
-# A session whose goal were the means has drawn each system's outputs independently of the
-# others'.
-# There a difference comes from the two scores (AL9), with nothing in common: which items happen
-# to be
-# labelled for both says nothing of how far the two estimates are off together.
+# A session whose goal were the means has drawn each system's outputs independently of the others'.
+# There a difference comes from the two scores (AL9), with nothing in common: which items happen to
+# be labelled for both says nothing of how far the two estimates are off together.
 
 
 HALVINGS = 14
@@ -401,8 +396,7 @@ def _as_named(order: SessionOrder, places: tuple[int, int]) -> int:
 # The sentences of ``score`` about a labelling session that asked who is better.
 #
 # The session has told its user who is better, or that this is open. ``score`` says the same, with
-# its
-# own numbers, and gives the session as the reason.
+# its own numbers, and gives the session as the reason.
 
 
 def with_session(

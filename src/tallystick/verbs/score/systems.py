@@ -576,14 +576,12 @@ def pair_outlook(
 
 # Without human grades: what the judges say, and how wrong they would have to be.
 #
-# If the judges err on at most a share e of a system's outputs, its pass rate lies within e of
-# their
+# If the judges err on at most a share e of a system's outputs, its pass rate lies within e of their
 # mean. So A leads B unless the judges err on more than
 #
 # .. math:: e = (J_A - J_B)/2   \tag{SC2}
 #
-# of the outputs of each. That is arithmetic and needs no assumption. It is no interval: nothing
-# in
+# of the outputs of each. That is arithmetic and needs no assumption. It is no interval: nothing in
 # the data says how large e is.
 
 

@@ -482,11 +482,9 @@ def span(low: int, high: int) -> str:
 
 # Where figures stand and still decide nothing: grades that were chosen, systems on other items.
 #
-# Outputs that people graded because they were good, or a system that was run on the easy
-# questions
+# Outputs that people graded because they were good, or a system that was run on the easy questions
 # only, give exact intervals around the wrong number. The figures are shown, with what they would
-# say;
-# the decision and the gates stay open.
+# say; the decision and the gates stay open.
 
 
 _ALIKE = 0.9

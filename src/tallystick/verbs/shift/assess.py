@@ -419,8 +419,7 @@ def _asked(items: Items, strata: Strata, answers: Answers) -> dict[str, list[obj
     return table
 
 
-# When enough has been asked: a limit on flips, proved or refuted at any time, or a target error
-# of
+# When enough has been asked: a limit on flips, proved or refuted at any time, or a target error of
 # the matrix.
 
 
@@ -430,11 +429,10 @@ class FlipGate:
     flips is on.
 
     Two e-processes run side by side (:mod:`tallystick.stats.poststratify`): one for "under the
-    limit", one
-    for "over it". Each is wrong with probability at most *alpha*, however often one looks. With a
-    limit of 0 the first flip settles it (for an API whose answers do not vary by chance), and only
-    a clean run over all items passes. Where the items not yet asked can no longer matter, the count
-    decides.
+    limit", one for "over it". Each is wrong with probability at most *alpha*, however often one
+    looks. With a limit of 0 the first flip settles it (for an API whose answers do not vary by
+    chance), and only a clean run over all items passes. Where the items not yet asked can no longer
+    matter, the count decides.
 
     A call that failed proves nothing: it counts as a flip against "under" and as no flip
     against "over".

@@ -360,11 +360,9 @@ def _name(items: Items, part: IntArray) -> str:
 
 # Intervals for sums of flips that were sampled adaptively, without replacement, from strata.
 #
-# A *sum* is θ = Σ p_k f_k over the strata where an event is possible, of mass m: the share of
-# items
+# A *sum* is θ = Σ p_k f_k over the strata where an event is possible, of mass m: the share of items
 # that flipped, that became right, that moved into a cell of the matrix. With X events among n
-# answers
-# of a stratum, w = p/n, φ = n/N_k,
+# answers of a stratum, w = p/n, φ = n/N_k,
 #
 # .. math::
 #
@@ -372,9 +370,8 @@ def _name(items: Items, part: IntArray) -> str:
 #    v = \sum p^2 (1 - \varphi) \frac{\tilde f (1 - \tilde f)}{n}, \quad
 #    w^+ = \max_k w_k \frac{\varphi}{-\ln(1 - \varphi)}   \tag{I1}
 #
-# (w⁺ is what one more event, not yet seen, would add: 0 where a stratum is exhausted). All
-# divided by
-# m,
+# (w⁺ is what one more event, not yet seen, would add: 0 where a stratum is exhausted). All divided
+# by m,
 #
 # .. math::
 #
@@ -385,8 +382,7 @@ def _name(items: Items, part: IntArray) -> str:
 # \tag{I2}
 #
 # with B⁻¹ the beta quantile, lower = 0 without an event, and the complement where est > 1/2.
-# docs/theory/shift.md, *Intervals*. Everything is element by element over leading axes; strata
-# are
+# docs/theory/shift.md, *Intervals*. Everything is element by element over leading axes; strata are
 # the last one.
 
 

@@ -18,18 +18,14 @@ from tallystick.verbs.shift.design import CHANCE_REFUTED, WIDELY_ASKED, Items, S
 # How much of the flips is noise: λ, from asking flipped items again.
 #
 # An API may answer at random. Where the first new answer n1 flips the old answer o, the item is
-# asked
-# again. For right/wrong, P(n1 flips o, n2 reverts n1) = E[r(1 - r)] exactly, with r the item's
-# chance
-# of a right answer: the within-item variance. So repeats of flips identify all noise, and repeats
-# of
-# items that did not flip would add nothing. With m repeats, x of them not confirmed,
+# asked again. For right/wrong, P(n1 flips o, n2 reverts n1) = E[r(1 - r)] exactly, with r the
+# item's chance of a right answer: the within-item variance. So repeats of flips identify all noise,
+# and repeats of items that did not flip would add nothing. With m repeats, x of them not confirmed,
 #
 # .. math:: ρ = \frac{x + ½}{m + 1}, \qquad
 #           λ = \min\Bigl(1, 2ρ + \sqrt{\frac{ρ(1 - ρ)}{m + 1}}\Bigr)   \tag{N1}
 #
-# No repeats give λ = 1: all flips may be noise. The factor 2 says "the old API was as noisy as
-# the
+# No repeats give λ = 1: all flips may be noise. The factor 2 says "the old API was as noisy as the
 # new one"; λ = 1 needs no such assumption. docs/theory/shift.md, *Change, or chance?*.
 
 
@@ -352,31 +348,24 @@ def repeats_of(
 # .. math:: κ = (a - b)/m, \qquad \text{flips beyond noise} = F κ   \tag{N4}
 #
 # equals E[½‖P - Q‖²] if both APIs are equally noisy (P and Q are an item's old and new
-# distributions
-# of answers), so its lower end bounds the share of items whose distribution changed. With U the
-# chance that two answers of one API to an item differ, and c repeats that gave a third answer,
+# distributions of answers), so its lower end bounds the share of items whose distribution changed.
+# With U the chance that two answers of one API to an item differ, and c repeats that gave a third
+# answer,
 #
 # .. math:: E[½‖P - Q‖²] = F - ½ U_{new} - ½ U_{old}, \qquad U_{new} = F (2 b + c)/m   \tag{N10}
 #
 # whatever the noise. Several old draws measure U_old; U_old = U_new gives (N4). (N4) is too small
-# if
-# the new API is noisier, so without old draws the upper end takes U_old for 0. Where the repeats
-# show
-# that the new API is noisier (b > a, or U_new > U_old) the upper end is that of all flips: an API
-# that became less stable changed, however close to the old answers its distribution stays.
+# if the new API is noisier, so without old draws the upper end takes U_old for 0. Where the repeats
+# show that the new API is noisier (b > a, or U_new > U_old) the upper end is that of all flips: an
+# API that became less stable changed, however close to the old answers its distribution stays.
 #
-# "Nothing changed but chance" is tested by confirmed against reverted repeats, one-sided. Under
-# it
-# the old answer and the two new ones are draws of one distribution, so over items drawn with
-# equal
+# "Nothing changed but chance" is tested by confirmed against reverted repeats, one-sided. Under it
+# the old answer and the two new ones are draws of one distribution, so over items drawn with equal
 # probability a decided repeat confirms or reverts with probability ½. That does not hold within a
-# stratum: an old answer that was a slip stands alone in its stratum, and its flip is confirmed.
-# So
+# stratum: an old answer that was a slip stands alone in its stratum, and its flip is confirmed. So
 # where strata were drawn at unequal rates (small ones get a least number of questions) the counts
-# are
-# weighted; unweighted ones said "more than chance" in .06-.07 of runs on an unchanged API,
-# weighted
-# ones in at most .04.
+# are weighted; unweighted ones said "more than chance" in .06-.07 of runs on an unchanged API,
+# weighted ones in at most .04.
 
 
 Floats = npt.NDArray[np.float64]

@@ -1,9 +1,8 @@
 """How accuracy, matrix and flip rate changed when answers are random: intervals from counts.
 
 The counterpart of :mod:`tallystick.verbs.shift.change` for an API whose answers vary from call to
-call;
-with a noise share of 0 the accuracy and the entries are those of that module, except that exhausted
-strata no longer stretch an interval.
+call; with a noise share of 0 the accuracy and the entries are those of that module, except that
+exhausted strata no longer stretch an interval.
 """
 
 from __future__ import annotations
@@ -194,19 +193,16 @@ def _floats(values: NDArray[np.generic]) -> FloatArray:
 # Intervals for change when answers are random: the finite-population correction that survives.
 #
 # With every item asked, a deterministic API leaves no doubt; a noisy one would answer differently
-# tomorrow. The intervals of :mod:`tallystick.verbs.shift.design` get a noise term, with λ the
-# noise
-# share (:mod:`~tallystick.verbs.shift.noise`), M the items, G and L the estimated gains and
-# losses, F
-# the pooled flip rate:
+# tomorrow. The intervals of :mod:`tallystick.verbs.shift.design` get a noise term, with λ the noise
+# share (:mod:`~tallystick.verbs.shift.noise`), M the items, G and L the estimated gains and losses,
+# F the pooled flip rate:
 #
 # .. math::
 #
 #    \text{change of a mean:} \quad & z^2 λ (G + L + 1/M)/M \text{ under both roots of (I3)} \\
 #    \text{flip rate:} \quad & v + F \min(λ, 1 - F)/M, \quad w^+ \ge λ/M   \tag{N2}
 #
-# and both are moved towards the blind estimate by δ = Σ p_k (blind mean - pooled mean) over
-# strata
+# and both are moved towards the blind estimate by δ = Σ p_k (blind mean - pooled mean) over strata
 # that are not exhausted. For *new items* there is no correction (φ = 0), and
 #
 # .. math:: z^2 \sum_k p_k (d_k - \bar d)^2 / M \text{ under both roots}   \tag{N3}

@@ -420,8 +420,7 @@ def slices_of(data: Data, known: PreparedShift) -> dict[Label, BoolArray]:
 # True labels on items that were not drawn at random say nothing about the others.
 #
 # Where people only confirm old answers, every labelled item has a right old answer, and any other
-# new
-# answer is a loss: "worse by 23 points" where nothing changed.
+# new answer is a loss: "worse by 23 points" where nothing changed.
 
 
 _MOST_LABELS = 200
