@@ -14,6 +14,7 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -72,7 +73,11 @@ class Mutant:
         folders = ["tests/data", "tests/io", "tests/tally", "tests/values"]
         near = folders if room == "table" else [f"tests/{room}"]
         held = [folder for folder in near if (ROOT / folder).is_dir()]
-        return [held, ["tests/corpus", "tests/known", "tests/first"], ["tests", "README.md"]]
+        return [
+            held,
+            ["tests/corpus", "tests/known", "tests/first"],
+            ["tests", "docs", "README.md"],
+        ]
 
 
 def places(module: Path) -> list[Mutant]:
@@ -158,27 +163,38 @@ def chosen(seed: int = 0, count: int = MUTANTS) -> list[Mutant]:
 
 def outcome(one: Mutant) -> str:
     """Run the tests on a copy of the code with this change; say killed or survived."""
-    with tempfile.TemporaryDirectory() as home:
+    out = ROOT / "out"  # inside of the project, or pytest would name examples without their file
+    out.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out) as home:
         copy = Path(home) / "src" / "tallystick"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
         target = copy / one.module
-        data = target.read_bytes()
-        line = data.find(one.text.encode())
-        if line < 0:
+        rows = target.read_bytes().splitlines(keepends=True) if target.exists() else []
+        alike = [place for place, row in enumerate(rows) if row == one.text.encode()]
+        if not alike:
             return "gone: the line has changed"
-        place = line + one.start
-        target.write_bytes(data[:place] + one.new.encode() + data[place + len(one.old) :])
-        for number, stage in enumerate(one.stages):
-            found = _run([*stage, *([str(target)] if number == 0 else [])], copy.parent)
-            if found != "survived":
-                return found
+        place = min(alike, key=lambda place: abs(place + 1 - one.line))
+        row, end = rows[place], one.start + len(one.old)
+        rows[place] = row[: one.start] + one.new.encode() + row[end:]
+        target.write_bytes(b"".join(rows))
+        for stage, examples in zip(one.stages, (target, None, copy), strict=True):
+            tests = [*stage, *([] if examples is None else [str(examples)])]
+            found, failed = _run(tests, copy.parent)
+            if found == "survived":
+                continue
+            # A test that fails without the change, too, has noticed nothing.
+            failed = [re.sub(r"^out/[^/]+/", "", name) for name in failed]
+            if failed and set(_run(failed, ROOT / "src", every=True)[1]) >= set(failed):
+                return f"not run: {failed[0]} fails without the change"
+            return found
     return "survived"
 
 
-def _run(tests: list[str], source: Path) -> str:
-    """Run *tests* on the copy of the code in *source*, until one fails."""
+def _run(tests: list[str], source: Path, *, every: bool = False) -> tuple[str, list[str]]:
+    """Run *tests* on the code in *source*, until one fails or *every* one; return which did."""
     command = [
-        *(sys.executable, "-m", "pytest", "-x", "-q", "-n", "auto", "-p", "no:cacheprovider"),
+        *(sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider"),
+        *(() if every else ("-x",)),
         *("-m", "not slow", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)),
         *("--doctest-modules", *tests),
     ]
@@ -193,10 +209,11 @@ def _run(tests: list[str], source: Path) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return "killed (no end)"
-    if done.returncode not in (0, 1, 2):
-        return f"not run: {done.stdout[-200:]}"
-    return "survived" if done.returncode == 0 else "killed"
+        return "killed (no end)", []
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    if done.returncode not in (0, 1, 2, 5):  # 5: there was nothing to run
+        return f"not run: {done.stdout[-200:]}", []
+    return "killed" if done.returncode in (1, 2) else "survived", failed
 
 
 def show(results: dict[str, dict[str, Any]]) -> None:
@@ -236,21 +253,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=MUTANTS, help="how many to run now")
     parser.add_argument("--again", action="store_true", help="run the survivors again")
+    parser.add_argument("--only", type=int, help="run this one again, counted from 1")
     parser.add_argument("--list", action="store_true", help="only show which are chosen")
     parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     given = parser.parse_args()
     results = json.loads(STATE.read_text(encoding="utf-8")) if STATE.exists() else {}
     left = given.count
     kept = [Mutant(**entry["mutant"]) for entry in results.values()]
-    for one in kept if len(kept) >= MUTANTS else chosen():
+    for number, one in enumerate(kept if len(kept) >= MUTANTS else chosen(), start=1):
         place = f"{one.module}:{one.line}:{one.start}"
         if given.list:
-            sys.stdout.write(f"{place} {one.old!r} -> {one.new!r}\n")
+            sys.stdout.write(f"{number}: {place} {one.old!r} -> {one.new!r}\n")
             continue
         known = results.get(place)
         alive = known is not None and known.get("now", known["first"]) == "survived"
         todo = known is None or (given.again and alive and "why" not in known)
-        if not todo or left <= 0:
+        if number != given.only if given.only else not todo or left <= 0:
             continue
         left -= 1
         found = outcome(one)

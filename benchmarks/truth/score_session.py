@@ -4,7 +4,7 @@
 
 simulates sessions of all three goals (mean, difference, best) on populations whose truth is known.
 Drawing, stopping and betting are the library's own; the labels then go through
-`score.from_session.SessionDraws` and `score.session_pairs`, as for a file. Every population is kept
+`SessionDraws` and `session_pairs` of `verbs.score.sessions`, as for a file. Every population is kept
 under out/score-session/, so a run that was stopped goes on where it was.
 """
 
