@@ -1,3 +1,5 @@
+from dataclasses import FrozenInstanceError
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,6 +8,7 @@ from tallystick.errors import InputError, UsageError
 from tallystick.results import (
     Gate,
     GateEstimate,
+    GateOutcome,
     Interval,
     Unknown,
     check_gates,
@@ -210,3 +213,16 @@ def test_a_bar_of_a_number_may_be_any_number():
         ["new > 70"], margin=lambda gate: GateEstimate(80.0, Interval(75.0, 85.0), "number")
     )
     assert outcome.passed
+
+
+def test_an_outcome_cannot_be_changed_afterwards():
+    outcome = GateOutcome(
+        expression="a > 0.5",
+        passed=False,
+        estimate=0.4,
+        bar=0.5,
+        interval=Interval(0.3, 0.45),
+        text="40.0 % [30.0, 45.0]",
+    )
+    with pytest.raises(FrozenInstanceError):
+        outcome.passed = True
