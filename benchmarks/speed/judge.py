@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.record import record
 from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs import judge
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.logical import Logic, logical_curve
 
 JUDGES, ITEMS = 20, 10_000
@@ -104,11 +104,11 @@ def main() -> None:
             "ms": 1e3 * best(lambda: judge.evaluate(tally), 3),
         }
     )
-    ballots = Ballots.of(tally)
+    panel = Panel.of(tally)
     rows.append(
         {
             "work": "logical curve, 5 judges",
-            "ms": 1e3 * best(lambda: (logical_curve(ballots), Logic.of(ballots, {}))),
+            "ms": 1e3 * best(lambda: (logical_curve(panel), Logic.of(panel, {}))),
         }
     )
     # Votes that say nothing: the likelihood is a ridge, on which plain EM takes 10,000 steps.

@@ -20,8 +20,8 @@ import numpy as np
 from benchmarks.record import record
 from benchmarks.truth.judge_section4 import experiments
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs import judge
-from tallystick.verbs.judge.ballots import Ballots
 
 FOLDER = (
     Path(
@@ -124,14 +124,14 @@ def _crowd_kit(votes: Tally, truth: dict[str, Any]) -> Any:
         return "–"
     import pandas as pd
 
-    ballots = Ballots.of(votes, truth="truth")
-    rows = np.repeat(np.arange(len(ballots.counts)), ballots.counts.astype(int))
-    codes = ballots.codes[rows]
+    panel = Panel.of(votes, truth="truth")
+    rows = np.repeat(np.arange(len(panel.counts)), panel.counts.astype(int))
+    codes = panel.codes[rows]
     task, worker = np.nonzero(codes >= 0)
     frame = pd.DataFrame({"task": task, "worker": worker, "label": codes[task, worker]})
     labels = DawidSkene(n_iter=100).fit_predict(frame).reindex(range(len(codes))).to_numpy()
     right = (codes == labels[:, None]).sum(axis=0) / (codes >= 0).sum(axis=0)
-    return _error(dict(zip(ballots.names, map(float, right), strict=True)), truth)
+    return _error(dict(zip(panel.names, map(float, right), strict=True)), truth)
 
 
 def quartets() -> None:

@@ -17,8 +17,8 @@ from benchmarks.record import record
 from tallystick.results import Unknown
 from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs import judge
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.grade import majorities
 from tallystick.verbs.judge.label_free import fit_vote_model
 
@@ -132,11 +132,11 @@ def one(votes: Votes, truth: np.ndarray, *, check: bool) -> dict[str, Any]:
     )
     voted = votes >= 0
     true = (voted & (votes == truth[:, None])).sum(axis=0) / voted.sum(axis=0)
-    ballots = Ballots.of(tally)
-    model = fit_vote_model(ballots, ballots, rng=0)
+    panel = Panel.of(tally)
+    model = fit_vote_model(panel, panel, rng=0)
     found: dict[str, Any] = {
         claim.estimate.method: _error(list(claim.estimate.accuracy.values()), true)
-        for claim in majorities(ballots)
+        for claim in majorities(panel)
     }
     found["dawid-skene"] = _error(model.fit.accuracy[0], true)
     head = model.headline

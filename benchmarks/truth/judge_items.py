@@ -20,9 +20,9 @@ from benchmarks.record import record
 from benchmarks.truth.judge_headline import copies, hard_items, independent
 from tallystick.stats.latent_calibrate import expected_calibration_error
 from tallystick.table import Tally
-from tallystick.verbs.judge.ballots import Ballots
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge.label_free import fit_vote_model, item_support, noise_floor
-from tallystick.verbs.judge.supervised import fit_ballots
+from tallystick.verbs.judge.supervised import fit_panel
 
 FOLDER = Path(
     os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
@@ -62,9 +62,9 @@ class Fitted:
             f"j{j}": [None if v < 0 else int(v) for v in votes[:, j]] for j in range(n_judges)
         }
         self.labels = list(range(int(max(votes.max(), truth.max())) + 1))
-        blind = Ballots.of(Tally.of(self.columns), labels=self.labels)
+        blind = Panel.of(Tally.of(self.columns), labels=self.labels)
         self.support = fit_vote_model(blind, blind, rng=0).support
-        plain = fit_ballots(blind).posterior
+        plain = fit_panel(blind).posterior
         self.places = np.asarray(blind.votes.locate(self.columns))
         where = np.full(blind.votes.patterns, -1)
         where[blind.place] = np.arange(len(blind.place))
@@ -77,10 +77,8 @@ class Fitted:
             drawn = rng.choice(len(self.truth), labels, replace=False)
             known[drawn] = self.truth[drawn]
         gold = [None if v < 0 else int(v) for v in known]
-        ballots = Ballots.of(
-            Tally.of({**self.columns, "gold": gold}), truth="gold", labels=self.labels
-        )
-        columns = item_support(ballots, self.support).columns
+        panel = Panel.of(Tally.of({**self.columns, "gold": gold}), truth="gold", labels=self.labels)
+        columns = item_support(panel, self.support).columns
         name = "probability" if "probability" in columns else "support"
         there = known < 0
         at = self.places[there]

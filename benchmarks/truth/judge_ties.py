@@ -13,7 +13,7 @@ from benchmarks.known import known
 from benchmarks.record import record
 from tallystick.results import Interval, Unknown
 from tallystick.table import Tally
-from tallystick.verbs.judge.ballots import Ballots
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge.label_free import label_free
 from tallystick.verbs.judge.supervised import dawid_skene
 
@@ -24,15 +24,15 @@ PANELS = {3: (0.9, 0.85, 0.8), 5: (0.9, 0.85, 0.8, 0.78, 0.75)}
 
 def drawn(
     rng: np.random.Generator, n: int, accuracy: tuple[float, ...]
-) -> tuple[Ballots, np.ndarray]:
-    """Return ballots of a panel with ties, and how often each judge is right on these items."""
+) -> tuple[Panel, np.ndarray]:
+    """Return panel of a panel with ties, and how often each judge is right on these items."""
     truth = rng.integers(0, 2, n)
     right = rng.random((n, len(accuracy))) < accuracy
     votes = np.where(right, truth[:, None], 1 - truth[:, None])
     votes[rng.random(votes.shape) < TIES] = 2
     words = np.array(["a", "b", "tie"])
     tally = Tally.of({f"j{j}": words[votes[:, j]].tolist() for j in range(len(accuracy))})
-    return Ballots.of(tally, never_true=["tie"]), (votes == truth[:, None]).mean(axis=0)
+    return Panel.of(tally, never_true=["tie"]), (votes == truth[:, None]).mean(axis=0)
 
 
 def main() -> None:
@@ -42,8 +42,8 @@ def main() -> None:
             covered, given, errors, held, claimed = [], [], [], [], 0
             for r in range(TABLES):
                 rng = np.random.default_rng([13, judges, n, r])
-                ballots, true = drawn(rng, n, accuracy)
-                scores = dawid_skene(ballots).judges
+                panel, true = drawn(rng, n, accuracy)
+                scores = dawid_skene(panel).judges
                 ends = [score.interval for score in scores]
                 given.append(np.mean([isinstance(end, Interval) for end in ends]))
                 covered += [
@@ -51,7 +51,7 @@ def main() -> None:
                 ]
                 errors.append(np.abs([s.accuracy for s in scores] - true).mean())
                 if r < TABLES // 10:  # the refits of the default cost most
-                    free = label_free(ballots, rng=0).judges
+                    free = label_free(panel, rng=0).judges
                     claimed += sum(not isinstance(score.interval, Unknown) for score in free)
                     held += [
                         known(score.range)[0] <= t <= known(score.range)[1]

@@ -14,7 +14,7 @@ from tallystick.papers.noisy_judges.baselines import rank_one
 from tallystick.papers.noisy_judges.trio_quadratic import trio_moments
 from tallystick.results import Interval
 from tallystick.table import Tally
-from tallystick.verbs.judge.ballots import Ballots
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge.independence import interval_ends
 from tallystick.verbs.judge.majority import agreement_ends
 
@@ -46,38 +46,38 @@ CELLS = [
 
 
 def population(accuracy, share):
-    """Return every pattern as ballots, the chance of each, and the judges' accuracies overall."""
+    """Return every pattern as panel, the chance of each, and the judges' accuracies overall."""
     patterns = np.array(list(itertools.product((0, 1), repeat=len(accuracy))))
     tally = Tally.of({f"j{k}": patterns[:, k] for k in range(len(accuracy))})
-    ballots = Ballots.of(tally)
+    panel = Panel.of(tally)
     right = np.array(accuracy)
     chance = sum(
-        weight * np.where(ballots.codes == c, right[:, c], 1 - right[:, c]).prod(axis=1)
+        weight * np.where(panel.codes == c, right[:, c], 1 - right[:, c]).prod(axis=1)
         for c, weight in enumerate((share, 1 - share))
     )
-    return ballots, chance, right @ [share, 1 - share]
+    return panel, chance, right @ [share, 1 - share]
 
 
-def ends(method, ballots):
+def ends(method, panel):
     """Return low and high ends of accuracy, NaN where there is no interval."""
     try:
         if method.startswith("agreement"):
-            return agreement_ends(ballots, alpha=0.05)
-        rank = rank_one(trio_moments(ballots.codes, ballots.counts))
-        found = interval_ends(ballots, rank, alpha=0.05)[2]
+            return agreement_ends(panel, alpha=0.05)
+        rank = rank_one(trio_moments(panel.codes, panel.counts))
+        found = interval_ends(panel, rank, alpha=0.05)[2]
     except (NotIdentifiable, ConvergenceError):
-        return np.full((2, len(ballots.names)), np.nan)
+        return np.full((2, len(panel.names)), np.nan)
     return np.array(
         [tuple(one) if isinstance(one, Interval) else (np.nan, np.nan) for one in found]
     ).T
 
 
 def measure(method, accuracy, share, n, seed):
-    ballots, chance, truth = population(accuracy, share)
+    panel, chance, truth = population(accuracy, share)
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(n, chance / chance.sum(), REPETITIONS)
     found = np.array(
-        [ends(method, replace(ballots, counts=counts.astype(float))) for counts in drawn]
+        [ends(method, replace(panel, counts=counts.astype(float))) for counts in drawn]
     )
     low, high = found[:, 0], found[:, 1]
     given = np.isfinite(low)

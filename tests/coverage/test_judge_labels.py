@@ -15,7 +15,7 @@ from tallystick.stats.intervals import score_ends
 from tallystick.stats.poststratify import poststratified_ratio, poststratified_share
 from tallystick.stats.urns import hypergeometric_strata, hypergeometric_subgroup
 from tallystick.table import Tally
-from tallystick.verbs.judge.ballots import Ballots
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge.few_labels import consensus
 
 REPETITIONS = 2000
@@ -46,15 +46,15 @@ def read(folder, name):
         cells, truth = [cells[i] for i in full], [truth[i] for i in full]
     columns = {judge: [row[j] or None for row in cells] for j, judge in enumerate(names)}
     tally = Tally.of(columns)
-    ballots = Ballots.of(tally)
+    panel = Panel.of(tally)
     place = tally.locate(columns)
-    order = {label: c for c, label in enumerate(ballots.classes)}
-    winner = consensus(ballots).argmax(axis=1)
+    order = {label: c for c, label in enumerate(panel.classes)}
+    winner = consensus(panel).argmax(axis=1)
     return Known(
-        ballots.codes[place],
+        panel.codes[place],
         np.array([order[label] for label in truth]),
         winner[place],
-        len(ballots.classes),
+        len(panel.classes),
     )
 
 

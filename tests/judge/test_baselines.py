@@ -47,10 +47,10 @@ def test_intervals_of_baselines_name_their_assumption_or_say_why_there_is_none()
     assert any("missing" in warning for warning in gap.warnings)
 
 
-def test_votes_that_put_every_item_into_one_class_are_refused_not_divided_by_zero():
+def test_votes_of_which_no_three_covary_are_refused_not_divided_by_rounding():
     rows = [[0, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 0], [0, 1, 1, 1]]
     votes = dict(zip("wxyz", map(list, zip(*rows, strict=True)), strict=True))
-    with pytest.raises(NotIdentifiable, match="every item into one class"):
+    with pytest.raises(NotIdentifiable, match="do not covary"):
         spectral(Tally.of(votes))
     # It is one of several estimates of the verb, which answers without it.
     found = evaluate(votes)

@@ -7,9 +7,9 @@ from tallystick.results import Unknown
 from tallystick.stats.latent_calibrate import calibrate
 from tallystick.stats.latent_checks import fit_unreadable, support
 from tallystick.table import Tally, read
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge import CAPABILITY, evaluate
 from tallystick.verbs.judge.answer import item_columns
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.label_free import item_support, labels_by_pattern, support_by_shares
 
 
@@ -59,11 +59,11 @@ def test_nineteen_labels_are_too_few_for_probabilities():
 
 def test_probabilities_equal_those_of_the_calibrator():
     table, _ = fooled()
-    ballots = Ballots.of(Tally.of(table), truth="gold")
-    blind = ballots.blind
+    panel = Panel.of(Tally.of(table), truth="gold")
+    blind = panel.blind
     given = support(fit_unreadable(blind.codes, blind.counts, n_labels=2))
-    found = item_support(ballots, given)
-    found_directly = calibrate(given, labels_by_pattern(ballots), votes=blind.codes)
+    found = item_support(panel, given)
+    found_directly = calibrate(given, labels_by_pattern(panel), votes=blind.codes)
     direct = found_directly.probability.max(axis=1)
     assert [found.columns["probability"][k] for k in blind.place] == pytest.approx(direct)
 
@@ -91,8 +91,8 @@ def test_labels_that_were_chosen_calibrate_nothing():
 
 
 def test_two_judges_have_a_support_from_their_shares():
-    ballots = Ballots.of(Tally.of({"a": [0, 1, 0], "b": [0, 0, None]}))
-    found = support_by_shares(ballots)
+    panel = Panel.of(Tally.of({"a": [0, 1, 0], "b": [0, 0, None]}))
+    found = support_by_shares(panel)
     assert sorted(map(tuple, found.support.tolist())) == [(0.5, 0.5), (1.0, 0.0), (1.0, 0.0)]
 
 

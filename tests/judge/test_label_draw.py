@@ -2,8 +2,8 @@ import numpy as np
 
 from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge import evaluate, few_labels
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.few_labels import label_draw
 
 POINT = Point(
@@ -35,7 +35,7 @@ def test_random_labels_raise_no_more_alarms_than_allowed():
     rng = np.random.default_rng(5)
     found = [
         label_draw(
-            Ballots.of(
+            Panel.of(
                 labelled(rng.choice(200, 40, replace=False), 200, int(rng.integers(1e6))),
                 truth="truth",
             )
@@ -47,8 +47,8 @@ def test_random_labels_raise_no_more_alarms_than_allowed():
 
 
 def test_all_or_no_labels_cannot_be_a_bad_draw():
-    assert label_draw(Ballots.of(labelled(range(400)), truth="truth")) is None
-    assert label_draw(Ballots.of(labelled([]), truth="truth")) is None
+    assert label_draw(Panel.of(labelled(range(400)), truth="truth")) is None
+    assert label_draw(Panel.of(labelled([]), truth="truth")) is None
 
 
 def test_labels_where_judges_disagree_are_caught_though_each_judge_votes_as_elsewhere():

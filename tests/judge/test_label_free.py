@@ -10,15 +10,15 @@ from tallystick.results import Unknown
 from tallystick.stats.latent_checks import fit_unreadable, misfit
 from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge import evaluate, label_free
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.label_free import fit_vote_model, sample_items
 
 HOME = "tallystick.verbs.judge.label_free"
 """The file: its function has the same name."""
 
 
-def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
+def simulated(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
     draw = np.random.default_rng(rng)
     truth = draw.integers(0, 2, n)
     votes = {}
@@ -30,9 +30,9 @@ def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
 
 
 def test_the_numbers_are_those_of_the_headline():
-    votes, _ = panel()
-    ballots = Ballots.of(Tally.of(votes))
-    fit = fit_unreadable(ballots.codes, ballots.counts, n_labels=2)
+    votes, _ = simulated()
+    panel = Panel.of(Tally.of(votes))
+    fit = fit_unreadable(panel.codes, panel.counts, n_labels=2)
     ratio = misfit(fit.plain, rng=0).ratio
     found = blend(fit, pull=float(np.clip(ratio - 1, 0, 1)), ratio=ratio)
     result = label_free(Tally.of(votes), rng=0)
@@ -43,19 +43,19 @@ def test_the_numbers_are_those_of_the_headline():
 
 
 def test_evaluate_cuts_the_range_to_what_logic_allows():
-    votes, _ = panel()
+    votes, _ = simulated()
     for score in evaluate(Tally.of(votes)).judges:
         assert score.logical.low <= score.range[0] <= score.range[1] <= score.logical.high
 
 
 def test_two_judges_are_refused_because_agreement_says_nothing_of_truth():
-    votes, _ = panel(accuracy=(0.9, 0.8))
+    votes, _ = simulated(accuracy=(0.9, 0.8))
     with pytest.raises(NotIdentifiable, match="three are needed"):
         label_free(Tally.of(votes))
 
 
 def test_votes_that_are_never_true_do_not_become_a_label():
-    votes, truth = panel(2000, ties=0.08)
+    votes, truth = simulated(2000, ties=0.08)
     result = evaluate(votes)
     assert result.never_true == ("tie",)
     assert set(result.prevalence) == {"no", "yes"}
@@ -72,12 +72,12 @@ def test_votes_that_are_never_true_do_not_become_a_label():
 
 
 def test_a_tie_that_is_declared_a_label_is_one():
-    votes, _ = panel(ties=0.08)
+    votes, _ = simulated(ties=0.08)
     assert set(evaluate(votes, labels=["no", "yes", "tie"]).prevalence) == {"no", "yes", "tie"}
 
 
 def test_with_labels_ties_count_as_not_right():
-    votes, truth = panel(500, ties=0.1)
+    votes, truth = simulated(500, ties=0.1)
     result = evaluate({**votes, "gold": truth.tolist()}, truth="gold")
     said = np.array(votes["j0"])
     first = result.judges[0]
@@ -87,16 +87,16 @@ def test_with_labels_ties_count_as_not_right():
 
 
 def test_dawid_skene_gives_model_intervals_only_to_strong_panels():
-    strong = evaluate(panel(1000, ties=0.07)[0], method="dawid-skene")
+    strong = evaluate(simulated(1000, ties=0.07)[0], method="dawid-skene")
     assert all(score.interval.guarantee == "under" for score in strong.judges)
     assert strong.verdict.startswith("If errors were independent")
-    weak = evaluate(panel(1000, (0.9, 0.6, 0.6), ties=0.07)[0], method="dawid-skene")
+    weak = evaluate(simulated(1000, (0.9, 0.6, 0.6), ties=0.07)[0], method="dawid-skene")
     assert all(isinstance(score.interval, Unknown) for score in weak.judges)
     assert any("third best judge" in text for text in weak.warnings)
 
 
 def test_methods_for_answers_say_that_they_leave_ties_aside():
-    votes, _ = panel(ties=0.05)
+    votes, _ = simulated(ties=0.05)
     result = evaluate(votes, method="spectral")
     assert any("count as no vote in this method" in text for text in result.assumptions)
 
@@ -118,20 +118,20 @@ def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
 
 
 def test_a_part_of_the_items_is_drawn_without_replacement():
-    votes, _ = panel()
-    ballots = Ballots.of(Tally.of(votes))
-    part = sample_items(ballots, most=10, rng=1)
+    votes, _ = simulated()
+    panel = Panel.of(Tally.of(votes))
+    part = sample_items(panel, most=10, rng=1)
     assert part.n == 10
-    whole = dict(zip(map(tuple, ballots.codes.tolist()), ballots.counts, strict=True))
+    whole = dict(zip(map(tuple, panel.codes.tolist()), panel.counts, strict=True))
     for codes, count in zip(part.codes.tolist(), part.counts, strict=True):
         assert count <= whole[tuple(codes)]
 
 
 def test_support_of_all_patterns_follows_from_a_part():
-    votes, _ = panel()
-    ballots = Ballots.of(Tally.of(votes))
-    full = fit_vote_model(ballots, ballots, rng=0)
-    again = fit_vote_model(ballots, sample_items(ballots, most=15, rng=1), rng=0)
+    votes, _ = simulated()
+    panel = Panel.of(Tally.of(votes))
+    full = fit_vote_model(panel, panel, rng=0)
+    again = fit_vote_model(panel, sample_items(panel, most=15, rng=1), rng=0)
     assert again.support.support.shape == full.support.support.shape
     assert np.allclose(again.support.support.sum(axis=1), 1)
 

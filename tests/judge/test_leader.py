@@ -3,8 +3,8 @@ import pytest
 
 from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge import evaluate, few_labels, supervised
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.sessions import Leader, as_shown, by_labels, leader, with_duels
 
 
@@ -102,9 +102,18 @@ def test_a_wrong_sole_leader_is_named_at_most_as_often_as_alpha():
     votes = Tally.of({name: patterns[:, j].tolist() for j, name in enumerate(names)})
     false = 0
     for counts in rng.multinomial(40, share, size=2000).astype(float):
-        ballots = Ballots(names, (0, 1), patterns, counts, truth, votes, np.arange(8))
+        panel = Panel(
+            names=names,
+            labels=(0, 1),
+            n_classes=2,
+            codes=patterns,
+            truth=truth,
+            counts=counts,
+            votes=votes,
+            place=np.arange(8),
+        )
         right = counts @ (patterns == 0)
-        found = by_labels(ballots, right, np.full(3, 40.0), alpha=0.05)
+        found = by_labels(panel, right, np.full(3, 40.0), alpha=0.05)
         false += not found.rivals
     assert false <= 100
 
@@ -125,8 +134,8 @@ def test_a_leader_without_rivals_stays():
 
 def test_duels_count_the_labelled_items_on_which_one_of_two_is_right():
     table = {"a": [1, 1, 0, 1], "b": [1, 0, 1, 0], "c": [1, None, 0, 0], "gold": [1, 1, 1, None]}
-    ballots = Ballots.of(Tally.of(table), truth="gold")
-    best = with_duels(Leader(place=0, name="a", rivals=("b", "c"), judges=3), ballots)
+    panel = Panel.of(Tally.of(table), truth="gold")
+    best = with_duels(Leader(place=0, name="a", rivals=("b", "c"), judges=3), panel)
     assert best is not None
     assert best.duels == {"b": (1, 1)}  # c did not vote on the same items
-    assert with_duels(None, ballots) is None
+    assert with_duels(None, panel) is None

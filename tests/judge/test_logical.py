@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge import logical
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.logical import Logic, best_worst, logical_curve, worst_best
 
 
@@ -51,11 +51,11 @@ def brute(rows, every, j, keep):
 def test_single_judge_bounds_equal_brute_force_at_every_prevalence(rows):
     n_labels, n = max(map(max, rows)) + 1, len(rows[0])
     every = truths(n_labels, n)
-    ballots = Ballots.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)}))
+    panel = Panel.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)}))
     counts = np.stack([(every == c).sum(axis=1) for c in range(n_labels)], axis=1)
     for q in range(n + 1):
         keep = counts[:, 0] == q
-        logic = Logic.of(ballots, {0: (q / n, q / n)})
+        logic = Logic.of(panel, {0: (q / n, q / n)})
         for j in range(len(rows)):
             overall, shares = brute(rows, every, j, keep)
             assert logic.overall(j) == pytest.approx(overall)
@@ -76,12 +76,12 @@ def test_bounds_with_ranges_and_labels_equal_brute_force(rows, data):
     keep &= (share >= low) & (share <= high)
     columns = {f"j{j}": row for j, row in enumerate(rows)}
     votes = Tally.of({**columns, "gold": [None if v < 0 else v for v in known]})
-    ballots = Ballots.of(votes, truth="gold", labels=range(n_labels))
+    panel = Panel.of(votes, truth="gold", labels=range(n_labels))
     if not keep.any():
         with pytest.raises(InputError, match="contradict"):
-            Logic.of(ballots, {0: (low / n, high / n)})
+            Logic.of(panel, {0: (low / n, high / n)})
         return
-    logic = Logic.of(ballots, {0: (low / n, high / n)})
+    logic = Logic.of(panel, {0: (low / n, high / n)})
     for j in range(len(rows)):
         overall, shares = brute(rows, every, j, keep)
         assert logic.overall(j) == pytest.approx(overall)
@@ -97,19 +97,19 @@ def test_joint_bounds_are_safe_and_whole_numbers_make_them_exact(rows, q):
     every = truths(n_labels, n)
     keep = (every == 0).sum(axis=1) == q
     accuracy = np.stack([(every[keep] == np.array(row)).mean(axis=1) for row in rows])
-    ballots = Ballots.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)}))
+    panel = Panel.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)}))
     ranges = {0: (q / n, q / n)}
-    assert best_worst(ballots, ranges) >= accuracy.min(axis=0).max() - 1e-9
-    assert worst_best(ballots, ranges) <= accuracy.max(axis=0).min() + 1e-9
-    assert best_worst(ballots, ranges, whole=True) == pytest.approx(accuracy.min(axis=0).max())
-    assert worst_best(ballots, ranges, whole=True) == pytest.approx(accuracy.max(axis=0).min())
+    assert best_worst(panel, ranges) >= accuracy.min(axis=0).max() - 1e-9
+    assert worst_best(panel, ranges) <= accuracy.max(axis=0).min() + 1e-9
+    assert best_worst(panel, ranges, whole=True) == pytest.approx(accuracy.min(axis=0).max())
+    assert worst_best(panel, ranges, whole=True) == pytest.approx(accuracy.max(axis=0).min())
 
 
 @settings(max_examples=25)
 @given(votes_of(2, 3, 7))
 def test_the_curve_equals_brute_force(rows):
     every = truths(2, 7)
-    curve = logical_curve(Ballots.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)})))
+    curve = logical_curve(Panel.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)})))
     for i, (name, share) in enumerate(zip(curve["judge"], curve["prevalence"], strict=True)):
         keep = (every == 0).sum(axis=1) == round(7 * share)
         overall, shares = brute(rows, every, int(name[1:]), keep)

@@ -4,8 +4,8 @@ import pytest
 from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, raw_agreement
 from tallystick.stats.agreement_ordinal import krippendorff_alpha, mean_bias, within_one
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge import evaluate
-from tallystick.verbs.judge.ballots import Ballots
 from tallystick.verbs.judge.majority import grades_of, panel_agreement
 
 RATERS = ["000", "001", "111", "111", "000", "101", "222", "221", "000", "111", "010", "222"]
@@ -39,7 +39,7 @@ def test_patterns_merged_by_their_label_counts_give_the_same_numbers():
     votes = {
         f"j{j}": [None if v < 0 else int(v) for v in codes[:, j]] for j in range(codes.shape[1])
     }
-    found = panel_agreement(Ballots.of(Tally.of(votes)), alpha=0.05).between
+    found = panel_agreement(Panel.of(Tally.of(votes)), alpha=0.05).between
     for name, function in (
         ("raw", raw_agreement),
         ("fleiss_kappa", fleiss_kappa),
@@ -82,7 +82,7 @@ def test_kappa_of_a_rare_label_comes_with_a_warning():
 
 def test_weights_that_are_not_items_have_no_agreement():
     votes = Tally.of({"a": [0, 1], "b": [0, 1], "w": [0.5, 1.5]}, columns=["a", "b"], weight="w")
-    assert panel_agreement(Ballots.of(votes), alpha=0.05) is None
+    assert panel_agreement(Panel.of(votes), alpha=0.05) is None
 
 
 def test_judges_without_a_common_item_say_so():

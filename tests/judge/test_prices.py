@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tallystick.table import Tally
-from tallystick.verbs.judge.ballots import Ballots
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge.logical import best_worst, worst_best
 
 joint = import_module("tallystick.verbs.judge.logical")
 """The file: its function has the same name."""
 
 
-def _ballots(labels: int, judges: int, *, truth: bool) -> Ballots:
+def _panel(labels: int, judges: int, *, truth: bool) -> Panel:
     draw = np.random.default_rng(10 * labels + judges)
     right = draw.integers(0, labels, 300)
     votes: dict[str, list[int | None]] = {}
@@ -24,7 +24,7 @@ def _ballots(labels: int, judges: int, *, truth: bool) -> Ballots:
         votes[f"j{j}"] = [None if draw.random() < 0.05 else int(one) for one in said]
     if truth:
         votes["gold"] = [int(one) if i % 9 == 0 else None for i, one in enumerate(right)]
-    return Ballots.of(Tally.of(votes), truth="gold" if truth else None)
+    return Panel.of(Tally.of(votes), truth="gold" if truth else None)
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -38,9 +38,9 @@ def test_prices_find_the_bounds_of_the_programme(
     ranges: dict[int, tuple[float, float]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ballots = _ballots(labels, judges, truth=truth)
-    top, bottom = best_worst(ballots, ranges), worst_best(ballots, ranges)
+    panel = _panel(labels, judges, truth=truth)
+    top, bottom = best_worst(panel, ranges), worst_best(panel, ranges)
     monkeypatch.setattr(joint, "MOST_CELLS", 0)
     # A bound that is not sharp must err outwards.
-    assert top - 1e-9 <= best_worst(ballots, ranges) <= top + 1e-5
-    assert bottom - 1e-5 <= worst_best(ballots, ranges) <= bottom + 1e-9
+    assert top - 1e-9 <= best_worst(panel, ranges) <= top + 1e-5
+    assert bottom - 1e-5 <= worst_best(panel, ranges) <= bottom + 1e-9

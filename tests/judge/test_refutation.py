@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tallystick.table import Tally
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge import evaluate
-from tallystick.verbs.judge.ballots import Ballots, Estimate
+from tallystick.verbs.judge.scores import Estimate
 
 refutation = import_module("tallystick.verbs.judge.logical")
 """The file: its function has the same name."""
@@ -59,14 +60,14 @@ def claim(value, low, high):
 
 
 @pytest.fixture
-def ballots():
+def panel():
     """One judge, right on 80 of 100 labelled items: [.708, .873]."""
-    return Ballots.of(Tally.of({"x": [0] * 80 + [1] * 20, "gold": [0] * 100}), truth="gold")
+    return Panel.of(Tally.of({"x": [0] * 80 + [1] * 20, "gold": [0] * 100}), truth="gold")
 
 
-def test_an_estimate_is_rejected_only_beyond_both_doubts(ballots):
+def test_an_estimate_is_rejected_only_beyond_both_doubts(panel):
     sure, unsure, unknown = (claim(0.9, low, 0.95) for low in (0.89, 0.75, np.nan))
-    tested, alarms = refutation.tested_by_labels([sure, unsure, unknown], ballots, 0.05)
+    tested, alarms = refutation.tested_by_labels([sure, unsure, unknown], panel, 0.05)
     assert [one.rejected for one in tested] == [True, False, None]
     assert (
         "it gives x 90.0\xa0% [89.0, 95.0] by its own doubt, and 100 labels allow 70.8\xa0% to"
@@ -76,13 +77,13 @@ def test_an_estimate_is_rejected_only_beyond_both_doubts(ballots):
     assert [alarm.name for alarm in alarms] == ["guess is rejected"]
 
 
-def test_a_doubt_is_not_worked_out_where_it_cannot_matter(ballots):
+def test_a_doubt_is_not_worked_out_where_it_cannot_matter(panel):
     def never(alpha):
         raise AssertionError("asked for")
 
     estimate = Estimate(method="guess", assumption="none", accuracy={"x": 0.8})
     tested, _ = refutation.tested_by_labels(
-        [refutation.Claim(estimate=estimate, doubt=never)], ballots, 0.05
+        [refutation.Claim(estimate=estimate, doubt=never)], panel, 0.05
     )
     assert tested[0].rejected is False
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.judge import evaluate
-from tallystick.verbs.judge.ballots import JudgeScore, LabelsNeeded
 from tallystick.verbs.judge.grade import positive_of
+from tallystick.verbs.judge.scores import JudgeScore, LabelsNeeded
 from tallystick.verbs.judge.sessions import Leader
 from tallystick.verbs.judge.verdict import in_words, needed_labels, opening_with_labels
 

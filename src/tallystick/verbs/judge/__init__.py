@@ -23,7 +23,6 @@ from importlib import import_module
 from typing import Any
 
 from tallystick.verbs.judge.answer import CAPABILITY, evaluate
-from tallystick.verbs.judge.ballots import Alarm, JudgeScore
 from tallystick.verbs.judge.few_labels import few_labels
 from tallystick.verbs.judge.grade import grade
 from tallystick.verbs.judge.independence import IndependenceResult, independence, spectral
@@ -40,6 +39,7 @@ from tallystick.verbs.judge.orders import (
 )
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import Alarm, JudgeScore
 from tallystick.verbs.judge.supervised import dawid_skene, supervised
 from tallystick.verbs.judge.windows import Window, Windows, windows
 
@@ -74,12 +74,12 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "Estimate": "ballots",
-    "LabelScore": "ballots",
+    "Estimate": "panel",
+    "LabelScore": "panel",
     "SearchResult": "independence",
-    "Share": "ballots",
-    "Solution": "ballots",
-    "Statement": "ballots",
+    "Share": "panel",
+    "Solution": "panel",
+    "Statement": "panel",
     "search": "independence",
 }
 """Names that can still be imported from here, and the file that holds them."""

@@ -25,15 +25,7 @@ from tallystick.table import (
     unordered,
 )
 from tallystick.table.cells import identity, in_order
-from tallystick.verbs.judge.ballots import (
-    Alarm,
-    Ballots,
-    CovariateEffect,
-    Floats,
-    Number,
-    Range,
-    Share,
-)
+from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.grade import grade, positive_of
 from tallystick.verbs.judge.independence import independence, search, spectral
 from tallystick.verbs.judge.independent import independent
@@ -42,6 +34,7 @@ from tallystick.verbs.judge.majority import agreement, majority
 from tallystick.verbs.judge.orders import are_two_orders, position_panel, self_consistency
 from tallystick.verbs.judge.question import GRADING, JudgeQuestion, cases_of, demo
 from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import Alarm, CovariateEffect, Number, Range, Share
 from tallystick.verbs.judge.sessions import from_session, labelling
 from tallystick.verbs.judge.supervised import dawid_skene, supervised
 from tallystick.verbs.judge.verdict import COUNTED_ROWS, LEFT_ASIDE
@@ -150,9 +143,9 @@ def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
         return _position_bias(votes, judges, data, question)
 
     labels = _labels(votes, data.rules.labels)
-    ballots = Ballots.of(
+    panel = Panel.of(
         votes,
-        judges=judges,
+        voters=judges,
         truth=truth,
         labels=[labels[str(text)] for text in data.rules.labels],
         never_true=data.meaning.never_true,
@@ -165,11 +158,11 @@ def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
     function, more = _method(question, prevalence, known)
     if question.method == "evaluate":
         more["truth"] = truth
-    result = function(ballots, **more)
+    result = function(panel, **more)
 
     # Votes that can never be true have no place in methods that are defined for answers.
     said: tuple[str, ...] = (
-        (LEFT_ASIDE,) if ballots.extras and question.method in _ANSWERS_ONLY else ()
+        (LEFT_ASIDE,) if panel.extras and question.method in _ANSWERS_ONLY else ()
     )
     order = unordered(label for name in votes.names for label in votes.labels[name])
     said += () if order is None or order in result.assumptions else (order,)

@@ -26,11 +26,13 @@ from tallystick.stats.poststratify import (
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.verbs.judge.ballots import (
+from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.verbs.judge.independent import held_to_range
+from tallystick.verbs.judge.label_free import item_support, support_by_shares
+from tallystick.verbs.judge.logical import Logic
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import (
     Alarm,
-    Ballots,
-    Floats,
-    Ints,
     JudgeScore,
     LabelCells,
     LabelScore,
@@ -41,12 +43,8 @@ from tallystick.verbs.judge.ballots import (
     check_ranges,
     count_cells,
 )
-from tallystick.verbs.judge.independent import held_to_range
-from tallystick.verbs.judge.label_free import item_support, support_by_shares
-from tallystick.verbs.judge.logical import Logic
-from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.sessions import Leader, against, as_shown, by_labels, with_duels
-from tallystick.verbs.judge.supervised import fit_ballots
+from tallystick.verbs.judge.supervised import fit_panel
 from tallystick.verbs.judge.verdict import (
     NEVER_RIGHT,
     NEW_SAMPLE,
@@ -59,7 +57,7 @@ from tallystick.verbs.judge.verdict_methods import draw_alarm, draw_warning
 
 
 def few_labels(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     truth: str | None = None,
     judges: Sequence[str] | None = None,
@@ -108,16 +106,16 @@ def few_labels(
     >>> 0.85 in result.judges[0].interval, result.n_labels, result.labels_worth > 60
     (True, 60, True)
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels)
     found = label_scores(
-        ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified
+        panel, prevalence=prevalence, alpha=alpha, target=target, certified=certified
     )
-    items = item_support(ballots, support_by_shares(ballots.blind), trusted=not found.alarms)
-    return held_to_range(replace(found, learnt=items.columns), ballots, prevalence)
+    items = item_support(panel, support_by_shares(panel.blind), trusted=not found.alarms)
+    return held_to_range(replace(found, learnt=items.columns), panel, prevalence)
 
 
 def label_scores(
-    ballots: Ballots,
+    panel: Panel,
     *,
     prevalence: Ranges | None = None,
     alpha: float = 0.05,
@@ -125,37 +123,37 @@ def label_scores(
     certified: bool = False,
     posterior: Floats | None = None,
 ) -> JudgeResult:
-    """Do the work of `few_labels`; *posterior* (patterns of the blind ballots x labels) saves a
+    """Do the work of `few_labels`; *posterior* (patterns of the blind panel x labels) saves a
     second fit.
     """
-    ballots.require_items("few_labels")
-    known = ballots.truth >= 0
-    n_labels = int(ballots.counts[known].sum())
+    panel.require_items("few_labels")
+    known = panel.truth >= 0
+    n_labels = int(panel.counts[known].sum())
     if not n_labels:
         raise InputError(
             "truth: not one item has a true label; give some, or use dawid_skene or logical"
         )
     if certified and target != "items":
         raise InputError("certified intervals are for these items: use target='items'")
-    posterior = consensus(ballots.blind) if posterior is None else posterior
-    voted_for = np.full(ballots.votes.patterns, -1)
-    voted_for[ballots.blind.place] = posterior.argmax(axis=1)
-    chosen = voted_for[ballots.place]
-    logic = Logic.of(ballots, check_ranges(prevalence, ballots))
-    sizes, labelled, right = strata(ballots, chosen)
+    posterior = consensus(panel.blind) if posterior is None else posterior
+    voted_for = np.full(panel.votes.patterns, -1)
+    voted_for[panel.blind.place] = posterior.argmax(axis=1)
+    chosen = voted_for[panel.place]
+    logic = Logic.of(panel, check_ranges(prevalence, panel))
+    sizes, labelled, right = strata(panel, chosen)
     found = poststratified_share(sizes, labelled, right, alpha=alpha, target=target)
     overall = (
         hypergeometric_strata(right, labelled, sizes, alpha=alpha) if certified else found.interval
     )
-    cells = LabelCells.of(ballots, chosen)
-    by_label = [_on_label(cells, c, alpha, target, certified) for c in range(len(ballots.classes))]
+    cells = LabelCells.of(panel, chosen)
+    by_label = [_on_label(cells, c, alpha, target, certified) for c in range(len(panel.classes))]
     graded, good = labelled.sum(axis=1), right.sum(axis=1)
     fresh = clopper_pearson(good, graded, alpha=alpha)
     scores = []
-    for j, name in enumerate(ballots.names):
+    for j, name in enumerate(panel.names):
         silent = graded[j] == 0
         parts = {}
-        for c, key in enumerate(ballots.keys):
+        for c, key in enumerate(panel.keys):
             estimate, interval = by_label[c]
             bounds = logic.on_label(j, c)
             parts[key] = LabelScore(
@@ -176,24 +174,24 @@ def label_scores(
                     else float(found.estimate[j])
                 ),
                 interval=_one(overall, j),
-                **_answers(ballots, j, found.estimate[j], _one(overall, j)),
+                **_answers(panel, j, found.estimate[j], _one(overall, j)),
                 per_label=parts,
-                votes=float(ballots.voted[j]),
+                votes=float(panel.voted[j]),
                 logical=Interval(
                     *logic.overall(j), level=1 - alpha, guarantee="exact", method="logic"
                 ),
                 new_items=fresh[j],
             )
         )
-    every = bool((graded == ballots.voted).all())
+    every = bool((graded == panel.voted).all())
     worth = (
         float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
     )
-    best = by_labels(ballots, good, graded, alpha=alpha)
-    alarm = label_draw(ballots)
-    forecast = labels_needed(ballots, best, scores, good, graded, alpha=alpha)
-    best = as_shown(best, ballots.names, np.where(graded > 0, overall.low, np.nan), graded)
-    best = with_duels(best, ballots)
+    best = by_labels(panel, good, graded, alpha=alpha)
+    alarm = label_draw(panel)
+    forecast = labels_needed(panel, best, scores, good, graded, alpha=alpha)
+    best = as_shown(best, panel.names, np.where(graded > 0, overall.low, np.nan), graded)
+    best = with_duels(best, panel)
     needed = needed_labels(best, forecast)
     if alarm is not None:
         needed = Needed(None, "labels on items drawn at random")
@@ -204,49 +202,49 @@ def label_scores(
         basis=basis_of(n_labels, alpha) if alarm is None else "",
         decision="decided" if needed is None else "undecided",
         needed=needed,
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(
             RANDOM,
             *((NEW_SAMPLE,) if target == "population" else ()),
-            *((NEVER_RIGHT,) if ballots.extras else ()),
+            *((NEVER_RIGHT,) if panel.extras else ()),
         ),
         warnings=() if alarm is None else (draw_warning(alarm),),
         alarms=() if alarm is None else (alarm,),
         method="labels, certified" if certified else "labels",
         judges=tuple(scores),
-        prevalence=_prevalence(ballots, chosen, alpha, target, certified),
+        prevalence=_prevalence(panel, chosen, alpha, target, certified),
         n_labels=n_labels,
         labels_worth=worth if graded.any() else Unknown("no labelled item has a vote"),
         labels_needed=forecast,
         leader=None if best is None or alarm is not None else best.name,
         rivals=() if best is None or alarm is not None else best.rivals,
-        never_true=tuple(map(str, ballots.extras)),
-        votes=ballots.votes,
+        never_true=tuple(map(str, panel.extras)),
+        votes=panel.votes,
     )
 
 
-def consensus(ballots: Ballots) -> Floats:
-    """Return the posterior of each pattern of blind ballots; majority shares where the model cannot
+def consensus(panel: Panel) -> Floats:
+    """Return the posterior of each pattern of blind panel; majority shares where the model cannot
     be fitted.
     """
     try:
-        return fit_ballots(ballots).posterior
+        return fit_panel(panel).posterior
     except (NotIdentifiable, ConvergenceError):
-        return majority_shares(ballots.codes, n_labels=len(ballots.classes))
+        return majority_shares(panel.codes, n_labels=len(panel.classes))
 
 
-def strata(ballots: Ballots, chosen: Ints) -> tuple[Ints, Ints, Ints]:
+def strata(panel: Panel, chosen: Ints) -> tuple[Ints, Ints, Ints]:
     """Return judges x 2 (agrees with the consensus, differs): items, labelled ones, labelled and
     right ones.
     """
-    known = (ballots.truth >= 0)[:, None]
-    voted = ballots.codes >= 0
-    agree = ballots.codes == chosen[:, None]
-    right = (ballots.codes == ballots.truth[:, None]) & known
+    known = (panel.truth >= 0)[:, None]
+    voted = panel.codes >= 0
+    agree = panel.codes == chosen[:, None]
+    right = (panel.codes == panel.truth[:, None]) & known
     return (
-        _count(ballots, voted & agree, voted & ~agree),
-        _count(ballots, voted & agree & known, voted & ~agree & known),
-        _count(ballots, voted & agree & right, voted & ~agree & right),
+        _count(panel, voted & agree, voted & ~agree),
+        _count(panel, voted & agree & known, voted & ~agree & known),
+        _count(panel, voted & agree & right, voted & ~agree & right),
     )
 
 
@@ -272,18 +270,18 @@ def _on_label(
 
 
 def _prevalence(
-    ballots: Ballots, chosen: Ints, alpha: float, target: Target, certified: bool
+    panel: Panel, chosen: Ints, alpha: float, target: Target, certified: bool
 ) -> dict[str, Share]:
     """Return the share of each label: two strata, the consensus says it or not."""
-    n_labels = len(ballots.classes)
-    known = ballots.truth >= 0
+    n_labels = len(panel.classes)
+    known = panel.truth >= 0
     every = np.ones(len(chosen), dtype=np.bool_)
-    said = count_cells(ballots, every, chosen, n_labels)
-    said_labelled = count_cells(ballots, known, chosen, n_labels)
-    true = count_cells(ballots, known, ballots.truth, n_labels)
-    both = count_cells(ballots, known & (chosen == ballots.truth), chosen, n_labels)
+    said = count_cells(panel, every, chosen, n_labels)
+    said_labelled = count_cells(panel, known, chosen, n_labels)
+    true = count_cells(panel, known, panel.truth, n_labels)
+    both = count_cells(panel, known & (chosen == panel.truth), chosen, n_labels)
     found = {}
-    for c, key in enumerate(ballots.keys):
+    for c, key in enumerate(panel.keys):
         sizes = np.array([said[c], said.sum() - said[c]])
         labelled = np.array([said_labelled[c], said_labelled.sum() - said_labelled[c]])
         hits = np.array([both[c], true[c] - both[c]])
@@ -297,18 +295,18 @@ def _prevalence(
     return found
 
 
-def _count(ballots: Ballots, *cells: NDArray[np.bool_]) -> Ints:
+def _count(panel: Panel, *cells: NDArray[np.bool_]) -> Ints:
     """Return items in each cell: judges (or one row) x cells."""
-    return np.stack([ballots.counts @ cell for cell in cells], axis=1).astype(np.int64)
+    return np.stack([panel.counts @ cell for cell in cells], axis=1).astype(np.int64)
 
 
-def _answers(ballots: Ballots, j: int, accuracy: float, interval: Interval) -> dict[str, Any]:
+def _answers(panel: Panel, j: int, accuracy: float, interval: Interval) -> dict[str, Any]:
     """Return the share of possible votes, and accuracy among them; nothing if all are possible.
 
     On these items the share is known, so dividing both ends by it is exact.
     """
-    share = float(ballots.answered_share[j])
-    if not ballots.extras:
+    share = float(panel.answered_share[j])
+    if not panel.extras:
         return {}
     if not share or not np.isfinite(accuracy):
         nothing = Unknown("no labelled item has an answer of this judge")
@@ -336,7 +334,7 @@ _POWER = 0.8
 
 
 def labels_needed(
-    ballots: Ballots,
+    panel: Panel,
     best: Leader | None,
     scores: Sequence[JudgeScore],
     right: Floats,
@@ -356,7 +354,7 @@ def labels_needed(
 
     Parameters
     ----------
-    ballots
+    panel
         Votes with the truth where it is known.
     best
         Who leads.
@@ -376,7 +374,7 @@ def labels_needed(
     >>> few_labels(Tally.of({**votes, "gold": gold}), truth="gold").labels_needed.left
     160
     """
-    whole, labels = float(ballots.n), float(ballots.counts[ballots.truth >= 0].sum())
+    whole, labels = float(panel.n), float(panel.counts[panel.truth >= 0].sum())
     left = round(whole - labels)
     most = labels
     for score in scores:
@@ -391,7 +389,7 @@ def labels_needed(
     if best is None or not best.rivals:
         leader: int | None = None if best is None else 0
         return LabelsNeeded(precision=precision, leader=leader, left=left, enough=best is not None)
-    total = labels_to_tell(ballots, best, right, graded, alpha=alpha)
+    total = labels_to_tell(panel, best, right, graded, alpha=alpha)
     if total is None:
         return LabelsNeeded(precision=precision, leader=None, left=left, enough=False)
     more = max(1, round(total - labels))
@@ -424,7 +422,7 @@ def labels_needed_first(rates: Sequence[float], n: float, *, alpha: float) -> La
 
 
 def labels_to_tell(
-    ballots: Ballots, best: Leader, right: Floats, graded: Floats, *, alpha: float
+    panel: Panel, best: Leader, right: Floats, graded: Floats, *, alpha: float
 ) -> float | None:
     r"""Return about how many labels in all would tell *best* from every rival; None if unknown.
 
@@ -437,14 +435,14 @@ def labels_to_tell(
     >>> from tallystick.table import Tally
     >>> votes = {"x": [0] * 40, "y": [1] * 4 + [0] * 36, "gold": [0] * 40 + [None] * 960}
     >>> votes = Tally.of({name: (column * 25)[:1000] for name, column in votes.items()})
-    >>> ballots, right = Ballots.of(votes, truth="gold"), np.array([40.0, 36.0])
+    >>> panel, right = Panel.of(votes, truth="gold"), np.array([40.0, 36.0])
     >>> graded = np.array([40.0, 40.0])
-    >>> best = by_labels(ballots, right, graded, alpha=0.05)
-    >>> round(labels_to_tell(ballots, best, right, graded, alpha=0.05))
+    >>> best = by_labels(panel, right, graded, alpha=0.05)
+    >>> round(labels_to_tell(panel, best, right, graded, alpha=0.05))
     95
     """
-    labels, judges = float(ballots.counts[ballots.truth >= 0].sum()), len(ballots.names)
-    wins, losses, alike = against(ballots, best.place)
+    labels, judges = float(panel.counts[panel.truth >= 0].sum()), len(panel.names)
+    wins, losses, alike = against(panel, best.place)
     normal = NormalDist()
     z = normal.inv_cdf(1 - alpha / 2 / judges) + normal.inv_cdf(_POWER)
     wide = normal.inv_cdf(1 - alpha / 4 / judges)
@@ -460,7 +458,7 @@ def labels_to_tell(
         apart = np.where(
             ahead > 0, labels * (wide * (spread + spread[best.place]) / ahead) ** 2, np.nan
         )
-    rivals = np.isin(ballots.names, best.rivals)
+    rivals = np.isin(panel.names, best.rivals)
     most = float(np.max(np.where(alike, paired, apart)[rivals]))
     return most if np.isfinite(most) else None
 
@@ -468,24 +466,24 @@ def labels_to_tell(
 # Were the labelled items drawn at random? Their votes can say no.
 
 
-def label_draw(ballots: Ballots) -> Alarm | None:
+def label_draw(panel: Panel) -> Alarm | None:
     """Return an alarm if the labelled items do not look like a random draw from all items.
 
     See :func:`tallystick.sampling.estimate.odd_draw`.
 
     >>> from tallystick.table import Tally
     >>> votes = {"x": [0] * 50 + [1] * 50, "y": [0, 1] * 50, "gold": [0] * 30 + [None] * 70}
-    >>> label_draw(Ballots.of(Tally.of(votes), truth="gold")).name
+    >>> label_draw(Panel.of(Tally.of(votes), truth="gold")).name
     'labels were not drawn at random'
     >>> votes["gold"] = [0, None, None, None, None] * 20
-    >>> label_draw(Ballots.of(Tally.of(votes), truth="gold")) is None
+    >>> label_draw(Panel.of(Tally.of(votes), truth="gold")) is None
     True
     """
     found = odd_draw(
-        ballots.codes,
-        ballots.counts,
-        ballots.truth >= 0,
-        columns=ballots.names,
-        labels=[str(label) for label in (*ballots.classes, *ballots.extras)],
+        panel.codes,
+        panel.counts,
+        panel.truth >= 0,
+        columns=panel.names,
+        labels=[str(label) for label in (*panel.classes, *panel.extras)],
     )
     return None if found is None else draw_alarm(found)

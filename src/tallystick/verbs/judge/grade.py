@@ -27,18 +27,8 @@ from tallystick.stats.latent_headline import Headline
 from tallystick.stats.latent_model import posterior
 from tallystick.table import Tally, unordered
 from tallystick.table.cells import Label
+from tallystick.table.panel import Floats, Panel
 from tallystick.table.words import PASS_FAIL, as_word
-from tallystick.verbs.judge.ballots import (
-    Alarm,
-    Ballots,
-    Estimate,
-    Floats,
-    LabelScore,
-    Number,
-    Ranges,
-    Solution,
-    check_ranges,
-)
 from tallystick.verbs.judge.few_labels import label_scores, labels_needed_first
 from tallystick.verbs.judge.independence import interval_ends
 from tallystick.verbs.judge.independent import (
@@ -71,9 +61,18 @@ from tallystick.verbs.judge.logical import (
 from tallystick.verbs.judge.logical import logical as logical_method
 from tallystick.verbs.judge.majority import agreement_ends, panel_agreement
 from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import (
+    Alarm,
+    Estimate,
+    LabelScore,
+    Number,
+    Ranges,
+    Solution,
+    check_ranges,
+)
 from tallystick.verbs.judge.supervised import (
     dawid_skene_result,
-    fit_ballots,
+    fit_panel,
     overall_accuracy,
     overall_ends,
 )
@@ -107,7 +106,7 @@ _FEW = 10
 class _Without:
     """What the votes say without labels: models, claims and alarms, each fitted once."""
 
-    sample: Ballots
+    sample: Panel
     fitted: LatentFit | None
     trouble: TallystickError | None
     model: VoteModel | None
@@ -118,7 +117,7 @@ class _Without:
 
 
 def grade(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -139,7 +138,7 @@ def grade(
     Parameters
     ----------
     votes, judges
-        The tally or ballots; which columns judge.
+        The tally or panel; which columns judge.
     truth
         A column of true labels, partly blank, on items drawn at random.
     prevalence
@@ -164,25 +163,25 @@ def grade(
     >>> grade(votes, truth="truth").judges[0].interval.width
     0.0
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth)
-    blind = ballots.blind
-    ranges = check_ranges(prevalence, ballots)
+    panel = Panel.of(votes, voters=judges, truth=truth)
+    blind = panel.blind
+    ranges = check_ranges(prevalence, panel)
     whole = bool((blind.counts == np.floor(blind.counts)).all())
-    logic = logical_method(ballots, prevalence=prevalence) if whole else None
-    found = _without_labels(ballots, prevalence=prevalence, known=known, rng=rng)
+    logic = logical_method(panel, prevalence=prevalence) if whole else None
+    found = _without_labels(panel, prevalence=prevalence, known=known, rng=rng)
 
     # With labels they decide; without, the model of the votes; without a model, logic alone.
     estimates = [claim.estimate for claim in found.claims]
     alarms = list(found.alarms)
-    if (ballots.truth >= 0).any():
+    if (panel.truth >= 0).any():
         result = label_scores(
-            ballots,
+            panel,
             prevalence=prevalence,
             alpha=alpha,
             certified=certified,
             posterior=_consensus(found, blind),
         )
-        estimates, more = tested_by_labels(found.claims, ballots, alpha)
+        estimates, more = tested_by_labels(found.claims, panel, alpha)
         alarms += [*result.alarms, *more]
     elif known and found.fitted is not None:
         result = dawid_skene_result(blind.answered, found.fitted, known=known, alpha=alpha)
@@ -192,38 +191,38 @@ def grade(
         result = _only_logic(logic, blind, str(found.trouble))
 
     # What logic allows, what was given, what agrees, and what is known of single items.
-    result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
-    result = held_to_range(replace(result, alarms=tuple(alarms)), ballots, prevalence)
-    result = _with_items(result, ballots, found, rng)
+    result = _with_logic(result, Logic.of(panel, ranges) if whole else None, alpha)
+    result = held_to_range(replace(result, alarms=tuple(alarms)), panel, prevalence)
+    result = _with_items(result, panel, found, rng)
     needed, forecast = result.needed, result.labels_needed
     if not result.n_labels:
         rates = [plain(score.accuracy, np.nan) for score in result.judges]
         forecast = labels_needed_first(rates, blind.n, alpha=alpha)
         needed = needed_first_labels(forecast)
-    order = unordered(ballots.classes)
+    order = unordered(panel.classes)
     part = "" if found.sample is blind else fitted_to_part(round(found.sample.n), round(blind.n))
     return replace(
-        with_rates(result, ballots),
+        with_rates(result, panel),
         needed=needed,
         labels_needed=forecast,
         assumptions=result.assumptions if order is None else (*result.assumptions, order),
-        warnings=_warnings(result, ballots, truth),
+        warnings=_warnings(result, panel, truth),
         solutions=found.solutions,
         estimates=tuple(estimates),
         trios=found.trios,
         statements=() if logic is None else logic.statements,
-        agreement=panel_agreement(ballots, alpha=alpha),
-        never_true=tuple(map(str, ballots.extras)),
+        agreement=panel_agreement(panel, alpha=alpha),
+        never_true=tuple(map(str, panel.extras)),
         left_out=part,
         seed=seed_of(rng),
     )
 
 
 def _without_labels(
-    ballots: Ballots, *, prevalence: Ranges | None, known: Known | None, rng: Rng
+    panel: Panel, *, prevalence: Ranges | None, known: Known | None, rng: Rng
 ) -> _Without:
     """Fit everything that needs no labels, to a random part of the items where they are many."""
-    blind = ballots.blind
+    blind = panel.blind
     sample = sample_items(blind, rng=rng)
     plain_votes = sample.answered
     fitted, trouble = _fit(plain_votes if known else sample, known)
@@ -239,11 +238,11 @@ def _without_labels(
     trios: dict[str, int] = {}
     solutions: tuple[Solution, ...] = ()
     if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
-        branch = Branch.of(ballots.answered, prevalence=prevalence, known=known)
-        more, counts, solutions = closed_forms(ballots.answered, plain_votes, branch)
+        branch = Branch.of(panel.answered, prevalence=prevalence, known=known)
+        more, counts, solutions = closed_forms(panel.answered, plain_votes, branch)
         trios = dict(counts)
         claims += [_of_all_votes(claim, sample) for claim in more]
-        alarms += [*trio_alarms(trios), *unpicked(solutions, branch, ballots)]
+        alarms += [*trio_alarms(trios), *unpicked(solutions, branch, panel)]
     claims += majorities(sample)
 
     tested = _misfit_of(model, fitted if known else None, rng)
@@ -263,7 +262,7 @@ def _without_labels(
     )
 
 
-def _of_all_votes(claim: Claim, sample: Ballots) -> Claim:
+def _of_all_votes(claim: Claim, sample: Panel) -> Claim:
     """Return a claim about answers as one about all votes, of which extras are never right."""
     if not sample.extras:
         return claim
@@ -280,14 +279,14 @@ def _of_all_votes(claim: Claim, sample: Ballots) -> Claim:
     return Claim(estimate=replace(claim.estimate, accuracy=accuracy), doubt=doubt)
 
 
-def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, TallystickError | None]:
+def _fit(blind: Panel, known: Known | None) -> tuple[LatentFit | None, TallystickError | None]:
     try:
-        return fit_ballots(blind, known=known), None
+        return fit_panel(blind, known=known), None
     except (NotIdentifiable, ConvergenceError) as error:
         return None, error
 
 
-def _consensus(found: _Without, blind: Ballots) -> Floats | None:
+def _consensus(found: _Without, blind: Panel) -> Floats | None:
     """Return Dawid-Skene's posterior of every pattern; None where it could not be fitted."""
     if found.fitted is None:
         return None
@@ -311,28 +310,28 @@ def _misfit_of(model: VoteModel | None, stated: LatentFit | None, rng: Rng) -> M
     return model.misfit if model is not None and isinstance(model.misfit, Misfit) else None
 
 
-def _with_items(result: JudgeResult, ballots: Ballots, found: _Without, rng: Rng) -> JudgeResult:
+def _with_items(result: JudgeResult, panel: Panel, found: _Without, rng: Rng) -> JudgeResult:
     """Attach what is known of the items of each pattern: calibrated by labels where possible."""
-    blind = ballots.blind
+    blind = panel.blind
     given: Support = support_by_shares(blind) if found.model is None else found.model.support
     drawn = not any(alarm.name == "labels were not drawn at random" for alarm in result.alarms)
-    items = item_support(ballots, given, trusted=drawn, rng=rng)
+    items = item_support(panel, given, trusted=drawn, rng=rng)
     return replace(
         result,
-        votes=ballots.votes,
+        votes=panel.votes,
         learnt=items.columns,
         calibration=NOT_CALIBRATED if items.calibration is None else items.calibration,
     )
 
 
-def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple[str, ...]:
+def _warnings(result: JudgeResult, panel: Panel, truth: str | None) -> tuple[str, ...]:
     """Return every warning once, in the order of what a reader would do about it."""
-    blind = ballots.blind
+    blind = panel.blind
     found = [] if truth is None or result.n_labels else [no_label_yet(truth)]
     found += result.warnings
-    true = np.unique(ballots.truth[ballots.truth >= 0])
-    if true.size and not np.isin(true, ballots.codes).any():
-        found.append(nobody_right([ballots.keys[c] for c in true.tolist()]))
+    true = np.unique(panel.truth[panel.truth >= 0])
+    if true.size and not np.isin(true, panel.codes).any():
+        found.append(nobody_right([panel.keys[c] for c in true.tolist()]))
     found += [proved(one) for one in result.alarms if one.name == "misfit"]
 
     # A judge that always gives one label, or leaves many items out, is easily misread.
@@ -340,7 +339,7 @@ def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple
     for j in np.flatnonzero(((cast > 0).sum(axis=1) == 1) & (blind.voted >= _FEW)).tolist():
         label = (*blind.keys, "never-true labels")[int(cast[j].argmax())]
         found.append(always_votes(blind.names[j], label))
-    found += _strays(ballots)
+    found += _strays(panel)
     gaps = 1 - blind.voted / blind.n
     if (gaps < 0.5).all():  # in a sparse crowd everybody leaves out most items
         found += [
@@ -350,25 +349,25 @@ def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple
     return tuple(dict.fromkeys(found))
 
 
-def _strays(ballots: Ballots) -> list[str]:
+def _strays(panel: Panel) -> list[str]:
     """Return a warning for each judge with labels that nobody else uses, where others share theirs.
 
     Refusals and errors in free words ("I cannot assess this") look like labels of their own.
     """
-    cast = ballots.blind.vote_counts > 0
-    true = np.isin(np.arange(len(ballots.classes)), ballots.truth)
+    cast = panel.blind.vote_counts > 0
+    true = np.isin(np.arange(len(panel.classes)), panel.truth)
     lonely = (cast.sum(axis=0) == 1) & ~true
-    shared = [key for key, alone in zip(ballots.keys, lonely, strict=True) if not alone]
-    if len(ballots.names) < 3 or len(shared) < 2:
+    shared = [key for key, alone in zip(panel.keys, lonely, strict=True) if not alone]
+    if len(panel.names) < 3 or len(shared) < 2:
         return []
     return [
-        stray_labels(name, [ballots.keys[c] for c in np.flatnonzero(mine & lonely)], shared)
-        for name, mine in zip(ballots.names, cast, strict=True)
+        stray_labels(name, [panel.keys[c] for c in np.flatnonzero(mine & lonely)], shared)
+        for name, mine in zip(panel.names, cast, strict=True)
         if (mine & lonely).any()
     ]
 
 
-def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeResult:
+def _only_logic(logic: LogicalResult | None, blind: Panel, why: str) -> JudgeResult:
     if logic is None:
         raise NotIdentifiable(why)
     return JudgeResult(
@@ -415,7 +414,7 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
 BLEND = "majority with and without oneself"
 
 
-def by_likelihood(blind: Ballots, fitted: LatentFit, known: Known | None, rng: Rng) -> Claim:
+def by_likelihood(blind: Panel, fitted: LatentFit, known: Known | None, rng: Rng) -> Claim:
     """Return what Dawid-Skene says."""
     estimate = Estimate(
         method="dawid-skene",
@@ -429,7 +428,7 @@ def by_likelihood(blind: Ballots, fitted: LatentFit, known: Known | None, rng: R
     )
 
 
-def by_headline(blind: Ballots, headline: Headline) -> Claim:
+def by_headline(blind: Panel, headline: Headline) -> Claim:
     """Return what Dawid-Skene with unreadable items says; its doubt is that of a share of votes."""
     estimate = Estimate(
         method="dawid-skene with unreadable items",
@@ -441,7 +440,7 @@ def by_headline(blind: Ballots, headline: Headline) -> Claim:
 
 
 def closed_forms(
-    ballots: Ballots, blind: Ballots, branch: Branch
+    panel: Panel, blind: Panel, branch: Branch
 ) -> tuple[list[Claim], Mapping[str, int], tuple[Solution, ...]]:
     """Return the estimates that need two labels and three judges, how the trios ended, and both
     mirror points.
@@ -451,9 +450,9 @@ def closed_forms(
     counts = trio_counts(trios, blind)
     found = []
     solutions: tuple[Solution, ...] = ()
-    middle = medians(trios, branch, ballots)
+    middle = medians(trios, branch, panel)
     if middle is not None:
-        solutions = both_points(middle, ballots, branch)
+        solutions = both_points(middle, panel, branch)
         point = Estimate(
             method="independent",
             assumption=f"{INDEPENDENCE}; {branch.words}",
@@ -480,7 +479,7 @@ def closed_forms(
     return found, counts, solutions
 
 
-def majorities(blind: Ballots) -> list[Claim]:
+def majorities(blind: Panel) -> list[Claim]:
     """Return majority vote, majority of the others, and their mean; nothing for fewer than three
     judges.
     """
@@ -525,12 +524,12 @@ def majorities(blind: Ballots) -> list[Claim]:
     ]
 
 
-def _of_medians(middle: Medians, blind: Ballots, alpha: float) -> tuple[Floats, Floats]:
+def _of_medians(middle: Medians, blind: Panel, alpha: float) -> tuple[Floats, Floats]:
     low, high = middle.intervals(blind, alpha).overall.T
     return low, high
 
 
-def _of_spectral(rank: RankOne, blind: Ballots, alpha: float) -> tuple[Floats, Floats]:
+def _of_spectral(rank: RankOne, blind: Panel, alpha: float) -> tuple[Floats, Floats]:
     _, _, overall = interval_ends(blind, rank, alpha=alpha)
     ends = [
         (end.low, end.high) if isinstance(end, Interval) else (np.nan, np.nan) for end in overall
@@ -547,7 +546,7 @@ def _of_share(rate: Floats, total: Floats, alpha: float) -> tuple[Floats, Floats
     return low, high
 
 
-def _named(blind: Ballots, values: Floats) -> dict[str, Number]:
+def _named(blind: Panel, values: Floats) -> dict[str, Number]:
     return {
         name: (
             float(values[j])
@@ -584,12 +583,12 @@ def positive_of(classes: tuple[Label, ...]) -> int | None:
     return 1
 
 
-def with_rates(result: JudgeResult, ballots: Ballots) -> JudgeResult:
+def with_rates(result: JudgeResult, panel: Panel) -> JudgeResult:
     """Return the result with the true positive and negative rates of every judge."""
-    place = positive_of(ballots.classes)
+    place = positive_of(panel.classes)
     if place is None:
         return result
-    positive, negative = ballots.keys[place], ballots.keys[1 - place]
+    positive, negative = panel.keys[place], panel.keys[1 - place]
     scores = tuple(
         replace(score, tpr=score.per_label.get(positive), tnr=score.per_label.get(negative))
         for score in result.judges

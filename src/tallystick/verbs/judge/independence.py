@@ -32,17 +32,10 @@ from tallystick.stats.latent_model import LatentOptions
 from tallystick.stats.maxt import holm
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.verbs.judge.ballots import (
-    Alarm,
-    Ballots,
-    JudgeScore,
-    LabelScore,
-    Number,
-    Range,
-    Share,
-)
+from tallystick.table.panel import Panel
 from tallystick.verbs.judge.independent import logit_ends, solve, trio_alarms, trio_counts
 from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import Alarm, JudgeScore, LabelScore, Number, Range, Share
 from tallystick.verbs.judge.verdict import INDEPENDENCE, SENSIBLE, SHARED_BIAS
 from tallystick.verbs.judge.verdict_methods import (
     independence_verdict,
@@ -104,7 +97,7 @@ class IndependenceResult(Result):
 
 
 def independence(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -144,15 +137,15 @@ def independence(
     >>> independence(simulate(point).tally, truth="truth").rejected
     False
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered.blind
     if not 0 < alpha < 1:
         raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    if len(ballots.names) < 4:
+    if len(panel.names) < 4:
         raise NotIdentifiable(
-            f"{len(ballots.names)} judges can be explained by independent errors whatever they"
+            f"{len(panel.names)} judges can be explained by independent errors whatever they"
             " vote: a test needs four"
         )
-    rows = _quartets(ballots, most, least_items, as_rng(rng))
+    rows = _quartets(panel, most, least_items, as_rng(rng))
     if not rows:
         raise NotIdentifiable(
             f"no quartet of judges shares {least_items} items: lower least_items or collect more"
@@ -164,18 +157,18 @@ def independence(
     rows.sort(key=lambda row: float(row["p_value"]))
     rejected = rows[0]["adjusted_p"] < alpha
     n_rejected = int((p_values < alpha).sum())
-    pair, correlation, effective = _blame(ballots)
+    pair, correlation, effective = _blame(panel)
     return IndependenceResult(
         verdict=independence_verdict(
             rejected=rejected,
             against=n_rejected,
             quartets=len(rows),
             pair=pair,
-            judges=len(ballots.names),
+            judges=len(panel.names),
             worth=effective,
         ),
         decision="decided" if rejected else "undecided",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(
             "items are independent draws",
             "a vote is not missing because it would be right or wrong",
@@ -192,9 +185,9 @@ def independence(
 
 
 def _quartets(
-    ballots: Ballots, most: int, least_items: int, rng: np.random.Generator
+    panel: Panel, most: int, least_items: int, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    n, n_classes = len(ballots.names), len(ballots.classes)
+    n, n_classes = len(panel.names), len(panel.classes)
     total = n * (n - 1) * (n - 2) * (n - 3) // 24
     if total <= most:
         chosen = list(itertools.combinations(range(n), 4))
@@ -204,17 +197,17 @@ def _quartets(
         )
     rows: list[dict[str, Any]] = []
     for four in chosen:
-        codes = ballots.codes[:, four]
-        items = ballots.counts[(codes >= 0).all(axis=1)].sum()
+        codes = panel.codes[:, four]
+        items = panel.counts[(codes >= 0).all(axis=1)].sum()
         if items < least_items:
             continue
         try:
-            g2, freedom, p_value = independence_test(codes, ballots.counts, n_labels=n_classes)
+            g2, freedom, p_value = independence_test(codes, panel.counts, n_labels=n_classes)
         except NotIdentifiable:
             continue  # a judge that never varies here: nothing can be tested
         rows.append(
             {
-                "judges": tuple(ballots.names[j] for j in four),
+                "judges": tuple(panel.names[j] for j in four),
                 "items": int(items),
                 "g2": g2,
                 "freedom": freedom,
@@ -224,25 +217,25 @@ def _quartets(
     return rows
 
 
-def _blame(ballots: Ballots) -> tuple[tuple[str, str], Number, Number]:
+def _blame(panel: Panel) -> tuple[tuple[str, str], Number, Number]:
     """Return the pair that moves together most, its error correlation, and the effective number of
     judges.
     """
-    n = len(ballots.names)
-    if len(ballots.classes) > 2:
+    n = len(panel.names)
+    if len(panel.classes) > 2:
         z = np.nan_to_num(
             agreement_z(
-                fit(ballots.codes, ballots.counts, n_classes=len(ballots.classes), options=_QUICK)
+                fit(panel.codes, panel.counts, n_classes=len(panel.classes), options=_QUICK)
             )
         )
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(z)), z.shape))
         why = Unknown("error correlations are estimated for two labels only")
-        return (ballots.names[min(i, j)], ballots.names[max(i, j)]), why, why
-    rho = error_correlation(trio_moments(ballots.codes, ballots.counts))
+        return (panel.names[min(i, j)], panel.names[max(i, j)]), why, why
+    rho = error_correlation(trio_moments(panel.codes, panel.counts))
     off = np.where(np.eye(n, dtype=bool), -np.inf, np.nan_to_num(rho, nan=-np.inf))
     i, j = (int(k) for k in np.unravel_index(int(off.argmax()), off.shape))
     effective = n * n / np.clip(np.nan_to_num(rho), 0, 1).sum()
-    pair = (ballots.names[min(i, j)], ballots.names[max(i, j)])
+    pair = (panel.names[min(i, j)], panel.names[max(i, j)])
     return (
         pair,
         float(off[i, j]) if np.isfinite(off[i, j]) else Unknown("no tetrad can be solved"),
@@ -254,7 +247,7 @@ def _blame(ballots: Ballots) -> tuple[tuple[str, str], Number, Number]:
 
 
 def spectral(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -276,16 +269,16 @@ def spectral(
     >>> [round(part.estimate, 6) for part in result.judges[0].per_label.values()]
     [0.9, 0.8]
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
-    ballots.require_binary("spectral")
-    if len(ballots.names) < 3:
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered.blind
+    panel.require_binary("spectral")
+    if len(panel.names) < 3:
         raise NotIdentifiable(
-            f"spectral needs three judges, got {len(ballots.names)}: add judges or label some items"
+            f"spectral needs three judges, got {len(panel.names)}: add judges or label some items"
         )
-    rank = rank_one(trio_moments(ballots.codes, ballots.counts))
+    rank = rank_one(trio_moments(panel.codes, panel.counts))
     balance, accuracy = spectral_point(rank)
     overall = accuracy @ [balance, 1 - balance]
-    of_balance, of_accuracy, of_overall = interval_ends(ballots, rank, alpha=alpha)
+    of_balance, of_accuracy, of_overall = interval_ends(panel, rank, alpha=alpha)
     scores = tuple(
         JudgeScore(
             name=name,
@@ -293,11 +286,11 @@ def spectral(
             interval=of_overall[j],
             per_label={
                 key: LabelScore(estimate=float(accuracy[j, c]), interval=of_accuracy[j][c])
-                for c, key in enumerate(ballots.keys)
+                for c, key in enumerate(panel.keys)
             },
-            votes=float(ballots.voted[j]),
+            votes=float(panel.voted[j]),
         )
-        for j, name in enumerate(ballots.names)
+        for j, name in enumerate(panel.names)
     )
     flipped = (
         of_balance
@@ -309,7 +302,7 @@ def spectral(
             scores, "errors were independent", "Nothing here tests that (spectral)."
         ),
         decision="undecided",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(INDEPENDENCE, "judges are better than chance taken together"),
         warnings=(
             SHARED_BIAS,
@@ -318,28 +311,28 @@ def spectral(
         method="spectral",
         judges=scores,
         prevalence={
-            ballots.keys[0]: Share(estimate=balance, interval=of_balance),
-            ballots.keys[1]: Share(estimate=1 - balance, interval=flipped),
+            panel.keys[0]: Share(estimate=balance, interval=of_balance),
+            panel.keys[1]: Share(estimate=1 - balance, interval=flipped),
         },
     )
 
 
 def interval_ends(
-    ballots: Ballots, rank: RankOne, *, alpha: float
+    panel: Panel, rank: RankOne, *, alpha: float
 ) -> tuple[Range, list[list[Range]], list[Range]]:
     """Return intervals of the prevalence, by judge and label, and by judge; or the reason why there
     are none.
     """
     balance, accuracy = spectral_point(rank)
     overall = accuracy @ [balance, 1 - balance]
-    if not ballots.complete:
+    if not panel.complete:
         none = Unknown(
             "some votes are missing, which this interval does not allow for; dawid_skene's does"
         )
         return none, [[none, none] for _ in overall], [none for _ in overall]
     z = NormalDist().inv_cdf(1 - alpha / 2)
     try:
-        errors = spectral_errors(ballots.codes, ballots.counts, rank)
+        errors = spectral_errors(panel.codes, panel.counts, rank)
     except np.linalg.LinAlgError:
         none = Unknown("a judge decides nothing here, so that the estimates have no slope; drop it")
         return none, [[none, none] for _ in overall], [none for _ in overall]
@@ -425,7 +418,7 @@ class SearchResult(Result):
 
 
 def search(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -446,18 +439,18 @@ def search(
     >>> result.trios["sensible"], result.found[0]["judges"]
     (1, ('w', 'x', 'y'))
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
-    trios = solve(ballots)
-    counts = trio_counts(trios, ballots)
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered.blind
+    trios = solve(panel)
+    counts = trio_counts(trios, panel)
     condition = blind_spots(trios).condition
     good = trios.status == "sensible"
     found = tuple(
         {
-            "judges": tuple(ballots.names[j] for j in trios.judges[t]),
+            "judges": tuple(panel.names[j] for j in trios.judges[t]),
             "prevalence": float(trios.balance[t]),
             "accuracy": {
-                ballots.names[j]: {
-                    key: float(trios.accuracy[t, a, c]) for c, key in enumerate(ballots.keys)
+                panel.names[j]: {
+                    key: float(trios.accuracy[t, a, c]) for c, key in enumerate(panel.keys)
                 }
                 for a, j in enumerate(trios.judges[t].tolist())
             },
@@ -465,16 +458,16 @@ def search(
         }
         for t in nearly_independent(trios, limit=limit).tolist()
     )
-    members = np.stack([(trios.judges == j).any(axis=1) for j in range(len(ballots.names))])
+    members = np.stack([(trios.judges == j).any(axis=1) for j in range(len(panel.names))])
     shares = members @ good / members.sum(axis=1)
     return SearchResult(
         verdict=search_verdict(int(good.sum()), len(good)),
         decision="undecided",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(INDEPENDENCE,),
         warnings=(SHARED_BIAS, SENSIBLE),
         trios=counts,
         found=found,
-        by_judge=dict(zip(ballots.names, shares.tolist(), strict=True)),
+        by_judge=dict(zip(panel.names, shares.tolist(), strict=True)),
         alarms=trio_alarms(counts),
     )

@@ -23,11 +23,11 @@ from tallystick.papers.noisy_judges.trio_quadratic import (
 from tallystick.results import Interval, Unknown
 from tallystick.table import Tally
 from tallystick.table.cells import Label, identity
-from tallystick.verbs.judge.ballots import (
+from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.verbs.judge.logical import plain
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import (
     Alarm,
-    Ballots,
-    Floats,
-    Ints,
     JudgeScore,
     LabelScore,
     Number,
@@ -37,8 +37,6 @@ from tallystick.verbs.judge.ballots import (
     Solution,
     check_ranges,
 )
-from tallystick.verbs.judge.logical import plain
-from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.verdict import INDEPENDENCE, SHARED_BIAS
 from tallystick.verbs.judge.verdict_methods import (
     failed_trios,
@@ -55,7 +53,7 @@ _MOST_ROOTS = 20
 
 
 def independent(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -97,16 +95,16 @@ def independent(
     >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)
     ([0.85, 0.75, 0.733333333], 0.5)
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered
     branch = (
-        Branch.of(ballots, prevalence=prevalence, known=known)
-        if len(ballots.classes) == 2
+        Branch.of(panel, prevalence=prevalence, known=known)
+        if len(panel.classes) == 2
         else Branch()
     )
-    blind = ballots.blind
+    blind = panel.blind
     trios = solve(blind)
     counts = trio_counts(trios, blind)
-    found = medians(trios, branch, ballots)
+    found = medians(trios, branch, panel)
     if found is None:
         failures = ", ".join(
             f"{number} {mode}" for mode, number in counts.items() if number and mode != "trios"
@@ -127,16 +125,16 @@ def independent(
                     estimate=_number(found.accuracy[j, c], name),
                     interval=_interval(ends.accuracy[j, c], alpha, name),
                 )
-                for c, key in enumerate(ballots.keys)
+                for c, key in enumerate(panel.keys)
             },
             votes=float(blind.voted[j]),
         )
-        for j, name in enumerate(ballots.names)
+        for j, name in enumerate(panel.names)
     )
     share = _interval(ends.balance, alpha, "prevalence")
     flipped = share if isinstance(share, Unknown) else _under(1 - share.high, 1 - share.low, alpha)
     failed = sum(number for mode, number in counts.items() if mode in _FAILED)
-    solutions = both_points(found, ballots, branch)
+    solutions = both_points(found, panel, branch)
     result = JudgeResult(
         verdict=of_baseline(
             scores, "errors were independent", trios_contradict(failed, len(trios.status))
@@ -148,35 +146,35 @@ def independent(
         method="independent",
         judges=scores,
         prevalence={
-            ballots.keys[0]: Share(estimate=found.balance, interval=share),
-            ballots.keys[1]: Share(estimate=1 - found.balance, interval=flipped),
+            panel.keys[0]: Share(estimate=found.balance, interval=share),
+            panel.keys[1]: Share(estimate=1 - found.balance, interval=flipped),
         },
         solutions=solutions,
-        alarms=(*trio_alarms(counts), *unpicked(solutions, branch, ballots)),
+        alarms=(*trio_alarms(counts), *unpicked(solutions, branch, panel)),
         trios=counts,
     )
-    return held_to_range(result, ballots, prevalence)
+    return held_to_range(result, panel, prevalence)
 
 
-def solve(ballots: Ballots) -> Trios:
+def solve(panel: Panel) -> Trios:
     """Solve every trio of binary judges, or say what is possible instead."""
-    ballots.require_binary("independent")
-    if len(ballots.names) < 3:
+    panel.require_binary("independent")
+    if len(panel.names) < 3:
         raise NotIdentifiable(
-            f"{len(ballots.names)} judge(s) without labels have infinitely many explanations: add"
+            f"{len(panel.names)} judge(s) without labels have infinitely many explanations: add"
             " judges up to three, label some items, or ask logical for what holds anyway"
         )
-    return solve_trios(ballots.codes, ballots.counts)
+    return solve_trios(panel.codes, panel.counts)
 
 
-def trio_counts(trios: Trios, ballots: Ballots) -> dict[str, int]:
+def trio_counts(trios: Trios, panel: Panel) -> dict[str, int]:
     """Return how many trios ended in which way, unresolved square roots included where they could
     be tested.
     """
     counts = {"trios": len(trios.status), **failure_modes(trios)}
-    whole = bool((ballots.counts == np.floor(ballots.counts)).all())
-    if ballots.complete and whole and len(ballots.names) <= _MOST_ROOTS:
-        counts["unresolved root"] = unresolved_roots(ballots.codes, ballots.counts)
+    whole = bool((panel.counts == np.floor(panel.counts)).all())
+    if panel.complete and whole and len(panel.names) <= _MOST_ROOTS:
+        counts["unresolved root"] = unresolved_roots(panel.codes, panel.counts)
     return counts
 
 
@@ -187,7 +185,7 @@ def trio_alarms(counts: dict[str, int]) -> tuple[Alarm, ...]:
     return (failed_trios(failed, counts["trios"], modes),) if failed else ()
 
 
-def both_points(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solution, Solution]:
+def both_points(found: Medians, panel: Panel, branch: Branch) -> tuple[Solution, Solution]:
     """Return the point on the branch and its mirror point."""
     other_balance, other = mirrored(np.array(found.balance), found.accuracy)
     points = (
@@ -198,13 +196,13 @@ def both_points(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solut
     for chosen, (balance, accuracy, name) in enumerate(points):
         both.append(
             Solution(
-                prevalence={ballots.keys[0]: float(balance), ballots.keys[1]: 1 - float(balance)},
+                prevalence={panel.keys[0]: float(balance), panel.keys[1]: 1 - float(balance)},
                 accuracy={
                     judge: {
                         key: _number(float(accuracy[j, c]), judge)
-                        for c, key in enumerate(ballots.keys)
+                        for c, key in enumerate(panel.keys)
                     }
-                    for j, judge in enumerate(ballots.names)
+                    for j, judge in enumerate(panel.names)
                 },
                 chosen=chosen == 0,
                 branch=name,
@@ -260,33 +258,33 @@ class Branch:
     reference: Floats | None = None
 
     @classmethod
-    def of(cls, ballots: Ballots, *, prevalence: Ranges | None, known: Known | None) -> Branch:
+    def of(cls, panel: Panel, *, prevalence: Ranges | None, known: Known | None) -> Branch:
         """Return the strongest branch that the inputs allow: labels, known judges, prevalence,
         better than chance.
         """
-        labelled = ballots.truth >= 0
+        labelled = panel.truth >= 0
         if labelled.any():
-            reference = np.full((len(ballots.names), 2), np.nan)
+            reference = np.full((len(panel.names), 2), np.nan)
             for c in range(2):
-                there = (ballots.codes >= 0) & (labelled & (ballots.truth == c))[:, None]
-                votes = ballots.counts @ there
-                right = ballots.counts @ (there & (ballots.codes == c))
+                there = (panel.codes >= 0) & (labelled & (panel.truth == c))[:, None]
+                votes = panel.counts @ there
+                right = panel.counts @ (there & (panel.codes == c))
                 reference[:, c] = np.divide(
                     right, votes, out=np.full(len(votes), np.nan), where=votes > 0
                 )
             return cls(name="labels", reference=reference)
         if known:
-            return cls(name="known", reference=known_table(known, ballots))
+            return cls(name="known", reference=known_table(known, panel))
         if prevalence:
-            check_ranges(prevalence, ballots)
+            check_ranges(prevalence, panel)
             return cls(name="prevalence", prevalence=prevalence)
         return cls()
 
-    def range_of_first(self, ballots: Ballots) -> tuple[float, float] | None:
+    def range_of_first(self, panel: Panel) -> tuple[float, float] | None:
         """Return the range of the first label's share, where a range decides."""
         if self.name != "prevalence":
             return None
-        ranges = check_ranges(self.prevalence, ballots)
+        ranges = check_ranges(self.prevalence, panel)
         return ranges[0] if 0 in ranges else (1 - ranges[1][1], 1 - ranges[1][0])
 
     @property
@@ -305,26 +303,25 @@ class Branch:
         }[self.name]
 
 
-def known_table(known: Known, ballots: Ballots) -> Floats:
+def known_table(known: Known, panel: Panel) -> Floats:
     """Return judges x labels of known accuracies, NaN where not given; refuse strangers by name."""
-    table = np.full((len(ballots.names), len(ballots.classes)), np.nan)
-    code = {identity(label): c for c, label in enumerate(ballots.classes)}
+    table = np.full((len(panel.names), len(panel.classes)), np.nan)
+    code = {identity(label): c for c, label in enumerate(panel.classes)}
     for judge, parts in known.items():
-        if judge not in ballots.names:
+        if judge not in panel.names:
             raise InputError(
-                f"known names {judge!r}, which is not one of the judges {list(ballots.names)}"
+                f"known names {judge!r}, which is not one of the judges {list(panel.names)}"
             )
         for label, value in parts.items():
             if identity(label) not in code:
                 raise InputError(
-                    f"known: judge {judge!r} has label {label!r}, not one of"
-                    f" {list(ballots.classes)}"
+                    f"known: judge {judge!r} has label {label!r}, not one of {list(panel.classes)}"
                 )
             if not 0 <= value <= 1:
                 raise InputError(
                     f"known: accuracy of {judge!r} on {label!r} must be in [0, 1], got {value!r}"
                 )
-            table[ballots.names.index(judge), code[identity(label)]] = value
+            table[panel.names.index(judge), code[identity(label)]] = value
     return table
 
 
@@ -366,20 +363,20 @@ class Medians:
     at_balance: Ints
     at_accuracy: Ints
 
-    def intervals(self, ballots: Ballots, alpha: float) -> Ends:
+    def intervals(self, panel: Panel, alpha: float) -> Ends:
         """Return delta-method ends on the logit scale; locally a median *is* what its middle trios
         say.
         """
         z = NormalDist().inv_cdf(1 - alpha / 2)
-        n = len(ballots.names)
+        n = len(panel.names)
         wanted = np.unique([*self.at_balance, *self.at_accuracy.ravel()])
         moves = {
-            t: _influence(self.trios, t, float(self.sign[t]), ballots)
+            t: _influence(self.trios, t, float(self.sign[t]), panel)
             for t in wanted[wanted >= 0].tolist()
         }
 
         def error(influence: Floats) -> float:
-            return float(np.sqrt(ballots.counts @ influence**2))
+            return float(np.sqrt(panel.counts @ influence**2))
 
         of_balance = np.mean([moves[t][:, 0] for t in self.at_balance.tolist()], axis=0)
         accuracy, overall = np.full((n, 2, 2), np.nan), np.full((n, 2), np.nan)
@@ -406,19 +403,19 @@ class Medians:
         return Ends(logit_ends(self.balance, error(of_balance), z), accuracy, overall)
 
 
-def medians(trios: Trios, branch: Branch, ballots: Ballots) -> Medians | None:
+def medians(trios: Trios, branch: Branch, panel: Panel) -> Medians | None:
     """Return medians over the sensible trios on the branch; None if there is none."""
     use = np.flatnonzero(trios.status == "sensible")
     if not use.size:
         return None
     balance, accuracy = choose_branch(
-        trios, prevalence=branch.range_of_first(ballots), reference=branch.reference
+        trios, prevalence=branch.range_of_first(panel), reference=branch.reference
     )
     with np.errstate(all="ignore"):  # trios without a point are not used
         sign = np.where(
             (accuracy.sum(axis=(1, 2)) - 3) * (1 / trios.covariance).sum(axis=1) > 0, 1.0, -1.0
         )
-    n = len(ballots.names)
+    n = len(panel.names)
     at_accuracy, found = np.full((n, 2, 2), -1), np.full((n, 2), np.nan)
     for j in range(n):
         mine, place = np.nonzero(trios.judges[use] == j)
@@ -438,18 +435,18 @@ def _middle(values: Floats) -> Ints:
     return order[[(len(values) - 1) // 2, len(values) // 2]]
 
 
-def _influence(trios: Trios, t: int, sign: float, ballots: Ballots) -> Floats:
+def _influence(trios: Trios, t: int, sign: float, panel: Panel) -> Floats:
     """Return patterns x 7: how one item of each pattern moves the prevalence and the six accuracies
     of one trio.
 
     The numbers are algebraic in seven raw moments; a complex step differentiates them exactly.
     """
-    three = ballots.codes[:, trios.judges[t]] == 1
-    there = (ballots.codes[:, trios.judges[t]] >= 0).sum(axis=1) == 3
+    three = panel.codes[:, trios.judges[t]] == 1
+    there = (panel.codes[:, trios.judges[t]] >= 0).sum(axis=1) == 3
     groups = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
     shows = np.stack([three[:, list(group)].all(axis=1) for group in groups], axis=1).astype(float)
-    n = float(ballots.counts[there].sum())
-    raw = (ballots.counts * there) @ shows / n
+    n = float(panel.counts[there].sum())
+    raw = (panel.counts * there) @ shows / n
     stepped = raw + 1j * _STEP * np.eye(7)
     mean, d = stepped[:, :3], stepped[:, [5, 4, 3]] - stepped[:, [1, 0, 0]] * stepped[:, [2, 2, 1]]
     third = stepped[:, 6] - mean.prod(axis=1) - (mean * d).sum(axis=1)
@@ -477,7 +474,7 @@ def logit_ends(p: float, error: float, z: float) -> Floats:
 _SLACK = 1e-9
 
 
-def held_to_range(result: JudgeResult, ballots: Ballots, prevalence: Ranges | None) -> JudgeResult:
+def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) -> JudgeResult:
     """Return *result* with an alarm for every label whose share contradicts its given range, and a
     warning in words.
 
@@ -485,8 +482,8 @@ def held_to_range(result: JudgeResult, ballots: Ballots, prevalence: Ranges | No
     An estimate outside whose interval reaches into the range may be chance: that is a warning only.
     """
     alarms, warnings = [], []
-    for c, (low, high) in check_ranges(prevalence, ballots).items():
-        key = ballots.keys[c]
+    for c, (low, high) in check_ranges(prevalence, panel).items():
+        key = panel.keys[c]
         share = result.prevalence.get(key)
         if (
             share is None
@@ -504,21 +501,21 @@ def held_to_range(result: JudgeResult, ballots: Ballots, prevalence: Ranges | No
     return replace(result, alarms=(*result.alarms, *alarms), warnings=(*warnings, *result.warnings))
 
 
-def unpicked(solutions: Sequence[Solution], branch: Branch, ballots: Ballots) -> tuple[Alarm, ...]:
+def unpicked(solutions: Sequence[Solution], branch: Branch, panel: Panel) -> tuple[Alarm, ...]:
     """Return an alarm if the range was to pick one of two mirror points, and neither lies in it."""
     if branch.name != "prevalence":
         return ()
-    ranges = check_ranges(branch.prevalence, ballots)
-    if not solutions or any(_fits(one.prevalence, ballots, ranges) for one in solutions):
+    ranges = check_ranges(branch.prevalence, panel)
+    if not solutions or any(_fits(one.prevalence, panel, ranges) for one in solutions):
         return ()
-    shares = [plain(one.prevalence[ballots.keys[0]]) for one in solutions]
-    return (picks_no_branch(shares, ballots.keys[0]),)
+    shares = [plain(one.prevalence[panel.keys[0]]) for one in solutions]
+    return (picks_no_branch(shares, panel.keys[0]),)
 
 
 def _fits(
-    shares: Mapping[str, object], ballots: Ballots, ranges: Mapping[int, tuple[float, float]]
+    shares: Mapping[str, object], panel: Panel, ranges: Mapping[int, tuple[float, float]]
 ) -> bool:
-    return all(_within(shares[ballots.keys[c]], *ends) for c, ends in ranges.items())
+    return all(_within(shares[panel.keys[c]], *ends) for c, ends in ranges.items())
 
 
 def _within(value: object, low: float, high: float) -> bool:

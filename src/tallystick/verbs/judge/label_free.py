@@ -25,17 +25,16 @@ from tallystick.stats.latent_checks import (
 from tallystick.stats.latent_headline import Headline, blend
 from tallystick.stats.latent_model import as_votes
 from tallystick.table import Tally
-from tallystick.verbs.judge.ballots import (
-    Ballots,
+from tallystick.table.panel import Floats, Panel
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import (
     CalibrationBin,
     CalibrationCheck,
-    Floats,
     JudgeScore,
     LabelScore,
     Number,
     Share,
 )
-from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.verdict import (
     BETTER_THAN_CHANCE,
     MISSING_SAY_NOTHING,
@@ -51,7 +50,7 @@ METHOD = "dawid-skene with unreadable items"
 
 
 def label_free(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -71,7 +70,7 @@ def label_free(
     Parameters
     ----------
     votes, judges
-        The tally or ballots; which columns judge.
+        The tally or panel; which columns judge.
     truth
         A column to leave aside.
     rng
@@ -92,12 +91,12 @@ def label_free(
     >>> result.judges[0].range[0] < 0.85 < result.judges[0].range[1]
     True
     """
-    blind = Ballots.of(votes, judges=judges, truth=truth).blind
+    blind = Panel.of(votes, voters=judges, truth=truth).blind
     model = fit_vote_model(blind, sample_items(blind, rng=rng), rng=rng)
     return label_free_result(blind, model)
 
 
-def label_free_result(blind: Ballots, model: VoteModel) -> JudgeResult:
+def label_free_result(blind: Panel, model: VoteModel) -> JudgeResult:
     """Write a fitted model as a result."""
     found = model.headline
     by_label = found.per_label
@@ -191,16 +190,16 @@ class ItemSupport:
 
 
 def item_support(
-    ballots: Ballots, given: Support, *, trusted: bool = True, rng: Rng = 0
+    panel: Panel, given: Support, *, trusted: bool = True, rng: Rng = 0
 ) -> ItemSupport:
     """Return what is known of the items of every vote pattern.
 
     Parameters
     ----------
-    ballots
+    panel
         Votes with the truth where it is known.
     given
-        The support of every pattern of ``ballots.blind``.
+        The support of every pattern of ``panel.blind``.
     trusted
         Whether the labels look like a random draw. A calibration by labels that were chosen would
         be wrong for the other items.
@@ -211,13 +210,13 @@ def item_support(
     --------
     >>> from tallystick.table import Tally
     >>> votes = {"a": [0, 1] * 20, "b": [0, 1, 1, 1] * 10, "gold": [0, 1, 0, 0] * 10}
-    >>> ballots = Ballots.of(Tally.of(votes), truth="gold")
-    >>> found = item_support(ballots, support_by_shares(ballots.blind))
+    >>> panel = Panel.of(Tally.of(votes), truth="gold")
+    >>> found = item_support(panel, support_by_shares(panel.blind))
     >>> list(found.columns), found.calibration.n_labels
     (['consensus', 'probability'], 40)
     """
-    blind = ballots.blind
-    truth = labels_by_pattern(ballots)
+    blind = panel.blind
+    truth = labels_by_pattern(panel)
     if truth.sum() < LEAST_LABELS or not trusted or (truth != np.floor(truth)).any():
         level = given.support[np.arange(len(given.consensus)), given.consensus]
         return ItemSupport(
@@ -238,11 +237,11 @@ def item_support(
     )
 
 
-def support_by_shares(blind: Ballots) -> Support:
+def support_by_shares(blind: Panel) -> Support:
     """Return the support where no model can be fitted: the vote shares themselves.
 
     >>> from tallystick.table import Tally
-    >>> support_by_shares(Ballots.of(Tally.of({"a": [0, 1], "b": [0, 0]}))).support.tolist()
+    >>> support_by_shares(Panel.of(Tally.of({"a": [0, 1], "b": [0, 0]}))).support.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
     n_labels = len(blind.classes)
@@ -252,23 +251,23 @@ def support_by_shares(blind: Ballots) -> Support:
     return Support(support=share, share=share, consensus=share.argmax(axis=1))
 
 
-def labels_by_pattern(ballots: Ballots) -> Floats:
-    """Return patterns of the blind ballots x labels: labelled items that are truly of each label.
+def labels_by_pattern(panel: Panel) -> Floats:
+    """Return patterns of the blind panel x labels: labelled items that are truly of each label.
 
     >>> from tallystick.table import Tally
     >>> votes = Tally.of({"a": [0, 0, 1, 1], "gold": [0, 1, None, 1]})
-    >>> labels_by_pattern(Ballots.of(votes, truth="gold")).tolist()
+    >>> labels_by_pattern(Panel.of(votes, truth="gold")).tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    where = np.full(ballots.votes.patterns, -1)
-    where[ballots.blind.place] = np.arange(len(ballots.blind.place))
-    known = ballots.truth >= 0
-    table = np.zeros((len(ballots.blind.counts), len(ballots.classes)))
-    np.add.at(table, (where[ballots.place[known]], ballots.truth[known]), ballots.counts[known])
+    where = np.full(panel.votes.patterns, -1)
+    where[panel.blind.place] = np.arange(len(panel.blind.place))
+    known = panel.truth >= 0
+    table = np.zeros((len(panel.blind.counts), len(panel.classes)))
+    np.add.at(table, (where[panel.place[known]], panel.truth[known]), panel.counts[known])
     return table
 
 
-def _placed(blind: Ballots, consensus: Any, name: str, level: Floats) -> dict[str, Sequence[Any]]:
+def _placed(blind: Panel, consensus: Any, name: str, level: Floats) -> dict[str, Sequence[Any]]:
     """Return columns with one entry per pattern of the tally, None where no item shows it."""
     labels: list[Any] = [None] * blind.votes.patterns
     levels: list[Any] = [None] * blind.votes.patterns
@@ -331,7 +330,7 @@ class VoteModel:
     misfit
         The test of independent errors, or why nothing can be tested.
     support
-        Per pattern of the ballots it was asked for (U7).
+        Per pattern of the panel it was asked for (U7).
     fit
         The fits for every share of unreadable items.
     n_model
@@ -345,7 +344,7 @@ class VoteModel:
     n_model: int
 
 
-def fit_vote_model(blind: Ballots, sample: Ballots, *, rng: Rng) -> VoteModel:
+def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
     """Fit the label-free model to *sample* and give every pattern of *blind* its support.
 
     Parameters
@@ -366,8 +365,8 @@ def fit_vote_model(blind: Ballots, sample: Ballots, *, rng: Rng) -> VoteModel:
     --------
     >>> from tallystick.table import Tally
     >>> votes = Tally.of({"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 0] * 9, "c": [0, 1, 1, 1] * 9})
-    >>> ballots = Ballots.of(votes)
-    >>> fit_vote_model(ballots, ballots, rng=0).headline.accuracy.round(2)
+    >>> panel = Panel.of(votes)
+    >>> fit_vote_model(panel, panel, rng=0).headline.accuracy.round(2)
     array([0.88, 0.71, 0.71])
     """
     n_labels, n_votes = len(blind.classes), len(blind.classes) + len(blind.extras)
@@ -390,7 +389,7 @@ def fit_vote_model(blind: Ballots, sample: Ballots, *, rng: Rng) -> VoteModel:
     )
 
 
-def _tested(fit: UnreadableFit, sample: Ballots, n_votes: int, rng: Rng) -> Misfit | Unknown:
+def _tested(fit: UnreadableFit, sample: Panel, n_votes: int, rng: Rng) -> Misfit | Unknown:
     plain = fit.plain
     try:
         most = min(_PATTERNS_FOR_REFITS, _CELLS_FOR_REFITS // len(sample.classes))
@@ -404,8 +403,8 @@ def _tested(fit: UnreadableFit, sample: Ballots, n_votes: int, rng: Rng) -> Misf
         return Unknown(str(error))
 
 
-def sample_items(ballots: Ballots, *, most: int | None = None, rng: Rng) -> Ballots:
-    """Return ballots of at most *most* patterns: all of them, or *most* items drawn at random.
+def sample_items(panel: Panel, *, most: int | None = None, rng: Rng) -> Panel:
+    """Return panel of at most *most* patterns: all of them, or *most* items drawn at random.
 
     By default *most* follows from `MOST_PATTERNS` and `MOST_CELLS`.
 
@@ -413,26 +412,26 @@ def sample_items(ballots: Ballots, *, most: int | None = None, rng: Rng) -> Ball
     item; patterns are then drawn with chances in proportion to their weight.
 
     >>> from tallystick.table import Tally
-    >>> votes = Ballots.of(Tally.of({"a": [0, 1, 2, 0], "b": [0, 0, 1, 2]}))
+    >>> votes = Panel.of(Tally.of({"a": [0, 1, 2, 0], "b": [0, 0, 1, 2]}))
     >>> sample_items(votes, rng=0) is votes, sample_items(votes, most=3, rng=0).n
     (True, 3.0)
     """
     if most is None:
-        most = min(MOST_PATTERNS, MOST_CELLS // len(ballots.classes))
-    if len(ballots.counts) <= most:
-        return ballots
+        most = min(MOST_PATTERNS, MOST_CELLS // len(panel.classes))
+    if len(panel.counts) <= most:
+        return panel
     draw = as_rng(rng)
-    if bool((ballots.counts == np.floor(ballots.counts)).all()):
+    if bool((panel.counts == np.floor(panel.counts)).all()):
         counts = draw.multivariate_hypergeometric(
-            ballots.counts.astype(np.int64), most, method="marginals"
+            panel.counts.astype(np.int64), most, method="marginals"
         ).astype(np.float64)
     else:
-        counts = draw.multinomial(most, ballots.counts / ballots.n).astype(np.float64)
+        counts = draw.multinomial(most, panel.counts / panel.n).astype(np.float64)
     kept = counts > 0
     return replace(
-        ballots,
-        codes=ballots.codes[kept],
+        panel,
+        codes=panel.codes[kept],
         counts=counts[kept],
-        truth=ballots.truth[kept],
-        place=ballots.place[kept],
+        truth=panel.truth[kept],
+        place=panel.place[kept],
     )

@@ -15,12 +15,11 @@ from tallystick.results import Figure, Interval, Unknown
 from tallystick.stats.intervals import Intervals, clopper_pearson
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.verbs.judge.ballots import (
+from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import (
     Alarm,
-    Ballots,
     Estimate,
-    Floats,
-    Ints,
     JudgeScore,
     LabelScore,
     Number,
@@ -30,7 +29,6 @@ from tallystick.verbs.judge.ballots import (
     Statement,
     check_ranges,
 )
-from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.sessions import price_bound
 from tallystick.verbs.judge.verdict import GIVEN_RANGE
 from tallystick.verbs.judge.verdict_methods import (
@@ -73,7 +71,7 @@ class LogicalResult(JudgeResult):
 
 
 def logical(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -113,20 +111,16 @@ def logical(
     >>> print(logical(votes, prevalence={0: (0.9, 1.0)}).judges[0].interval)
     [0.500, 0.700] (95 %, exact)
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
-    ballots.require_items("logical")
-    ranges = check_ranges(prevalence, ballots)
-    logic = Logic.of(ballots, ranges)
-    scores = tuple(logic.score(j) for j in range(len(ballots.names)))
-    statements = _pairs(ballots)
-    if (
-        joint
-        and len(ballots.names) > 1
-        and len(ballots.counts) * len(ballots.classes) <= _MOST_CELLS
-    ):
-        every = (*statements, *_joint(ballots, ranges))
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels)
+    panel.require_items("logical")
+    ranges = check_ranges(prevalence, panel)
+    logic = Logic.of(panel, ranges)
+    scores = tuple(logic.score(j) for j in range(len(panel.names)))
+    statements = _pairs(panel)
+    if joint and len(panel.names) > 1 and len(panel.counts) * len(panel.classes) <= _MOST_CELLS:
+        every = (*statements, *_joint(panel, ranges))
         statements = tuple(sorted(every, key=lambda one: (one.at_least, round(one.bound, 9))))
-    curve = logical_curve(ballots) if len(ballots.classes) == 2 and ballots.complete else {}
+    curve = logical_curve(panel) if len(panel.classes) == 2 and panel.complete else {}
     tight = min(scores, key=lambda score: _width(score.interval))
     if statements and (not ranges or _width(tight.interval) == 1):
         verdict = statements[0].text
@@ -137,7 +131,7 @@ def logical(
     return LogicalResult(
         verdict=verdict,
         decision="decided" if statements or _width(tight.interval) < 1 else "unknowable",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(GIVEN_RANGE,) if ranges else (),
         method="logical",
         judges=scores,
@@ -146,10 +140,10 @@ def logical(
                 estimate=Unknown("logic gives ranges, no estimates"),
                 interval=_certain(*logic.share(c)),
             )
-            for c, key in enumerate(ballots.keys)
+            for c, key in enumerate(panel.keys)
         },
         statements=statements,
-        n_labels=int(ballots.counts[ballots.truth >= 0].sum()),
+        n_labels=int(panel.counts[panel.truth >= 0].sum()),
         curve=curve,
     )
 
@@ -191,12 +185,12 @@ class Logic:
     never: Ints
 
     @classmethod
-    def of(cls, ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> Logic:
+    def of(cls, panel: Panel, ranges: dict[int, tuple[float, float]]) -> Logic:
         """Prepare the counts."""
-        n_classes, n = len(ballots.classes), int(ballots.n)
-        known = ballots.truth >= 0
-        counts = ballots.counts.astype(np.int64)
-        sure = np.bincount(ballots.truth[known], weights=counts[known], minlength=n_classes).astype(
+        n_classes, n = len(panel.classes), int(panel.n)
+        known = panel.truth >= 0
+        counts = panel.counts.astype(np.int64)
+        sure = np.bincount(panel.truth[known], weights=counts[known], minlength=n_classes).astype(
             np.int64
         )
         unlabelled = int(counts[~known].sum())
@@ -214,26 +208,20 @@ class Logic:
                 f" and no whole number of the other {unlabelled} fits the range"
             )
         open_votes = np.stack(
-            [counts[~known] @ (ballots.codes[~known] == c) for c in range(n_classes)], axis=1
+            [counts[~known] @ (panel.codes[~known] == c) for c in range(n_classes)], axis=1
         )
         right = np.stack(
-            [
-                counts @ ((ballots.codes == c) & (ballots.truth == c)[:, None])
-                for c in range(n_classes)
-            ],
+            [counts @ ((panel.codes == c) & (panel.truth == c)[:, None]) for c in range(n_classes)],
             axis=1,
         )
         seen = np.stack(
-            [
-                counts @ ((ballots.codes >= 0) & (ballots.truth == c)[:, None])
-                for c in range(n_classes)
-            ],
+            [counts @ ((panel.codes >= 0) & (panel.truth == c)[:, None]) for c in range(n_classes)],
             axis=1,
         )
-        never = counts[~known] @ (ballots.codes[~known] >= n_classes)
+        never = counts[~known] @ (panel.codes[~known] >= n_classes)
         return cls(
-            ballots.names,
-            ballots.keys,
+            panel.names,
+            panel.keys,
             open_votes,
             right,
             seen,
@@ -302,25 +290,25 @@ class Logic:
         return int(self.open_votes[j].sum() + self.never[j] + self.seen[j].sum())
 
 
-def logical_curve(ballots: Ballots) -> dict[str, list[Any]]:
+def logical_curve(panel: Panel) -> dict[str, list[Any]]:
     """Return the bounds of overall accuracy and of both labels over the prevalence of the first of
     two labels.
 
     Complete votes; at most 201 prevalences, whole numbers of items each.
     """
-    n = int(ballots.n)
+    n = int(panel.n)
     q = np.unique(np.round(np.linspace(0, n, min(n + 1, _POINTS))).astype(np.int64))
     columns: dict[str, list[Any]] = {name: [] for name in ("judge", "prevalence", "low", "high")}
-    for key in ballots.keys:
+    for key in panel.keys:
         columns |= {f"low on {key}": [], f"high on {key}": []}
-    for name, (a, b) in zip(ballots.names, ballots.vote_counts.tolist(), strict=True):
+    for name, (a, b) in zip(panel.names, panel.vote_counts.tolist(), strict=True):
         low = np.maximum(0, np.maximum(a + q - n, b + (n - q) - n))
         high = np.minimum(a, q) + np.minimum(b, n - q)
         columns["judge"] += [name] * len(q)
         columns["prevalence"] += (q / n).tolist()
         columns["low"] += (low / n).tolist()
         columns["high"] += (high / n).tolist()
-        for key, mine, size in ((ballots.keys[0], a, q), (ballots.keys[1], b, n - q)):
+        for key, mine, size in ((panel.keys[0], a, q), (panel.keys[1], b, n - q)):
             columns[f"low on {key}"] += _over(np.maximum(0, size - (n - mine)), size, 0.0)
             columns[f"high on {key}"] += _over(np.minimum(mine, size), size, 1.0)
     return columns
@@ -362,17 +350,17 @@ def _width(interval: Range) -> float:
     return interval.width if isinstance(interval, Interval) else 1.0
 
 
-def _pairs(ballots: Ballots) -> tuple[Statement, ...]:
+def _pairs(panel: Panel) -> tuple[Statement, ...]:
     """Return what disagreement alone proves of pairs, the strongest first."""
-    codes, counts = ballots.codes, ballots.counts
+    codes, counts = panel.codes, panel.counts
     found = []
-    for i, j in itertools.combinations(range(len(ballots.names)), 2):
+    for i, j in itertools.combinations(range(len(panel.names)), 2):
         both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
         common = float(counts[both].sum())
         if not common:
             continue
         d = float(counts[both & (codes[:, i] != codes[:, j])].sum()) / common
-        found.append((d, common, (ballots.names[i], ballots.names[j])))
+        found.append((d, common, (panel.names[i], panel.names[j])))
     found.sort(key=lambda item: -item[0])
     return tuple(
         Statement(
@@ -385,22 +373,22 @@ def _pairs(ballots: Ballots) -> tuple[Statement, ...]:
     )
 
 
-def _joint(ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> tuple[Statement, ...]:
-    top, bottom = best_worst(ballots, ranges), worst_best(ballots, ranges)
+def _joint(panel: Panel, ranges: dict[int, tuple[float, float]]) -> tuple[Statement, ...]:
+    top, bottom = best_worst(panel, ranges), worst_best(panel, ranges)
     found = []
     if top < 1 - 1e-9:
         found.append(
             Statement(
-                text=joint_statement(len(ballots.names), top, at_least=False),
-                judges=ballots.names,
+                text=joint_statement(len(panel.names), top, at_least=False),
+                judges=panel.names,
                 bound=top,
             )
         )
     if bottom > 1e-9:
         found.append(
             Statement(
-                text=joint_statement(len(ballots.names), bottom, at_least=True),
-                judges=ballots.names,
+                text=joint_statement(len(panel.names), bottom, at_least=True),
+                judges=panel.names,
                 bound=bottom,
                 at_least=True,
             )
@@ -417,7 +405,7 @@ MOST_CELLS = 20_000
 
 
 def best_worst(
-    ballots: Ballots, ranges: dict[int, tuple[float, float]], *, whole: bool = False
+    panel: Panel, ranges: dict[int, tuple[float, float]], *, whole: bool = False
 ) -> float:
     r"""Return the best accuracy that the worst judge can have: at least one judge is no better than
     this.
@@ -431,27 +419,27 @@ def best_worst(
     ones.
 
     >>> from tallystick.table import Tally
-    >>> best_worst(Ballots.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]})), {})
+    >>> best_worst(Panel.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]})), {})
     0.75
     """
-    return _solve(ballots, ranges, sign=-1.0, whole=whole)
+    return _solve(panel, ranges, sign=-1.0, whole=whole)
 
 
 def worst_best(
-    ballots: Ballots, ranges: dict[int, tuple[float, float]], *, whole: bool = False
+    panel: Panel, ranges: dict[int, tuple[float, float]], *, whole: bool = False
 ) -> float:
     """Return the worst accuracy that the best judge can have: at least one judge is no worse than
     this.
 
     >>> from tallystick.table import Tally
-    >>> worst_best(Ballots.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]})), {})
+    >>> worst_best(Panel.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]})), {})
     0.25
     """
-    return _solve(ballots, ranges, sign=1.0, whole=whole)
+    return _solve(panel, ranges, sign=1.0, whole=whole)
 
 
 def _solve(
-    ballots: Ballots, ranges: dict[int, tuple[float, float]], *, sign: float, whole: bool
+    panel: Panel, ranges: dict[int, tuple[float, float]], *, sign: float, whole: bool
 ) -> float:
     """Minimise sign · t with every accuracy at least t (sign -1) or at most t (sign 1); x first, t
     last.
@@ -459,13 +447,13 @@ def _solve(
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack, vstack
 
-    n_classes = len(ballots.classes)
-    n_patterns, n_judges = ballots.codes.shape
+    n_classes = len(panel.classes)
+    n_patterns, n_judges = panel.codes.shape
     width = n_patterns * n_classes
     if width > MOST_CELLS and not whole:
-        return price_bound(ballots, _class_ends(ballots, ranges), sign=sign)
-    size = ballots.voted
-    possible = ballots.answered.codes  # a vote that is never true is never right
+        return price_bound(panel, _class_ends(panel, ranges), sign=sign)
+    size = panel.voted
+    possible = panel.answered.codes  # a vote that is never true is never right
     pattern, judge = np.nonzero(possible >= 0)
     place = pattern * n_classes + possible[pattern, judge]
     right = csr_array((1 / size[judge], (judge, place)), shape=(n_judges, width))
@@ -478,7 +466,7 @@ def _solve(
         (np.ones(width), (np.tile(np.arange(n_classes), n_patterns), np.arange(width))),
         shape=(n_classes, width),
     )
-    low, high = _class_ends(ballots, ranges)
+    low, high = _class_ends(panel, ranges)
     accuracy = LinearConstraint(
         hstack([right, column]).tocsr(),
         np.zeros(n_judges) if sign < 0 else np.full(n_judges, -np.inf),
@@ -486,12 +474,12 @@ def _solve(
     )
     rest = hstack([vstack([each, of_class]), csr_array((n_patterns + n_classes, 1))]).tocsr()
     fixed = LinearConstraint(
-        rest, np.concatenate((ballots.counts, low)), np.concatenate((ballots.counts, high))
+        rest, np.concatenate((panel.counts, low)), np.concatenate((panel.counts, high))
     )
-    least, most = np.zeros(width + 1), np.append(np.repeat(ballots.counts, n_classes), 1.0)
-    known = np.flatnonzero(ballots.truth >= 0)
-    cells = known * n_classes + ballots.truth[known]
-    least[cells] = ballots.counts[known]
+    least, most = np.zeros(width + 1), np.append(np.repeat(panel.counts, n_classes), 1.0)
+    known = np.flatnonzero(panel.truth >= 0)
+    cells = known * n_classes + panel.truth[known]
+    least[cells] = panel.counts[known]
     found = milp(
         np.append(np.zeros(width), sign),
         constraints=[accuracy, fixed],
@@ -505,9 +493,9 @@ def _solve(
     return float(np.clip(sign * found.fun, 0.0, 1.0))
 
 
-def _class_ends(ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> tuple[Floats, Floats]:
-    n = ballots.n
-    ends = [ranges.get(c, (0.0, 1.0)) for c in range(len(ballots.classes))]
+def _class_ends(panel: Panel, ranges: dict[int, tuple[float, float]]) -> tuple[Floats, Floats]:
+    n = panel.n
+    ends = [ranges.get(c, (0.0, 1.0)) for c in range(len(panel.classes))]
     return np.ceil([low * n - 1e-9 for low, _ in ends]), np.floor(
         [high * n + 1e-9 for _, high in ends]
     )
@@ -544,7 +532,7 @@ class _Graded:
 
 
 def tested_by_labels(
-    claims: Sequence[Claim], ballots: Ballots, alpha: float
+    claims: Sequence[Claim], panel: Panel, alpha: float
 ) -> tuple[list[Estimate], list[Alarm]]:
     r"""Test every label-free estimate by the labels, simultaneously over judges, for items like
     these.
@@ -561,10 +549,10 @@ def tested_by_labels(
     tested has ``rejected`` None. Not the intervals for these very items: with all of them labelled
     those would reject whatever is not exactly right.
     """
-    known = (ballots.truth >= 0)[:, None]
-    voted = ballots.codes >= 0
-    labelled = ballots.counts @ (voted & known)
-    right = ballots.counts @ (voted & known & (ballots.codes == ballots.truth[:, None]))
+    known = (panel.truth >= 0)[:, None]
+    voted = panel.codes >= 0
+    labelled = panel.counts @ (voted & known)
+    right = panel.counts @ (voted & known & (panel.codes == panel.truth[:, None]))
     use = np.flatnonzero(labelled > 0)
     if not use.size:
         return [claim.estimate for claim in claims], []
@@ -574,9 +562,9 @@ def tested_by_labels(
         right[use] / labelled[use],
         clopper_pearson(right[use], labelled[use], alpha=level),
         level,
-        int(ballots.counts[ballots.truth >= 0].sum()),
+        int(panel.counts[panel.truth >= 0].sum()),
     )
-    tested = [_tested(claim, ballots.names, graded) for claim in claims]
+    tested = [_tested(claim, panel.names, graded) for claim in claims]
     return tested, [rejected_alarm(estimate) for estimate in tested if estimate.rejected]
 
 

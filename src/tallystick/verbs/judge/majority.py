@@ -23,26 +23,24 @@ from tallystick.stats.agreement_ordinal import krippendorff_alpha, mean_bias, wi
 from tallystick.stats.intervals import wilson
 from tallystick.table import Tally
 from tallystick.table.cells import Label
+from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.table.patterns import pack
-from tallystick.verbs.judge.ballots import (
+from tallystick.verbs.judge.independent import logit_ends
+from tallystick.verbs.judge.label_free import item_support, support_by_shares
+from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import (
     AgreementPair,
     AgreementTable,
-    Ballots,
-    Floats,
-    Ints,
     JudgeScore,
     LabelScore,
     Share,
 )
-from tallystick.verbs.judge.independent import logit_ends
-from tallystick.verbs.judge.label_free import item_support, support_by_shares
-from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.verdict import ALWAYS_LOOKS_RIGHT, CONFUSED, MAJORITY, STREAM
 from tallystick.verbs.judge.verdict_methods import few_for_majority, of_baseline, tied_items
 
 
 def majority(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -72,18 +70,18 @@ def majority(
     >>> [score.accuracy for score in majority(votes).judges]
     [1.0, 0.75, 0.75]
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
-    n_labels = len(ballots.classes)
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind
+    n_labels = len(panel.classes)
     right, mass = majority_scores(
-        ballots.codes, ballots.counts, n_labels=n_labels, leave_one_out=leave_one_out
+        panel.codes, panel.counts, n_labels=n_labels, leave_one_out=leave_one_out
     )
-    shares = majority_shares(ballots.codes, n_labels=n_labels)
+    shares = majority_shares(panel.codes, n_labels=n_labels)
     name = "majority of the others" if leave_one_out else "majority"
     scores = []
-    for j, judge in enumerate(ballots.names):
+    for j, judge in enumerate(panel.names):
         parts = {
             key: _part(float(right[j, c]), float(mass[j, c]), alpha, key)
-            for c, key in enumerate(ballots.keys)
+            for c, key in enumerate(panel.keys)
         }
         whole = _part(float(right[j].sum()), float(mass[j].sum()), alpha, "any label")
         scores.append(
@@ -92,33 +90,33 @@ def majority(
                 accuracy=whole.estimate,
                 interval=whole.interval,
                 per_label=parts,
-                votes=float(ballots.voted[j]),
+                votes=float(panel.voted[j]),
             )
         )
-    said = (ballots.codes >= 0).any(axis=1)
-    total = float(ballots.counts[said].sum())
+    said = (panel.codes >= 0).any(axis=1)
+    total = float(panel.counts[said].sum())
     prevalence = {}
-    for c, key in enumerate(ballots.keys):
-        part = _part(float(ballots.counts @ shares[:, c]), total, alpha, key)
+    for c, key in enumerate(panel.keys):
+        part = _part(float(panel.counts @ shares[:, c]), total, alpha, key)
         prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
-    tied = float(ballots.counts @ (said & (shares.max(axis=1) < 1)))
+    tied = float(panel.counts @ (said & (shares.max(axis=1) < 1)))
     warnings = [ALWAYS_LOOKS_RIGHT]
     if tied:
         warnings.append(tied_items(tied, total))
-    if len(ballots.names) < 3:
-        warnings.append(few_for_majority(len(ballots.names)))
+    if len(panel.names) < 3:
+        warnings.append(few_for_majority(len(panel.names)))
     premise = f"the {name} were always right"
     return JudgeResult(
         verdict=of_baseline(scores, premise, "Nothing here tests that."),
         decision="undecided",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(MAJORITY,),
         warnings=tuple(warnings),
         method=name,
         judges=tuple(scores),
         prevalence=prevalence,
-        votes=ballots.votes,
-        learnt=item_support(ballots, support_by_shares(ballots)).columns,
+        votes=panel.votes,
+        learnt=item_support(panel, support_by_shares(panel)).columns,
     )
 
 
@@ -142,7 +140,7 @@ def _part(right: float, total: float, alpha: float, key: str) -> LabelScore:
 
 
 def agreement(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -167,15 +165,15 @@ def agreement(
     >>> [round(score.accuracy, 3) for score in agreement(simulate(uneven).tally, truth="truth").judges]
     [0.861, 0.861, 0.861]
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
-    ballots.require_binary("agreement")
-    found = agreement_accuracy(ballots.codes, ballots.counts)
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered.blind
+    panel.require_binary("agreement")
+    found = agreement_accuracy(panel.codes, panel.counts)
     if not np.isfinite(found).any():
         raise NotIdentifiable(
             "no trio of judges has agreement rates that this method can solve: use dawid_skene"
         )
     missing = Unknown("no trio with this judge has agreement rates that can be solved")
-    low, high = agreement_ends(ballots, alpha=alpha)
+    low, high = agreement_ends(panel, alpha=alpha)
     scores = tuple(
         JudgeScore(
             name=name,
@@ -192,9 +190,9 @@ def agreement(
                 if np.isfinite(low[j])
                 else Unknown("the estimate is on the edge, or there is none")
             ),
-            votes=float(ballots.voted[j]),
+            votes=float(panel.voted[j]),
         )
-        for j, name in enumerate(ballots.names)
+        for j, name in enumerate(panel.names)
     )
     return JudgeResult(
         verdict=of_baseline(
@@ -203,7 +201,7 @@ def agreement(
             "Judges that are independent given the label break that.",
         ),
         decision="undecided",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(STREAM, "judges are better than chance"),
         warnings=(CONFUSED,),
         method="agreement",
@@ -211,11 +209,11 @@ def agreement(
     )
 
 
-def agreement_ends(ballots: Ballots, *, alpha: float) -> tuple[Floats, Floats]:
+def agreement_ends(panel: Panel, *, alpha: float) -> tuple[Floats, Floats]:
     """Return delta-method ends of the accuracies by agreement; NaN where there are none."""
     z = NormalDist().inv_cdf(1 - alpha / 2)
-    accuracy = agreement_accuracy(ballots.codes, ballots.counts)
-    errors = agreement_errors(ballots.codes, ballots.counts)
+    accuracy = agreement_accuracy(panel.codes, panel.counts)
+    errors = agreement_errors(panel.codes, panel.counts)
     ends = [logit_ends(*pair, z) for pair in zip(accuracy.tolist(), errors.tolist(), strict=True)]
     low, high = np.array(ends).T
     return low, high
@@ -234,7 +232,7 @@ MOST_PAIRED = 40
 _FEW = 5
 
 
-def panel_agreement(ballots: Ballots, *, alpha: float) -> AgreementTable | None:
+def panel_agreement(panel: Panel, *, alpha: float) -> AgreementTable | None:
     """Return every agreement statistic of a panel; None where items are weighted.
 
     Numbers as labels (1 to 5) are read as grades in order, and get the ordinal statistics besides.
@@ -243,16 +241,16 @@ def panel_agreement(ballots: Ballots, *, alpha: float) -> AgreementTable | None:
     --------
     >>> from tallystick.table import Tally
     >>> votes = Tally.of({"a": [0, 0, 1, 1], "b": [0, 0, 1, 0], "gold": [0, 0, 1, None]})
-    >>> found = panel_agreement(Ballots.of(votes, truth="gold"), alpha=0.05)
+    >>> found = panel_agreement(Panel.of(votes, truth="gold"), alpha=0.05)
     >>> found.pairs[0].raw.estimate, found.with_truth[0].kappa.estimate
     (0.75, 1.0)
     """
-    if (ballots.counts != np.floor(ballots.counts)).any():
+    if (panel.counts != np.floor(panel.counts)).any():
         return None
-    names, level = ballots.names, 1 - alpha
-    values = grades_of(ballots.classes)
+    names, level = panel.names, 1 - alpha
+    values = grades_of(panel.classes)
     between: dict[str, Share] = {}
-    blind = ballots.blind
+    blind = panel.blind
     if len(names) > 1:
         between = _between(blind, values, level)
 
@@ -260,13 +258,13 @@ def panel_agreement(ballots: Ballots, *, alpha: float) -> AgreementTable | None:
     if len(names) <= MOST_PAIRED:
         for i, j in itertools.combinations(range(len(names)), 2):
             codes, counts = _pair_counts(blind, blind.codes[:, i], blind.codes[:, j])
-            pairs.append(_pair(names[i], names[j], codes, counts, ballots, values, level))
+            pairs.append(_pair(names[i], names[j], codes, counts, panel, values, level))
 
     with_truth: list[AgreementPair] = []
-    if (ballots.truth >= 0).any():
+    if (panel.truth >= 0).any():
         for j, name in enumerate(names):
-            codes, counts = _pair_counts(ballots, ballots.codes[:, j], ballots.truth)
-            with_truth.append(_pair(name, "truth", codes, counts, ballots, values, level))
+            codes, counts = _pair_counts(panel, panel.codes[:, j], panel.truth)
+            with_truth.append(_pair(name, "truth", codes, counts, panel, values, level))
     return AgreementTable(
         between=between,
         pairs=tuple(pairs),
@@ -290,7 +288,7 @@ def grades_of(classes: Sequence[Label]) -> tuple[float, ...] | None:
     return tuple(float(label) for label in numbers)
 
 
-def _between(blind: Ballots, values: tuple[float, ...] | None, level: float) -> dict[str, Share]:
+def _between(blind: Panel, values: tuple[float, ...] | None, level: float) -> dict[str, Share]:
     """Return the statistics of all judges together."""
     size = len(blind.classes) + len(blind.extras)
     shared: dict[str, Any] = {"n_labels": size, "level": level}
@@ -315,23 +313,23 @@ def _between(blind: Ballots, values: tuple[float, ...] | None, level: float) -> 
     return {name: _share(one) for name, one in found.items()}
 
 
-def _merged(ballots: Ballots) -> tuple[Ints, Any]:
+def _merged(panel: Panel) -> tuple[Ints, Any]:
     """Return patterns with their votes sorted, equal ones merged."""
-    codes = np.sort(ballots.codes, axis=1)
-    sizes = [len(ballots.classes) + len(ballots.extras) + 1] * codes.shape[1]
+    codes = np.sort(panel.codes, axis=1)
+    sizes = [len(panel.classes) + len(panel.extras) + 1] * codes.shape[1]
     # One sortable key per pattern: comparing rows column by column takes seconds with 100 labels.
     _, first, member = np.unique(
         pack((codes + 1).astype(np.int32), sizes), return_index=True, return_inverse=True
     )
-    return codes[first], np.bincount(member.ravel(), weights=ballots.counts)
+    return codes[first], np.bincount(member.ravel(), weights=panel.counts)
 
 
-def _pair_counts(ballots: Ballots, first: Ints, second: Ints) -> tuple[Ints, Any]:
+def _pair_counts(panel: Panel, first: Ints, second: Ints) -> tuple[Ints, Any]:
     """Return the pairs of votes of two columns that occur on common items, with their counts."""
-    size = len(ballots.classes) + len(ballots.extras)
+    size = len(panel.classes) + len(panel.extras)
     both = (first >= 0) & (second >= 0)
     cells = np.bincount(
-        first[both] * size + second[both], weights=ballots.counts[both], minlength=size * size
+        first[both] * size + second[both], weights=panel.counts[both], minlength=size * size
     )
     seen = np.flatnonzero(cells)
     return np.stack((seen // size, seen % size), axis=1), cells[seen]
@@ -342,12 +340,12 @@ def _pair(
     b: str,
     codes: Ints,
     counts: Any,
-    ballots: Ballots,
+    panel: Panel,
     values: tuple[float, ...] | None,
     level: float,
 ) -> AgreementPair:
     """Return the statistics of two columns of votes."""
-    size = len(ballots.classes) + len(ballots.extras)
+    size = len(panel.classes) + len(panel.extras)
     own: dict[str, Any] = {"n_labels": size, "level": level}
     if not len(codes):
         none = Unknown(f"no item has a vote of {a} and of {b}")
@@ -355,14 +353,14 @@ def _pair(
         return AgreementPair(a=a, b=b, n_items=0, raw=empty, kappa=empty, gwet_ac1=empty)
     more: dict[str, Share] = {}
     if values is not None:
-        possible = (codes < len(ballots.classes)).all(axis=1)
+        possible = (codes < len(panel.classes)).all(axis=1)
         ordered: Mapping[str, Callable[..., Agreement]] = {
             "weighted_kappa": partial(cohen_kappa, weights="quadratic"),
             "within_one": within_one,
             "bias": partial(mean_bias, values=values),
         }
         if possible.any():
-            grades: dict[str, Any] = {"n_labels": len(ballots.classes), "level": level}
+            grades: dict[str, Any] = {"n_labels": len(panel.classes), "level": level}
             more = {
                 name: _share(function(codes[possible], counts[possible], **grades))
                 for name, function in ordered.items()
@@ -382,7 +380,7 @@ def _share(found: Agreement) -> Share:
     return Share(estimate=found.estimate, interval=found.interval)
 
 
-def _note(blind: Ballots, between: Mapping[str, Share]) -> str:
+def _note(blind: Panel, between: Mapping[str, Share]) -> str:
     """Say what limits the numbers; empty where nothing does."""
     if not between:
         return ""

@@ -16,7 +16,7 @@ from tallystick.stats.maxt import holm
 from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.table.detect_names import tokens
-from tallystick.verbs.judge.ballots import Ballots, Floats, Ints
+from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.verbs.judge.verdict_methods import (
     FAIR_ITEMS,
     panel_position_verdict,
@@ -86,7 +86,7 @@ class OrderResult(Result):
 
 
 def position_bias(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     first: str,
     second: str,
@@ -122,11 +122,11 @@ def position_bias(
     """
     if recorded not in ("answer", "position"):
         raise InputError(f"recorded must be 'answer' or 'position', got {recorded!r}")
-    ballots = Ballots.of(votes, judges=(first, second))
-    ballots.require_binary("position_bias")
-    ballots.require_items("position_bias")
-    both = (ballots.codes >= 0).all(axis=1)
-    codes, counts = ballots.codes[both], ballots.counts[both]
+    panel = Panel.of(votes, voters=(first, second))
+    panel.require_binary("position_bias")
+    panel.require_items("position_bias")
+    both = (panel.codes >= 0).all(axis=1)
+    codes, counts = panel.codes[both], panel.counts[both]
     if not counts.size:
         raise InputError(
             f"no item has a vote in both {first!r} and {second!r}: nothing can be compared"
@@ -162,19 +162,17 @@ def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.0
     """
     if len(repeats) < 2:
         raise InputError(f"repeats must name two or more columns, got {list(repeats)}")
-    ballots = Ballots.of(votes, judges=tuple(repeats))
-    ballots.require_items("self_consistency")
-    whole = (ballots.codes >= 0).all(axis=1)
-    codes, counts = ballots.codes[whole], ballots.counts[whole]
+    panel = Panel.of(votes, voters=tuple(repeats))
+    panel.require_items("self_consistency")
+    whole = (panel.codes >= 0).all(axis=1)
+    codes, counts = panel.codes[whole], panel.counts[whole]
     if not counts.size:
         raise InputError(
             f"no item was asked every time in {list(repeats)}: nothing can be compared"
         )
     n = int(counts.sum())
     same = int(counts @ (codes == codes[:, :1]).all(axis=1))
-    commonest = np.stack([(codes == c).sum(axis=1) for c in range(len(ballots.classes))]).max(
-        axis=0
-    )
+    commonest = np.stack([(codes == c).sum(axis=1) for c in range(len(panel.classes))]).max(axis=0)
     best = float(counts @ commonest) / (n * len(repeats))
     nothing = Unknown("answers were not swapped")
     return OrderResult(
@@ -366,10 +364,10 @@ def position_panel(
     if recorded not in ("answer", "position"):
         raise InputError(f"recorded must be 'answer' or 'position', got {recorded!r}")
     names = [column for pair in pairs for column in pair]
-    ballots = Ballots.of(votes, judges=names, never_true=ties)
-    ballots.require_binary("position_bias")
-    ballots.require_items("position_bias")
-    scores = [_score(ballots, pair, recorded, alpha) for pair in pairs]
+    panel = Panel.of(votes, voters=names, never_true=ties)
+    panel.require_binary("position_bias")
+    panel.require_items("position_bias")
+    scores = [_score(panel, pair, recorded, alpha) for pair in pairs]
     adjusted = holm([one.p_value for one in scores]).tolist()
     scores = [_with_p(one, p) for one, p in zip(scores, adjusted, strict=True)]
     first = scores[0]
@@ -386,18 +384,18 @@ def position_panel(
     )
 
 
-def _score(ballots: Ballots, pair: tuple[str, str], recorded: str, alpha: float) -> PositionScore:
+def _score(panel: Panel, pair: tuple[str, str], recorded: str, alpha: float) -> PositionScore:
     """Compare both orders of one judge."""
-    first, second = (ballots.codes[:, ballots.names.index(name)] for name in pair)
+    first, second = (panel.codes[:, panel.names.index(name)] for name in pair)
     both = (first >= 0) & (second >= 0)
     if not both.any():
         raise InputError(
             f"no item has a vote in both {pair[0]!r} and {pair[1]!r}: nothing can be compared"
         )
-    one, other, counts = first[both], second[both], ballots.counts[both]
+    one, other, counts = first[both], second[both], panel.counts[both]
     if recorded == "position":
         other = np.where(other < 2, 1 - other, other)
-    name = _in_common(*pair) if len(ballots.names) > 2 else pair[0]
+    name = _in_common(*pair) if len(panel.names) > 2 else pair[0]
     return compared(one, other, counts, alpha, name=name or pair[0])
 
 

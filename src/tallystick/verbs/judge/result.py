@@ -22,7 +22,7 @@ from tallystick.results import (
     points_interval,
 )
 from tallystick.table import Tally
-from tallystick.verbs.judge.ballots import (
+from tallystick.verbs.judge.scores import (
     AgreementTable,
     Alarm,
     CalibrationCheck,

@@ -32,11 +32,11 @@ from tallystick.sampling.label_task import (
 from tallystick.stats.exact_tails import binomial_up_to
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.table import Data
+from tallystick.table.panel import Panel
 from tallystick.table.session import Session
-from tallystick.verbs.judge.ballots import Ballots, JudgeScore, LabelScore, Share
-from tallystick.verbs.judge.ballots import Floats as BallotsFloats
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import JudgeScore, LabelScore, Share
 from tallystick.verbs.judge.verdict import opening_with_labels
 
 DESIGN = "labelled items were drawn by label, with the probabilities that its session records"
@@ -239,14 +239,12 @@ _BLOCK = 1 << 15
 """Patterns that are weighed at once."""
 
 
-def price_bound(
-    ballots: Ballots, ends: tuple[BallotsFloats, BallotsFloats], *, sign: float
-) -> float:
+def price_bound(panel: Panel, ends: tuple[Floats, Floats], *, sign: float) -> float:
     """Return the best accuracy of the worst judge (sign -1), or the worst of the best (sign 1).
 
     Parameters
     ----------
-    ballots
+    panel
         The votes.
     ends
         The fewest and the most items that each label can have.
@@ -256,24 +254,24 @@ def price_bound(
     Examples
     --------
     >>> from tallystick.table import Tally
-    >>> ballots = Ballots.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]}))
+    >>> panel = Panel.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]}))
     >>> free = (np.zeros(2), np.full(2, 4.0))
-    >>> [round(price_bound(ballots, free, sign=sign), 4) for sign in (-1.0, 1.0)]
+    >>> [round(price_bound(panel, free, sign=sign), 4) for sign in (-1.0, 1.0)]
     [0.75, 0.25]
     """
     from scipy.optimize import linprog
 
-    judges, labels = ballots.codes.shape[1], len(ballots.classes)
+    judges, labels = panel.codes.shape[1], len(panel.classes)
     low, high = ends
-    bound_labels = bool((low > 0).any() or (high < ballots.n).any())
+    bound_labels = bool((low > 0).any() or (high < panel.n).any())
     # No price can matter beyond what one item is worth to all judges together.
-    most = float((1 / ballots.voted).sum()) if bound_labels else 0.0
+    most = float((1 / panel.voted).sum()) if bound_labels else 0.0
     x = np.concatenate((np.full(judges, 1 / judges), np.zeros(labels)))
     best = np.inf
-    cuts: list[BallotsFloats] = []
+    cuts: list[Floats] = []
     heights: list[float] = []
     for _ in range(_ROUNDS):
-        value, slope = _dual(ballots, x, low, high, sign)
+        value, slope = _dual(panel, x, low, high, sign)
         best = min(best, value)
         cuts.append(slope)
         heights.append(value - float(slope @ x))
@@ -285,32 +283,30 @@ def price_bound(
     return float(np.clip(best if sign < 0 else -best, 0.0, 1.0))
 
 
-def _dual(
-    ballots: Ballots, x: BallotsFloats, low: BallotsFloats, high: BallotsFloats, sign: float
-) -> tuple[float, BallotsFloats]:
+def _dual(panel: Panel, x: Floats, low: Floats, high: Floats, sign: float) -> tuple[float, Floats]:
     """Return the right side of (J9d) and a slope of it, block by block of patterns."""
-    judges, labels = ballots.codes.shape[1], len(ballots.classes)
+    judges, labels = panel.codes.shape[1], len(panel.classes)
     weight, price = x[:judges], x[judges:]
-    worth = -sign * weight / ballots.voted
-    votes = ballots.answered.codes
+    worth = -sign * weight / panel.voted
+    votes = panel.answered.codes
     total, right, items = 0.0, np.zeros(judges), np.zeros(labels)
     for start in range(0, len(votes), _BLOCK):
         part = votes[start : start + _BLOCK]
-        counts = ballots.counts[start : start + _BLOCK]
-        truth = ballots.truth[start : start + _BLOCK]
+        counts = panel.counts[start : start + _BLOCK]
+        truth = panel.truth[start : start + _BLOCK]
         value = np.stack([(part == label) @ worth for label in range(labels)], axis=1) - price
         chosen = np.where(truth >= 0, truth, value.argmax(axis=1))
         total += float(counts @ np.take_along_axis(value, chosen[:, None], axis=1)[:, 0])
         right += counts @ (part == chosen[:, None])
         items += np.bincount(chosen, weights=counts, minlength=labels)
     ends = np.where(price > 0, high, low)
-    slope = np.concatenate((-sign * right / ballots.voted, ends - items))
+    slope = np.concatenate((-sign * right / panel.voted, ends - items))
     return total + float(price @ ends), slope
 
 
 def _lowest(
-    linprog: Any, cuts: BallotsFloats, heights: BallotsFloats, judges: int, labels: int, most: float
-) -> BallotsFloats:
+    linprog: Any, cuts: Floats, heights: Floats, judges: int, labels: int, most: float
+) -> Floats:
     """Return the prices at which the highest cut is lowest, and its height."""
     size = judges + labels
     found = linprog(
@@ -356,7 +352,7 @@ class Leader:
     duels: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
 
 
-def leader(names: Sequence[str], low: BallotsFloats, high: BallotsFloats) -> Leader | None:
+def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
     """Return the judge with the highest lower end, and those whose upper end does not stay below
     it; None if no end is known.
 
@@ -381,7 +377,7 @@ _ENOUGH = 0.5
 
 
 def as_shown(
-    best: Leader | None, names: Sequence[str], low: BallotsFloats, graded: BallotsFloats
+    best: Leader | None, names: Sequence[str], low: Floats, graded: Floats
 ) -> Leader | None:
     """Return the leader that a reader of the table expects, where nothing is settled.
 
@@ -408,9 +404,7 @@ def as_shown(
     return replace(best, place=list(names).index(name), name=name, rivals=tuple(rivals))
 
 
-def by_labels(
-    ballots: Ballots, right: BallotsFloats, graded: BallotsFloats, *, alpha: float
-) -> Leader | None:
+def by_labels(panel: Panel, right: Floats, graded: Floats, *, alpha: float) -> Leader | None:
     """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two
     share their items.
 
@@ -424,47 +418,47 @@ def by_labels(
 
     Parameters
     ----------
-    ballots
+    panel
         Votes with the truth where it is known.
     right, graded
         Labelled votes of each judge that are right; all of them.
     alpha
         One minus the level.
     """
-    judges = len(ballots.names)
+    judges = len(panel.names)
     ends = clopper_pearson(right, graded, alpha=alpha / 2 / judges)
-    found = leader(ballots.names, *np.where(graded > 0, (ends.low, ends.high), np.nan))
+    found = leader(panel.names, *np.where(graded > 0, (ends.low, ends.high), np.nan))
     if found is None or not found.rivals:
         return found
-    wins, losses, alike = against(ballots, found.place)
+    wins, losses, alike = against(panel, found.place)
     p_value = np.where(alike, binomial_up_to(losses, wins + losses, 0.5), 1.0)
-    if p_value[np.isin(ballots.names, found.rivals)].max() <= alpha / 2 / judges:
+    if p_value[np.isin(panel.names, found.rivals)].max() <= alpha / 2 / judges:
         return replace(found, rivals=())
     outdone = p_value <= alpha / 2 / (judges * (judges - 1))
-    beaten = {name for name, worse in zip(ballots.names, outdone.tolist(), strict=True) if worse}
+    beaten = {name for name, worse in zip(panel.names, outdone.tolist(), strict=True) if worse}
     return replace(found, rivals=tuple(name for name in found.rivals if name not in beaten))
 
 
-def against(ballots: Ballots, place: int) -> tuple[BallotsFloats, BallotsFloats, NDArray[np.bool_]]:
+def against(panel: Panel, place: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return labelled items on which a judge is right and each other is not, the reverse, and who
     voted on the same items.
     """
-    known = ballots.truth >= 0
-    codes, counts = ballots.codes[known], ballots.counts[known]
-    voted, good = codes >= 0, codes == ballots.truth[known][:, None]
+    known = panel.truth >= 0
+    codes, counts = panel.codes[known], panel.counts[known]
+    voted, good = codes >= 0, codes == panel.truth[known][:, None]
     mine = good[:, [place]]
     alike = (voted == voted[:, [place]]).all(axis=0)
     return counts @ (mine & ~good), counts @ (good & ~mine), alike
 
 
-def with_duels(best: Leader | None, ballots: Ballots) -> Leader | None:
+def with_duels(best: Leader | None, panel: Panel) -> Leader | None:
     """Return the leader with the counts on which the test against each rival rests."""
     if best is None or not best.rivals:
         return best
-    wins, losses, alike = against(ballots, best.place)
+    wins, losses, alike = against(panel, best.place)
     duels = {
         name: (round(float(wins[j])), round(float(losses[j])))
-        for j, name in enumerate(ballots.names)
+        for j, name in enumerate(panel.names)
         if name in best.rivals and alike[j]
     }
     return replace(best, duels=duels)

@@ -17,17 +17,11 @@ from tallystick.stats.latent_fit import LatentFit, LatentInformation, bootstrap,
 from tallystick.stats.latent_model import LatentOptions
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.verbs.judge.ballots import (
-    Ballots,
-    Floats,
-    JudgeScore,
-    LabelScore,
-    Range,
-    Share,
-)
+from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.independent import Known, known_table
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
 from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import JudgeScore, LabelScore, Range, Share
 from tallystick.verbs.judge.sessions import by_labels
 from tallystick.verbs.judge.verdict import (
     BETTER_THAN_CHANCE,
@@ -49,7 +43,7 @@ from tallystick.verbs.judge.verdict_methods import (
 
 
 def supervised(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     truth: str | None = None,
     judges: tuple[str, ...] | None = None,
@@ -67,25 +61,25 @@ def supervised(
     >>> supervised(votes, truth="gold").judges[0].accuracy
     0.75
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth)
-    ballots.require_items("supervised")
-    known = ballots.truth >= 0
+    panel = Panel.of(votes, voters=judges, truth=truth)
+    panel.require_items("supervised")
+    known = panel.truth >= 0
     if not known.any():
         raise InputError("truth: not one item has a true label, and supervised needs them all")
-    n_labels = int(ballots.counts @ known)
-    voted = (ballots.codes >= 0) & known[:, None]
-    all_votes = ballots.counts @ voted
-    right_votes = ballots.counts @ (voted & (ballots.codes == ballots.truth[:, None]))
+    n_labels = int(panel.counts @ known)
+    voted = (panel.codes >= 0) & known[:, None]
+    all_votes = panel.counts @ voted
+    right_votes = panel.counts @ (voted & (panel.codes == panel.truth[:, None]))
 
     scores = []
-    for j, name in enumerate(ballots.names):
-        column = ballots.codes[:, j]
+    for j, name in enumerate(panel.names):
+        column = panel.codes[:, j]
         parts = {}
-        for c, key in enumerate(ballots.keys):
-            there = (ballots.truth == c) & (column >= 0)
+        for c, key in enumerate(panel.keys):
+            there = (panel.truth == c) & (column >= 0)
             parts[key] = _score(
-                int(ballots.counts @ (there & (column == c))),
-                int(ballots.counts @ there),
+                int(panel.counts @ (there & (column == c))),
+                int(panel.counts @ there),
                 alpha,
                 f"items of {key}",
             )
@@ -100,13 +94,13 @@ def supervised(
             )
         )
     prevalence = {}
-    for c, key in enumerate(ballots.keys):
-        part = _score(int(ballots.counts @ (ballots.truth == c)), n_labels, alpha, "items")
+    for c, key in enumerate(panel.keys):
+        part = _score(int(panel.counts @ (panel.truth == c)), n_labels, alpha, "items")
         prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
-    best = by_labels(ballots, right_votes, all_votes, alpha=alpha)
+    best = by_labels(panel, right_votes, all_votes, alpha=alpha)
     return JudgeResult(
         verdict=on_labelled_items(best, scores, n_labels),
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(SAMPLE,),
         method="supervised",
         judges=tuple(scores),
@@ -137,7 +131,7 @@ _DIGITS = 6
 
 
 def dawid_skene(
-    votes: Tally | Ballots,
+    votes: Tally | Panel,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -181,42 +175,42 @@ def dawid_skene(
     >>> round(dawid_skene(votes, truth="truth", known=known).prevalence["a"].estimate, 4)
     0.5
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
-    if ballots.extras and not known:
-        return _with_extras(ballots, alpha)
-    ballots = ballots.answered  # the quality of a known judge is about its answers
-    fitted = fit_ballots(ballots, known=known)
-    return dawid_skene_result(ballots, fitted, known=known, alpha=alpha)
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind
+    if panel.extras and not known:
+        return _with_extras(panel, alpha)
+    panel = panel.answered  # the quality of a known judge is about its answers
+    fitted = fit_panel(panel, known=known)
+    return dawid_skene_result(panel, fitted, known=known, alpha=alpha)
 
 
-def fit_ballots(ballots: Ballots, *, known: Known | None = None) -> LatentFit:
+def fit_panel(panel: Panel, *, known: Known | None = None) -> LatentFit:
     """Fit the latent-class model to votes alone."""
-    options = LatentOptions(confusion=_confusions(known, ballots)) if known else LatentOptions()
+    options = LatentOptions(confusion=_confusions(known, panel)) if known else LatentOptions()
     try:
         return fit(
-            ballots.codes,
-            ballots.counts,
-            n_classes=len(ballots.classes),
-            n_votes=len(ballots.classes) + len(ballots.extras),
+            panel.codes,
+            panel.counts,
+            n_classes=len(panel.classes),
+            n_votes=len(panel.classes) + len(panel.extras),
             options=options,
         )
     except NotIdentifiable as error:
         raise NotIdentifiable(
-            f"dawid_skene cannot grade {', '.join(ballots.names[:6])} without labels: {error}; or"
+            f"dawid_skene cannot grade {', '.join(panel.names[:6])} without labels: {error}; or"
             " ask logical for what holds anyway"
         ) from error
 
 
 def dawid_skene_result(
-    ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float
+    panel: Panel, fitted: LatentFit, *, known: Known | None, alpha: float
 ) -> JudgeResult:
     """Write a fit as a result."""
     warnings = [SHARED_BIAS, OFF_THE_MODEL]
-    ends, reason = _information(ballots, fitted)
+    ends, reason = _information(panel, fitted)
     if reason:
         warnings.append(no_intervals(reason))
     mean = float(fitted.accuracy.mean())
-    if not known and mean < 1 / len(ballots.classes) + _HARDLY:
+    if not known and mean < 1 / len(panel.classes) + _HARDLY:
         warnings.append(hardly_better(mean))
     level = 1 - alpha
     table = None if ends is None else ends.confusion_interval(level)
@@ -224,11 +218,11 @@ def dawid_skene_result(
     shares = None if ends is None else ends.balance_interval(level)
     reason = reason or "known beforehand, on the edge, or resting on no vote"
     weight = fitted.n_effective
-    accuracy = overall_accuracy(ballots, fitted, known)
+    accuracy = overall_accuracy(panel, fitted, known)
     scores = []
-    for j, name in enumerate(ballots.names):
+    for j, name in enumerate(panel.names):
         parts = {}
-        for c, key in enumerate(ballots.keys):
+        for c, key in enumerate(panel.keys):
             held = weight[j, c] > 1e-6
             parts[key] = LabelScore(
                 estimate=(
@@ -248,7 +242,7 @@ def dawid_skene_result(
                     None if overall is None else (overall[0][j], overall[1][j]), alpha, reason
                 ),
                 per_label=parts,
-                votes=float(ballots.voted[j]),
+                votes=float(panel.voted[j]),
             )
         )
     prevalence = {
@@ -256,12 +250,10 @@ def dawid_skene_result(
             estimate=float(fitted.balance[c]),
             interval=_ends(None if shares is None else (shares[0][c], shares[1][c]), alpha, reason),
         )
-        for c, key in enumerate(ballots.keys)
+        for c, key in enumerate(panel.keys)
     }
-    if known and len(known) == len(ballots.names):
-        verdict = known_judges(
-            {key: float(fitted.balance[c]) for c, key in enumerate(ballots.keys)}
-        )
+    if known and len(known) == len(panel.names):
+        verdict = known_judges({key: float(fitted.balance[c]) for c, key in enumerate(panel.keys)})
     else:
         verdict = of_baseline(scores, "errors were independent", _UNSEEN)
     assumptions = [INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING]
@@ -270,22 +262,22 @@ def dawid_skene_result(
     return JudgeResult(
         verdict=verdict,
         decision="undecided",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=tuple(assumptions),
         warnings=tuple(warnings),
         method="dawid-skene",
         judges=tuple(scores),
         prevalence=prevalence,
-        votes=ballots.votes,
-        learnt=item_support(ballots, support_by_shares(ballots)).columns,
+        votes=panel.votes,
+        learnt=item_support(panel, support_by_shares(panel)).columns,
     )
 
 
-def _with_extras(ballots: Ballots, alpha: float) -> JudgeResult:
+def _with_extras(panel: Panel, alpha: float) -> JudgeResult:
     """Grade judges whose votes include some that are never true."""
-    n_labels = len(ballots.classes)
+    n_labels = len(panel.classes)
     fitted = fit_unreadable(
-        ballots.codes, ballots.counts, n_labels=n_labels, n_votes=n_labels + len(ballots.extras)
+        panel.codes, panel.counts, n_labels=n_labels, n_votes=n_labels + len(panel.extras)
     )
     found = with_extras(fitted, level=1 - alpha)
     table = fitted.plain.model.confusion
@@ -297,9 +289,9 @@ def _with_extras(ballots: Ballots, alpha: float) -> JudgeResult:
             interval=found.intervals[j],
             per_label={
                 key: LabelScore(estimate=round(float(table[j, c, c]), _DIGITS), interval=reason)
-                for c, key in enumerate(ballots.keys)
+                for c, key in enumerate(panel.keys)
             },
-            votes=float(ballots.voted[j]),
+            votes=float(panel.voted[j]),
             answered=float(found.answered[j]),
             when_answered=Share(
                 estimate=(
@@ -310,33 +302,33 @@ def _with_extras(ballots: Ballots, alpha: float) -> JudgeResult:
                 interval=reason,
             ),
         )
-        for j, name in enumerate(ballots.names)
+        for j, name in enumerate(panel.names)
     )
     withheld = next((one.reason for one in found.intervals if isinstance(one, Unknown)), "")
     return JudgeResult(
         verdict=of_baseline(scores, "errors were independent", _UNSEEN),
         decision="undecided",
-        n_items=round(ballots.n),
+        n_items=round(panel.n),
         assumptions=(INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING, NEVER_RIGHT),
         warnings=(SHARED_BIAS, *((no_intervals(withheld),) if withheld else (OFF_THE_MODEL,))),
         method="dawid-skene",
         judges=scores,
         prevalence={
             key: Share(estimate=float(found.balance[c]), interval=reason)
-            for c, key in enumerate(ballots.keys)
+            for c, key in enumerate(panel.keys)
         },
-        never_true=tuple(map(str, ballots.extras)),
-        votes=ballots.votes,
-        learnt=item_support(ballots, support(fitted)).columns,
+        never_true=tuple(map(str, panel.extras)),
+        votes=panel.votes,
+        learnt=item_support(panel, support(fitted)).columns,
     )
 
 
-def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -> Floats:
+def overall_accuracy(panel: Panel, fitted: LatentFit, known: Known | None) -> Floats:
     """Return each judge's accuracy over its own items: what the votes say, or what is stated where
     it is known.
     """
     accuracy = fitted.accuracy.copy()
-    for j, name in enumerate(ballots.names):
+    for j, name in enumerate(panel.names):
         if known and name in known:
             weight = fitted.n_effective[j]
             accuracy[j] = weight @ np.diagonal(fitted.confusion[j]) / weight.sum()
@@ -344,28 +336,28 @@ def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -
 
 
 def overall_ends(
-    ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float, rng: Rng
+    panel: Panel, fitted: LatentFit, *, known: Known | None, alpha: float, rng: Rng
 ) -> tuple[Floats, Floats]:
     """Return a range of each judge's accuracy: by information, on the edge by refits, a point where
     it is stated.
     """
-    accuracy = overall_accuracy(ballots, fitted, known)
-    found, _ = _information(ballots, fitted)
+    accuracy = overall_accuracy(panel, fitted, known)
+    found, _ = _information(panel, fitted)
     low, high = (
         np.full((2, len(accuracy)), np.nan) if found is None else found.accuracy_interval(1 - alpha)
     )
-    stated = np.isin(ballots.names, list(known or ()))
+    stated = np.isin(panel.names, list(known or ()))
     edge = ~np.isfinite(low)
-    if (edge & ~stated).any() and len(ballots.names) <= _MOST_REFITTED:
+    if (edge & ~stated).any() and len(panel.names) <= _MOST_REFITTED:
         again = bootstrap(fitted, n_replicates=_REFITS, rng=rng).accuracy
         half = NormalDist().inv_cdf(1 - alpha / 2) * again.std(axis=0, ddof=1)
         low, high = np.where(edge, accuracy - half, low), np.where(edge, accuracy + half, high)
     return np.where(stated & edge, accuracy, low), np.where(stated & edge, accuracy, high)
 
 
-def _information(ballots: Ballots, fitted: LatentFit) -> tuple[LatentInformation | None, str]:
+def _information(panel: Panel, fitted: LatentFit) -> tuple[LatentInformation | None, str]:
     """Return the information, or the reason why there is none."""
-    size = len(ballots.names) * len(ballots.classes) * (len(ballots.classes) - 1)
+    size = len(panel.names) * len(panel.classes) * (len(panel.classes) - 1)
     if size > _MOST_PARAMETERS:
         return (
             None,
@@ -393,16 +385,16 @@ def _ends(ends: tuple[float, float] | None, alpha: float, reason: str) -> Range:
     )
 
 
-def _confusions(known: Known, ballots: Ballots) -> dict[int, Floats]:
-    table = known_table(known, ballots)
-    n_classes = len(ballots.classes)
+def _confusions(known: Known, panel: Panel) -> dict[int, Floats]:
+    table = known_table(known, panel)
+    n_classes = len(panel.classes)
     found: dict[int, Floats] = {}
-    for j, name in enumerate(ballots.names):
+    for j, name in enumerate(panel.names):
         if name not in known:
             continue
         if not np.isfinite(table[j]).all():
             raise InputError(
-                f"known: give the accuracy of {name!r} on every label of {list(ballots.classes)}"
+                f"known: give the accuracy of {name!r} on every label of {list(panel.classes)}"
             )
         matrix = np.repeat(((1 - table[j]) / (n_classes - 1))[:, None], n_classes, axis=1)
         np.fill_diagonal(matrix, table[j])

@@ -21,7 +21,7 @@ from tallystick.results import (
     percent,
     percent_interval,
 )
-from tallystick.verbs.judge.ballots import JudgeScore, LabelsNeeded, Number, Range
+from tallystick.verbs.judge.scores import JudgeScore, LabelsNeeded, Number, Range
 
 if TYPE_CHECKING:
     from tallystick.verbs.judge.sessions import Leader

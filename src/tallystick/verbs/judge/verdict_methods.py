@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tallystick.results import Interval, count, percent, percent_interval
 from tallystick.sampling.estimate import OddDraw
-from tallystick.verbs.judge.ballots import Alarm, Estimate, JudgeScore, Number, Range, Share
+from tallystick.verbs.judge.scores import Alarm, Estimate, JudgeScore, Number, Range, Share
 from tallystick.verbs.judge.verdict import in_words, rate_of, spread
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from tallystick.stats.stream_watch import (
 )
 from tallystick.table import Tally, atomic, is_no_answer, spelling
 from tallystick.table.cells import Label, plain
-from tallystick.verbs.judge.ballots import Alarm
 from tallystick.verbs.judge.grade import grade
 from tallystick.verbs.judge.result import JudgeResult
+from tallystick.verbs.judge.scores import Alarm
 
 _VERSION = 1
 _MOST_LABELS = 500

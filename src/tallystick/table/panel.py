@@ -1,0 +1,363 @@
+"""Decisions as arrays: every cell is coded once, and each distinct row stands once with its count.
+
+A panel is what the verbs compute from. It holds items x voters as codes into one list of labels,
+the truth where it is known, and how many items each entry stands for. It is made from counts, so a
+file, a frame of another engine, a saved tally and a stream give the same panel; where rows are at
+hand it also says which entry each of them shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.table.cells import Label, identity, in_order
+from tallystick.table.patterns import pack
+from tallystick.table.tally import Tally
+
+if TYPE_CHECKING:
+    pass
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+_MANY_LABELS = 20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel:
+    """Votes as counted entries: ``codes[i, j]`` is the label that voter j gave in entry i, -1 for
+    none.
+
+    Parameters
+    ----------
+    names
+        The voters: judges, models, weak labels, a prediction.
+    labels
+        What the codes stand for: first the classes, labels that can be true, in canonical order;
+        then votes that can never be true (tie, error, refusal).
+    n_classes
+        How many of *labels* can be true.
+    codes, truth, counts
+        Entries x voters; the true label of each entry, -1 where it is not known; items per entry.
+    votes, place
+        The tally of the voters alone, and the row of it that each entry shows: what is learnt of a
+        pattern is attached to items by it.
+    rows
+        The entry of each row of the table; None where only counts are at hand.
+
+    Examples
+    --------
+    >>> votes = Tally.of({"a": [0, 1, 1], "b": [0, 1, None], "gold": [0, None, 1]})
+    >>> panel = Panel.of(votes, truth="gold")
+    >>> panel.names, panel.classes, panel.truth.tolist()
+    (('a', 'b'), (0, 1), [0, -1, 1])
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[Label, ...]
+    n_classes: int
+    codes: Ints
+    truth: Ints
+    counts: Floats
+    votes: Tally
+    place: Ints
+    rows: NDArray[np.integer] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        votes: Tally | Panel,
+        *,
+        voters: Sequence[str] | None = None,
+        truth: str | None = None,
+        labels: Sequence[Label] = (),
+        never_true: Sequence[Label] = (),
+    ) -> Panel:
+        """Read counts; a panel is returned as it is.
+
+        Parameters
+        ----------
+        votes
+            The tally, or a panel that was read before: then nothing else may be given.
+        voters, truth
+            Which columns vote (all but the truth by default); which one holds true labels, if any.
+        labels
+            Labels that are possible although nobody voted for them.
+        never_true
+            Votes that can never be the truth.
+        """
+        if isinstance(votes, Panel):
+            return votes
+        names = _voters(votes, voters, truth)
+        asked = votes.marginal((*names, *([truth] if truth is not None else [])))
+        kept = asked.counts > 0
+        _refuse_silence(asked, names, kept)
+        words, n_classes = _vocabulary(asked, labels, never_true)
+        _refuse_scores(words[:n_classes], int(asked.n))
+
+        table = _coded(asked, words)[kept]
+        codes = table[:, : len(names)]
+        if truth is None:
+            known, alone, place = np.full(len(table), -1), asked, np.flatnonzero(kept)
+        else:
+            known, alone = table[:, -1], asked.marginal(names)
+            _refuse_strangers(truth, words, known, codes)
+            place = _places(codes, alone, words)
+        return cls(
+            names=names,
+            labels=words,
+            n_classes=n_classes,
+            codes=codes,
+            truth=known,
+            counts=asked.counts[kept].astype(np.float64),
+            votes=alone,
+            place=place,
+        )
+
+    @property
+    def n(self) -> float:
+        """Number (or weight) of items."""
+        return float(self.counts.sum())
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The labels that can be true."""
+        return self.labels[: self.n_classes]
+
+    @property
+    def extras(self) -> tuple[Label, ...]:
+        """Votes that can never be true."""
+        return self.labels[self.n_classes :]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The classes as JSON keys."""
+        return tuple(str(label) for label in self.classes)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which entries have a true label."""
+        return np.asarray(self.truth >= 0)
+
+    @property
+    def n_labels(self) -> int:
+        """How many items have a true label."""
+        return round(float(self.counts[self.known].sum()))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every voter votes on every item."""
+        return bool((self.codes >= 0).all())
+
+    @cached_property
+    def blind(self) -> Panel:
+        """The same votes without any truth, equal entries merged."""
+        if not self.known.any():
+            return self
+        counts = np.zeros(self.votes.patterns)
+        np.add.at(counts, self.place, self.counts)
+        first = np.full(self.votes.patterns, -1)
+        first[self.place[::-1]] = np.arange(len(self.place))[::-1]
+        seen = first >= 0
+        return replace(
+            self,
+            codes=self.codes[first[seen]],
+            truth=np.full(int(seen.sum()), -1),
+            counts=counts[seen],
+            place=np.flatnonzero(seen),
+            rows=None if self.rows is None else (np.cumsum(seen) - 1)[self.place[self.rows]],
+        )
+
+    @cached_property
+    def answered(self) -> Panel:
+        """The same votes with those that are never true left out, for methods without a place for
+        them.
+        """
+        if not self.extras:
+            return self
+        codes = np.where(self.codes < self.n_classes, self.codes, -1)
+        return replace(self, codes=codes, labels=self.classes)
+
+    @cached_property
+    def voted(self) -> Floats:
+        """How many items each voter voted on."""
+        return np.asarray(self.counts @ (self.codes >= 0), dtype=np.float64)
+
+    @cached_property
+    def answered_share(self) -> Floats:
+        """Share of each voter's votes that are possible labels; 1 for all where every vote is."""
+        return np.asarray(self.answered.voted / np.maximum(self.voted, 1e-300), dtype=np.float64)
+
+    @cached_property
+    def vote_counts(self) -> Floats:
+        """Voters x classes: how often each voter gave each label."""
+        return np.stack([self.counts @ (self.codes == c) for c in range(self.n_classes)], axis=1)
+
+    def only(self, names: Sequence[str]) -> Panel:
+        """Return the panel of these voters; entries stay apart even where they have become alike.
+
+        >>> panel = Panel.of(Tally.of({"a": [0, 1, 1], "b": [0, 1, 0]}))
+        >>> panel.only(["b"]).codes[:, 0].tolist()
+        [0, 0, 1]
+        """
+        columns = [self.names.index(name) for name in names]
+        alone = self.votes.marginal(names)
+        return replace(
+            self,
+            names=tuple(names),
+            codes=self.codes[:, columns],
+            votes=alone,
+            place=_places(self.codes[:, columns], alone, self.labels),
+        )
+
+    def part(self, chosen: NDArray[np.bool_]) -> Panel:
+        """Return the chosen entries."""
+        return replace(
+            self,
+            codes=self.codes[chosen],
+            truth=self.truth[chosen],
+            counts=self.counts[chosen],
+            place=self.place[chosen],
+            rows=None,
+        )
+
+    def require_binary(self, method: str) -> None:
+        """Refuse more than two labels by name."""
+        if self.n_classes > 2:
+            raise InputError(
+                f"{method} is for two labels, got {list(self.classes)}: use dawid_skene, majority"
+                " or logical, or merge labels"
+            )
+
+    def require_items(self, method: str) -> None:
+        """Refuse weights where items are counted."""
+        if (self.counts != np.floor(self.counts)).any():
+            raise InputError(
+                f"{method} counts items, and these votes are weighted: count them without weights"
+            )
+
+
+def _voters(votes: Tally, voters: Sequence[str] | None, truth: str | None) -> tuple[str, ...]:
+    """Return the columns that vote; refuse none, and a truth that votes."""
+    if not votes.n:
+        raise InputError("votes: there are no items; count at least one")
+    every = votes.names if voters is None else voters
+    names = tuple(name for name in every if voters is not None or name != truth)
+    if not names:
+        raise InputError(
+            f"judges: no column is left besides the truth {truth!r}; name at least one judge"
+        )
+    if truth is not None and truth in names:
+        raise InputError(f"truth names {truth!r}, which is also a judge: choose one")
+    return names
+
+
+def _refuse_silence(asked: Tally, names: Sequence[str], kept: NDArray[np.bool_]) -> None:
+    """Refuse voters that cast no vote on any item."""
+    silent = [name for name in names if _silent(asked, name, kept)]
+    if len(silent) == len(names):
+        raise InputError(
+            f"no judge has a vote: every cell of {', '.join(map(repr, names[:6]))} is blank or"
+            " says no answer; name other columns (judges=, --judges)"
+        )
+    if silent:
+        few = "judge" if len(silent) == 1 else "judges"
+        left = ",".join(name for name in names if name not in silent)
+        raise InputError(
+            f"{few} {', '.join(map(repr, silent))} {'has' if few == 'judge' else 'have'} no vote"
+            f" at all: drop the column, or name the others (--judges {left})"
+        )
+
+
+def _silent(asked: Tally, name: str, kept: NDArray[np.bool_]) -> bool:
+    column = asked.codes[kept, asked.names.index(name)]
+    return all(asked.labels[name][code] is None for code in np.unique(column).tolist())
+
+
+def _vocabulary(
+    asked: Tally, labels: Sequence[Label], never_true: Sequence[Label]
+) -> tuple[tuple[Label, ...], int]:
+    """Return every label, those that can be true first, and how many these are."""
+    never = {identity(label) for label in never_true}
+    every = in_order(
+        label
+        for column in (*asked.labels.values(), tuple(labels))
+        for label in column
+        if label is not None
+    )
+    classes = tuple(label for label in every if identity(label) not in never)
+    extras = tuple(label for label in every if identity(label) in never)
+    if len(classes) >= 2:
+        return (*classes, *extras), len(classes)
+    if extras:
+        raise InputError(
+            f"labels: of {', '.join(map(repr, every[:8]))} only"
+            f" {', '.join(map(repr, classes)) or 'none'} can be true: name every label that"
+            " can be (labels=, --labels)"
+        )
+    raise NotIdentifiable(
+        f"every vote is {classes[0]!r}, so all that can be said is that the judges never"
+        " disagree: name the other labels (labels=, --labels), or give some truth"
+    )
+
+
+def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
+    """Refuse what looks like scores or free text: more labels than judges could agree on."""
+    if len(classes) <= _MANY_LABELS:
+        return
+    if any(_fraction(label) for label in classes) or len(classes) > items / 2:
+        raise InputError(
+            f"votes: {len(classes):,} different labels on {items:,} items, such as {classes[0]!r}"
+            f" and {classes[1]!r}, look like scores or free text, not labels: cut them into classes"
+            " first, or compare scores (compare)"
+        )
+
+
+def _fraction(label: Label) -> bool:
+    try:
+        return not float(str(label)).is_integer()
+    except ValueError:
+        return False
+
+
+def _refuse_strangers(truth: str, words: tuple[Label, ...], known: Ints, codes: Ints) -> None:
+    """Refuse true labels that no judge ever gives, where there are several of both: they are
+    written differently.
+    """
+    true, given = (np.unique(column[column >= 0]).tolist() for column in (known, codes))
+    if len(true) > 1 and len(given) > 1 and not set(true) & set(given):
+        here, there = (", ".join(repr(words[c]) for c in found[:4]) for found in (true, given))
+        raise InputError(
+            f"truth {truth!r} says {here}, and the judges only ever say {there}: no label is"
+            " shared, so nobody could be right; write both alike"
+        )
+
+
+def _coded(tally: Tally, words: Sequence[Label]) -> Ints:
+    """Return patterns x columns as codes into *words*, -1 for no vote."""
+    code = {identity(label): i for i, label in enumerate(words)}
+    return np.column_stack(
+        [
+            np.array(
+                [-1 if label is None else code[identity(label)] for label in tally.labels[name]]
+            )[tally.codes[:, j]]
+            for j, name in enumerate(tally.names)
+        ]
+    )
+
+
+def _places(codes: Ints, alone: Tally, words: tuple[Label, ...]) -> Ints:
+    """Return the row of the tally of voters that shows each entry."""
+    # One sortable key per entry: looking labels up one by one takes a second per million votes.
+    sizes = [len(words) + 1] * len(alone.names)
+    own = _coded(alone, words)
+    keys, wanted = (pack((part + 1).astype(np.int32), sizes) for part in (own, codes))
+    order = np.argsort(keys)
+    return np.asarray(order[np.searchsorted(keys[order], wanted)], dtype=np.int64)
