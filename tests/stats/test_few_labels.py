@@ -210,3 +210,348 @@ def test_v15_new_items() -> None:
     assert shown(found) == near(0.675, 0.556982, 0.780744)
     found = fit(v5(), pass_fail=False, population="new")
     assert shown(found) == near(0.617639, 0.364758, 0.806796)
+
+
+# Laws.
+
+
+def table(seed: int, *, n: int = 60, judges: int = 3, systems: int = 2) -> Rows:
+    """Return a random table of pass/fail labels, with blanks."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n * systems) < 0.7
+    grades = np.where(
+        rng.random((n * systems, judges)) < 0.8,
+        truth[:, None],
+        rng.random((n * systems, judges)) < 0.5,
+    )
+    grades = np.where(rng.random(grades.shape) < 0.1, np.nan, grades)
+    item = np.tile(np.arange(n), systems)
+    return Rows(
+        y=np.where(item < 20, truth, np.nan),
+        grades=grades,
+        system=np.repeat(np.arange(systems), n),
+        item=item,
+    )
+
+
+def everything(found: FewLabels) -> np.ndarray:
+    """Return all that a caller may ask for, in one row."""
+    means, gap = found.means(), found.difference(0, found.labels.size - 1, alpha=0.1)
+    parts = [means.estimate, means.interval.low, means.interval.high, means.labels_only.low]
+    parts += [means.labels_worth, gap.estimate, gap.interval.low, gap.interval.high]
+    parts += [found.labels_for(0.05)]
+    if found.labels.size > 1:
+        pairs = found.pairs(rng=3, draws=200)
+        parts += [pairs.statistic, pairs.p_value]
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("population", ["these", "new"])
+def test_constants_copies_and_the_order_of_judges_change_no_bit(seed: int, population: Any) -> None:
+    rows = table(seed)
+    grades = np.asarray(rows.grades)
+    same = fit(rows, pass_fail=True, population=population)
+    blank = np.where(np.arange(len(grades)) % 3 == 0, np.nan, 1.0)
+    for changed in (
+        grades[:, ::-1],
+        np.column_stack([grades[:, 1], grades]),
+        np.column_stack([np.ones(len(grades)), grades, blank]),
+    ):
+        other = fit(replace(rows, grades=changed), pass_fail=True, population=population)
+        np.testing.assert_array_equal(everything(same), everything(other))
+
+
+def test_a_count_is_so_many_rows_written_out() -> None:
+    rng = np.random.default_rng(4)
+    patterns = table(4, n=30, systems=1)
+    times = rng.integers(1, 6, 30)
+    long = np.repeat(np.arange(30), times)
+    for pass_fail in (True, False):
+        counted = fit(replace(patterns, count=times, item=None), pass_fail=pass_fail)
+        written = fit(
+            Rows(y=np.asarray(patterns.y)[long], grades=np.asarray(patterns.grades)[long]),
+            pass_fail=pass_fail,
+        )
+        np.testing.assert_allclose(everything(counted), everything(written), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("population", ["these", "new"])
+def test_accuracies_of_counted_patterns_are_those_of_the_items(population: Any) -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, 25)
+    votes = np.where(rng.random((25, 4)) < 0.7, truth[:, None], rng.integers(0, 4, (25, 4)))
+    votes = np.where(rng.random(votes.shape) < 0.15, -1, votes)
+    truth[12:] = -1
+    times = rng.integers(1, 5, 25)
+    long = np.repeat(np.arange(25), times)
+    counted = accuracies(votes, truth, counts=times, population=population)
+    written = accuracies(votes[long], truth[long], population=population)
+    assert counted.model == written.model
+    np.testing.assert_allclose(everything(counted), everything(written), rtol=0, atol=1e-9)
+    for a, b in (
+        (counted.means(), written.means()),
+        (counted.difference(0, 1), written.difference(0, 1)),
+    ):
+        np.testing.assert_allclose(a.interval.low, b.interval.low, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(a.interval.high, b.interval.high, rtol=0, atol=1e-12)
+
+
+def test_equal_weights_and_equal_probabilities_change_no_bit() -> None:
+    rows = table(2)
+    n = len(np.asarray(rows.y))
+    plain = everything(fit(rows, pass_fail=True))
+    for changed in (
+        {"weight": np.full(n, 0.3)},
+        {"probability": np.full(n, 0.07)},
+        {"count": np.ones(n)},
+    ):
+        np.testing.assert_array_equal(
+            plain, everything(fit(replace(rows, **changed), pass_fail=True))
+        )
+
+
+def test_three_times_all_weights_changes_no_bit() -> None:
+    rows = table(5)
+    weight = np.random.default_rng(1).integers(1, 9, len(np.asarray(rows.y)))
+    one, three = (fit(replace(rows, weight=k * weight), pass_fail=True) for k in (1, 3))
+    np.testing.assert_array_equal(everything(one), everything(three))
+    assert not np.array_equal(everything(one), everything(fit(rows, pass_fail=True)))
+
+
+def test_swapping_pass_and_fail_mirrors_the_intervals() -> None:
+    for seed in range(5):
+        rows = table(seed, systems=1)
+        found = fit(rows, pass_fail=True)
+        other = fit(
+            replace(rows, y=1 - np.asarray(rows.y), grades=1 - np.asarray(rows.grades)),
+            pass_fail=True,
+        )
+        estimate, low, high = shown(found)
+        assert shown(other) == pytest.approx([1 - estimate, 1 - high, 1 - low], abs=1e-12)
+
+
+def test_a_judge_on_another_scale_is_the_same_judge() -> None:
+    rows = table(6, judges=1)
+    other = replace(rows, grades=20 * np.asarray(rows.grades) - 7)
+    np.testing.assert_allclose(
+        everything(fit(rows, pass_fail=True)), everything(fit(other, pass_fail=True)), atol=1e-10
+    )
+
+
+def test_the_share_of_a_label_is_the_score_of_its_votes() -> None:
+    rows = table(7, systems=1)
+    grades, y = np.asarray(rows.grades), np.asarray(rows.y)
+    codes = np.where(np.isnan(grades), -1, grades)
+    two = prevalences(codes, np.where(np.isnan(y), -1, y), n_classes=2)
+    score = fit(replace(rows, system=None, item=None), pass_fail=True)
+    np.testing.assert_allclose(everything(two[1]), everything(score), rtol=0, atol=1e-12)
+    assert two[0].means().interval.low[0] == pytest.approx(
+        1 - score.means().interval.high[0], abs=1e-12
+    )
+
+
+def test_an_order_of_rows_and_names_of_items_do_not_matter() -> None:
+    rows = table(9)
+    order = np.random.default_rng(0).permutation(120)
+    mixed = Rows(
+        y=np.asarray(rows.y)[order],
+        grades=np.asarray(rows.grades)[order],
+        system=np.asarray(rows.system)[order],
+        item=np.array([f"item {i}" for i in np.asarray(rows.item)[order]]),
+    )
+    np.testing.assert_allclose(
+        everything(fit(rows, pass_fail=True)), everything(fit(mixed, pass_fail=True)), atol=1e-9
+    )
+
+
+def test_repeated_rows_of_an_item_are_a_document() -> None:
+    rows = v3()
+    repeated = fit(replace(rows, item=PLACE // 5), pass_fail=True)
+    document = fit(replace(rows, document=PLACE // 5), pass_fail=True)
+    assert shown(repeated) == shown(document)
+    assert repeated.labels_for(0.05) == document.labels_for(0.05)
+
+
+@pytest.mark.parametrize("size", [2, 12])
+def test_leaving_out_a_document_is_fitting_without_it(size: int) -> None:
+    rng = np.random.default_rng(3)
+    truth = (rng.random(120) < 0.6).astype(float)
+    grades = np.where(rng.random((120, 1)) < 0.8, truth[:, None], 0.5)
+    document = np.arange(120) // size
+    rows = Rows(y=first(truth, 60), grades=grades, document=document)
+    found = fit(rows, pass_fail=True)
+    assert found.model == ("consensus",)
+    z = found.chosen.forecast / found.chosen.slope[0]
+
+    def ridge(at: np.ndarray) -> tuple[float, float, float]:
+        centred = z[at] - z[at].mean()
+        slope = centred @ truth[at] / (centred @ centred + 4)
+        return float(slope), float(truth[at].mean()), float(z[at].mean())
+
+    labelled = np.arange(60)
+    centred = z[:60] - z[:60].mean()
+    stretch = np.sqrt(1 + 60 * z[:60].mean() ** 2 / (centred @ centred + 4))
+    for one in range(60 // size):
+        inside, rest = labelled[document[:60] == one], labelled[document[:60] != one]
+        slope, mean_y, mean_z = ridge(rest)
+        left_out = truth[inside] - mean_y - (z[inside] - mean_z) * slope
+        part = left_out.sum() / 60 * (1 - size / 60) * stretch
+        assert found.chosen.influence[one, 0] == pytest.approx(part, abs=1e-12)
+
+
+def test_a_level_changes_neither_the_estimate_nor_the_model_and_levels_are_nested() -> None:
+    found = fit(table(11), pass_fail=True)
+    narrow, wide = found.means(alpha=0.2), found.means(alpha=0.01)
+    np.testing.assert_array_equal(narrow.estimate, wide.estimate)
+    assert (wide.interval.low <= narrow.interval.low).all()
+    assert (wide.interval.high >= narrow.interval.high).all()
+
+
+def test_never_wider_than_labels_alone() -> None:
+    for seed in range(30):
+        found = fit(table(seed, systems=1, judges=1 + seed % 4), pass_fail=True)
+        assert found.means().interval.width[0] <= found.means().labels_only.width[0] + 1e-12
+
+
+def test_everything_labelled_leaves_no_doubt_about_these_items() -> None:
+    votes, truth = v10()
+    truth = np.arange(150) % 2
+    these = accuracies(votes, truth).means()
+    np.testing.assert_allclose(these.interval.width, 0)
+    np.testing.assert_allclose(these.estimate, (votes == truth[:, None]).mean(axis=0))
+    new = accuracies(votes, truth, population="new")
+    assert new.model == ("labels",) * 3
+    alone = fit(
+        Rows(y=votes[:, 0] == truth, grades=np.zeros((150, 0))), pass_fail=True, population="new"
+    )
+    assert shown(new) == pytest.approx(shown(alone), abs=1e-12)
+    gap = accuracies(votes, truth).pairs(rng=0)
+    np.testing.assert_allclose(gap.interval.width, 0, atol=1e-12)
+
+
+def test_a_vote_for_a_class_that_is_never_true_is_wrong() -> None:
+    votes, truth = v10()
+    votes[1::10, 0] = 7
+    assert accuracies(votes, truth).means().estimate[0] < 0.9
+
+
+def test_forecasts_agree_with_the_interval_they_forecast() -> None:
+    found = fit(v3(), pass_fail=True)
+    low, high = raw(found, found.chosen)
+    assert found.labels_for((high - low) / 2)[0] == pytest.approx(40, rel=1e-6)
+    assert found.labels_for(0.01)[0] > found.labels_for(0.05)[0]
+    assert found.labels_for(1e-9)[0] <= 200 + 1e-6
+    new = fit(v3(), pass_fail=True, population="new")
+    assert new.labels_for(1e-6)[0] == np.inf
+    three = fit(v8(), pass_fail=False)
+    assert 15 < three.labels_to_settle(0, 2) <= 120
+
+
+def test_systems_labelled_on_different_items_are_compared_by_their_intervals() -> None:
+    rows = v8()
+    y = np.array(rows.y)
+    y[120:135] = np.nan
+    y[150:165] = np.asarray(v8().grades)[150:165, 0]
+    found = fit(replace(rows, y=y), pass_fail=False)
+    pairs = found.pairs(rng=0)
+    assert pairs.method == "Holm"
+    means = found.means()
+    gap = found.difference(0, 1)
+    assert gap.estimate[0] == means.estimate[0] - means.estimate[1]
+    assert gap.interval.width[0] > max(means.interval.width[:2])
+
+
+# What it refuses, and the smallest tables.
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"y": np.full(200, np.nan)}, "y holds no label"),
+        ({"y": np.full(200, 2.0)}, "y must be in"),
+        ({"y": np.full(200, 0.5)}, "y must be 0 or 1"),
+        ({"y": np.full(200, np.inf)}, "y must be in"),
+        ({"y": np.ones((200, 2))}, "y must hold one"),
+        ({"grades": np.full((200, 1), np.inf)}, "grades must be"),
+        ({"grades": np.ones((9, 1))}, "grades must be"),
+        ({"system": np.full(200, 0.5)}, "system must be"),
+        ({"system": np.zeros(3)}, "system must hold"),
+        ({"count": np.full(200, 1.5)}, "count must be"),
+        ({"weight": np.full(200, -1.0)}, "weight must be"),
+        ({"weight": np.full(200, np.inf)}, "weight must be"),
+        ({"probability": np.zeros(200)}, "probability must be"),
+        ({"probability": np.ones(3)}, "probability must hold"),
+        ({"item": np.ones(3)}, "item must hold"),
+        ({"document": np.arange(200) // 2, "count": np.arange(200) + 1}, "count must be equal"),
+    ],
+)
+def test_hostile_columns_are_refused_by_name(change: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        fit(replace(v3(), **change), pass_fail=True)
+
+
+def test_hostile_questions_are_refused_by_name() -> None:
+    found = fit(v3(), pass_fail=True)
+    for call, named in (
+        (lambda: found.means(alpha=0), "alpha"),
+        (lambda: found.difference(0, 1), "second"),
+        (lambda: found.pairs(rng=0), "2 systems"),
+        (lambda: found.labels_for(0), "half_width"),
+        (lambda: fit(v3(), pass_fail=True, population="some"), "population"),  # type: ignore[arg-type]
+        (lambda: accuracies([[0.5]], [1]), "codes"),
+        (lambda: accuracies([0, 1], [1, 1]), "codes"),
+        (lambda: accuracies([[0], [1]], [1, -1], counts=[1]), "count"),
+    ):
+        with pytest.raises(InputError, match=named):
+            call()
+
+
+@pytest.mark.parametrize("pass_fail", [True, False])
+@pytest.mark.parametrize("population", ["these", "new"])
+@pytest.mark.parametrize("m", [1, 2, 3, 199, 200])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_smallest_tables_have_an_answer(
+    pass_fail: bool, population: Any, m: int, value: float
+) -> None:
+    rows = Rows(y=first(np.full(200, value), m), grades=TENTHS[:, None])
+    estimate, low, high = shown(fit(rows, pass_fail=pass_fail, population=population))
+    assert estimate == pytest.approx(value, abs=1e-9)
+    assert 0 <= low <= high <= 1
+    if m == 1:
+        assert (low, high) == (
+            (0, 1) if population == "new" else pytest.approx(((value) / 200, (value + 199) / 200))
+        )
+    if m == 200 and population == "these":
+        assert low == high
+
+
+def test_a_column_without_labelled_votes_has_the_interval_of_logic() -> None:
+    votes, truth = v10()
+    votes[truth >= 0, 2] = -1
+    means = accuracies(votes, truth).means()
+    assert np.isnan(means.estimate[2])
+    assert (means.interval.low[2], means.interval.high[2]) == (0, 1)
+    votes[:, 2] = -1
+    found = accuracies(votes, truth)
+    assert found.outputs.tolist() == [150, 150, 0]
+    assert found.pairs(rng=0).adjusted_p[1] == 1
+    assert shown(found, 0) == pytest.approx(shown(accuracies(votes[:, :2], truth), 0), abs=1e-12)
+
+
+# Coverage.
+
+
+@pytest.mark.parametrize(("m", "least"), [(10, 0.92), (40, 0.93)])
+def test_it_covers_pass_rates_with_two_judges(m: int, least: float) -> None:
+    rng = np.random.default_rng(20)
+    truth = rng.random(400) < 0.75
+    grades = np.where(rng.random((400, 2)) < [0.85, 0.7], truth[:, None], ~truth[:, None])
+    held = 0
+    for _ in range(400):
+        y = np.full(400, np.nan)
+        at = rng.permutation(400)[:m]
+        y[at] = truth[at]
+        interval = fit(Rows(y=y, grades=grades), pass_fail=True).means().interval[0]
+        held += float(truth.mean()) in interval
+    assert held / 400 >= least

@@ -22,7 +22,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.stats.adverse_binary import Population, check_population
 from tallystick.stats.adverse_systems import difference_ends
-from tallystick.stats.exact_tails import at_least, open_unit, positive, whole
+from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.few_labels_fit import (
     LARGEST,
     TINY,
@@ -30,10 +30,9 @@ from tallystick.stats.few_labels_fit import (
     Design,
     Fit,
     Kind,
-    Labelled,
     Moments,
-    class_columns,
-    extremes,
+    Table,
+    check_labels,
     features,
     growth,
     mean_moments,
@@ -43,6 +42,7 @@ from tallystick.stats.few_labels_fit import (
     student,
     tuning,
 )
+from tallystick.stats.few_labels_fit import Rows as Rows
 from tallystick.stats.intervals import Floats, Intervals
 from tallystick.stats.maxt import holm, step_down, upper_quantile
 
@@ -54,44 +54,6 @@ CHOICE = 0.05
 same estimate, and a wider level contains a narrower one."""
 METHOD = "few labels"
 HALVINGS = 50
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Rows:
-    """One row per output: what humans and judges said of it, and what it stands for.
-
-    Parameters
-    ----------
-    y
-        Human labels on [0, 1], NaN where there is none.
-    grades
-        Grades of the judges, rows x judges, on any scale (usually that of y); NaN is a blank.
-    system
-        Which system made the output, from 0; one system by default.
-    item
-        Codes that join outputs for the same item. None: every row is an item of its own.
-    count
-        How many identical rows each stands for; equal for all rows of an item or document.
-    weight
-        Sampling weights: the target is the weighted mean over all rows.
-    probability
-        With which probability a row was chosen for labelling; read on labelled rows only.
-    document
-        Codes of rows that are labelled together. None: items are.
-    classes
-        The class that each row belongs to for certain (e.g. the one voted), -1 for none. It becomes
-        0/1 features of the third model.
-    """
-
-    y: ArrayLike
-    grades: ArrayLike
-    system: ArrayLike | None = None
-    item: ArrayLike | None = None
-    count: ArrayLike | None = None
-    weight: ArrayLike | None = None
-    probability: ArrayLike | None = None
-    document: ArrayLike | None = None
-    classes: ArrayLike | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -234,7 +196,9 @@ class FewLabels:
         if self.labels.size < 2:
             raise InputError("pairs needs at least 2 systems, got 1")
         first, second = np.triu_indices(self.labels.size, 1)
-        if self.shared or all(self._same(a, b) for a, b in zip(first, second, strict=True)):
+        if self.shared or all(
+            self._same(a, b) for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        ):
             return _max_t(self, first, second, as_rng(rng), (alpha, draws))
         return _holm_pairs(self, first, second, alpha)
 
@@ -433,14 +397,14 @@ def fit(rows: Rows, *, pass_fail: bool, population: Population = "these") -> Few
     [0.535, 0.800] (95 %, approximate) [87.]
     """
     check_population(population)
-    if np.isnan(_labels(rows.y, pass_fail)).all():
+    if np.isnan(check_labels(rows.y, pass_fail)).all():
         raise InputError("y holds no label: give the truth of at least one row")
     return _chosen(rows, pass_fail, population)
 
 
 def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
     """Fit every model and keep the one with the narrowest intervals."""
-    table = _Table.of(rows, pass_fail=pass_fail)
+    table = Table.of(rows, pass_fail=pass_fail)
     design, labelled = table.design, table.labelled
     z, penalties = features(
         table.grades, table.classes, design.system, design.mass, design.labels.size
@@ -630,7 +594,7 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
     for place, design in zip(places, designs, strict=True):
         times[place] = design.times
     design = Design(
-        **{name: joined(name) for name in Design.__dataclass_fields__}  # type: ignore[arg-type]
+        **{name: joined(name) for name in Design.__dataclass_fields__}
         | {
             "share": beside([design.share for design in designs]),
             "times": times,
@@ -648,210 +612,6 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
         population=population,
         shared=True,
     )
-
-
-# The table: every argument is checked here, once.
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """Checked rows with the design that they make; ``first_mean`` is the mean label."""
-
-    design: Design
-    labelled: Labelled
-    grades: Floats
-    classes: Floats
-    first_mean: Floats
-
-    @classmethod
-    def of(cls, rows: Rows, *, pass_fail: bool) -> _Table:
-        """Check the rows and say what was labelled."""
-        y, grades = _labels(rows.y, pass_fail), np.asarray(rows.grades, dtype=np.float64)
-        if grades.ndim != 2 or len(grades) != y.size or np.isinf(grades).any():
-            raise InputError(
-                f"grades must be {y.size} rows x judges, finite or NaN, got shape {grades.shape}"
-            )
-        system = _codes("system", rows.system, y.size)
-        n_systems = int(system.max(initial=0)) + 1
-        count = _column("count", rows.count, y.size)
-        whole(0, count=count)
-        weight = _column("weight", rows.weight, y.size)
-        at_least(0, weight=weight)
-
-        # A row that stands for nothing is no row.
-        keep = np.flatnonzero((count > 0) & (weight > 0))
-        y, grades, system, count, weight = (
-            part[keep] for part in (y, grades, system, count, weight)
-        )
-        item, unit = _items(rows, keep)
-        copies = np.zeros(int(unit.max(initial=-1)) + 1)
-        copies[unit] = count
-        if (copies[unit] != count).any():
-            raise InputError("count must be equal for all rows of an item or document")
-        chosen = ~np.isnan(y)
-        odds = _column("probability", rows.probability, chosen.size, keep)[chosen]
-        if not ((odds > 0) & (odds <= 1)).all():
-            raise InputError("probability must be in (0, 1] for every labelled row")
-
-        # Weights count only against each other; dividing by the largest keeps equal ones exactly 1.
-        weight = weight / weight.max(initial=0.0) if weight.size else weight
-        heavy = weight[chosen] / odds
-        heavy = heavy / heavy.max(initial=0.0) if heavy.size else heavy
-        base = _Base(y, system, item, unit, count, weight, n_systems)
-        design, labelled, mean = base.design(np.flatnonzero(chosen), heavy)
-        classes = np.zeros((y.size, 0))
-        if rows.classes is not None:
-            classes = class_columns(_codes("classes", rows.classes, count.size, -1)[keep])
-        return cls(design, labelled, grades, classes, mean)
-
-
-@dataclass(frozen=True, eq=False)
-class _Base:
-    """The columns of a table that say what stands for what."""
-
-    y: Floats
-    system: Codes
-    item: Codes
-    unit: Codes
-    count: Floats
-    weight: Floats
-    n_systems: int
-
-    def design(self, rows: Codes, heavy: Floats) -> tuple[Design, Labelled, Floats]:
-        """Return the design, the labelled rows, and the weighted mean label of each system."""
-        rows, heavy = _sorted_by(self.unit, rows, heavy)
-        s, t, k = self.system[rows], self.count[rows], self.n_systems
-        labels = np.bincount(s, t, k)
-        w = heavy * (labels / np.maximum(np.bincount(s, t * heavy, k), 1e-300))[s]
-        mean = np.bincount(s, t * w * self.y[rows], k) / np.where(labels > 0, labels, np.nan)
-
-        labelled, local = np.unique(self.unit[rows], return_inverse=True)
-        share = np.bincount(local * k + s, w / labels[s], labelled.size * k)
-        times = np.zeros(labelled.size)
-        times[local] = t
-        share = share.reshape(labelled.size, k)
-        units = times @ (share > 0)
-        every, largest = self._every()
-        clustered, outputs = largest > 1, np.bincount(self.system, self.count, k)
-        fraction = units / np.maximum(every, 1.0)
-        partly = clustered & ~self._complete(rows)
-        fraction = np.where(partly, np.minimum(fraction, labels / np.maximum(outputs, 1)), fraction)
-
-        mass = self.count * self.weight
-        total = np.bincount(self.system, mass, k)
-        known = np.bincount(s, mass[rows] * self.y[rows], k)
-        rest = total - np.bincount(s, mass[rows], k)
-        rest = np.where(labels >= outputs, 0.0, rest)
-        safe = np.where(total > 0, total, 1.0)
-        most = np.where(total > 0, np.minimum((known + rest) / safe, 1.0), 1.0)
-        top, bottom = extremes(self.weight, self.system, k)
-
-        inside = np.flatnonzero((units > 1)[s])
-        return (
-            Design(
-                share=share,
-                times=times,
-                labelled=labelled,
-                system=self.system,
-                item=self.item,
-                unit=self.unit,
-                count=self.count,
-                mass=mass,
-                labels=labels,
-                outputs=outputs,
-                units=units,
-                every=every,
-                fraction=fraction,
-                least=known / safe,
-                most=most,
-                clustered=clustered,
-                equal=top == bottom,
-            ),
-            Labelled(
-                y=self.y[rows][inside],
-                weight=w[inside],
-                count=t[inside],
-                system=s[inside],
-                rows=rows[inside],
-                place=(local * k + s)[inside],
-                blocks=_blocks(local[inside]),
-            ),
-            mean,
-        )
-
-    def _every(self) -> tuple[Floats, Floats]:
-        """Return how many units each system has, and the most rows of one unit in it."""
-        _, first, size = np.unique(
-            self.unit * self.n_systems + self.system, return_index=True, return_counts=True
-        )
-        at = self.system[first]
-        most = np.zeros(self.n_systems)
-        np.maximum.at(most, at, size)
-        return np.bincount(at, self.count[first], self.n_systems), most
-
-    def _complete(self, rows: Codes) -> NDArray[np.bool_]:
-        """Say of which systems every labelled unit is labelled as a whole."""
-        place = self.unit * self.n_systems + self.system
-        size = int(place.max(initial=-1)) + 1
-        missing = np.bincount(place, minlength=size) - np.bincount(place[rows], minlength=size)
-        partly = np.zeros(self.n_systems)
-        np.maximum.at(partly, self.system[rows], missing[place[rows]])
-        return partly == 0
-
-
-def _sorted_by(unit: Codes, rows: Codes, heavy: Floats) -> tuple[Codes, Floats]:
-    order = np.argsort(unit[rows], kind="stable")
-    return rows[order], heavy[order]
-
-
-def _blocks(unit: Codes) -> tuple[Codes, ...]:
-    """Group neighbours of one unit: one array, units x rows, for each size of a unit."""
-    _, start, size = np.unique(unit, return_index=True, return_counts=True)
-    return tuple(start[size == one][:, None] + np.arange(one) for one in np.unique(size))
-
-
-def _labels(y: ArrayLike, pass_fail: bool) -> Floats:
-    values = np.asarray(y, dtype=np.float64)
-    given = values[~np.isnan(values)]
-    if values.ndim != 1:
-        raise InputError(f"y must hold one label per row, got shape {values.shape}")
-    if ((given < 0) | (given > 1)).any():
-        raise InputError(f"y must be in [0, 1] or NaN, got {given[(given < 0) | (given > 1)][0]}")
-    if pass_fail and not np.isin(given, (0.0, 1.0)).all():
-        wrong = given[~np.isin(given, (0.0, 1.0))][0]
-        raise InputError(f"y must be 0 or 1 for pass_fail, got {wrong}")
-    return values
-
-
-def _column(name: str, values: ArrayLike | None, size: int, keep: Codes | None = None) -> Floats:
-    if values is None:
-        return np.ones(size)
-    found = np.asarray(values, dtype=np.float64)
-    found = found if keep is None or found.ndim != 1 else found[keep[keep < found.size]]
-    if found.shape != (size,):
-        raise InputError(f"{name} must hold one number per row, got shape {found.shape}")
-    return found
-
-
-def _codes(name: str, values: ArrayLike | None, size: int, least: int = 0) -> Codes:
-    found = np.zeros(size) if values is None else _column(name, values, size)
-    whole(least, **{name: found})
-    return found.astype(np.intp)
-
-
-def _items(rows: Rows, keep: Codes) -> tuple[Codes, Codes]:
-    """Return codes from 0 of the items and of the units, for the rows that are kept."""
-    item = np.arange(keep.size)
-    size = np.asarray(rows.y).size
-    found = []
-    for name, values in (("item", rows.item), ("document", rows.document)):
-        if values is not None:
-            array = np.asarray(values)
-            if array.shape != (size,):
-                raise InputError(f"{name} must hold one code per row, got shape {array.shape}")
-            item = np.unique(array[keep], return_inverse=True)[1]
-        found.append(item)
-    return found[0], found[1]
 
 
 # Ends and tests.

@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from tallystick.errors import InputError
+from tallystick.stats.exact_tails import at_least, whole
 from tallystick.stats.intervals import Floats
 
 Codes: TypeAlias = NDArray[np.intp]
@@ -30,6 +32,44 @@ LARGEST = 1e6
 """Student's quantile with hardly a degree of freedom is cut here: the reach is then the range."""
 UNEQUAL = 1.3
 """Above this mean square of the weights a pass/fail score is no longer near binomial."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """One row per output: what humans and judges said of it, and what it stands for.
+
+    Parameters
+    ----------
+    y
+        Human labels on [0, 1], NaN where there is none.
+    grades
+        Grades of the judges, rows x judges, on any scale (usually that of y); NaN is a blank.
+    system
+        Which system made the output, from 0; one system by default.
+    item
+        Codes that join outputs for the same item. None: every row is an item of its own.
+    count
+        How many identical rows each stands for; equal for all rows of an item or document.
+    weight
+        Sampling weights: the target is the weighted mean over all rows.
+    probability
+        With which probability a row was chosen for labelling; read on labelled rows only.
+    document
+        Codes of rows that are labelled together. None: items are.
+    classes
+        The class that each row belongs to for certain (e.g. the one voted), -1 for none. It becomes
+        0/1 features of the third model.
+    """
+
+    y: ArrayLike
+    grades: ArrayLike
+    system: ArrayLike | None = None
+    item: ArrayLike | None = None
+    count: ArrayLike | None = None
+    weight: ArrayLike | None = None
+    probability: ArrayLike | None = None
+    document: ArrayLike | None = None
+    classes: ArrayLike | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +131,210 @@ class Fit:
     model: Codes
 
 
+# The table: every argument is checked here, once.
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Checked rows with the design that they make; ``first_mean`` is the mean label."""
+
+    design: Design
+    labelled: Labelled
+    grades: Floats
+    classes: Floats
+    first_mean: Floats
+
+    @classmethod
+    def of(cls, rows: Rows, *, pass_fail: bool) -> Table:
+        """Check the rows and say what was labelled."""
+        y, grades = check_labels(rows.y, pass_fail), np.asarray(rows.grades, dtype=np.float64)
+        if grades.ndim != 2 or len(grades) != y.size or np.isinf(grades).any():
+            raise InputError(
+                f"grades must be {y.size} rows x judges, finite or NaN, got shape {grades.shape}"
+            )
+        system = _codes("system", rows.system, y.size)
+        n_systems = int(system.max(initial=0)) + 1
+        count = _column("count", rows.count, y.size)
+        whole(0, count=count)
+        weight = _column("weight", rows.weight, y.size)
+        at_least(0, weight=weight)
+
+        # A row that stands for nothing is no row.
+        keep = np.flatnonzero((count > 0) & (weight > 0))
+        y, grades, count, weight = (part[keep] for part in (y, grades, count, weight))
+        system = system[keep]
+        item, unit = _items(rows, keep)
+        copies = np.zeros(int(unit.max(initial=-1)) + 1)
+        copies[unit] = count
+        if (copies[unit] != count).any():
+            raise InputError("count must be equal for all rows of an item or document")
+        chosen = ~np.isnan(y)
+        odds = _column("probability", rows.probability, chosen.size, keep)[chosen]
+        if not ((odds > 0) & (odds <= 1)).all():
+            raise InputError("probability must be in (0, 1] for every labelled row")
+
+        # Weights count only against each other; dividing by the largest keeps equal ones exactly 1.
+        weight = weight / weight.max(initial=0.0) if weight.size else weight
+        heavy = weight[chosen] / odds
+        heavy = heavy / heavy.max(initial=0.0) if heavy.size else heavy
+        base = _Base(y, system, item, unit, count, weight, n_systems)
+        design, labelled, mean = base.design(np.flatnonzero(chosen), heavy)
+        classes = np.zeros((y.size, 0))
+        if rows.classes is not None:
+            classes = class_columns(_codes("classes", rows.classes, count.size, -1)[keep])
+        return cls(design, labelled, grades, classes, mean)
+
+
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """The columns of a table that say what stands for what."""
+
+    y: Floats
+    system: Codes
+    item: Codes
+    unit: Codes
+    count: Floats
+    weight: Floats
+    n_systems: int
+
+    def design(self, rows: Codes, heavy: Floats) -> tuple[Design, Labelled, Floats]:
+        """Return the design, the labelled rows, and the weighted mean label of each system."""
+        rows, heavy = _sorted_by(self.unit, rows, heavy)
+        s, t, k = self.system[rows], self.count[rows], self.n_systems
+        labels = _sums(s, t, k)
+        w = heavy * (labels / np.maximum(_sums(s, t * heavy, k), 1e-300))[s]
+        mean = _sums(s, t * w * self.y[rows], k) / np.where(labels > 0, labels, np.nan)
+
+        labelled, local = np.unique(self.unit[rows], return_inverse=True)
+        share = _sums(local * k + s, w / labels[s], labelled.size * k)
+        times = np.zeros(labelled.size)
+        times[local] = t
+        share = share.reshape(labelled.size, k)
+        units = times @ (share > 0)
+        every, largest = self._every()
+        clustered, outputs = largest > 1, _sums(self.system, self.count, k)
+        fraction = units / np.maximum(every, 1.0)
+        partly = clustered & ~self._complete(rows)
+        fraction = np.where(partly, np.minimum(fraction, labels / np.maximum(outputs, 1)), fraction)
+
+        mass = self.count * self.weight
+        total = _sums(self.system, mass, k)
+        known = _sums(s, mass[rows] * self.y[rows], k)
+        rest = total - _sums(s, mass[rows], k)
+        rest = np.where(labels >= outputs, 0.0, rest)
+        safe = np.where(total > 0, total, 1.0)
+        most = np.where(total > 0, np.minimum((known + rest) / safe, 1.0), 1.0)
+        top, bottom = extremes(self.weight, self.system, k)
+
+        inside = np.flatnonzero((units > 1)[s])
+        return (
+            Design(
+                share=share,
+                times=times,
+                labelled=labelled,
+                system=self.system,
+                item=self.item,
+                unit=self.unit,
+                count=self.count,
+                mass=mass,
+                labels=labels,
+                outputs=outputs,
+                units=units,
+                every=every,
+                fraction=fraction,
+                least=known / safe,
+                most=most,
+                clustered=clustered,
+                equal=top == bottom,
+            ),
+            Labelled(
+                y=self.y[rows][inside],
+                weight=w[inside],
+                count=t[inside],
+                system=s[inside],
+                rows=rows[inside],
+                place=(local * k + s)[inside],
+                blocks=_blocks(local[inside]),
+            ),
+            mean,
+        )
+
+    def _every(self) -> tuple[Floats, Floats]:
+        """Return how many units each system has, and the most rows of one unit in it."""
+        _, first, size = np.unique(
+            self.unit * self.n_systems + self.system, return_index=True, return_counts=True
+        )
+        at = self.system[first]
+        most = np.zeros(self.n_systems)
+        np.maximum.at(most, at, size)
+        return _sums(at, self.count[first], self.n_systems), most
+
+    def _complete(self, rows: Codes) -> NDArray[np.bool_]:
+        """Say of which systems every labelled unit is labelled as a whole."""
+        place = self.unit * self.n_systems + self.system
+        size = int(place.max(initial=-1)) + 1
+        missing = _sums(place, None, size) - _sums(place[rows], None, size)
+        partly = np.zeros(self.n_systems)
+        np.maximum.at(partly, self.system[rows], missing[place[rows]])
+        return np.asarray(partly == 0)
+
+
+def _sorted_by(unit: Codes, rows: Codes, heavy: Floats) -> tuple[Codes, Floats]:
+    order = np.argsort(unit[rows], kind="stable")
+    return rows[order], heavy[order]
+
+
+def _blocks(unit: Codes) -> tuple[Codes, ...]:
+    """Group neighbours of one unit: one array, units x rows, for each size of a unit."""
+    _, start, size = np.unique(unit, return_index=True, return_counts=True)
+    return tuple(start[size == one][:, None] + np.arange(one) for one in np.unique(size))
+
+
+def check_labels(y: ArrayLike, pass_fail: bool) -> Floats:
+    """Return the labels, or refuse what is not on the declared scale."""
+    values = np.asarray(y, dtype=np.float64)
+    given = values[~np.isnan(values)]
+    if values.ndim != 1:
+        raise InputError(f"y must hold one label per row, got shape {values.shape}")
+    if ((given < 0) | (given > 1)).any():
+        raise InputError(f"y must be in [0, 1] or NaN, got {given[(given < 0) | (given > 1)][0]}")
+    if pass_fail and not np.isin(given, (0.0, 1.0)).all():
+        wrong = given[~np.isin(given, (0.0, 1.0))][0]
+        raise InputError(f"y must be 0 or 1 for pass_fail, got {wrong}")
+    return values
+
+
+def _column(name: str, values: ArrayLike | None, size: int, keep: Codes | None = None) -> Floats:
+    if values is None:
+        return np.ones(size)
+    found = np.asarray(values, dtype=np.float64)
+    found = found if keep is None or found.ndim != 1 else found[keep[keep < found.size]]
+    if found.shape != (size,):
+        raise InputError(f"{name} must hold one number per row, got shape {found.shape}")
+    return found
+
+
+def _codes(name: str, values: ArrayLike | None, size: int, least: int = 0) -> Codes:
+    found = np.zeros(size) if values is None else _column(name, values, size)
+    whole(least, **{name: found})
+    return found.astype(np.intp)
+
+
+def _items(rows: Rows, keep: Codes) -> tuple[Codes, Codes]:
+    """Return codes from 0 of the items and of the units, for the rows that are kept."""
+    item = np.arange(keep.size)
+    size = np.asarray(rows.y).size
+    found = []
+    for name, values in (("item", rows.item), ("document", rows.document)):
+        if values is not None:
+            array = np.asarray(values)
+            if array.shape != (size,):
+                raise InputError(f"{name} must hold one code per row, got shape {array.shape}")
+            item = np.unique(array[keep], return_inverse=True)[1]
+        found.append(item)
+    return found[0], found[1]
+
+
 # Features: the judges that say anything, in an order of their own, as consensus and deviations.
 
 
@@ -109,14 +353,14 @@ def informative(grades: Floats, system: Codes, n_systems: int) -> Floats:
         if np.any(top - bottom >= TINY):
             column = np.where(given, grades[:, j] + 0.0, np.inf)
             keep.setdefault(column.astype(">f8").tobytes(), j)
-    return grades[:, [keep[column] for column in sorted(keep)]]
+    return np.asarray(grades[:, [keep[column] for column in sorted(keep)]])
 
 
 def class_columns(classes: Codes) -> Floats:
     """Return one 0/1 column for each class that occurs; two classes need one column, one none."""
     found = np.unique(classes[classes >= 0])
     found = found[: 1 if found.size == 2 else found.size if found.size > 2 else 0]
-    return (classes[:, None] == found).astype(np.float64)
+    return np.asarray(classes[:, None] == found, dtype=np.float64)
 
 
 def features(
@@ -130,8 +374,8 @@ def features(
         # A blank grade is the mean of the output's other grades, or else of its system's.
         given = ~np.isnan(grades)
         filled, votes = np.where(given, grades, 0.0), given.sum(axis=1)
-        per_system = np.bincount(system, mass * votes, n_systems)
-        own = np.bincount(system, mass * filled.sum(axis=1), n_systems)
+        per_system = _sums(system, mass * votes, n_systems)
+        own = _sums(system, mass * filled.sum(axis=1), n_systems)
         own = np.divide(own, per_system, out=np.zeros(n_systems), where=per_system > 0)
         consensus = np.where(votes > 0, filled.sum(axis=1) / np.maximum(votes, 1), own[system])
         parts.append(consensus[:, None])
@@ -140,7 +384,7 @@ def features(
     z = np.hstack([*parts, classes])
 
     # Centred at the mean of its own system, so that a judge's bias towards a system cancels.
-    total = np.maximum(np.bincount(system, mass, n_systems), 1e-300)
+    total = np.maximum(_sums(system, mass, n_systems), 1e-300)
     z = z - (by_system(z, mass, system, n_systems) / total[:, None])[system]
     scale = np.sqrt(mass @ z**2 / np.maximum(mass.sum(), 1e-300))
     z = np.where(scale < TINY, 0.0, z / np.where(scale < TINY, 1.0, scale))
@@ -155,9 +399,14 @@ def features(
     return z, penalties
 
 
+def _sums(codes: Codes, values: Floats | None, size: int) -> Floats:
+    """Sum values, or count rows, by code."""
+    return np.bincount(codes, values, size).astype(np.float64, copy=False)
+
+
 def by_system(values: Floats, mass: Floats, system: Codes, n_systems: int) -> Floats:
     """Sum the columns of *values*, each row times its mass, within systems: systems x columns."""
-    sums = [np.bincount(system, mass * column, n_systems) for column in values.T]
+    sums = [_sums(system, mass * column, n_systems) for column in values.T]
     return np.stack(sums, axis=1) if sums else np.zeros((n_systems, 0))
 
 
@@ -194,14 +443,15 @@ def solve(design: Design, labelled: Labelled, z: Floats, penalty: Floats, model:
     inside, heavy = z[one.rows], one.count * one.weight
     m = np.where(design.usable, design.labels, 1.0)
 
-    mean_y = np.bincount(s, heavy * one.y, n_systems) / m
+    mean_y = _sums(s, heavy * one.y, n_systems) / m
     mean_z = by_system(inside, heavy, s, n_systems) / m[:, None]
     z0, y0 = inside - mean_z[s], one.y - mean_y[s]
-    inverse = np.linalg.inv((z0 * heavy[:, None]).T @ z0 + np.diag(penalty))
+    normal = (z0 * heavy[:, None]).T @ z0 + np.diag(penalty)
+    inverse = np.linalg.inv(normal).astype(np.float64, copy=False)
     slope = inverse @ (z0.T @ (heavy * y0))  # (F1)
 
     left_out = _left_out(one, z0, inverse, y0 - z0 @ slope, m)
-    within = np.bincount(one.place, one.weight * left_out, design.share.size)
+    within = _sums(one.place, one.weight * left_out, design.share.size)
     stretch = np.sqrt(1 + m * np.einsum("sp,pq,sq->s", mean_z, inverse, mean_z))
     influence = within.reshape(design.share.shape) * (1 - design.share) * stretch / m  # (F2)
     return Fit(
@@ -392,10 +642,10 @@ def _by_item(design: Design, fit: Fit) -> tuple[Floats, Floats]:
 
 def _forecast_products(design: Design, fit: Fit) -> Floats:
     """Return the products of systems' forecasts over all units: the variance of their means."""
-    total = np.maximum(np.bincount(design.system, design.mass, design.units.size), 1e-300)
+    total = np.maximum(_sums(design.system, design.mass, design.units.size), 1e-300)
     weight = design.mass / design.count
     shape = (int(design.unit.max(initial=-1)) + 1, design.units.size)
-    part = np.bincount(
+    part = _sums(
         design.unit * shape[1] + design.system,
         weight * fit.forecast / total[design.system],
         shape[0] * shape[1],
