@@ -104,7 +104,7 @@ def test_labels_make_numbers_that_rest_on_no_independence():
     result = evaluate(drawn(4000, labelled=200), truth="truth")
     assert result.method == "labels"
     assert result.decision == "undecided"
-    assert result.verdict.startswith("We cannot tell which judge is best: x 82.4\xa0%")
+    assert result.verdict.startswith("We cannot tell which judge is best: x 83.1\xa0%")
     assert "or one of 2 others." in result.verdict
     assert result.needed.count == result.labels_needed.left == 3800
     assert "all that this table has left; even they may be too few" in result.needed.of
@@ -153,15 +153,23 @@ def test_certified_intervals_are_exact():
         part.interval.guarantee for score in result.judges for part in score.per_label.values()
     } == {"exact"}
     with pytest.raises(InputError, match="these items"):
-        few_labels(drawn(100, labelled=10), truth="truth", certified=True, target="population")
+        few_labels(drawn(100, labelled=10), truth="truth", certified=True, population="new")
 
 
-def test_everything_labelled_leaves_no_doubt():
-    result = few_labels(simulate(POINT).tally, truth="truth")
+def test_everything_labelled_leaves_no_doubt_about_these_items():
+    result = few_labels(simulate(POINT).tally, truth="truth", population="these")
     for score, (a, b) in zip(result.judges, POINT.accuracy.values(), strict=True):
         assert score.accuracy == pytest.approx(0.4 * float(a) + 0.6 * float(b))
         assert score.interval.width == pytest.approx(0, abs=1e-12)
         assert score.per_label["a"].estimate == pytest.approx(float(a))
+
+
+def test_everything_labelled_is_about_new_items_unless_told_otherwise():
+    result = few_labels(simulate(POINT).tally, truth="truth")
+    assert result.population == "new"
+    for score in result.judges:
+        assert score.interval == score.new_items
+        assert score.interval.low < score.accuracy < score.interval.high
 
 
 def test_two_judges_get_logic_only():

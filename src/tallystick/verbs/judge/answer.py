@@ -178,8 +178,9 @@ def _method(
     level: dict[str, Any] = {"alpha": question.alpha}
     chance = {**level, "rng": question.seed}
     both: dict[str, Any] = {"prevalence": prevalence, "known": known}
+    labelled = {"certified": question.certified, "population": question.population}
     methods: dict[str, tuple[Callable[..., Result], dict[str, Any]]] = {
-        "evaluate": (grade, {**both, "certified": question.certified, **chance}),
+        "evaluate": (grade, {**both, **labelled, **chance}),
         "majority": (majority, level),
         "agreement": (agreement, level),
         "spectral": (spectral, level),

@@ -20,6 +20,7 @@ from tallystick.papers.noisy_judges.baselines import (
 )
 from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.results import Interval, Unknown
+from tallystick.stats.adverse_binary import Population
 from tallystick.stats.intervals import wilson
 from tallystick.stats.latent_checks import Misfit, Support, misfit
 from tallystick.stats.latent_fit import LatentFit
@@ -124,6 +125,7 @@ def grade(
     prevalence: Ranges | None = None,
     known: Known | None = None,
     alpha: float = 0.05,
+    population: Population | None = None,
     certified: bool = False,
     rng: Rng = 0,
 ) -> JudgeResult:
@@ -147,6 +149,8 @@ def grade(
         Judge to label to known accuracy: estimates the rest, or only the prevalence.
     alpha
         One minus the level.
+    population
+        With labels: ``these`` items or ``new`` ones. None: these, and new once all are labelled.
     certified
         Exact intervals from labels instead of approximate, shorter ones.
     rng
@@ -160,7 +164,7 @@ def grade(
     >>> result = grade(votes, judges=list("wxyz"))
     >>> result.method, result.decision, [estimate.method for estimate in result.estimates][1]
     ('dawid-skene with unreadable items', 'undecided', 'dawid-skene')
-    >>> grade(votes, truth="truth").judges[0].interval.width
+    >>> grade(votes, truth="truth", population="these").judges[0].interval.width
     0.0
     """
     panel = Panel.of(votes, voters=judges, truth=truth)
@@ -178,8 +182,10 @@ def grade(
             panel,
             prevalence=prevalence,
             alpha=alpha,
+            population=population,
             certified=certified,
             posterior=_consensus(found, blind),
+            rng=rng,
         )
         estimates, more = tested_by_labels(found.claims, panel, alpha)
         alarms += [*result.alarms, *more]

@@ -38,6 +38,7 @@ _USES: Mapping[str, tuple[str, ...]] = {
     "prevalence": ("evaluate", "independent", "logical"),
     "known": ("evaluate", "independent", "dawid-skene"),
     "certified": ("evaluate",),
+    "population": ("evaluate",),
     "recorded": ("position-bias",),
 }
 """Which methods an option says something to."""
@@ -66,6 +67,12 @@ class JudgeQuestion(Question):
     )
     certified: bool = option(
         False, "Exact intervals from labels instead of shorter approximate ones."
+    )
+    population: str | None = option(
+        None,
+        "Speak of these items, or of new items like them. Default: these, and new once every vote"
+        " is labelled.",
+        choices=("these", "new"),
     )
     recorded: str | None = option(
         None,

@@ -63,6 +63,8 @@ class JudgeResult(Result):
         What holds whatever the truth is.
     n_labels
         Items with a known truth.
+    population
+        With labels: whether the numbers are about ``these`` items or ``new`` ones like them.
     labels_worth
         How many labels alone would have been as informative (median over judges).
     labels_needed
@@ -100,6 +102,7 @@ class JudgeResult(Result):
     trios: Mapping[str, int] = field(default_factory=dict)
     statements: tuple[Statement, ...] = ()
     n_labels: int = 0
+    population: str | None = None
     labels_worth: Number = _NO_LABELS
     labels_needed: LabelsNeeded | None = None
     leader: str | None = None

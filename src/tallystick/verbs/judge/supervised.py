@@ -20,9 +20,9 @@ from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.independent import Known, known_table
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
+from tallystick.verbs.judge.leader import by_labels
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import JudgeScore, LabelScore, Range, Share
-from tallystick.verbs.judge.sessions import by_labels
 from tallystick.verbs.judge.verdict import (
     BETTER_THAN_CHANCE,
     INDEPENDENCE,
