@@ -24,6 +24,7 @@ from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hyperge
 from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.verbs.judge.dawid_skene import fit_panel
 from tallystick.verbs.judge.independent import held_to_range
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
 from tallystick.verbs.judge.leader import Leader, leader_of
@@ -40,7 +41,6 @@ from tallystick.verbs.judge.scores import (
     Share,
     check_ranges,
 )
-from tallystick.verbs.judge.supervised import fit_panel
 from tallystick.verbs.judge.verdict import (
     NEVER_RIGHT,
     NEW_SAMPLE,

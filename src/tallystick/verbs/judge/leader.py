@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick._rng import Rng
-from tallystick.stats.exact_tails import binomial_up_to
 from tallystick.stats.few_labels import FewLabels
-from tallystick.stats.intervals import clopper_pearson
-from tallystick.table.panel import Floats, Panel
+from tallystick.table.panel import Floats
 
 _ENOUGH = 0.5
 """Labelled votes of a judge that may be named first, as a share of the most that one has."""
@@ -97,50 +94,3 @@ def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
     order = reach[np.argsort(-high[reach], kind="stable")]  # NaN comes last
     rivals = tuple(names[j] for j in order.tolist() if j != best)
     return Leader(place=best, name=names[best], rivals=rivals, judges=len(names))
-
-
-def by_labels(panel: Panel, right: Floats, graded: Floats, *, alpha: float) -> Leader | None:
-    """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two
-    share their items.
-
-    The test sees what intervals cannot: that of two judges on the same items one is right where the
-    other is wrong, hardly ever the other way round (McNemar's test). Each of the two has half of
-    alpha. With k judges the intervals divide it by k, and so does a test that excludes all rivals:
-    to name a wrong judge, one of k - 1 must beat one given best judge, or that one another which is
-    as good. Single rivals are excluded at level alpha / 2 / (k (k - 1)), for all ordered pairs. So
-    a leader without rivals is truly the best, and no best judge is excluded, with probability
-    1 - alpha each.
-
-    Parameters
-    ----------
-    panel
-        Votes with the truth where it is known.
-    right, graded
-        Labelled votes of each judge that are right; all of them.
-    alpha
-        One minus the level.
-    """
-    judges = len(panel.names)
-    ends = clopper_pearson(right, graded, alpha=alpha / 2 / judges)
-    found = leader(panel.names, *np.where(graded > 0, (ends.low, ends.high), np.nan))
-    if found is None or not found.rivals:
-        return found
-    wins, losses, alike = against(panel, found.place)
-    p_value = np.where(alike, binomial_up_to(losses, wins + losses, 0.5), 1.0)
-    if p_value[np.isin(panel.names, found.rivals)].max() <= alpha / 2 / judges:
-        return replace(found, rivals=())
-    outdone = p_value <= alpha / 2 / (judges * (judges - 1))
-    beaten = {name for name, worse in zip(panel.names, outdone.tolist(), strict=True) if worse}
-    return replace(found, rivals=tuple(name for name in found.rivals if name not in beaten))
-
-
-def against(panel: Panel, place: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return labelled items on which a judge is right and each other is not, the reverse, and who
-    voted on the same items.
-    """
-    known = panel.truth >= 0
-    codes, counts = panel.codes[known], panel.counts[known]
-    voted, good = codes >= 0, codes == panel.truth[known][:, None]
-    mine = good[:, [place]]
-    alike = (voted == voted[:, [place]]).all(axis=0)
-    return counts @ (mine & ~good), counts @ (good & ~mine), alike

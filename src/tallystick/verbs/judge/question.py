@@ -24,15 +24,12 @@ GRADING = (
     "majority",
     "independent",
     "dawid-skene",
-    "agreement",
-    "spectral",
     "logical",
-    "supervised",
 )
 """Methods that give every judge a number."""
 
-METHODS = (*GRADING, "independence", "search", "position-bias", "self-consistency")
-"""All methods; the last four are diagnostics."""
+METHODS = (*GRADING, "position-bias", "self-consistency")
+"""All methods; the last two are diagnostics."""
 
 _USES: Mapping[str, tuple[str, ...]] = {
     "prevalence": ("evaluate", "independent", "logical"),
@@ -54,7 +51,7 @@ class JudgeQuestion(Question):
 
     method: str = option(
         "evaluate",
-        "How to grade the judges, or a diagnostic such as independence.",
+        "How to grade the judges, or a diagnostic such as position-bias.",
         choices=METHODS,
     )
     prevalence: tuple[str, ...] | Mapping[Label, tuple[float, float]] = option(
