@@ -373,11 +373,11 @@ def test_repeated_rows_of_an_item_are_a_document() -> None:
     assert repeated.labels_for(0.05) == document.labels_for(0.05)
 
 
-@pytest.mark.parametrize("size", [2, 12])
+@pytest.mark.parametrize("size", [2, 6])
 def test_leaving_out_a_document_is_fitting_without_it(size: int) -> None:
     rng = np.random.default_rng(3)
     truth = (rng.random(120) < 0.6).astype(float)
-    grades = np.where(rng.random((120, 1)) < 0.8, truth[:, None], 0.5)
+    grades = np.where(rng.random((120, 1)) < 0.99, truth[:, None], 0.5)
     document = np.arange(120) // size
     rows = Rows(y=first(truth, 60), grades=grades, document=document)
     found = fit(rows, pass_fail=True)
