@@ -376,10 +376,10 @@ def test_repeated_rows_of_an_item_are_a_document() -> None:
 @pytest.mark.parametrize("size", [2, 6])
 def test_leaving_out_a_document_is_fitting_without_it(size: int) -> None:
     rng = np.random.default_rng(3)
-    truth = (rng.random(120) < 0.6).astype(float)
-    grades = np.where(rng.random((120, 1)) < 0.99, truth[:, None], 0.5)
-    document = np.arange(120) // size
-    rows = Rows(y=first(truth, 60), grades=grades, document=document)
+    truth = (rng.random(360) < 0.6).astype(float)
+    grades = np.where(rng.random((360, 1)) < 0.99, truth[:, None], 0.5)
+    document = np.arange(360) // size
+    rows = Rows(y=first(truth, 180), grades=grades, document=document)
     found = fit(rows, pass_fail=True)
     assert found.model == ("consensus",)
     z = found.chosen.forecast / found.chosen.slope[0]
@@ -389,14 +389,14 @@ def test_leaving_out_a_document_is_fitting_without_it(size: int) -> None:
         slope = centred @ truth[at] / (centred @ centred + 4)
         return float(slope), float(truth[at].mean()), float(z[at].mean())
 
-    labelled = np.arange(60)
-    centred = z[:60] - z[:60].mean()
-    stretch = np.sqrt(1 + 60 * z[:60].mean() ** 2 / (centred @ centred + 4))
-    for one in range(60 // size):
-        inside, rest = labelled[document[:60] == one], labelled[document[:60] != one]
+    labelled = np.arange(180)
+    centred = z[:180] - z[:180].mean()
+    stretch = np.sqrt(1 + 180 * z[:180].mean() ** 2 / (centred @ centred + 4))
+    for one in range(180 // size):
+        inside, rest = labelled[document[:180] == one], labelled[document[:180] != one]
         slope, mean_y, mean_z = ridge(rest)
         left_out = truth[inside] - mean_y - (z[inside] - mean_z) * slope
-        part = left_out.sum() / 60 * (1 - size / 60) * stretch
+        part = left_out.sum() / 180 * (1 - size / 180) * stretch
         assert found.chosen.influence[one, 0] == pytest.approx(part, abs=1e-12)
 
 
