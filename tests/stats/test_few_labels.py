@@ -12,13 +12,13 @@ from tallystick.errors import InputError
 from tallystick.stats.few_labels import FewLabels, Rows, accuracies, fit, prevalences
 from tallystick.stats.few_labels_fit import (
     Fit,
+    Sort,
     Table,
     features,
     mean_moments,
-    reach,
+    reaches,
+    rule,
     solve,
-    student,
-    tuning,
 )
 
 PLACE = np.arange(200)
@@ -84,11 +84,8 @@ def raw(found: FewLabels, of: Fit, *, at: int = 0) -> list[float]:
     """Return both ends before rounding, widening and clipping."""
     new = found.population == "new"
     moments = mean_moments(found.design, of, found.alone, new=new)
-    omega, a = tuning(
-        "mean", moments, of.model, pass_fail=found.pass_fail, clustered=found.design.clustered
-    )
-    t = student(moments, omega, 0.05)
-    down, up = (reach(moments, t, omega, a, upper=end, new=new)[at] for end in (False, True))
+    sort = Sort(found.pass_fail, of.model, found.design.clustered)
+    down, up = (end[at] for end in reaches(moments, rule("mean", moments, 0.05, sort), new=new))
     return [float(moments.estimate[at] - down), float(moments.estimate[at] + up)]
 
 
