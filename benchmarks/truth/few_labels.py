@@ -1,6 +1,6 @@
 """Few labels, many grades: what the one rule covers, and how wide it is beside other rules.
 
-    python -m benchmarks.truth.few_labels [--draws 200] [--seed 1] [--only NAME] [--data DIR] [--write]
+    python -m benchmarks.truth.few_labels [--draws 200] [--seed 1] [--only NAME] [--keep FILE] [--write]
 
 Labels are drawn again and again from populations whose truth is known. Every family has populations
 of its own; a cell is one population at one number of labels. Cells with the lowest coverage are
@@ -18,13 +18,15 @@ import gzip
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtri, stdtrit
 
-from benchmarks.record import record
+from benchmarks.record import kept_row, record
 from benchmarks.truth import score_peers as peers
 from tallystick.stats.adverse_binary import adverse_shares, graded_strata
 from tallystick.stats.adverse_ends import Spread
@@ -93,7 +95,8 @@ def topics(rng: Rng, n: int, *, pass_fail: bool) -> Population:
         gross = rng.random(n) < rng.choice([0.0, 0.0, 0.05])
         truth = np.where(gross, 0.0, truth)
         signal = latent
-    length, judges = rng.standard_t(3, n), []
+    length = rng.standard_t(3, n)
+    judges: list[Array] = []
     for _ in range(rng.integers(1, 5)):
         if judges and rng.random() < 0.15:
             copied = rng.random(n) < 0.95
@@ -251,7 +254,7 @@ def document_cell(family: str, population: Population, n: int) -> Cell:
         sizes = np.bincount(document[at], minlength=every)[some]
         centre = sums.sum() / sizes.sum()
         spread = np.sqrt(((sums - centre * sizes) ** 2).sum() / (n - 1) * (1 - n / every) / n)
-        half = peers.stdtrit(n - 1, 0.975) * spread / sizes.mean()
+        half = stdtrit(n - 1, 0.975) * spread / sizes.mean()
         return ours(found) | {PLAIN: (np.array([centre - half]), np.array([centre + half]))}
 
     return Cell(family, n, np.array([population.truth.mean()]), draw)
@@ -526,41 +529,44 @@ def measure(
     return {k: (np.mean(held[k], axis=0), np.mean(wide[k], axis=0)) for k in held}
 
 
-def summarise(cells: list[Cell], options: argparse.Namespace, rng: Rng) -> list[dict[str, Any]]:
+def summarise(cells: list[Cell], options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return one row per family and number of labels; ``--keep FILE`` keeps what is done."""
     rows = []
     for family, m in dict.fromkeys((cell.family, cell.m) for cell in cells):
         some = [cell for cell in cells if (cell.family, cell.m) == (family, m)]
-        found = [measure(cell, options.draws, rng) for cell in some]
-        lowest = [float(one[OURS][0].min()) for one in found]
-        worst = int(np.argmin(lowest))
-        again = lowest[worst]
-        target = 0.915 if m <= 20 else 0.93
-        if again < target + 0.015 and options.again:
-            again = float(measure(some[worst], options.again, rng, slow=0)[OURS][0].min())
-        row: dict[str, Any] = {"family": family, "labels": m, "cells": len(some)}
-        row |= {"coverage": mean_of(found, OURS, 0), "worst": lowest[worst], "worst again": again}
-        base = [one for one in found if PLAIN in one]
-        for method in (ALONE, PLAIN, SECOND, PPI):
-            some_found = [one for one in found if method in one]
-            if some_found:
-                row[f"{method}: coverage"] = mean_of(some_found, method, 0)
-        row["width"] = mean_of(found, OURS, 1)
-        for method in (OURS, ALONE, SECOND, PPI):
-            ratios = [
-                np.mean((one[method][1] / one[PLAIN][1])[one[PLAIN][0] >= 0.93])
-                for one in base
-                if method in one and (one[PLAIN][0] >= 0.93).any()
-            ]
-            if ratios:
-                row[f"{method}: width ratio"] = float(np.mean(ratios))
-        rows.append(row)
-        print(
-            row["family"],
-            m,
-            {k: round(v, 3) for k, v in row.items() if isinstance(v, float)},
-            flush=True,
+        # Seeds go with names, so that a part of the table has the figures of the whole.
+        rng = np.random.default_rng(
+            np.random.SeedSequence(options.seed, spawn_key=(crc32(family.encode()), m))
         )
+        rows.append(kept_row(f"{family} {m}", partial(summary, some, options, rng)))
     return rows
+
+
+def summary(some: list[Cell], options: argparse.Namespace, rng: Rng) -> dict[str, Any]:
+    """Measure the cells of one family at one number of labels."""
+    family, m = some[0].family, some[0].m
+    found = [measure(cell, options.draws, rng) for cell in some]
+    lowest = [float(one[OURS][0].min()) for one in found]
+    worst = int(np.argmin(lowest))
+    again = lowest[worst]
+    if again < (0.93 if m <= 20 else 0.945) and options.again:
+        again = float(measure(some[worst], options.again, rng, slow=0)[OURS][0].min())
+    row: dict[str, Any] = {"family": family, "labels": m, "cells": len(some)}
+    row |= {"coverage": mean_of(found, OURS, 0), "worst": lowest[worst], "worst again": again}
+
+    for method in (ALONE, PLAIN, SECOND, PPI):
+        if method in found[0]:
+            row[f"{method}: coverage"] = mean_of(found, method, 0)
+    row["width"] = mean_of(found, OURS, 1)
+    for method in (OURS, ALONE, SECOND, PPI):
+        ratios = [
+            np.mean((one[method][1] / one[PLAIN][1])[one[PLAIN][0] >= 0.93])
+            for one in found
+            if method in one and PLAIN in one and (one[PLAIN][0] >= 0.93).any()
+        ]
+        if ratios:
+            row[f"{method}: width ratio"] = float(np.mean(ratios))
+    return row
 
 
 def mean_of(found: list[dict[str, tuple[Array, Array]]], method: str, which: int) -> float:
@@ -578,6 +584,7 @@ def main() -> None:
         "--data", default=str(Path(__file__).resolve().parents[3] / "shared" / "data")
     )
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--keep", help="file for rows that are done")
     options = parser.parse_args()
     start = time.perf_counter()
     seeds = iter(np.random.SeedSequence(options.seed).spawn(8))
@@ -588,7 +595,7 @@ def main() -> None:
     cells = [cell for some in made for cell in some]
     cells += [*real_cells(options), *correlated_cells(np.random.default_rng(next(seeds)))]
     cells = [cell for cell in cells if options.only in cell.family]
-    rows = summarise(cells, options, np.random.default_rng(next(seeds)))
+    rows = summarise(cells, options)
     spent = (
         f"{options.draws} draws per cell, seed {options.seed}, {time.perf_counter() - start:.0f} s."
     )
