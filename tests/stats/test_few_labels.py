@@ -303,6 +303,21 @@ def test_accuracies_of_counted_patterns_are_those_of_the_items(population: Any) 
         np.testing.assert_allclose(a.interval.high, b.interval.high, rtol=0, atol=1e-12)
 
 
+def test_a_row_that_stands_for_nothing_is_no_row() -> None:
+    rows = replace(table(3), classes=np.arange(120) % 3)
+    more = Rows(
+        y=np.append(np.asarray(rows.y), 1.0),
+        grades=np.vstack([np.asarray(rows.grades), [0.0, 1.0, 0.0]]),
+        system=np.append(np.asarray(rows.system), 0),
+        item=np.append(np.asarray(rows.item), 999),
+        classes=np.append(np.asarray(rows.classes), 2),
+        count=np.append(np.ones(120), 0),
+    )
+    np.testing.assert_array_equal(
+        everything(fit(rows, pass_fail=True)), everything(fit(more, pass_fail=True))
+    )
+
+
 def test_equal_weights_and_equal_probabilities_change_no_bit() -> None:
     rows = table(2)
     n = len(np.asarray(rows.y))

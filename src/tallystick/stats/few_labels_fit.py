@@ -154,7 +154,7 @@ class Table:
             raise InputError(
                 f"grades must be {y.size} rows x judges, finite or NaN, got shape {grades.shape}"
             )
-        system = _codes("system", rows.system, y.size)
+        size, system = y.size, _codes("system", rows.system, y.size)
         n_systems = int(system.max(initial=0)) + 1
         count = _column("count", rows.count, y.size)
         whole(0, count=count)
@@ -183,7 +183,7 @@ class Table:
         design, labelled, mean = base.design(np.flatnonzero(chosen), heavy)
         classes = np.zeros((y.size, 0))
         if rows.classes is not None:
-            classes = class_columns(_codes("classes", rows.classes, count.size, -1)[keep])
+            classes = class_columns(_codes("classes", rows.classes, size, -1)[keep])
         return cls(design, labelled, grades, classes, mean)
 
 
