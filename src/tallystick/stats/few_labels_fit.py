@@ -3,7 +3,7 @@ r"""From few labels and many grades to moments, and from moments to the two ends
 The arithmetic behind :mod:`tallystick.stats.few_labels`, in the order of the walk: what was
 labelled (:class:`Design`), one linear forecast per output (:func:`features`, :func:`solve`), what
 the left-out residuals look like (:class:`Moments`), and how far an interval reaches
-(:func:`reach`). Equations are tagged F1 to F9.
+(:func:`reach`). Equations are tagged F1 to F10.
 
 A *unit* is what is labelled as a whole: an item with its outputs of all systems, or a document. All
 sums run over units, so repeated rows and documents need no case of their own. Every row may stand
@@ -493,8 +493,8 @@ def _left_out(one: Labelled, z0: Floats, inverse: Floats, e: Floats, m: Floats) 
 class Moments:
     """All that the reach needs to know, one entry per mean or difference.
 
-    ``square`` and ``cube`` are Σx² and Σx³; ``down`` and ``up`` the farthest a label can lie;
-    ``w2`` and ``w3`` means of powers of the units' weights; ``chance`` the variance that new items
+    ``square`` and ``cube`` are Σx² and Σx³; ``down`` and ``up`` say how far the range lets a label
+    lie from its forecast, ``seen_down`` and ``seen_up`` how far one was seen to lie; ``w2`` and ``w3`` means of powers of the units' weights; ``chance`` the variance that new items
     add.
     """
 
@@ -503,11 +503,19 @@ class Moments:
     cube: Floats
     down: Floats
     up: Floats
+    seen_down: Floats
+    seen_up: Floats
     units: Floats
     fraction: Floats
     w2: Floats
     w3: Floats
     chance: Floats
+
+    def far(self, *, upper: bool) -> Floats:
+        """Return D: the farthest that a label can lie, by the range or by what was seen."""
+        if upper:
+            return np.maximum(self.up, self.seen_up)
+        return np.maximum(self.down, self.seen_down)
 
     def take(self, at: Codes) -> Moments:
         """Return the entries *at* these places."""
@@ -624,9 +632,10 @@ def _moments(
         estimate=centre,
         square=times @ x**2,
         cube=times @ x**3,
-        # A label can lie as far as the range allows for the boldest forecast, or as one was seen.
-        down=np.maximum(centre - bounds[0] + top, np.max(-ratio, axis=0, initial=-np.inf)),
-        up=np.maximum(bounds[1] - centre - bottom, np.max(ratio, axis=0, initial=-np.inf)),
+        down=centre - bounds[0] + top,
+        up=bounds[1] - centre - bottom,
+        seen_down=np.max(-ratio, axis=0, initial=-np.inf),
+        seen_up=np.max(ratio, axis=0, initial=-np.inf),
         units=n,
         fraction=fraction,
         w2=np.where(times @ w > 0, times @ w**2 / n, 1.0),
@@ -688,19 +697,21 @@ class Sort:
 @dataclass(frozen=True, eq=False)
 class Rule:
     """ω, how far the residuals are from two values; a, the weight of the pseudo error; Student's t
-    quantile with (m/w2 - 1)/ω degrees of freedom.
+    quantile with (m/w2 - 1)/ω degrees of freedom; the squared quantile for errors never seen.
     """
 
     omega: Floats
     a: Floats
     t: Floats
+    unseen: Floats
 
 
 def rule(kind: Kind, moments: Moments, alpha: float | Floats, sort: Sort) -> Rule:
     """Return the constants of a mean, a difference, or all pairs at once (F5)."""
-    from scipy.special import stdtrit
+    from scipy.special import ndtri, stdtrit
 
     size, omega = moments.units / moments.w2, np.ones_like(moments.units)
+    unseen = np.zeros_like(omega)
     if kind == "mean":
         judged = sort.pass_fail & (sort.model > 0) & ~sort.clustered
         binomial = sort.pass_fail & (sort.model == 0) & ~sort.clustered
@@ -708,10 +719,13 @@ def rule(kind: Kind, moments: Moments, alpha: float | Floats, sort: Sort) -> Rul
         # A kind judge leaves residuals that are only shrinkage until its first error is labelled,
         # so the pseudo error grows faster with judges than without.
         a = np.minimum(0.15, size / np.where(judged, 100, 300))
+        # From 40 labels on the pseudo error alone is enough, and better judges pay nothing.
+        fade = np.clip((40 - size) / 15, 0.0, 1.0)
+        unseen = np.where(judged, fade * ndtri(1 - np.asarray(alpha) / 2) ** 2, 0.0)
     else:
         a = np.minimum(0.1 if kind == "difference" else 0.03, size / 500)
     t = stdtrit(np.maximum(size - 1, 0.1) / omega, 1 - np.asarray(alpha) / 2)
-    return Rule(omega, a, np.minimum(t, LARGEST))
+    return Rule(omega, a, np.minimum(t, LARGEST), unseen)
 
 
 def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]:
@@ -720,7 +734,7 @@ def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]
     .. math:: g = \min\Bigl(\frac{\max(q_3, 0) + a w_3 P^3}{q_2 + a w_2 P^2},\ .95\,
               \bigl(w_2 D - \tfrac{q_2}{m D}\bigr)\Bigr), \qquad P = \min(D, 1)   \tag{F4}
     """
-    far = np.maximum(moments.up if upper else moments.down, TINY)
+    far = np.maximum(moments.far(upper=upper), TINY)
     cube = np.maximum(moments.cube if upper else -moments.cube, 0.0)
     cut = np.minimum(far, 1.0)
     top = moments.w2 * far - moments.square / (moments.units * far)
@@ -748,10 +762,16 @@ def reach(moments: Moments, by: Rule, *, upper: bool, new: bool) -> Floats:
     root = np.sqrt((tau * g) ** 2 + 4 * bend * tau * square / (n - omega))
     h = (tau * g + root) / (2 * bend)  # (F3)
 
+    # (F10): without any label that contradicts its forecast, errors may be as frequent as Wilson's
+    # rule allows; the residuals show only shrinkage and cannot say so.
+    none = by.unseen * moments.w2 / n * (1.0 if new else 1 - moments.fraction)
+    seen = moments.seen_up if upper else moments.seen_down
+    h = np.where(seen < 0.5, np.maximum(h, np.minimum(far, 1.0) * none / (1 + none)), h)
+
     # (F6): the short end of rare failures, where the labels spread more than the range there.
     spread = np.divide(square, n * moments.w2, out=np.zeros_like(square), where=n > 0)
     short = np.clip(1 - far**2 / np.maximum(spread, 1e-300), 0.0, 1.0)
     r = np.minimum(h / far, 1.0)
     h = np.minimum(h * (1 + 1.2 * short * r**2 * (1 - r)), far)
-    h = np.where((moments.up if upper else moments.down) <= TINY, 0.0, h)
+    h = np.where(moments.far(upper=upper) <= TINY, 0.0, h)
     return np.sqrt(h**2 + by.t**2 * moments.chance) if new else h  # (F8)
