@@ -578,3 +578,20 @@ def test_it_covers_pass_rates_with_two_judges(m: int, least: float) -> None:
         interval = fit(Rows(y=y, grades=grades), pass_fail=True).means().interval[0]
         held += float(truth.mean()) in interval
     assert held / 400 >= least
+
+
+def test_accuracies_of_fifty_workers_are_covered_and_their_pairs_answered() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 500)
+    votes = np.where(
+        rng.random((500, 50)) < rng.uniform(0.6, 0.9, 50), truth[:, None], 1 - truth[:, None]
+    )
+    votes = np.where(rng.random(votes.shape) < 0.6, -1, votes)
+    found = accuracies(votes, np.where(np.arange(500) < 80, truth, -1))
+    voted = votes >= 0
+    accuracy = ((votes == truth[:, None]) & voted).sum(axis=0) / voted.sum(axis=0)
+    assert found.means().interval.covers(accuracy).mean() >= 0.9
+    assert found.means().labels_worth.mean() > 1.3 * found.labels.mean()
+    pairs = found.pairs(rng=1, draws=500)
+    wrong = (accuracy[pairs.first] - accuracy[pairs.second]) * pairs.difference < 0
+    assert not (wrong & (pairs.adjusted_p <= 0.05)).any()

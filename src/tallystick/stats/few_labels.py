@@ -168,6 +168,14 @@ class FewLabels:
             Positions of systems: two numbers, or two arrays of many pairs.
         alpha
             One minus the level.
+
+        Examples
+        --------
+        >>> item = np.tile(np.arange(100), 2)
+        >>> y = np.where(item < 20, np.repeat([1.0, 0.5], 100), np.nan)
+        >>> rows = Rows(y=y, grades=np.zeros((200, 1)), system=np.repeat([0, 1], 100), item=item)
+        >>> print(fit(rows, pass_fail=False).difference(0, 1).interval[0])
+        [0.320, 0.588] (95 %, approximate)
         """
         open_unit(alpha=alpha)
         a, b = self._positions(first, second)
@@ -194,6 +202,15 @@ class FewLabels:
             One minus the simultaneous level.
         draws
             Gaussian draws.
+
+        Examples
+        --------
+        >>> item = np.tile(np.arange(100), 2)
+        >>> y = np.where(item < 20, np.repeat([1.0, 0.5], 100), np.nan)
+        >>> rows = Rows(y=y, grades=np.zeros((200, 1)), system=np.repeat([0, 1], 100), item=item)
+        >>> pairs = fit(rows, pass_fail=False).pairs(rng=1)
+        >>> pairs.method, pairs.adjusted_p.round(3).tolist()
+        ('max-T', [0.002])
         """
         open_unit(alpha=alpha)
         whole(1, draws=draws)
@@ -210,6 +227,12 @@ class FewLabels:
         """Forecast how many labels in all bring each mean to this half-width; infinity for never.
 
         The moments per label stay as they are and the interval's own equation is solved for m.
+
+        Examples
+        --------
+        >>> y = np.where(np.arange(1000) < 40, np.arange(1000) % 4 > 0, np.nan)
+        >>> fit(Rows(y=y, grades=np.zeros((1000, 1))), pass_fail=True).labels_for(0.05).round()
+        array([226.])
         """
         positive(half_width=half_width)
         open_unit(alpha=alpha)
