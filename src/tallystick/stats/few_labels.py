@@ -160,7 +160,8 @@ class FewLabels:
 
         The estimate is the difference of the two means shown. Systems labelled on the same items
         are compared item by item; others by MOVER, which does not use what they have in common.
-        For :func:`accuracies` each accuracy is over the items that its column voted on.
+        For :func:`accuracies` each accuracy is over the items that its column voted on, and a
+        column that was always right (or never) is compared by MOVER too.
 
         Parameters
         ----------
@@ -320,6 +321,13 @@ class FewLabels:
         """Finish differences: widened, within logic, and around the estimate shown."""
         least, most = np.full(a.size, -1.0), np.ones(a.size)
         down, up = reaches(moments, by, new=self._new)
+        silent = self._silent(a, b)
+        if silent.any():
+            apart = self._apart(of, a, b, by.t)
+            down, up = (
+                np.where(silent, np.maximum(*both), both[0])
+                for both in zip((down, up), apart, strict=True)
+            )
         if not self._new:
             least = self.design.least[a] - self.design.most[b]
             most = self.design.most[a] - self.design.least[b]
@@ -333,6 +341,39 @@ class FewLabels:
             np.fmin(np.where(known, low, least), gap),
             np.fmax(np.where(known, high, most), gap),
         )
+
+    def _silent(self, a: Codes, b: Codes) -> NDArray[np.bool_]:
+        """Say which pairs hold a column whose labels are all equal.
+
+        Each column has a slope of its own, so such a column adds no spread to a difference, however
+        few its labels are.
+        """
+        still = self.design.times @ self.alone.influence**2 < TINY**2
+        return np.asarray((still[a] | still[b]) & self.shared)
+
+    def _apart(self, of: Fit, a: Codes, b: Codes, t: Floats) -> Ends:
+        """Return the reaches of differences from those of the two means, as MOVER does."""
+        parts = []
+        for at in (a, b):
+            moments = mean_moments(self.design, of, self.alone, new=self._new).take(at)
+            sort = Sort(self.pass_fail, of.model[at], self.design.clustered[at])
+            by = replace(rule("mean", moments, CHOICE, sort), t=t)
+            parts.append(reaches(moments, by, new=self._new))
+        (down_a, up_a), (down_b, up_b) = parts
+        return np.hypot(down_a, up_b), np.hypot(up_a, down_b)
+
+    def _touching(self, a: Codes, b: Codes, ahead: Floats) -> Floats:
+        """Return the t at which the reach of :meth:`_apart` towards 0 is *ahead*."""
+        low, high = np.full(a.size, 1e-6), np.full(a.size, LARGEST)
+        falls = self.chosen.estimate[a] < self.chosen.estimate[b]
+        for _ in range(HALVINGS):
+            middle = np.sqrt(low * high)
+            toward = np.where(falls, *self._apart(self.chosen, a, b, middle)[::-1])
+            low, high = (
+                np.where(toward < ahead, middle, low),
+                np.where(toward < ahead, high, middle),
+            )
+        return low
 
     def _mover(self, of: Fit, a: Codes, b: Codes, alpha: Floats) -> Ends:
         """Combine two intervals; common units count only where they widen the difference."""
@@ -684,6 +725,10 @@ def _max_t(
     ahead = np.maximum(gap - found._slack(first, second), 0.0)
     certain = np.where(gap > TINY, LARGEST, 0.0)  # every item is labelled
     statistic = np.divide(ahead, np.sqrt(doubt), out=certain, where=doubt > 0)
+    silent = np.flatnonzero(found._silent(first, second) & (doubt > 0))
+    if silent.size:
+        touching = found._touching(first[silent], second[silent], ahead[silent])
+        statistic[silent] = np.minimum(statistic[silent], touching)
     known = design.usable[first] & design.usable[second]
     statistic = np.where(known, np.minimum(statistic, LARGEST), 0.0)
     freedom = np.maximum(moments.units / moments.w2 - 1, 0.1)
