@@ -539,7 +539,7 @@ def summarise(cells: list[Cell], options: argparse.Namespace) -> list[dict[str, 
             np.random.SeedSequence(options.seed, spawn_key=(crc32(family.encode()), m))
         )
         rows.append(kept_row(f"{family} {m}", partial(summary, some, options, rng)))
-    return rows
+    return [row for row in rows if row]
 
 
 def summary(some: list[Cell], options: argparse.Namespace, rng: Rng) -> dict[str, Any]:
@@ -552,6 +552,7 @@ def summary(some: list[Cell], options: argparse.Namespace, rng: Rng) -> dict[str
     if again < (0.93 if m <= 20 else 0.945) and options.again:
         again = float(measure(some[worst], options.again, rng, slow=0)[OURS][0].min())
     row: dict[str, Any] = {"family": family, "labels": m, "cells": len(some)}
+    row |= {"draws": options.draws, "draws again": options.again}
     row |= {"coverage": mean_of(found, OURS, 0), "worst": lowest[worst], "worst again": again}
 
     for method in (ALONE, PLAIN, SECOND, PPI):
@@ -585,6 +586,7 @@ def main() -> None:
     )
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--keep", help="file for rows that are done")
+    parser.add_argument("--kept-only", action="store_true", help="leave out what is not done")
     options = parser.parse_args()
     start = time.perf_counter()
     seeds = iter(np.random.SeedSequence(options.seed).spawn(8))

@@ -262,8 +262,7 @@ class FewLabels:
         def enough(at: Moments) -> NDArray[np.bool_]:
             by = self._rule("difference", at, alpha, self.chosen)
             h = reach(at, by, upper=bool(moments.estimate[0] < 0), new=self._new)
-            left = np.ones(1) if self._new else 1 - at.fraction
-            doubt = left * at.square / (at.units - 1) / at.units + at.chance
+            doubt = at.left(new=self._new) * at.square / (at.units - 1) / at.units + at.chance
             return gap >= h + sure * np.sqrt(doubt)
 
         return float((self._first_enough(moments, enough) * self._rows_per_unit(a))[0])
@@ -720,7 +719,7 @@ def _max_t(
     # (F7): the interval's own equation, solved for t at the end that points to 0.
     down, up = (growth(moments, by.a, upper=end)[0] for end in (False, True))
     doubt = moments.square / (moments.units - 1) + np.where(moments.estimate > 0, down, up) * gap
-    left = 1.0 if found._new else 1 - moments.fraction
+    left = moments.left(new=found._new)
     doubt = np.maximum(left / moments.units * doubt + moments.chance, 0.0)
     ahead = np.maximum(gap - found._slack(first, second), 0.0)
     certain = np.where(gap > TINY, LARGEST, 0.0)  # every item is labelled

@@ -96,6 +96,7 @@ class Design:
     units: Floats
     every: Floats
     fraction: Floats
+    excess: Floats
     least: Floats
     most: Floats
     clustered: NDArray[np.bool_]
@@ -244,6 +245,7 @@ class _Base:
                 units=units,
                 every=every,
                 fraction=fraction,
+                excess=self._excess(rows, share, times, fraction),
                 least=known / safe,
                 most=most,
                 clustered=clustered,
@@ -260,6 +262,36 @@ class _Base:
             ),
             mean,
         )
+
+    def _excess(self, rows: Codes, share: Floats, times: Floats, fraction: Floats) -> Floats:
+        r"""Return how much more the unlabelled units leave open than units of equal size would.
+
+        With M_c the part of the target that unit c holds, and u the part that is unlabelled, the
+        mean of a system is off by
+
+        .. math:: \sigma^2 \Bigl(\sum_{unlabelled} M_c^2 + u^2 \sum_{labelled} w_c^2\Bigr),   \tag{F11}
+
+        which is :math:`\sigma^2 (1/n - 1/C)` for equal units, and more if a large one is missing.
+        """
+        k, ones = self.n_systems, np.ones(self.n_systems)
+        place = self.unit * k + self.system
+        size = int(place.max(initial=-1)) + 1
+        if np.unique(place).size == place.size:
+            return ones  # one row per unit and system
+        total = _sums(self.system, self.count * self.weight, k)
+        part = self.weight / total[self.system]
+        copies, held = np.zeros(size), np.zeros(size)
+        copies[place] = self.count
+        every, known = _sums(place, part, size), _sums(place[rows], part[rows], size)
+        held = copies * (every**2 - known**2)
+        left = _sums(np.arange(size) % k, held, k)
+        open_part = 1 - _sums(self.system[rows], self.count[rows] * part[rows], k)
+        squares = times @ share**2
+        units = times @ (share > 0)
+        needed = (left + open_part**2 * squares) / np.maximum(units * squares, 1e-300)  # (F11)
+        usual = (1 - fraction) / np.maximum(units, 1.0)
+        some = (usual > TINY) & (units > 1)
+        return np.maximum(1.0, np.divide(needed, usual, out=ones, where=some))
 
     def _every(self) -> tuple[Floats, Floats]:
         """Return how many units each system has, and the most rows of one unit in it."""
@@ -507,9 +539,14 @@ class Moments:
     seen_up: Floats
     units: Floats
     fraction: Floats
+    excess: Floats
     w2: Floats
     w3: Floats
     chance: Floats
+
+    def left(self, *, new: bool) -> Floats:
+        """Return 1 - m/N, the part of the variance that is left: all of it for new items."""
+        return np.ones_like(self.units) if new else (1 - self.fraction) * self.excess
 
     def far(self, *, upper: bool) -> Floats:
         """Return D: the farthest that a label can lie, by the range or by what was seen."""
@@ -551,7 +588,7 @@ def mean_moments(design: Design, fit: Fit, alone: Fit, *, new: bool) -> Moments:
         estimate=fit.estimate,
         bounds=(0.0, 1.0),
         forecasts=(top, bottom),
-        sizes=(n, design.fraction, chance),
+        sizes=(n, design.fraction, design.excess, chance),
     )
 
 
@@ -602,7 +639,12 @@ def pair_moments(
                 estimate=fit.estimate[a] - fit.estimate[b],
                 bounds=(-1.0, 1.0),
                 forecasts=(np.where(top < bottom, 0.0, top), np.where(top < bottom, 0.0, bottom)),
-                sizes=(n, np.minimum(fraction, 1.0), chance),
+                sizes=(
+                    n,
+                    np.minimum(fraction, 1.0),
+                    np.maximum(design.excess[a], design.excess[b]),
+                    chance,
+                ),
             )
         )
     order = np.argsort(np.argsort(first, kind="stable"), kind="stable")
@@ -622,9 +664,9 @@ def _moments(
     estimate: Floats,
     bounds: tuple[float, float],
     forecasts: tuple[Floats, Floats],
-    sizes: tuple[Floats, Floats, Floats],
+    sizes: tuple[Floats, Floats, Floats, Floats],
 ) -> Moments:
-    n, fraction, chance = sizes
+    n, fraction, excess, chance = sizes
     top, bottom = forecasts
     ratio = np.divide(x, w, out=np.zeros_like(x), where=w > 0)
     centre = np.nan_to_num(estimate, nan=0.5)
@@ -638,6 +680,7 @@ def _moments(
         seen_up=np.max(ratio, axis=0, initial=-np.inf),
         units=n,
         fraction=fraction,
+        excess=excess,
         w2=np.where(times @ w > 0, times @ w**2 / n, 1.0),
         w3=np.where(times @ w > 0, times @ w**3 / n, 1.0),
         chance=chance,
@@ -757,14 +800,14 @@ def reach(moments: Moments, by: Rule, *, upper: bool, new: bool) -> Floats:
     """
     n, square, omega = moments.units, moments.square, by.omega
     g, far = growth(moments, by.a, upper=upper)
-    tau = by.t**2 / n * (1.0 if new else 1 - moments.fraction)
+    tau = by.t**2 / n * moments.left(new=new)
     bend = 1 + (1 - omega) * moments.w2 * tau
     root = np.sqrt((tau * g) ** 2 + 4 * bend * tau * square / (n - omega))
     h = (tau * g + root) / (2 * bend)  # (F3)
 
     # (F10): without any label that contradicts its forecast, errors may be as frequent as Wilson's
     # rule allows; the residuals show only shrinkage and cannot say so.
-    none = by.unseen * moments.w2 / n * (1.0 if new else 1 - moments.fraction)
+    none = by.unseen * moments.w2 / n * moments.left(new=new)
     seen = moments.seen_up if upper else moments.seen_down
     h = np.where(seen < 0.5, np.maximum(h, np.minimum(far, 1.0) * none / (1 + none)), h)
 
