@@ -597,3 +597,33 @@ def test_accuracies_of_fifty_workers_are_covered_and_their_pairs_answered() -> N
     decided = pairs.adjusted_p <= 0.05
     assert decided.sum() > 50
     assert (wrong & decided).sum() <= 1  # the error is held in 95 % of such tables
+
+
+def test_a_large_document_that_was_not_labelled_leaves_more_open() -> None:
+    rng = np.random.default_rng(2)
+    document = np.repeat(np.arange(41), [120, *[3] * 40])
+    truth = (rng.random(240) < 0.6).astype(float)
+    grades = np.zeros((240, 1))
+
+    def width(some: np.ndarray) -> float:
+        y = np.where(np.isin(document, some), truth, np.nan)
+        return float(
+            fit(Rows(y=y, grades=grades, document=document), pass_fail=True)
+            .means()
+            .interval.width[0]
+        )
+
+    equal = np.where(np.isin(np.arange(240) // 3, np.arange(20)), truth, np.nan)
+    plain = fit(Rows(y=equal, grades=grades, document=np.arange(240) // 3), pass_fail=True)
+    assert width(np.arange(1, 21)) > 1.5 * plain.means().interval.width[0]
+
+
+def test_a_column_that_was_always_right_is_not_certain_in_a_difference() -> None:
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 2, 400)
+    votes = np.where(rng.random((400, 3)) < [0.95, 0.85, 0.85], truth[:, None], 1 - truth[:, None])
+    votes[:30, 0] = truth[:30]
+    found = accuracies(votes, np.where(np.arange(400) < 30, truth, -1))
+    gap, means = found.difference(0, 1), found.means()
+    assert means.estimate[0] == pytest.approx(1)
+    assert gap.estimate[0] - gap.interval.low[0] > means.estimate[0] - means.interval.low[0]

@@ -216,9 +216,11 @@ class _Base:
         units = times @ (share > 0)
         every, largest = self._every()
         clustered, outputs = largest > 1, _sums(self.system, self.count, k)
-        fraction = units / np.maximum(every, 1.0)
-        partly = clustered & ~self._complete(rows)
-        fraction = np.where(partly, np.minimum(fraction, labels / np.maximum(outputs, 1)), fraction)
+        fraction, excess = units / np.maximum(every, 1.0), np.ones(k)
+        if clustered.any():
+            part = np.minimum(fraction, labels / np.maximum(outputs, 1.0))
+            fraction = np.where(clustered & ~self._complete(rows), part, fraction)
+            excess = self._excess(rows, share, times, fraction)
 
         mass = self.count * self.weight
         total = _sums(self.system, mass, k)
@@ -245,7 +247,7 @@ class _Base:
                 units=units,
                 every=every,
                 fraction=fraction,
-                excess=self._excess(rows, share, times, fraction),
+                excess=excess,
                 least=known / safe,
                 most=most,
                 clustered=clustered,
@@ -276,11 +278,9 @@ class _Base:
         k, ones = self.n_systems, np.ones(self.n_systems)
         place = self.unit * k + self.system
         size = int(place.max(initial=-1)) + 1
-        if np.unique(place).size == place.size:
-            return ones  # one row per unit and system
         total = _sums(self.system, self.count * self.weight, k)
         part = self.weight / total[self.system]
-        copies, held = np.zeros(size), np.zeros(size)
+        copies = np.zeros(size)
         copies[place] = self.count
         every, known = _sums(place, part, size), _sums(place[rows], part[rows], size)
         held = copies * (every**2 - known**2)
