@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.papers.noisy_judges.baselines import majority_shares
-from tallystick.results import Interval, Needed, Unknown
-from tallystick.sampling.estimate import odd_draw
+from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import Intervals, clopper_pearson
 from tallystick.stats.poststratify import (
     Sharpened,
@@ -27,7 +26,6 @@ from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hyperge
 from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.verbs.judge.ballots import (
-    Alarm,
     Ballots,
     Floats,
     Ints,
@@ -55,7 +53,6 @@ from tallystick.verbs.judge.verdict import (
     needed_labels,
     opening_with_labels,
 )
-from tallystick.verbs.judge.verdict_methods import draw_alarm, draw_warning
 
 
 def few_labels(
@@ -112,7 +109,7 @@ def few_labels(
     found = label_scores(
         ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified
     )
-    items = item_support(ballots, support_by_shares(ballots.blind), trusted=not found.alarms)
+    items = item_support(ballots, support_by_shares(ballots.blind))
     return held_to_range(replace(found, learnt=items.columns), ballots, prevalence)
 
 
@@ -190,18 +187,15 @@ def label_scores(
         float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
     )
     best = by_labels(ballots, good, graded, alpha=alpha)
-    alarm = label_draw(ballots)
     forecast = labels_needed(ballots, best, scores, good, graded, alpha=alpha)
     best = as_shown(best, ballots.names, np.where(graded > 0, overall.low, np.nan), graded)
     best = with_duels(best, ballots)
     needed = needed_labels(best, forecast)
-    if alarm is not None:
-        needed = Needed(None, "labels on items drawn at random")
-    told = opening_with_labels(best, scores, n_labels=n_labels, every=every, drawn=alarm is None)
+    told = opening_with_labels(best, scores, n_labels=n_labels, every=every)
     return JudgeResult(
         verdict=told.verdict,
         sentences=told,
-        basis=basis_of(n_labels, alpha) if alarm is None else "",
+        basis=basis_of(n_labels, alpha),
         decision="decided" if needed is None else "undecided",
         needed=needed,
         n_items=round(ballots.n),
@@ -210,16 +204,14 @@ def label_scores(
             *((NEW_SAMPLE,) if target == "population" else ()),
             *((NEVER_RIGHT,) if ballots.extras else ()),
         ),
-        warnings=() if alarm is None else (draw_warning(alarm),),
-        alarms=() if alarm is None else (alarm,),
         method="labels, certified" if certified else "labels",
         judges=tuple(scores),
         prevalence=_prevalence(ballots, chosen, alpha, target, certified),
         n_labels=n_labels,
         labels_worth=worth if graded.any() else Unknown("no labelled item has a vote"),
         labels_needed=forecast,
-        leader=None if best is None or alarm is not None else best.name,
-        rivals=() if best is None or alarm is not None else best.rivals,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
         never_true=tuple(map(str, ballots.extras)),
         votes=ballots.votes,
     )
@@ -463,29 +455,3 @@ def labels_to_tell(
     rivals = np.isin(ballots.names, best.rivals)
     most = float(np.max(np.where(alike, paired, apart)[rivals]))
     return most if np.isfinite(most) else None
-
-
-# Were the labelled items drawn at random? Their votes can say no.
-
-
-def label_draw(ballots: Ballots) -> Alarm | None:
-    """Return an alarm if the labelled items do not look like a random draw from all items.
-
-    See :func:`tallystick.sampling.estimate.odd_draw`.
-
-    >>> from tallystick.table import Tally
-    >>> votes = {"x": [0] * 50 + [1] * 50, "y": [0, 1] * 50, "gold": [0] * 30 + [None] * 70}
-    >>> label_draw(Ballots.of(Tally.of(votes), truth="gold")).name
-    'labels were not drawn at random'
-    >>> votes["gold"] = [0, None, None, None, None] * 20
-    >>> label_draw(Ballots.of(Tally.of(votes), truth="gold")) is None
-    True
-    """
-    found = odd_draw(
-        ballots.codes,
-        ballots.counts,
-        ballots.truth >= 0,
-        columns=ballots.names,
-        labels=[str(label) for label in (*ballots.classes, *ballots.extras)],
-    )
-    return None if found is None else draw_alarm(found)

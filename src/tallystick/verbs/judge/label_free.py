@@ -190,9 +190,7 @@ class ItemSupport:
     calibration: CalibrationCheck | None
 
 
-def item_support(
-    ballots: Ballots, given: Support, *, trusted: bool = True, rng: Rng = 0
-) -> ItemSupport:
+def item_support(ballots: Ballots, given: Support, *, rng: Rng = 0) -> ItemSupport:
     """Return what is known of the items of every vote pattern.
 
     Parameters
@@ -201,9 +199,6 @@ def item_support(
         Votes with the truth where it is known.
     given
         The support of every pattern of ``ballots.blind``.
-    trusted
-        Whether the labels look like a random draw. A calibration by labels that were chosen would
-        be wrong for the other items.
     rng
         For the folds of the check.
 
@@ -218,7 +213,7 @@ def item_support(
     """
     blind = ballots.blind
     truth = labels_by_pattern(ballots)
-    if truth.sum() < LEAST_LABELS or not trusted or (truth != np.floor(truth)).any():
+    if truth.sum() < LEAST_LABELS or (truth != np.floor(truth)).any():
         level = given.support[np.arange(len(given.consensus)), given.consensus]
         return ItemSupport(
             columns=_placed(blind, given.consensus, "support", level), calibration=None
