@@ -504,7 +504,7 @@ _MOST_TRUTHS = 1_000
 """Different cells from which the truth holds no labels."""
 
 _MOST_COLUMNS = 24
-_GLANCE = 2_000
+_GLANCE = 100_000
 _MOST_VOTERS = 40
 _NUMBERS_OF_ROLES = ("item", "time", "score", "confidence", "covariate")
 
@@ -632,7 +632,7 @@ def _vote_looks(
 ) -> list[Look]:
     """Return the look at the votes: as labels, or, where they are many numbers, as orders."""
     if speaks == "disagreements":
-        apart = _apart(codes)
+        apart = _needed(codes, rows)
         codes, rows = codes[apart], rows.take(apart)
     if len(labels) <= _MOST_LABELS:
         return [rows.look("votes", names, codes, labels)]
@@ -651,10 +651,20 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _apart(codes: Ints) -> Bools:
-    """Say on which rows voters disagree."""
+def _needed(codes: Ints, rows: _Rows) -> Bools:
+    """Say which rows are looked at where labels are needed only where voters disagree.
+
+    All rows, if labels are as frequent where they agree: more rows show more. None, if every
+    disagreement has a label, because these determine the difference.
+    """
+    counts = np.ones(len(codes)) if rows.counts is None else rows.counts
     least = np.where(codes >= 0, codes, np.iinfo(np.int64).max).min(axis=1)
-    return np.asarray((codes >= 0).any(axis=1) & (codes.max(axis=1) > least))
+    apart = np.asarray((codes >= 0).any(axis=1) & (codes.max(axis=1) > least) & (counts > 0))
+    if rows.known[apart].all():
+        return np.zeros(len(codes), bool)
+    parts = apart & rows.known, counts > 0, apart, rows.known
+    alike = _tail(*(float(counts[one].sum()) for one in parts)) > 0.05
+    return np.asarray(counts > 0) if alike else apart
 
 
 def _column_look(name: str, codes: Ints, labels: Sequence[Any], rows: _Rows) -> list[Look]:
@@ -686,10 +696,10 @@ def _row_looks(data: Data, table: Table, speaks: str) -> list[Look]:
         coded = data.words(*votes)
         codes = coded.codes[keep].astype(np.int64)
         if speaks == "disagreements":
-            apart = _apart(codes)
+            apart = _needed(codes, rows)
             codes, keep, rows, truth = codes[apart], keep[apart], rows.take(apart), truth[apart]
-        if rows.known.all():
-            return []  # they determine the difference
+            if not rows.known.any():
+                return []
         looks = _vote_looks(votes, *_patterns(codes, rows, coded.labels), "all")
     place = np.arange(len(rows.known))
     in_order = rows.look("order", (), place, place)
@@ -799,8 +809,8 @@ def _free(data: Data, table: Table, besides: Sequence[str]) -> list[str]:
     return [*(name for name in kept if name in table.columns), *free][:_MOST_COLUMNS]
 
 
-def _glance(table: Table, names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return how many different cells the first rows of each column show, of how many."""
+def _different(table: Table, names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return how many different cells each column has, of how many that are not blank."""
     if not names:
         return []
     parts = ", ".join(f"count(distinct {identifier(n)}), count({identifier(n)})" for n in names)
@@ -812,7 +822,7 @@ def _orders(data: Data, table: Table) -> Iterator[tuple[str, Floats, bool]]:
     """Yield the columns of times and of many different numbers, NaN where blank."""
     names = _free(data, table, _NUMBERS_OF_ROLES)
     kinds = table.kinds
-    for name, (different, cells) in zip(names, _glance(table, names), strict=True):
+    for name, (different, cells) in zip(names, _different(table, names), strict=True):
         cell, kind = identifier(name), kinds[name]
         if different < _BINS or kind == "boolean":
             continue
@@ -839,12 +849,11 @@ def _columns(data: Data, table: Table) -> Iterator[tuple[str, Ints, Sequence[Any
     """Yield the columns whose values repeat: codes of their rows, and the values."""
     names = _free(data, table, ("by",))
     kinds = table.kinds
-    for name, (different, cells) in zip(names, _glance(table, names), strict=True):
+    for name, (different, cells) in zip(names, _different(table, names), strict=True):
         if kinds[name] in ("other", "float") or different < 2 or cells < 2 * different:
             continue
-        if different <= _GLANCE // 4:
-            coded = data.words(name)
-            yield name, coded.codes[:, 0].astype(np.int64), coded.labels
+        coded = data.words(name)
+        yield name, coded.codes[:, 0].astype(np.int64), coded.labels
 
 
 # A truth that was copied from a voter, or made with it in view.
