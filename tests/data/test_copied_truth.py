@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick import bound, compare, judge, read, score, shift
+from tallystick.table.doubts import copied_truth, likely_copy
 from tallystick.table.one_spelling import answer_counts
-from tallystick.table.truth import copied_truth, likely_copy
 
 ROWS = 300
 RNG = np.random.default_rng(3)

@@ -707,8 +707,8 @@ def _row_looks(data: Data, table: Table, speaks: str) -> list[Look]:
     for name, values, is_time in _orders(data, table):
         here = values[keep]
         says = ~np.isnan(here)
-        if not says.any():
-            continue
+        if len(np.unique(here[says & ~rows.known])) < 2:
+            continue  # labelling itself wrote it, as in `_column_look`
         if _has_two_orders(here, rows.known):
             # Either the table was sorted by having a label, or labelling changed this column.
             if not _is_block(rows.known):
