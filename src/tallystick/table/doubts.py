@@ -25,7 +25,7 @@ from tallystick.stats.urns import smaller_tail
 from tallystick.table.cautions import Caution, with_cautions
 from tallystick.table.cells import identifier, is_missing
 from tallystick.table.data import VOTES, Data
-from tallystick.table.one_spelling import AnswerCounts, answer_counts
+from tallystick.table.one_spelling import answer_counts
 from tallystick.table.session_rows import distinct_rows
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -113,14 +113,26 @@ class Look:
     part: Ints | None = None
     parts: tuple[str, ...] = ()
 
+    @property
+    def weights(self) -> Floats:
+        """How many rows each stands for."""
+        return np.ones(len(self.known)) if self.counts is None else self.counts
 
-@dataclass(frozen=True)
-class _Fact:
-    """How likely chance makes something so extreme, and how to say it if it is what shows."""
+    def of(self, kind: Kind, names: tuple[str, ...], codes: Ints, labels: Labels) -> Look:
+        """Return another X of the same rows."""
+        held = codes if codes.ndim == 2 else codes[:, None]
+        return replace(self, kind=kind, names=names, codes=held, labels=labels)
 
-    p: float
-    told: Callable[[], tuple[str, str]]
-    """What is so, and what every interval takes for granted."""
+    def take(self, keep: NDArray[Any]) -> Look:
+        """Return some of the rows."""
+        part = None if self.part is None else self.part[keep]
+        counts = None if self.counts is None else self.counts[keep]
+        held = {"codes": self.codes[keep], "known": self.known[keep]}
+        return replace(self, **held, part=part, counts=counts)
+
+
+_Fact = tuple[float, Callable[[], tuple[str, str]]]
+"""How likely chance makes something so extreme; what is so, and what is taken for granted then."""
 
 
 def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
@@ -150,12 +162,12 @@ def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
         facts = [(one, among) for part, among in _by_part(look) for one in _FACTS[look.kind](part)]
         used += bool(facts)
         for fact, among in facts:
-            p = fact.p * len(facts)
+            p = fact[0] * len(facts)
             if best is None or p < best[0]:
                 best = p, fact, among
     if best is None or (p := best[0] * used * looked) > LEVEL:
         return None
-    what, assumption = best[1].told()
+    what, assumption = best[1][1]()
     what += f" (of {best[2]})" if best[2] else ""
     return Doubt(
         first=f"The labels decide nothing, because they were not drawn at random: {what}.",
@@ -168,34 +180,29 @@ def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
 def _by_part(look: Look) -> Iterator[tuple[Look, str]]:
     """Yield the parts in which some rows have a label and some have none."""
     part = np.zeros(len(look.known), np.int64) if look.part is None else look.part
-    counts = np.ones(len(look.known)) if look.counts is None else look.counts
     for k in np.unique(part[look.known]).tolist():
-        mine = (part == k) & (counts > 0)
-        known = look.known[mine]
-        if known.any() and not known.all():
-            own = replace(look, codes=look.codes[mine], known=known, counts=counts[mine], part=None)
+        own = replace(look.take((part == k) & (look.weights > 0)), part=None)
+        if own.known.any() and not own.known.all():
             yield own, look.parts[k] if len(look.parts) > 1 else ""
 
 
 def _tail(seen: float, whole: float, held: float, draws: float) -> float:
     """Return the two-sided p-value of the labels on some rows."""
-    tail = smaller_tail(*(round(float(x)) for x in (seen, whole, held, draws)))
-    return min(1.0, 2 * tail)
+    return min(1.0, 2 * smaller_tail(*(round(float(x)) for x in (seen, whole, held, draws))))
 
 
 # What votes show: what each voter says, and who agrees.
 
 
 def _vote_facts(look: Look) -> Iterator[_Fact]:
-    counts, known = _counts(look), look.known
+    counts, known = look.weights, look.known
     for event, possible, what in _events(look.codes, look.names, look.labels):
         whole, held = counts[possible].sum(), counts[event].sum()
         draws, seen = counts[possible & known].sum(), counts[event & known].sum()
         if 0 < held < whole and 0 < draws < whole:
             # Of two labels both are as telling; "says b on all" is easier to read than "a on none".
             tail = _tail(seen, whole, held, draws) * (1 + 1e-9 * (seen * whole < held * draws))
-            shares = float(seen / draws), float(held / whole)
-            yield _Fact(tail, partial(_vote_told, what, *shares))
+            yield tail, partial(_vote_told, what, float(seen / draws), float(held / whole))
 
 
 def _vote_told(what: str, drawn: float, everywhere: float) -> tuple[str, str]:
@@ -227,21 +234,16 @@ def _events(
 
 
 def _order_facts(look: Look) -> Iterator[_Fact]:
-    rows, labels, first = _grouped(look)
-    ends = np.cumsum(rows)
+    rows, labels, _ = _grouped(look)
     n, m = float(rows.sum()), float(labels.sum())
     if not 0 < m < n:
         return
-    held = np.flatnonzero(labels)
+    ends, held = np.cumsum(rows), np.flatnonzero(labels)
     low, high = int(held[0]), int(held[-1])
     width = float(ends[high] - ends[low] + rows[low])
-    ways = np.logaddexp(
-        math.log(max(n - width, 1e-300)) + _log_ways(width - 1, m - 1), _log_ways(width, m)
-    )
-    yield _Fact(  # (LD1)
-        min(1.0, math.exp(ways - _log_ways(n, m))),
-        partial(_order_told, look, (low, high), ends, (m, m), first),
-    )
+    spans = _log_ways(width - 1, m - 1) + math.log(max(n - width, 1e-300))
+    ways = np.logaddexp(spans, _log_ways(width, m)) - _log_ways(n, m)
+    yield min(1.0, math.exp(ways)), partial(_order_told, look, (low, high), m)  # (LD1)
     if len(rows) < _BINS:
         return
 
@@ -250,41 +252,34 @@ def _order_facts(look: Look) -> Iterator[_Fact]:
     for size in (8, 4, 2, 1):
         for k in range(0, _BINS, size):
             own = np.flatnonzero((bins >= k) & (bins < k + size))
-            inside = float(rows[own].sum()) if own.size else 0.0
+            inside, seen = float(rows[own].sum()), float(labels[own].sum())
             if 0 < inside < n:
-                seen = float(labels[own].sum())
-                span = int(own[0]), int(own[-1])
-                yield _Fact(
-                    _tail(seen, n, inside, m),
-                    partial(_order_told, look, span, ends, (seen, m), first),
-                )
+                told = partial(_order_told, look, (int(own[0]), int(own[-1])), seen)
+                yield _tail(seen, n, inside, m), told
 
 
-def _order_told(
-    look: Look, span: tuple[int, int], ends: Floats, seen: tuple[float, float], first: Ints
-) -> tuple[str, str]:
-    before = float(ends[span[0] - 1]) if span[0] else 0.0
-    some = f"all {count(round(seen[1]))}" if seen[0] == seen[1] else _of(*seen)
-    are = "is" if seen[0] == 1 else "are"
+def _order_told(look: Look, span: tuple[int, int], seen: float) -> tuple[str, str]:
+    rows, labels, codes = _grouped(look)
+    before, last, n = (float(rows[:k].sum()) for k in (span[0], span[1] + 1, len(rows)))
+    some = _some(seen, float(labels.sum()))
     if not look.names:
-        where = f"on rows {count(round(before) + 1)} to {count(round(ends[span[1]]))}"
-        return f"{some} {are} {where} of {count(round(ends[-1]))}", "the table is in random order"
-    cells = [look.labels[int(first[place])] for place in span]
-    share = percent((float(ends[span[1]]) - before) / float(ends[-1]))
-    where = f"on rows with {look.names[0]!r} from {_written(cells[0])} to {_written(cells[1])}"
+        where = f"on rows {count(round(before) + 1)} to {count(round(last))} of {count(round(n))}"
+        return f"{some} {where}", "the table is in random order"
+    low, high = (look.labels[int(codes[k])] for k in span)
+    low, high = (f"{one:g}" if isinstance(one, float) else one for one in (low, high))
+    where = f"{look.names[0]!r} from {low} to {high}, which are {percent((last - before) / n)}"
     return (
-        f"{some} {are} {where}, which are {share} of the table",
+        f"{some} on rows with {where} of the table",
         f"nothing changes with {look.names[0]!r}",
     )
 
 
-def _of(seen: float, draws: float) -> str:
-    some = "none" if not seen else f"only {count(round(seen))}" if 2 * seen < draws else ""
-    return f"{some or count(round(seen))} of {count(round(draws))}"
-
-
-def _written(cell: Any) -> str:
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+def _some(seen: float, draws: float) -> str:
+    """Return how many of the labels, with the verb."""
+    if seen == draws:
+        return f"all {count(round(draws))} are"
+    few = "none" if not seen else f"{'only ' * (2 * seen < draws)}{count(round(seen))}"
+    return f"{few} of {count(round(draws))} {'is' if seen == 1 else 'are'}"
 
 
 # What a column shows: a value with too few or too many labels, and groups without any.
@@ -296,38 +291,24 @@ def _column_facts(look: Look) -> Iterator[_Fact]:
     if len(rows) < 2 or not 0 < m < n:
         return
     for place in np.argsort(-rows, kind="stable")[:_MOST_PARTS].tolist():
-        yield _Fact(
-            _tail(labels[place], n, rows[place], m),
-            partial(
-                _slice_told,
-                look,
-                int(values[place]),
-                (float(labels[place]), m),
-                float(rows[place]) / n,
-            ),
-        )
+        value, held, seen = look.labels[int(values[place])], float(rows[place]), labels[place]
+        told = partial(_slice_told, look.names[0], value, _some(float(seen), m), held / n)
+        yield _tail(float(seen), n, held, m), told
     if len(rows) >= 5:
         empty = labels == 0
-        share = float(rows[empty].sum()) / n
-        yield _Fact(
-            _empty_chance(rows, m, int(empty.sum())),
-            partial(_group_told, look.names[0], int((~empty).sum()), len(rows), share),
-        )
+        groups, share = (int((~empty).sum()), len(rows)), float(rows[empty].sum()) / n
+        told = partial(_group_told, look.names[0], groups, share)
+        yield _empty_chance(rows, m, int(empty.sum())), told
 
 
-def _slice_told(look: Look, value: int, seen: tuple[float, float], share: float) -> tuple[str, str]:
-    name = look.names[0]
-    some = "all" if seen[0] == seen[1] else _of(*seen)
+def _slice_told(name: str, value: object, some: str, share: float) -> tuple[str, str]:
+    where = f"{name!r} {value}, which are {percent(share)} of the table"
+    return f"{some} on rows with {where}", f"{name!r} makes no difference"
+
+
+def _group_told(name: str, groups: tuple[int, int], share: float) -> tuple[str, str]:
     return (
-        f"{some} {'is' if seen[0] == 1 else 'are'} on rows with {name!r} {look.labels[value]},"
-        f" which are {percent(share)} of the table",
-        f"{name!r} makes no difference",
-    )
-
-
-def _group_told(name: str, labelled: int, groups: int, share: float) -> tuple[str, str]:
-    return (
-        f"they are on {count(labelled)} of the {count(groups)} different {name!r}, and"
+        f"they are on {count(groups[0])} of the {count(groups[1])} different {name!r}, and"
         f" {percent(share)} of the rows belong to the others",
         f"rows are alike whatever their {name!r}",
     )
@@ -365,19 +346,14 @@ def _log_ways(n: float, k: float) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-def _counts(look: Look) -> Floats:
-    return np.ones(len(look.known)) if look.counts is None else look.counts
-
-
 def _grouped(look: Look) -> tuple[Floats, Floats, Ints]:
     """Return rows and labels of each code that occurs, in their order, and the codes."""
     says = look.codes[:, 0] >= 0
     codes, place = np.unique(look.codes[says, 0], return_inverse=True)
-    counts = _counts(look)[says]
-    rows = np.bincount(place, weights=counts, minlength=len(codes)).astype(np.float64)
-    held = counts * look.known[says]
-    labels = np.bincount(place, weights=held, minlength=len(codes)).astype(np.float64)
-    return rows, labels, codes.astype(np.int64)
+    counts = look.weights[says]
+    both = (counts, counts * look.known[says])
+    rows, labels = (np.bincount(place, weights=x, minlength=len(codes)) for x in both)
+    return rows.astype(np.float64), labels.astype(np.float64), codes.astype(np.int64)
 
 
 _FACTS: dict[Kind, Callable[[Look], Iterator[_Fact]]] = {
@@ -503,24 +479,22 @@ _MOST_LABELS = 20
 _MOST_TRUTHS = 1_000
 """Different cells from which the truth holds no labels."""
 
-_MOST_COLUMNS = 24
-_GLANCE = 100_000
-_MOST_VOTERS = 40
-_NUMBERS_OF_ROLES = ("item", "time", "score", "confidence", "covariate")
+_MOST_COLUMNS, _MOST_VOTERS = 24, 40
+_LOOKED = 100_000
+"""Rows by which a column is taken for an order, or for groups."""
+
+_ORDERS = ("item", "time", "score", "confidence", "covariate")
 
 
 def _looks(data: Data, speaks: str) -> list[Look]:
     if isinstance(data.held, Table):
         return _row_looks(data, data.held, speaks) if data.n_rows <= _MOST_ROWS else []
-    roles, votes = data.roles, _voters(data)
-    truth = str(roles.truth)
-    counted = data.counted(truth, *votes)
-    if counted is None:
+    counted = data.counted(str(data.roles.truth), *_voters(data))
+    if counted is None or counted.weighted or not _voters(data):
         return []
-    looks = _counted_looks(data, counted, votes, speaks)
-    if data.beside is not None and speaks == "all":
-        looks += _looks_beside(data, looks)
-    return looks
+    votes = _counted_votes(data, counted)
+    looks = _vote_looks(votes, speaks)
+    return [*looks, *_counted_columns(data, counted, votes)] if speaks == "all" else looks
 
 
 def _voters(data: Data) -> tuple[str, ...]:
@@ -534,114 +508,74 @@ def _is_label(data: Data, labels: Sequence[Any]) -> Bools:
     return np.array([not (is_missing(x, silent) or is_no_answer(x)) for x in labels], bool)
 
 
-def _counted_looks(data: Data, tally: Tally, votes: tuple[str, ...], speaks: str) -> list[Look]:
-    """Return the looks at counts: the votes, and every other column that was counted."""
-    roles = data.roles
-    truth = str(roles.truth)
-    system = [roles.system] if roles.system in tally.names else []
-    names = [truth, *votes, *(name for name in system if name is not None)]
-    if tally.weighted or not votes:
-        return []
-    held = tally.marginal(names)
-    known = _is_label(data, held.labels[truth])[held.codes[:, 0]]
+def _counted_votes(data: Data, tally: Tally) -> Look:
+    """Return the votes of a tally."""
+    truth, votes, system = str(data.roles.truth), _voters(data), data.roles.system
+    systems = [system] if system in tally.names and system is not None else []
+    held = tally.marginal([truth, *votes, *systems])
     place: dict[str, int] = {}
-    codes = np.empty((len(held.codes), len(votes)), np.int64)
-    for j, name in enumerate(votes):
+    columns = []
+    for j, name in enumerate(votes, start=1):
         own = [
             -1 if is_missing(one) else place.setdefault(str(one), len(place))
             for one in held.labels[name]
         ]
-        codes[:, j] = np.array(own, np.int64)[held.codes[:, 1 + j]]
-    part = held.codes[:, -1].astype(np.int64) if system else np.zeros(len(codes), np.int64)
-    parts = tuple(map(str, held.labels[names[-1]])) if system else ()
-    counts = np.asarray(held.counts, np.float64)
-    looks = _vote_looks(votes, codes, list(place), _Rows(known, part, parts, counts), speaks)
-    for name in tally.names if speaks == "all" else ():
-        if name not in roles.columns() or name == roles.by:
-            own_tally = tally.marginal([truth, name])
-            own_known = _is_label(data, own_tally.labels[truth])[own_tally.codes[:, 0]]
-            words = own_tally.labels[name]
-            cells = np.array(
-                [-1 if is_missing(one) else k for k, one in enumerate(words)], np.int64
-            )
-            rows = _Rows(own_known, None, (), np.asarray(own_tally.counts, np.float64))
-            looks += _column_look(name, cells[own_tally.codes[:, 1]], words, rows)
+        columns.append(np.array(own, np.int64)[held.codes[:, j]])
+    return Look(
+        kind="votes",
+        names=votes,
+        codes=np.stack(columns, axis=1),
+        labels=list(place),
+        known=_is_label(data, held.labels[truth])[held.codes[:, 0]],
+        counts=np.asarray(held.counts, np.float64),
+        part=held.codes[:, -1].astype(np.int64) if systems else None,
+        parts=tuple(map(str, held.labels[systems[0]])) if systems else (),
+    )
+
+
+def _counted_columns(data: Data, tally: Tally, votes: Look) -> list[Look]:
+    """Return what else was counted, and what a service knows beside its counts."""
+    truth, roles, looks = str(data.roles.truth), data.roles, []
+    cells: dict[str, list[tuple[Any, int, int]]] = {}
+    for name in set(tally.names) - (set(roles.columns()) - {roles.by}):
+        held = tally.marginal([truth, name])
+        known = _is_label(data, held.labels[truth])[held.codes[:, 0]]
+        for code, label in enumerate(held.labels[name]):
+            own = held.codes[:, 1] == code
+            n, k = held.counts[own].sum(), held.counts[own & known].sum()
+            cells.setdefault(name, []).append((label, int(n), int(k)))
+    if data.beside is not None:
+        taken = roles.columns("by", "system")
+        cells |= {name: [*own] for name, own in data.beside.parts.items() if name not in taken}
+    for name, own_cells in sorted(cells.items()):
+        codes = np.repeat([k if one[0] is not None else -1 for k, one in enumerate(own_cells)], 2)
+        counts = np.array([x for _, n, k in own_cells for x in (n - k, k)], np.float64)
+        known = np.tile([False, True], len(own_cells))
+        rows = replace(votes, known=known, counts=counts, part=None, parts=())
+        look = rows.of("column", (name,), codes, [one[0] for one in own_cells])
+        looks += [] if _is_written_by_labelling(look) else [look]
+    if data.beside is not None and data.beside.labelled is not None:
+        # Three places in the order: before the first label, between the ends, after the last.
+        first, last = data.beside.labelled
+        m, n = float(votes.weights[votes.known].sum()), float(votes.weights.sum())
+        block = np.array([first - 1.0, m, last - first + 1 - m, n - last])
+        known = np.array([False, True, False, False])
+        rows = replace(votes, known=known, counts=block, part=None, parts=())
+        looks.append(rows.of("order", (), np.array([0, 1, 1, 2]), ()))
     return looks
 
 
-def _looks_beside(data: Data, looks: Sequence[Look]) -> list[Look]:
-    """Return the looks at what a service knows beside its counts: slices, and where labels stand."""
-    found: list[Look] = []
-    beside = data.beside
-    if beside is None:
-        return found
-    for name, cells in beside.parts.items():
-        if name in data.roles.columns("by", "system"):
-            continue
-        codes = np.repeat([k if one[0] is not None else -1 for k, one in enumerate(cells)], 2)
-        counts = np.array([x for _, n, k in cells for x in (n - k, k)], np.float64)
-        rows = _Rows(np.tile([False, True], len(cells)), None, (), counts)
-        found += _column_look(name, codes, [one[0] for one in cells], rows)
-    if beside.labelled is not None and looks:
-        votes = looks[0]
-        counts = np.ones(len(votes.known)) if votes.counts is None else votes.counts
-        m, n = float(counts[votes.known].sum()), float(counts.sum())
-        first, last = beside.labelled
-        # Three places in the order: before the first label, between the ends, after the last.
-        block = [first - 1.0, m, last - first + 1 - m, n - last]
-        known = np.array([False, True, False, False])
-        codes = np.array([[0], [1], [1], [2]])
-        found.append(
-            Look(
-                kind="order", names=(), codes=codes, labels=(), known=known, counts=np.array(block)
-            )
-        )
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Which rows have a label, and the parts that they belong to."""
-
-    known: Bools
-    part: Ints | None
-    parts: tuple[str, ...]
-    counts: Floats | None = None
-
-    def take(self, keep: Any) -> _Rows:
-        part = None if self.part is None else self.part[keep]
-        counts = None if self.counts is None else self.counts[keep]
-        return _Rows(self.known[keep], part, self.parts, counts)
-
-    def look(self, kind: Kind, names: tuple[str, ...], codes: Ints, labels: Labels) -> Look:
-        held = codes if codes.ndim == 2 else codes[:, None]
-        return Look(
-            kind=kind,
-            names=names,
-            codes=held,
-            labels=labels,
-            known=self.known,
-            counts=self.counts,
-            part=self.part,
-            parts=self.parts,
-        )
-
-
-def _vote_looks(
-    names: tuple[str, ...], codes: Ints, labels: Sequence[Any], rows: _Rows, speaks: str
-) -> list[Look]:
+def _vote_looks(votes: Look, speaks: str) -> list[Look]:
     """Return the look at the votes: as labels, or, where they are many numbers, as orders."""
-    if speaks == "disagreements":
-        apart = _needed(codes, rows)
-        codes, rows = codes[apart], rows.take(apart)
-    if len(labels) <= _MOST_LABELS:
-        return [rows.look("votes", names, codes, labels)]
-    numbers = [_number(one) for one in labels]
-    if any(math.isnan(one) for one in numbers):
-        return [rows.look("votes", names, codes, ())]
+    votes = votes.take(_needed(votes)) if speaks == "disagreements" else votes
+    if len(votes.labels) <= _MOST_LABELS:
+        return [votes]
+    numbers = np.array([_number(one) for one in votes.labels])
+    if np.isnan(numbers).any():
+        return [replace(votes, labels=())]
     values, rank = np.unique(numbers, return_inverse=True)
-    ranks = np.append(rank, -1).astype(np.int64)
-    return [rows.look("order", (name,), ranks[codes[:, j]], values) for j, name in enumerate(names)]
+    ranks = np.append(rank, -1).astype(np.int64)[votes.codes]
+    return [votes.of("order", (name,), ranks[:, j], values) for j, name in enumerate(votes.names)]
 
 
 def _number(cell: Any) -> float:
@@ -651,209 +585,159 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _needed(codes: Ints, rows: _Rows) -> Bools:
+def _needed(votes: Look) -> Bools:
     """Say which rows are looked at where labels are needed only where voters disagree.
 
     All rows, if labels are as frequent where they agree: more rows show more. None, if every
     disagreement has a label, because these determine the difference.
     """
-    counts = np.ones(len(codes)) if rows.counts is None else rows.counts
+    codes, counts, known = votes.codes, votes.weights, votes.known
     least = np.where(codes >= 0, codes, np.iinfo(np.int64).max).min(axis=1)
     apart = np.asarray((codes >= 0).any(axis=1) & (codes.max(axis=1) > least) & (counts > 0))
-    if rows.known[apart].all():
+    if known[apart].all():
         return np.zeros(len(codes), bool)
-    parts = apart & rows.known, counts > 0, apart, rows.known
-    alike = _tail(*(float(counts[one].sum()) for one in parts)) > 0.05
+    rows = apart & known, counts > 0, apart, known
+    alike = _tail(*(float(counts[one].sum()) for one in rows)) > 0.05
     return np.asarray(counts > 0) if alike else apart
 
 
-def _column_look(name: str, codes: Ints, labels: Sequence[Any], rows: _Rows) -> list[Look]:
-    """Return the look at a column, unless labelling itself wrote it.
+def _is_written_by_labelling(look: Look) -> bool:
+    """Say whether a column was filled when people labelled: who did, how long it took, is it done.
 
-    A column that is blank, or always says the same, on all rows without a label was filled when
-    people labelled: who labelled, how long it took, whether it is done. Two different words may
-    still be two slices.
+    It is blank, or always says the same, on all rows without a label. Two words may be two slices.
     """
-    counts = np.ones(len(codes)) if rows.counts is None else rows.counts
-    without = np.unique(codes[~rows.known & (counts > 0)])
-    if len(without) == 1:
-        labelled = np.unique(codes[rows.known & (counts > 0)])
-        words = [labels[k] for k in (*without, *labelled) if k >= 0]
-        flags = as_pass_fail(words) is not None or all(isinstance(x, bool | int) for x in words)
-        if without[0] < 0 or len(labelled) != 1 or flags:
-            return []
-    return [rows.look("column", (name,), codes.astype(np.int64), labels)]
+    codes = look.codes[:, 0]
+    without = np.unique(codes[~look.known & (look.weights > 0)])
+    labelled = np.unique(codes[look.known & (look.weights > 0)])
+    if len(without) > 1 or without[0] < 0 or len(labelled) != 1:
+        return len(without) == 1
+    words = [look.labels[k] for k in (*without, *labelled) if k >= 0]
+    return as_pass_fail(words) is not None or all(isinstance(x, bool | int) for x in words)
 
 
 def _row_looks(data: Data, table: Table, speaks: str) -> list[Look]:
     """Return the looks at a table: votes, the order of rows, and every column without a role."""
-    rows, keep, truth = _labelled_rows(data, table) or (None, None, None)
-    if rows is None or keep is None or truth is None or rows.known.all() or not rows.known.any():
+    held = _labelled_rows(data, table)
+    if held is None:
         return []
-    votes = _voters(data)
+    votes, keep, truth = held
     looks = []
-    if votes:
-        coded = data.words(*votes)
-        codes = coded.codes[keep].astype(np.int64)
+    if votes.names:
         if speaks == "disagreements":
-            apart = _needed(codes, rows)
-            codes, keep, rows, truth = codes[apart], keep[apart], rows.take(apart), truth[apart]
-            if not rows.known.any():
-                return []
-        looks = _vote_looks(votes, *_patterns(codes, rows, coded.labels), "all")
-    place = np.arange(len(rows.known))
-    in_order = rows.look("order", (), place, place)
-    is_sorted = _was_sorted_by(truth, rows.known)
-    for name, values, is_time in _orders(data, table):
-        here = values[keep]
-        says = ~np.isnan(here)
-        if len(np.unique(here[says & ~rows.known])) < 2:
-            continue  # labelling itself wrote it, as in `_column_look`
-        if _has_two_orders(here, rows.known):
+            apart = _needed(votes)
+            votes, keep, truth = votes.take(apart), keep[apart], truth[apart]
+        part = np.zeros(len(keep), np.int64) if votes.part is None else votes.part
+        whole = np.column_stack((votes.codes, votes.known.astype(np.int64), part))
+        if not votes.known.any():
+            return []
+        # Rows with equal votes are counted: a sum per pattern takes less than one per row.
+        first, counts, _ = distinct_rows(whole, int(whole.max(initial=0)) + 1)
+        looks = _vote_looks(replace(votes.take(first), counts=counts), "all")
+    place = np.arange(len(keep))
+    is_sorted = _was_sorted_by(truth[votes.known])
+    for name, kind, codes, labels in _columns(data, table):
+        look = votes.of(kind, (name,), codes[keep], labels)
+        if _is_written_by_labelling(look):
+            continue
+        if kind == "order" and _has_two_orders(look):
             # Either the table was sorted by having a label, or labelling changed this column.
-            if not _is_block(rows.known):
+            if np.abs(np.diff(look.known.astype(np.int8))).sum() > 1:
                 continue
             is_sorted = True
-        cells, codes = np.unique(here[says], return_inverse=True)
-        shown = cells.astype("datetime64[s]") if is_time else cells
-        looks.append(rows.take(says).look("order", (name,), codes, shown))
-    for name, codes, labels in _columns(data, table):
-        looks += _column_look(name, codes[keep], labels, rows)
-    return looks if is_sorted else [*looks, in_order]
+        looks.append(look)
+    return looks if is_sorted else [*looks, votes.of("order", (), place, place)]
 
 
-def _patterns(codes: Ints, rows: _Rows, labels: Sequence[Any]) -> tuple[Ints, Sequence[Any], _Rows]:
-    """Return rows with equal votes, labelled or not, once, with their counts."""
-    part = np.zeros(len(codes), np.int64) if rows.part is None else rows.part
-    whole = np.column_stack((codes, rows.known.astype(np.int64), part))
-    first, counts, _ = distinct_rows(whole, int(whole.max(initial=0)) + 1)
-    return codes[first], labels, replace(rows.take(first), counts=counts)
-
-
-def _labelled_rows(data: Data, table: Table) -> tuple[_Rows, Ints, Ints] | None:
-    """Return which items have a label, the row of each, and its label as a number.
+def _labelled_rows(data: Data, table: Table) -> tuple[Look, Ints, Ints] | None:
+    """Return the votes of all items, the row of each, and its label as a number.
 
     Rows of one item (and system) are labelled together, and so are clusters that are labelled as a
     whole: each counts once.
     """
-    roles = data.roles
+    roles, votes = data.roles, _voters(data)
     truth = roles.truth
     if truth is None or truth not in table.columns:
         return None
-    name = identifier(truth)
-    [(different,)] = table.query(f"select count(distinct {name}) from rows")
-    if different >= _MOST_TRUTHS:
+    [(different,)] = table.query(f"select count(distinct {identifier(truth)}) from rows")
+    coded = data.words(truth) if different < _MOST_TRUTHS else None
+    if coded is None:
         return None
-    coded = data.words(truth)
     known = np.append(_is_label(data, coded.labels), False)[coded.codes[:, 0]]
     if known.all() or not known.any():
         return None
-    part = np.zeros(len(known), np.int64)
-    parts: tuple[str, ...] = ()
+    said = data.words(*votes) if votes else coded
+    codes = said.codes.astype(np.int64)
+    rows = Look(kind="votes", names=votes, codes=codes, labels=said.labels, known=known)
     systems = [one for one in (roles.system, *roles.systems) if one in table.columns]
     if systems:
         told = data.words(*systems)
         first, _, place = distinct_rows(told.codes, len(told.labels))
-        part = place.astype(np.int64)
         words = (*told.labels, None)
         parts = tuple(" and ".join(str(words[k]) for k in row) for row in told.codes[first])
-    rows, keep = _Rows(known, part, parts), np.arange(len(known))
+        rows = replace(rows, part=place.astype(np.int64), parts=parts)
+    keep = np.arange(len(known))
     if roles.item is not None and len(known) <= 1_000_000:
         rows, keep = _once(rows, keep, data.groups(roles.item))
     if roles.cluster is not None:
         groups = data.groups(roles.cluster)[keep]
         size, held = np.bincount(groups + 1), np.bincount(groups + 1, weights=rows.known)
-        if np.isin(held, (0,)).any() and ((held == 0) | (held == size)).all():
+        if ((held == 0) | (held == size)).all():
             rows, keep = _once(rows, keep, groups)
     return rows, keep, coded.codes[keep, 0]
 
 
-def _once(rows: _Rows, keep: Ints, groups: NDArray[Any]) -> tuple[_Rows, Ints]:
+def _once(rows: Look, keep: Ints, groups: NDArray[Any]) -> tuple[Look, Ints]:
     """Return each group of each part once; it has a label if one of its rows has."""
-    part = np.zeros(len(groups), np.int64) if rows.part is None else rows.part
+    part = 0 if rows.part is None else rows.part
     keys = np.where(groups < 0, -1 - np.arange(len(groups)), part * (len(groups) + 1) + groups)
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     if len(first) == len(groups):
         return rows, keep
-    known = np.bincount(place, weights=rows.known) > 0
-    order = np.argsort(first)
+    known, order = np.bincount(place, weights=rows.known) > 0, np.argsort(first)
     return replace(rows.take(first[order]), known=known[order]), keep[first[order]]
 
 
-def _was_sorted_by(truth: Ints, known: Bools) -> bool:
+def _was_sorted_by(labels: Ints) -> bool:
     """Say whether the labels stand in a block because the table was sorted by them."""
-    labels, sizes = np.unique(truth[known], return_counts=True)
-    changes = int((np.diff(truth[known]) != 0).sum())
-    return len(labels) > 1 and sizes.min() >= 3 and changes == len(labels) - 1
+    _, sizes = np.unique(labels, return_counts=True)
+    return len(sizes) > 1 and sizes.min() >= 3 and (np.diff(labels) != 0).sum() == len(sizes) - 1
 
 
-def _has_two_orders(values: Floats, known: Bools) -> bool:
+def _has_two_orders(look: Look) -> bool:
     """Say whether rows with a label are in order, and rows without, but not all together."""
-    return not _ascends(values) and _ascends(values[known]) and _ascends(values[~known])
+    codes, known = look.codes[:, 0], look.known
+    parts = (codes[(codes >= 0) & one] for one in (codes >= 0, known, ~known))
+    steps = [np.diff(one) for one in parts]
+    whole, with_label, without = (bool((x >= 0).all() or (x <= 0).all()) for x in steps)
+    return not whole and with_label and without
 
 
-def _ascends(values: Floats) -> bool:
-    steps = np.diff(values[~np.isnan(values)])
-    return bool((steps >= 0).all() or (steps <= 0).all())
-
-
-def _is_block(known: Bools) -> bool:
-    return int(np.abs(np.diff(known.astype(np.int8))).sum()) == 1
-
-
-def _free(data: Data, table: Table, besides: Sequence[str]) -> list[str]:
-    """Return the first columns without a role, and those of the roles *besides*."""
-    kept = data.roles.columns(*besides)
-    used = set(data.roles.columns()) - set(kept)
-    free = [name for name in table.columns if name not in used and name not in kept]
-    return [*(name for name in kept if name in table.columns), *free][:_MOST_COLUMNS]
-
-
-def _different(table: Table, names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return how many different cells each column has, of how many that are not blank."""
-    if not names:
-        return []
-    parts = ", ".join(f"count(distinct {identifier(n)}), count({identifier(n)})" for n in names)
-    [found] = table.query(f"select {parts} from (select * from rows limit {_GLANCE})")
-    return list(zip(found[::2], found[1::2], strict=True))
-
-
-def _orders(data: Data, table: Table) -> Iterator[tuple[str, Floats, bool]]:
-    """Yield the columns of times and of many different numbers, NaN where blank."""
-    names = _free(data, table, _NUMBERS_OF_ROLES)
-    kinds = table.kinds
-    for name, (different, cells) in zip(names, _different(table, names), strict=True):
-        cell, kind = identifier(name), kinds[name]
-        if different < _BINS or kind == "boolean":
-            continue
+def _columns(data: Data, table: Table) -> Iterator[tuple[str, Kind, Ints, Labels]]:
+    """Yield the columns without a role: as orders (times, many numbers) and as repeated values."""
+    roles, kinds = data.roles, table.kinds
+    used = set(roles.columns()) - set(roles.columns("by", *_ORDERS))
+    names = [name for name in table.columns if name not in used][:_MOST_COLUMNS]
+    cells = [identifier(name) for name in names]
+    few = f"(select * from rows limit {_LOOKED})"
+    counts = ", ".join(f"count(distinct {cell}), count({cell})" for cell in cells)
+    [found] = table.query(f"select {counts} from {few}") if names else [()]
+    for name, cell, different, filled in zip(names, cells, found[::2], found[1::2], strict=True):
+        kind, is_free = kinds[name], name not in roles.columns(*_ORDERS)
+        if is_free and kind not in ("other", "float") and filled >= 2 * different >= 4:
+            coded = data.words(name)
+            yield name, "column", coded.codes[:, 0].astype(np.int64), coded.labels
+        ways = [f"try_cast({cell} as bigint)::double", f"epoch(try_cast({cell} as timestamp))"]
         if kind in ("integer", "float"):
-            if different > _MOST_PARTS or different == cells:
-                yield name, _floats(table, f"try_cast({cell} as double)"), False
-            continue
-        ways = (f"try_cast({cell} as bigint)::double", f"epoch(try_cast({cell} as timestamp))")
-        for way in ways:
-            [(read,)] = table.query(
-                f"select count({way}) from (select * from rows limit {_GLANCE})"
-            )
-            if read == cells:
-                yield name, _floats(table, way), way == ways[1]
+            ways = [f"{cell}::double"] if different > _MOST_PARTS or different == filled else []
+        for way in ways if different >= _BINS and kind != "boolean" else ():
+            [(read,)] = table.query(f"select count({way}) from {few}")
+            if read == filled:
+                column = table.arrow(f"select {way} as x from rows")["x"]
+                values, codes = np.unique(column.to_numpy(), return_inverse=True)
+                codes = np.where(np.isnan(values), -1, np.arange(len(values)))[codes]
+                shown = values.astype("datetime64[s]") if "epoch" in way else values
+                yield name, "order", codes.astype(np.int64), shown
                 break
-
-
-def _floats(table: Table, cell: str) -> Floats:
-    column = table.arrow(f"select {cell} as x from rows")["x"]
-    return np.asarray(column.to_numpy(), np.float64)
-
-
-def _columns(data: Data, table: Table) -> Iterator[tuple[str, Ints, Sequence[Any]]]:
-    """Yield the columns whose values repeat: codes of their rows, and the values."""
-    names = _free(data, table, ("by",))
-    kinds = table.kinds
-    for name, (different, cells) in zip(names, _different(table, names), strict=True):
-        if kinds[name] in ("other", "float") or different < 2 or cells < 2 * different:
-            continue
-        coded = data.words(name)
-        yield name, coded.codes[:, 0].astype(np.int64), coded.labels
 
 
 # A truth that was copied from a voter, or made with it in view.
@@ -863,100 +747,58 @@ _LEAST_COPIES = 30
 """Rows with a label and an answer below which equal columns say little."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CopiedTruth:
-    """A column that the truth equals on every labelled row.
-
-    Parameters
-    ----------
-    truth, column
-        The truth and the column.
-    rows
-        How many rows have both.
-    other, agreement
-        The next best column, and on which share of its labelled rows it equals the truth.
-    """
-
-    truth: str
-    column: str
-    rows: int
-    other: str
-    agreement: float
-
-
-def copied_truth(counts: AnswerCounts) -> CopiedTruth | None:
-    """Return the column that the truth may have been copied from, None if no column stands out.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> table = {"gold": [0, 1] * 40, "gpt": [0, 1] * 40, "claude": [0, 1, 0, 0] * 20}
-    >>> copied_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude")))).column
-    'gpt'
-    """
-    # A column that always says the one label is no copy.
-    if counts.labels < 2 or len(counts.columns) < 2:
-        return None
-    return likely_copy(counts.truth, counts.agreements())
-
-
-def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> CopiedTruth | None:
-    r"""Return the column whose agreement with the truth is too good, given the next best.
+def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | None:
+    r"""Return the column that agrees with the truth too well, and the next best; None if none does.
 
     With *n* labelled rows and a next best column that errs on a share *e* of its rows, a column
     that errs half as often agrees everywhere with probability
 
     .. math:: (1 - e/2)^n .    \tag{CP1}
 
-    Parameters
-    ----------
-    truth
-        The column of true labels.
-    agreements
-        For each column, the rows that have both, and those on which the two are equal.
+    *agreements* are, for each column, the rows that have both and those on which they are equal.
 
     Examples
     --------
-    >>> likely_copy("gold", {"gpt": (61, 61), "claude": (61, 45)}).column
-    'gpt'
-    >>> likely_copy("gold", {"gpt": (61, 61), "claude": (61, 59)}) is None  # easy items
+    >>> copied_from({"gpt": (61, 61), "claude": (61, 45)})
+    ('gpt', 'claude')
+    >>> copied_from({"gpt": (61, 61), "claude": (61, 59)}) is None  # easy items
     True
     """
-    shares = {
-        name: same / rows for name, (rows, same) in agreements.items() if rows >= _LEAST_COPIES
-    }
+    shares = {name: k / n for name, (n, k) in agreements.items() if n >= _LEAST_COPIES}
     whole = [name for name, share in shares.items() if share == 1.0]
     others = {name: share for name, share in shares.items() if share < 1.0}
     if not whole or not others:
         return None
     column = max(whole, key=lambda name: agreements[name][0])
     other = max(others, key=others.__getitem__)
-    rows = agreements[column][0]
-    if (1 - 0.5 * (1 - others[other])) ** rows > LEVEL:  # (CP1)
-        return None
-    return CopiedTruth(truth=truth, column=column, rows=rows, other=other, agreement=others[other])
+    chance = (1 - 0.5 * (1 - others[other])) ** agreements[column][0]  # (CP1)
+    return (column, other) if chance <= LEVEL else None
 
 
 def _copy_doubt(data: Data) -> Doubt | None:
     counts = answer_counts(data)
-    # Readers of a labelling session did not see the votes.
-    copy = copied_truth(counts) if counts is not None and data.session is None else None
-    if copy is None:
+    # Readers of a session did not see the votes; who always says the one label is no copy.
+    if counts is None or data.session is not None or counts.labels < 2:
         return None
+    held = counts.agreements()
+    found = copied_from(held)
+    if found is None:
+        return None
+    truth, (column, other) = counts.truth, found
     same = (
-        f"{copy.truth!r} equals {copy.column!r} on all {count(copy.rows)} rows that have both, while"
-        f" {copy.other!r} equals it on {percent(copy.agreement)}"
+        f"{truth!r} equals {column!r} on all {count(held[column][0])} rows that have both, while"
+        f" {other!r} equals it on {percent(held[other][1] / held[other][0])}"
     )
     return Doubt(
         first=f"The labels decide nothing, because they look like a copy: {same}.",
         seen=same,
         way_out=(
-            f"If {copy.truth!r} was copied from {copy.column!r}, made with it in view, or"
-            f" only rows were kept where {copy.column!r} is right, it says nothing about the errors"
-            f" of {copy.column!r} and makes all others look worse"
+            f"If {truth!r} was copied from {column!r}, made with it in view, or only rows were kept"
+            f" where {column!r} is right, it says nothing about the errors of {column!r} and makes"
+            " all others look worse"
         ),
-        assumption=f"{copy.truth!r} was made without {copy.column!r}",
-        needed=f"labels that were made without {copy.column!r}",
+        assumption=f"{truth!r} was made without {column!r}",
+        needed=f"labels that were made without {column!r}",
     )
 
 
@@ -965,25 +807,31 @@ _LEAST_ROWS, _LEAST_GROUPS, _MOST_TOGETHER = 20, 10, 20_000
 
 def _together_doubt(data: Data, clustered: bool) -> Doubt | None:
     """Return the doubt about rows that belong together, by the first column that shows it."""
-    table, roles = data.held, data.roles
+    table, roles, names = data.held, data.roles, _voters(data)
     declared = roles.cluster or roles.replicate or roles.weight or roles.system or roles.systems
-    if not isinstance(table, Table) or declared or data.n_rows > _MOST_ROWS:
+    if not isinstance(table, Table) or declared or data.n_rows > _MOST_ROWS or len(names) < 2:
         return None
-    names = _voters(data)
-    found = None
-    for column, codes, _ in _columns(data, table) if len(names) > 1 else ():
-        if column == roles.by or len(np.unique(codes)) < _LEAST_GROUPS:
-            continue
-        found = _differences(data, names) if found is None else found
-        values, rows = found
+    values, rows = _differences(data, names)
+    for name, kind, codes, _ in _columns(data, table):
         here = codes[rows] >= 0
         groups = codes[rows][here]
         different = len(np.unique(groups))
-        if here.sum() < max(_LEAST_ROWS, 2 * different) or different < _LEAST_GROUPS:
-            continue
-        effect = belong_together(values[here], groups)
-        if effect is not None:
-            return _alike_doubt(column, (int(here.sum()), different), effect, clustered)
+        many = len(groups) >= max(_LEAST_ROWS, 2 * different) and different >= _LEAST_GROUPS
+        effect = belong_together(values[here], groups) if many and kind == "column" else None
+        if effect is not None and name != roles.by:
+            way_out = f"add --cluster {quote(name)}" if clustered else "keep one row of each"
+            alike = f"rows with the same {name!r} are alike"
+            return Doubt(
+                first=f"The rows decide nothing, because they belong together: {alike}.",
+                seen=(
+                    f"{count(len(groups))} rows have {count(different)} different cells in"
+                    f" {name!r}, and {alike} in who is right: intervals are too narrow, by about"
+                    f" {math.sqrt(effect):.1f} times"
+                ),
+                way_out=f"To count each as one, {way_out}",
+                assumption=f"rows with the same {name!r} are as good as new ones",
+                needed=f"values of {name!r}; {way_out}",
+            )
     return None
 
 
@@ -1000,20 +848,5 @@ def _differences(data: Data, names: tuple[str, ...]) -> tuple[Floats, Ints]:
         return (codes[rows, :-1] == codes[rows, -1:]).astype(np.float64), rows
     numbers = np.array([_number(one) for one in coded.labels])
     if np.isnan(numbers).any():
-        numbers = np.arange(len(numbers), dtype=np.float64) if len(numbers) == 2 else numbers * 0
-    return np.nan_to_num(numbers)[codes[rows]], rows
-
-
-def _alike_doubt(column: str, seen: tuple[int, int], effect: float, clustered: bool) -> Doubt:
-    way_out = f"add --cluster {quote(column)}" if clustered else "keep one row of each"
-    alike = f"rows with the same {column!r} are alike"
-    return Doubt(
-        first=f"The rows decide nothing, because they belong together: {alike}.",
-        seen=(
-            f"{count(seen[0])} rows have {count(seen[1])} different cells in {column!r}, and {alike}"
-            f" in who is right: intervals are too narrow, by about {math.sqrt(effect):.1f} times"
-        ),
-        way_out=f"To count each as one, {way_out}",
-        assumption=f"rows with the same {column!r} are as good as new ones",
-        needed=f"values of {column!r}; {way_out}",
-    )
+        numbers = np.arange(len(numbers), dtype=np.float64) * (len(numbers) == 2)
+    return numbers[codes[rows]], rows
