@@ -20,6 +20,7 @@ from tallystick.table.cautions import ask_about_codes, find_cautions, with_cauti
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
+from tallystick.table.doubts import Doubt, find_doubt, with_doubt
 from tallystick.table.frames import distinct
 from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
@@ -128,6 +129,11 @@ class Question:
     def of_part(self, alpha: float) -> Question:
         """Return what is asked of one slice, at its own level."""
         return replace(self, alpha=alpha)
+
+    @property
+    def labels_speak_for(self) -> str:
+        """For which rows a few labels speak: ``all``, ``disagreements`` or ``none``."""
+        return "all"
 
     def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
         """Return the option that says between what numbers lie, and its value; None for labels."""
@@ -287,20 +293,26 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     question, settled = question.settled(data)
     result = capability.answer(data, question)
     # After the answer, because most cautions need nothing but what it has counted.
-    cautions = find_cautions(
-        data,
-        sliced="by" in capability.reads,
-        sampled=capability.labelling is not None,
-        clustered="cluster" in capability.reads,
-    )
+    # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
+    sampled = capability.labelling is not None or data.roles.old is not None
+    cautions = find_cautions(data, sliced="by" in capability.reads, sampled=sampled)
     result = with_cautions(result, (*doubts, *cautions))
+
+    def doubt(part: Data, looked: int) -> Doubt | None:
+        if not sampled:
+            return None
+        clustered, speaks = "cluster" in capability.reads, question.labels_speak_for
+        return find_doubt(part, speaks=speaks, clustered=clustered, looked=looked)
+
+    result = with_doubt(result, doubt(data, 1))
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))
     result = replace(result, notes=notes)
     if data.roles.by is None or result.slices:
         return result
 
     def ask(part: Data, alpha: float) -> Result:
-        return capability.answer(part, question.of_part(alpha))
+        looked = round(question.alpha / alpha)
+        return with_doubt(capability.answer(part, question.of_part(alpha)), doubt(part, looked))
 
     return replace(result, slices=by_slice(data, ask, alpha=question.alpha))
 

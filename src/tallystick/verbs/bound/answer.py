@@ -47,10 +47,8 @@ from tallystick.verbs.bound.label_models import (
     weighted_majority,
 )
 from tallystick.verbs.bound.labels import (
-    draw_of,
     item_model,
     labelling,
-    with_draw,
     with_session,
     without_truth,
 )
@@ -164,9 +162,7 @@ def _answer(
         result = bound(tally, prediction=roles.prediction[0], **shared)
     if roles.weight is not None or tally.weighted:
         result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
-        return result  # weights are no counts of a draw
-    columns = [*roles.weak, *roles.prediction, *(() if roles.score is None else (roles.score,))]
-    return with_draw(result, draw_of(tally, columns, truth))
+    return result
 
 
 def _with_positive(

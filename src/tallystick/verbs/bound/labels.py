@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.results import Interval, Needed, Sentences
-from tallystick.sampling.estimate import OddDraw, if_drawn, odd_draw
+from tallystick.results import Interval, Needed
 from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes, pass_code
 from tallystick.sampling.label_shares import apart_of, planned_measure
 from tallystick.sampling.label_strata import LabelStrata, stratum_means
@@ -24,59 +22,12 @@ from tallystick.sampling.label_task import (
     votes_task_strata,
 )
 from tallystick.table import Data, Tally, identifier, scan
-from tallystick.table.cells import identity, in_order
 from tallystick.verbs.bound.forward import FloatArray
 from tallystick.verbs.bound.label_models import LabelModel, given
 from tallystick.verbs.bound.question import BoundQuestion
 from tallystick.verbs.bound.result import BoundResult, GoldEstimate
-from tallystick.verbs.bound.selection import SelectResult
 from tallystick.verbs.bound.verdict import ENOUGH, conclude_from_labels
 from tallystick.verbs.bound.weak_votes import WeakTable, row_patterns
-
-Answer = TypeVar("Answer", bound=BoundResult | SelectResult)
-
-
-def draw_of(tally: Tally, columns: Sequence[str], truth: str | None) -> OddDraw | None:
-    """Return what the weak labels and predictions show of a draw that was not random.
-
-    >>> rows = {"h": [1] * 50 + [0] * 50, "w": [0, 1] * 50, "y": [1] * 30 + [None] * 70}
-    >>> draw_of(Tally.of(rows), ["h", "w"], "y").columns
-    ('h',)
-    """
-    if truth is None or truth not in tally.names:
-        return None
-    # One list of labels for all columns, so that equal codes mean equal labels.
-    labels = in_order(
-        label for name in columns for label in tally.labels[name] if label is not None
-    )
-    place = {identity(label): code for code, label in enumerate(labels)}
-    said = [tally.column(name) for name in columns]
-    codes = [
-        [-1 if label is None else place[identity(label)] for label in column] for column in said
-    ]
-    return odd_draw(
-        np.array(codes, dtype=np.int64).T,
-        np.asarray(tally.counts, dtype=np.float64),
-        np.array([label is not None for label in tally.column(truth)], dtype=bool),
-        columns=columns,
-        labels=[str(label) for label in labels],
-    )
-
-
-def with_draw(result: Answer, found: OddDraw | None) -> Answer:
-    """Return the result; labels that were not drawn at random decide nothing, and it says so."""
-    if found is None:
-        return result
-    first = "The labels decide nothing, because they were not drawn at random."
-    return replace(
-        result,
-        verdict=f"{first} {if_drawn(result.verdict)}",
-        sentences=Sentences(answer=first, open=if_drawn(result.verdict)),
-        decision="undecided",
-        needed=Needed(None, "labels on rows drawn at random"),
-        warnings=(found.warning, *result.warnings),
-    )
-
 
 # What to label in order to settle a claim on a classifier: all items, or those it calls positive.
 #

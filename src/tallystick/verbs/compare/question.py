@@ -116,6 +116,11 @@ class CompareQuestion(Question):
         )
 
     @property
+    def labels_speak_for(self) -> str:
+        """A difference needs labels where models disagree; other blanks are given to either."""
+        return "disagreements" if self.blanks == "random" else "none"
+
+    @property
     def settings(self) -> Settings:
         """The settings of the mathematics."""
         passes, _ = split_metric(self.metric)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from tallystick._rng import Rng
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.papers.noisy_judges.baselines import majority_shares
-from tallystick.results import Interval, Needed, Unknown
-from tallystick.sampling.estimate import odd_draw
+from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import Estimates, FewLabels, accuracies, prevalences
 from tallystick.stats.intervals import Intervals
@@ -31,7 +30,6 @@ from tallystick.verbs.judge.leader import Leader, leader_of
 from tallystick.verbs.judge.logical import Logic
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import (
-    Alarm,
     JudgeScore,
     LabelCells,
     LabelScore,
@@ -49,7 +47,6 @@ from tallystick.verbs.judge.verdict import (
     needed_labels,
     opening_with_labels,
 )
-from tallystick.verbs.judge.verdict_methods import draw_alarm, draw_warning
 
 
 def few_labels(
@@ -103,7 +100,7 @@ def few_labels(
     found = label_scores(
         panel, prevalence=prevalence, alpha=alpha, population=population, certified=certified
     )
-    items = item_support(panel, support_by_shares(panel.blind), trusted=not found.alarms)
+    items = item_support(panel, support_by_shares(panel.blind))
     return held_to_range(replace(found, learnt=items.columns), panel, prevalence)
 
 
@@ -144,17 +141,14 @@ def label_scores(
     scores = [_with_logic(score, logic, j, panel.keys, alpha) for j, score in enumerate(scores)]
 
     best = leader_of(found, panel.names, alpha=alpha, rng=rng)
-    alarm = label_draw(panel)
     forecast = labels_needed(panel, found, best, alpha=alpha)
     needed = needed_labels(best, forecast)
-    if alarm is not None:
-        needed = Needed(None, "labels on items drawn at random")
-    told = opening_with_labels(best, scores, n_labels=n_labels, every=every, drawn=alarm is None)
+    told = opening_with_labels(best, scores, n_labels=n_labels, every=every)
     worth = means.labels_worth[found.labels > 0]
     return JudgeResult(
         verdict=told.verdict,
         sentences=told,
-        basis=basis_of(n_labels, alpha) if alarm is None else "",
+        basis=basis_of(n_labels, alpha),
         decision="decided" if needed is None else "undecided",
         needed=needed,
         n_items=round(panel.n),
@@ -163,16 +157,14 @@ def label_scores(
             *((NEW_SAMPLE,) if whom == "new" else ()),
             *((NEVER_RIGHT,) if panel.extras else ()),
         ),
-        warnings=() if alarm is None else (draw_warning(alarm),),
-        alarms=() if alarm is None else (alarm,),
         method="labels, certified" if certified else "labels",
         judges=tuple(scores),
         prevalence=_prevalence(panel, whom, alpha, certified),
         n_labels=n_labels,
         labels_worth=float(np.median(worth)) if worth.size else Unknown("no label has a vote"),
         labels_needed=forecast,
-        leader=None if best is None or alarm is not None else best.name,
-        rivals=() if best is None or alarm is not None else best.rivals,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
         never_true=tuple(map(str, panel.extras)),
         votes=panel.votes,
         population=whom,
@@ -399,29 +391,3 @@ def labels_needed_first(rates: Sequence[float], n: float, *, alpha: float) -> La
     whole = round(n)
     precision = max(1, min(whole, round(free * n / (free + n - 1))))
     return LabelsNeeded(precision=precision, leader=None, left=whole, enough=False)
-
-
-# Were the labelled items drawn at random? Their votes can say no.
-
-
-def label_draw(panel: Panel) -> Alarm | None:
-    """Return an alarm if the labelled items do not look like a random draw from all items.
-
-    See :func:`tallystick.sampling.estimate.odd_draw`.
-
-    >>> from tallystick.table import Tally
-    >>> votes = {"x": [0] * 50 + [1] * 50, "y": [0, 1] * 50, "gold": [0] * 30 + [None] * 70}
-    >>> label_draw(Panel.of(Tally.of(votes), truth="gold")).name
-    'labels were not drawn at random'
-    >>> votes["gold"] = [0, None, None, None, None] * 20
-    >>> label_draw(Panel.of(Tally.of(votes), truth="gold")) is None
-    True
-    """
-    found = odd_draw(
-        panel.codes,
-        panel.counts,
-        panel.truth >= 0,
-        columns=panel.names,
-        labels=[str(label) for label in (*panel.classes, *panel.extras)],
-    )
-    return None if found is None else draw_alarm(found)

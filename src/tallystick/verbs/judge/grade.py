@@ -224,8 +224,7 @@ def _with_items(result: JudgeResult, panel: Panel, found: _Without, rng: Rng) ->
     """Attach what is known of the items of each pattern: calibrated by labels where possible."""
     blind = panel.blind
     given: Support = support_by_shares(blind) if found.model is None else found.model.support
-    drawn = not any(alarm.name == "labels were not drawn at random" for alarm in result.alarms)
-    items = item_support(panel, given, trusted=drawn, rng=rng)
+    items = item_support(panel, given, rng=rng)
     return replace(
         result,
         votes=panel.votes,

@@ -189,9 +189,7 @@ class ItemSupport:
     calibration: CalibrationCheck | None
 
 
-def item_support(
-    panel: Panel, given: Support, *, trusted: bool = True, rng: Rng = 0
-) -> ItemSupport:
+def item_support(panel: Panel, given: Support, *, rng: Rng = 0) -> ItemSupport:
     """Return what is known of the items of every vote pattern.
 
     Parameters
@@ -200,9 +198,6 @@ def item_support(
         Votes with the truth where it is known.
     given
         The support of every pattern of ``panel.blind``.
-    trusted
-        Whether the labels look like a random draw. A calibration by labels that were chosen would
-        be wrong for the other items.
     rng
         For the folds of the check.
 
@@ -217,7 +212,7 @@ def item_support(
     """
     blind = panel.blind
     truth = labels_by_pattern(panel)
-    if truth.sum() < LEAST_LABELS or not trusted or (truth != np.floor(truth)).any():
+    if truth.sum() < LEAST_LABELS or (truth != np.floor(truth)).any():
         level = given.support[np.arange(len(given.consensus)), given.consensus]
         return ItemSupport(
             columns=_placed(blind, given.consensus, "support", level), calibration=None

@@ -101,8 +101,8 @@ class JudgeResult(Result):
     population: str | None = None
     labels_worth: Number = _NO_LABELS
     labels_needed: LabelsNeeded | None = None
-    leader: str | None = None
-    rivals: tuple[str, ...] = ()
+    leader: str | None = field(default=None, metadata={"doubted": None})
+    rivals: tuple[str, ...] = field(default=(), metadata={"doubted": ()})
     agreement: AgreementTable | None = None
     calibration: CalibrationCheck | Unknown = _NO_LABELS
     covariates: tuple[CovariateEffect, ...] = ()

@@ -69,7 +69,7 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
         together.append(planned_measure(task, read, measure, known, alpha=strict)[1])
         scores.append(_score(measure.name, estimate, interval, own, task))
     best = _leader(scores, together)
-    told = opening_with_labels(best, scores, n_labels=read.n, every=False, drawn=True)
+    told = opening_with_labels(best, scores, n_labels=read.n, every=False)
     settled = best is not None and not best.rivals
     return JudgeResult(
         verdict=told.verdict,

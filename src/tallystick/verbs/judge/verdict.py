@@ -101,18 +101,12 @@ def which_is_best(best: Leader, scores: Sequence[JudgeScore]) -> Sentences:
 # -- with labels
 
 
-NOT_DRAWN = (
-    "These labels cannot say how good the judges are, because they were not drawn at random."
-)
-
-
 def opening_with_labels(
     best: Leader | None,
     scores: Sequence[JudgeScore],
     *,
     n_labels: int,
     every: bool,
-    drawn: bool,
 ) -> Sentences:
     """Return the verdict from labels, line by line.
 
@@ -126,16 +120,12 @@ def opening_with_labels(
         Labelled items.
     every
         Whether every vote is labelled: then only new items leave a doubt.
-    drawn
-        Whether the labels look like a random draw.
     """
     if best is None:
         return Sentences(
             answer=f"{count(n_labels)} labels fell on items without votes and say nothing of the"
             " judges."
         )
-    if not drawn:
-        return Sentences(answer=NOT_DRAWN)
     found = which_is_best(best, scores)
     whole = f"All votes are labelled ({count(n_labels)} items): the doubt is about new items."
     parts = (found.contrast, whole if every else "")

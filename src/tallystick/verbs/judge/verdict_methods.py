@@ -10,7 +10,6 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from tallystick.results import Interval, count, percent
-from tallystick.sampling.estimate import OddDraw
 from tallystick.verbs.judge.scores import Alarm, JudgeScore, Number, Range, Share
 from tallystick.verbs.judge.verdict import in_words, rate_of, spread
 
@@ -220,20 +219,6 @@ def repeated_verdict(times: int, same: float, n: int, best: float) -> str:
 
 
 # The alarms and warnings of `judge`: what was seen, and what a reader should do about it.
-
-
-def draw_alarm(found: OddDraw) -> Alarm:
-    """Return the alarm that labelled items were not drawn at random."""
-    return Alarm(
-        name="labels were not drawn at random",
-        proves=f"{found}; intervals from these labels cannot be relied on",
-        does_not_prove="that labels without this alarm were drawn at random",
-    )
-
-
-def draw_warning(alarm: Alarm) -> str:
-    """Return what a reader should do about labels that were not drawn at random."""
-    return f"{alarm.proves}. Draw them at random"
 
 
 def nobody_right(labels: Sequence[str]) -> str:

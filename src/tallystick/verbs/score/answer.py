@@ -28,7 +28,7 @@ from tallystick.results import (
 from tallystick.results.numbers import count
 from tallystick.sampling.label_differences import SessionOrder
 from tallystick.table import Capability, Data, Door, Roles, Tally, answered, slice_labels
-from tallystick.verbs.score.adjust import check_draw, check_mix, covariate_rows, draw_of
+from tallystick.verbs.score.adjust import check_draw, check_mix, covariate_rows
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.judges import (
     Scored,
@@ -72,7 +72,6 @@ from tallystick.verbs.score.verdict import (
     needed_of,
     sentences,
     warnings_of,
-    with_chosen_grades,
     with_other_items,
     without_labels,
 )
@@ -157,7 +156,7 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     if told:
         result = replace(result, notes=(*result.notes, told))
     if draws is None and outputs.n_labels and mix is None:
-        result = with_other_items(with_chosen_grades(result, draw_of(outputs)), outputs)
+        result = with_other_items(result, outputs)
     if draws is None or data.roles.by is None:
         return result
     slice_labels(data)  # refuses more slices than anybody reads
@@ -394,7 +393,6 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
             question,
             systems,
             partial=partial,
-            chosen=None if scored.draws is not None else draw_of(outputs),
             complete=same or board is None,
         ),
         seed=seed_of(question.seed),
@@ -447,7 +445,7 @@ def _without_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
         needed=first_needed(first, outputs.unit),
         n_items=outputs.n,
         assumptions=assumptions(outputs, question, same_items=False),
-        warnings=warnings_of(outputs, question, systems, partial=(), chosen=None, complete=True),
+        warnings=warnings_of(outputs, question, systems, partial=(), complete=True),
         seed=seed_of(question.seed),
         systems=systems,
         pairs=none,

@@ -29,7 +29,7 @@ from tallystick.stats.adverse_binary import AdverseEstimate
 from tallystick.stats.maxt import holm
 from tallystick.table import Data, Label, Table, is_no_answer, is_tie
 from tallystick.table.words import as_word
-from tallystick.verbs.score.adjust import check_draw, draw_of
+from tallystick.verbs.score.adjust import check_draw
 from tallystick.verbs.score.judges import grade_judges
 from tallystick.verbs.score.labelling import SettlePlan, for_precision, settle_plan
 from tallystick.verbs.score.pairs import ranked
@@ -254,7 +254,6 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
         for row in grade_judges(outputs, values, question)
     )
     undecided = not scored or any(not row.settled for row in shown)
-    chosen = draw_of(outputs)
     worth = float(sum(one.found.worth for one in found if one.found is not None))
     return ScoreResult(
         verdict=said.verdict,
@@ -264,7 +263,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
         else first_preferences(rows, outputs.unit),
         n_items=outputs.n,
         assumptions=assumptions(outputs, question, same_items=False),
-        warnings=warnings_of(outputs, question, rows, partial=(), chosen=chosen, complete=True),
+        warnings=warnings_of(outputs, question, rows, partial=(), complete=True),
         seed=seed_of(question.seed),
         systems=rows,
         pairs=shown if scored else Unknown("there are no human preferences"),

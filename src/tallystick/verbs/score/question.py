@@ -82,6 +82,11 @@ class ScoreQuestion(Question):
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
                 raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
 
+    @property
+    def labels_speak_for(self) -> str:
+        """Under a target mix every slice speaks for itself, however many labels it has."""
+        return "all" if self.target_mix is None else "none"
+
     def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
         """Return the scale of the grades."""
         return "--scale", self.scale
