@@ -68,6 +68,7 @@ from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_truth
+from tallystick.table.weights import settle
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -137,7 +138,29 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     """
     roles, layout, rules = _split(options)
     if isinstance(source, Data):
-        return source if not options else _again(source, door or Door(), roles, rules)
+        if not options:
+            return source
+        return _settled(_again(source, door or Door(), roles, rules), door or Door())
+    return _settled(_read(source, door, roles, layout, rules), door or Door())
+
+
+def _settled(data: Data, door: Door) -> Data:
+    """Return data whose counts and weights were checked; a verb gets the rows that counts mean."""
+    if data.roles.count is None and data.roles.weight is None:
+        return data
+    try:
+        found = settle(data.held, data.roles, data.source, spread=door.want is not None)
+    except BaseException:
+        data.close()
+        raise
+    if door.want is None and door != Door():
+        return data  # whoever only looks at the columns looks at all of them
+    notes = (*data.notes, *found.notes)
+    return replace(data, held=found.held, roles=found.roles, notes=notes)
+
+
+def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Open a source and decide about it."""
     runs = _runs(source, layout, roles) if door is not None and door.runs else None
     graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
     if graded is not None:
@@ -474,7 +497,7 @@ def _with_items(
     repeats = door.repeats or layout.rows_are_items
     beside = roles.columns("system", "criterion") if door.outputs else ()
     said: tuple[str, ...] = ()
-    if grades or not (repeats or door == Door()):
+    if (grades or not (repeats or door == Door())) and roles.count is None:
         table, said = without_copies(table, roles, beside)
     if grades:
         roles, notes = find_criterion(table, roles, ignored)
@@ -538,7 +561,7 @@ def _cells(table: Table, roles: Roles) -> list[str]:
 
 
 def _answered(roles: Roles) -> tuple[str, ...]:
-    return roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
+    return roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight")))
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:

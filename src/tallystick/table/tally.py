@@ -256,6 +256,13 @@ class Tally:
         made = replace(recipe, columns=wanted, cut=cut)
         return self._holding(self._held.marginal(wanted), made, self._counted)
 
+    def as_rows(self) -> Tally:
+        """Return sums of whole weights as counts of the rows that these stand for."""
+        held = self._held
+        counts = np.round(held.store.counts).astype(np.int64)
+        rows = replace(held, store=replace(held.store, counts=counts))
+        return self._holding(rows, replace(self._known_recipe, weight=None), self._counted)
+
     def with_sources_of(self, other: Tally) -> Tally:
         """Return this tally as one that has counted the same rows as *other*, in another way."""
         return self._holding(self._held, self._known_recipe, other._counted)
