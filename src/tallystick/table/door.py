@@ -68,7 +68,7 @@ from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_truth
-from tallystick.table.weights import settle
+from tallystick.table.weights import ask_about_counts, settle
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -414,6 +414,8 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         roles, notes = find_human_grades(table, roles)
         by_name = (*by_name, *notes)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
+    if door.want is not None:
+        ask_about_counts(_without(table, ignored), roles)
     table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
     silent = _silent(rules, door)
     roles, more = _with_truth(_without(table, ignored), roles, votes, silent, door, absent)
@@ -561,7 +563,9 @@ def _cells(table: Table, roles: Roles) -> list[str]:
 
 
 def _answered(roles: Roles) -> tuple[str, ...]:
-    return roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight")))
+    return roles.columns(
+        *(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight"))
+    )
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
@@ -638,6 +642,12 @@ def _counted(
         found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
         given = replace(given, system=found)
     roles = assign(names, _named(given, door, layout), coerce=True)
+    if tally.weighted and (door.outputs or roles.truth or door.want not in (None, "judges")):
+        raise InputError(
+            f"{source} holds sums of weights, which do not say how many rows or labels there are:"
+            " count the table again, with --count C if a row stands for several identical ones, or"
+            " with --weight C if these are sampling weights"
+        )
     notes: tuple[str, ...] = ()
     ignored = expand(layout.ignore, names, roles.holders()) if layout.ignore else ()
     if door.want == "models" and roles.truth is None:

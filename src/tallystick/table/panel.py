@@ -304,10 +304,7 @@ def _vocabulary(
     """Return every label, those that can be true first, and how many these are."""
     never = {identity(label) for label in never_true}
     every = in_order(
-        label
-        for column in (*columns, tuple(labels))
-        for label in column
-        if label is not None
+        label for column in (*columns, tuple(labels)) for label in column if label is not None
     )
     classes = tuple(label for label in every if identity(label) not in never)
     extras = tuple(label for label in every if identity(label) in never)
@@ -344,7 +341,9 @@ def _fraction(label: Label) -> bool:
         return False
 
 
-def _refuse_strangers(truth: str | None, words: tuple[Label, ...], known: Ints, codes: Ints) -> None:
+def _refuse_strangers(
+    truth: str | None, words: tuple[Label, ...], known: Ints, codes: Ints
+) -> None:
     """Refuse true labels that no judge ever gives, where there are several of both: they are
     written differently.
     """

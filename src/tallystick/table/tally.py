@@ -258,10 +258,11 @@ class Tally:
 
     def as_rows(self) -> Tally:
         """Return sums of whole weights as counts of the rows that these stand for."""
-        held = self._held
+        held, recipe = self._held, replace(self._known_recipe, weight=None)
+        labels = [held.labels[name] for name in held.names]
         counts = np.round(held.store.counts).astype(np.int64)
-        rows = replace(held, store=replace(held.store, counts=counts))
-        return self._holding(rows, replace(self._known_recipe, weight=None), self._counted)
+        rows = settle(held.names, labels, held.store.codes, counts, recipe)
+        return self._holding(rows, recipe, self._counted)
 
     def with_sources_of(self, other: Tally) -> Tally:
         """Return this tally as one that has counted the same rows as *other*, in another way."""

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, UsageError
 from tallystick.table.cells import as_number, identifier
+from tallystick.table.detect_names import count_question, is_count
 from tallystick.table.frames import lazily
 from tallystick.table.roles import Roles
 from tallystick.table.tables import Table
@@ -76,6 +77,36 @@ def settle(held: Any, roles: Roles, source: str, *, spread: bool) -> Settled:
         elif role == "count" and spread and isinstance(held, Table):
             held, roles = written_out(held, name, roles.item), replace(roles, count=None)
     return Settled(held, roles, notes)
+
+
+def refuse_weight(roles: Roles, verb: str) -> None:
+    """Refuse unequal sampling weights where a method rests on numbers of rows."""
+    if roles.weight is not None:
+        raise InputError(
+            f"{verb} counts rows, and the sampling weights {roles.weight!r} are unequal: leave out"
+            f" --weight {roles.weight}. If a row stands for several identical ones, say --count"
+            f" {roles.weight}"
+        )
+
+
+def ask_about_counts(table: Table, roles: Roles) -> None:
+    """Ask about a column that is named like a count: it could say how many rows a row stands for.
+
+    Numbers up to 1 change nothing, or are votes.
+    """
+    if roles.count is not None or roles.weight is not None:
+        return
+    held = {*roles.columns(), *table.left_out}
+    for name in table.columns:
+        if name in held or not is_count(name):
+            continue
+        number = _number(table, name)
+        [(cells, whole, high)] = table.query(
+            f"select count(*), sum(cast({number} >= 0 and {number} = floor({number}) as int)),"
+            f" max({number}) from rows"
+        )
+        if cells and cells == whole and high > 1:
+            raise UsageError(f"{table.source}: {count_question(name)}")
 
 
 def written_out(table: Table, count: str, item: str | None) -> Table:
@@ -197,7 +228,9 @@ def _without(held: Any, name: str) -> Any:
     """Return the rows without a column that says nothing, so that nobody takes it for a vote."""
     if isinstance(held, Table):
         kept = tuple(one for one in held.columns if one != name)
-        return replace(held, relation=held.relation.project(", ".join(map(identifier, kept))), columns=kept)
+        return replace(
+            held, relation=held.relation.project(", ".join(map(identifier, kept))), columns=kept
+        )
     if isinstance(held, Tally):
         return held.marginal([one for one in held.names if one != name])
     return held

@@ -26,6 +26,7 @@ from tallystick.table import (
 )
 from tallystick.table.cells import identity, in_order
 from tallystick.table.panel import Floats, Panel
+from tallystick.table.weights import refuse_weight
 from tallystick.verbs.judge.grade import grade, positive_of
 from tallystick.verbs.judge.independence import independence, search, spectral
 from tallystick.verbs.judge.independent import independent
@@ -37,7 +38,7 @@ from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import Alarm, CovariateEffect, Number, Range, Share
 from tallystick.verbs.judge.sessions import from_session, labelling
 from tallystick.verbs.judge.supervised import dawid_skene, supervised
-from tallystick.verbs.judge.verdict import COUNTED_ROWS, LEFT_ASIDE
+from tallystick.verbs.judge.verdict import LEFT_ASIDE, SUMS_OF_WEIGHTS
 from tallystick.verbs.judge.windows import Windows, load_state, save_state
 
 # What is known of each item, and in which order to label or to check items.
@@ -95,7 +96,7 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
     source
         A path, a frame, a mapping of columns, a Tally, …
     **options
-        Roles (*item*, *judges*, *truth*, *weight*, *by*), the fields of `JudgeQuestion`, and the
+        Roles (*item*, *judges*, *truth*, *count*, *weight*, *by*), the fields of `JudgeQuestion`, and the
         options of reading (*missing*, *coerce*, *labels*, *truth_file*, …).
 
     Examples
@@ -121,9 +122,9 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         )
     if data.session is not None and question.method == "evaluate":
         return from_session(data, question)
-    result = ask(data.tally("judges", "truth"), data, question)
-    if data.roles.weight is not None or (isinstance(data.held, Tally) and data.held.weighted):
-        result = replace(result, assumptions=(*result.assumptions, COUNTED_ROWS))
+    result = ask(data.tally("judges", "truth", "weight"), data, question)
+    if isinstance(data.held, Tally) and data.held.weighted:
+        result = replace(result, assumptions=(*result.assumptions, SUMS_OF_WEIGHTS))
     if not isinstance(result, JudgeResult):
         return result
     if data.roles.covariate:
@@ -135,21 +136,29 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
 
 def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
     """Answer from a tally by the method that the question names."""
-    truth = data.roles.truth
-    judges = [name for name in votes.names if name != truth]
+    truth, weight = data.roles.truth, data.roles.weight
+    judges = [name for name in votes.names if name not in (truth, weight)]
+    if question.method in ("self-consistency", "position-bias"):
+        refuse_weight(data.roles, f"method {question.method}")
     if question.method == "self-consistency":
         return self_consistency(votes, repeats=judges, alpha=question.alpha)
     if question.method == "position-bias":
         return _position_bias(votes, judges, data, question)
 
-    labels = _labels(votes, data.rules.labels)
+    words = [labels for name, labels in votes.labels.items() if name != weight]
+    labels = _labels(words, data.rules.labels)
     panel = Panel.of(
         votes,
         voters=judges,
         truth=truth,
         labels=[labels[str(text)] for text in data.rules.labels],
         never_true=data.meaning.never_true,
+        weight=weight,
     )
+    if panel.weight is not None:
+        if panel.known.any():
+            refuse_weight(data.roles, "judge with labels")
+        panel = panel.blind
     prevalence = {_label(t, labels, "prevalence"): ends for t, ends in question.ranges().items()}
     known = {
         name: {_label(text, labels, "known"): value for text, value in parts.items()}
@@ -164,7 +173,7 @@ def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
     said: tuple[str, ...] = (
         (LEFT_ASIDE,) if panel.extras and question.method in _ANSWERS_ONLY else ()
     )
-    order = unordered(label for name in votes.names for label in votes.labels[name])
+    order = unordered(label for column in words for label in column)
     said += () if order is None or order in result.assumptions else (order,)
     return replace(result, assumptions=(*result.assumptions, *said)) if said else result
 
@@ -218,9 +227,9 @@ def _position_bias(votes: Tally, judges: list[str], data: Data, question: JudgeQ
     )
 
 
-def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
+def _labels(columns: Sequence[Sequence[Label]], more: tuple[Label, ...]) -> dict[str, Label]:
     """Return every label by its text; *more* are labels that nobody voted for."""
-    every = [label for column in votes.labels.values() for label in column if label is not None]
+    every = [label for column in columns for label in column if label is not None]
     found: dict[str, Label] = {str(label): label for label in every}
     numbers = all(isinstance(label, int) and not isinstance(label, bool) for label in every)
     for label in more:
@@ -240,8 +249,7 @@ def _label(given: Any, labels: Mapping[str, Label], option: str) -> Label:
 
 def _windows(data: Data, question: JudgeQuestion) -> tuple[Mapping[str, Any], ...]:
     """Evaluate the rows in their order, window by window."""
-    if data.roles.weight is not None:
-        raise InputError("window takes items one by one and has no use for weight: leave it out")
+    refuse_weight(data.roles, "window")
     columns = data.roles.columns("judges", "truth")
     stream = Windows(
         size=question.window or 1,
@@ -275,7 +283,8 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which judge answers a table with these roles, None if it cannot."""
     if not roles.judges:
         return None
-    return {"judges": roles.judges, "truth": roles.truth, "weight": roles.weight}
+    beside = {"count": roles.count, "weight": roles.weight}
+    return {"judges": roles.judges, "truth": roles.truth, **beside}
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -283,7 +292,7 @@ CAPABILITY: Capability[Any] = Capability(
     summary="How good are my judges, with no labels or with a few?",
     question=JudgeQuestion,
     answer=answer,
-    reads=("judges", "truth", "item", "covariate", "weight", "by"),
+    reads=("judges", "truth", "item", "covariate", "count", "weight", "by"),
     door=Door(want="judges"),
     applies=applies,
     items=item_columns,
