@@ -642,7 +642,7 @@ def _counted(
         found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
         given = replace(given, system=found)
     roles = assign(names, _named(given, door, layout), coerce=True)
-    if tally.weighted and (door.outputs or roles.truth or door.want not in (None, "judges")):
+    if tally.weighted and door.want and (door.outputs or roles.truth or door.want != "judges"):
         raise InputError(
             f"{source} holds sums of weights, which do not say how many rows or labels there are:"
             " count the table again, with --count C if a row stands for several identical ones, or"

@@ -260,7 +260,9 @@ class Tally:
         """Return sums of whole weights as counts of the rows that these stand for."""
         held, recipe = self._held, replace(self._known_recipe, weight=None)
         labels = [held.labels[name] for name in held.names]
-        counts = np.round(held.store.counts).astype(np.int64)
+        counts = held.store.counts.astype(np.int64)
+        if (counts != held.store.counts).any():
+            raise InputError("these sums of weights are not whole numbers, so they count no rows")
         rows = settle(held.names, labels, held.store.codes, counts, recipe)
         return self._holding(rows, recipe, self._counted)
 

@@ -68,6 +68,8 @@ def settle(held: Any, roles: Roles, source: str, *, spread: bool) -> Settled:
         if name is None:
             continue
         low, high = _range(held, name, role, source)
+        if role == "count" and roles.item is not None and isinstance(held, Table):
+            _refuse_two_counts(held, name, roles.item)
         if high == 0:
             raise InputError(f"{source}: every {role} in {name!r} is 0, so no row is left")
         held = _positive(held, name) if low == 0 else held
@@ -186,6 +188,19 @@ def _range_of_table(table: Table, name: str, role: str) -> tuple[float, float]:
     if low is None:
         raise InputError(f"{table.source} has no rows")
     return float(low), float(high)
+
+
+def _refuse_two_counts(table: Table, count: str, item: str) -> None:
+    """Refuse an item whose rows say two counts: its copies could not be put together again."""
+    number = _number(table, count)
+    for name, low, high in table.query(
+        f"select {identifier(item)}, min({number}), max({number}) from rows"
+        f" group by all having min({number}) < max({number}) limit 1"
+    ):
+        raise InputError(
+            f"item {name!r} has the count {low:g} in one row and {high:g} in another: give its rows"
+            " one count"
+        )
 
 
 def numbers_in(tally: Tally, name: str) -> Mapping[Any, float]:
