@@ -155,6 +155,16 @@ def test_a_panel_holds_numbers_of_items_and_their_weights_apart() -> None:
     assert Panel.of(Tally.of(rows), truth="gold", weight="w").names == ("gpt",)
 
 
+def test_a_weight_of_its_own_for_every_row_makes_every_row_an_entry() -> None:
+    rows = 10_400
+    votes = {"gpt": [0, 1, 1, 0] * 2600, "gold": [0, None, 1, 1] * 2600}
+    weights = (1 + np.arange(rows) / rows).tolist()
+    panel = read({**votes, "w": weights}, judges="gpt", truth="gold", weight="w").panel("judges")
+    assert (len(panel.counts), panel.n, panel.n_labels) == (rows, rows, 7800)
+    share = sum(weights[i] for i in range(rows) if votes["gpt"][i]) / sum(weights)
+    assert panel.blind.counts[1] / rows == pytest.approx(share)
+
+
 # -- one answer from every source
 
 
@@ -191,6 +201,8 @@ def test_a_saved_tally_gives_the_answer_of_its_table(role: str, tmp_path: Path) 
     data = read(tmp_path / "rows.csv", judges=JUDGES, **{role: "k"})
     data.tally("judges", "weight").save(tmp_path / "t.tally")
     named = {"weight": "k"} if role == "weight" else {}
+    if role == "weight":  # unnamed it is no judge
+        assert judge.evaluate(tmp_path / "t.tally").judges == judge.evaluate(rows).judges
     saved = judge.evaluate(tmp_path / "t.tally", **named, **options)
     here = judge.evaluate(tmp_path / "rows.csv", **{role: "k"}, **options)
     assert saved.judges == here.judges

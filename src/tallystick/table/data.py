@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.table.cells import (
+    MOST_LABELS,
     Label,
     identifier,
     identity,
@@ -115,14 +116,22 @@ class Data:
 
     def panel(self, *roles: str, labels: Sequence[Label] = ()) -> Panel:
         """Return the votes of *roles* with the truth and the sampling weights, as a panel."""
-        return Panel.of(
-            self.tally(*roles, "truth", "weight"),
-            voters=self.roles.columns(*roles),
-            truth=self.roles.truth,
-            labels=labels,
-            never_true=self.meaning.never_true,
-            weight=self.roles.weight,
-        )
+        weight = self.roles.weight
+        asked: dict[str, Any] = {
+            "voters": self.roles.columns(*roles),
+            "truth": self.roles.truth,
+            "labels": labels,
+            "never_true": self.meaning.never_true,
+        }
+        if weight is not None and isinstance(self.held, Table):
+            [(different,)] = self.held.query(
+                f"select count(distinct {identifier(weight)}) from rows"
+            )
+            if different > MOST_LABELS:
+                votes = self.tally(*roles, "truth")
+                rows = votes.locate(self._arrow(votes.names, ()))
+                return Panel.of(votes, **asked).weighed(rows, self.numbers(weight)[:, 0])
+        return Panel.of(self.tally(*roles, "truth", "weight"), weight=weight, **asked)
 
     def count_words(self, *columns: str) -> Tally:
         """Count cells as they are written: the tally of what `words` returns row by row."""

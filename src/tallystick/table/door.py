@@ -656,11 +656,17 @@ def _counted(
     if door.want is not None and not getattr(roles, door.want):
         held = {*roles.holders(), *ignored}
         aside = [name for name in tally.names if name not in held and is_truth(name)]
-        free = [name for name in tally.names if name not in held and name not in aside]
+        beside = [name for name in tally.names if name not in held and name in tally.apart]
+        free = [name for name in tally.names if name not in {*held, *aside, *beside}]
         roles = roles.with_columns(door.want, free)
         notes += tuple(
             f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
             for name in aside
+        )
+        notes += tuple(
+            f"column {name!r} was counted beside the votes and is left out: name it (--by {name} or"
+            f" --weight {name}) to use it"
+            for name in beside
         )
     if rules.missing:
         named = [name for name in _answered(roles) if name in tally.names] or tally.names

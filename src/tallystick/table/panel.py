@@ -214,6 +214,31 @@ class Panel:
         """Voters x classes: how often each voter gave each label."""
         return np.stack([self.counts @ (self.codes == c) for c in range(self.n_classes)], axis=1)
 
+    def weighed(self, rows: NDArray[np.integer], weights: Floats) -> Panel:
+        """Return the panel with the weight of each row of the table, given the entry of each.
+
+        Rows of one entry that weigh alike stay one entry: with a weight of its own, every row is
+        one.
+
+        >>> panel = Panel.of(Tally.of({"a": [0, 1, 1]})).weighed(np.array([0, 1, 1]), np.ones(3))
+        >>> panel.counts.tolist(), panel.weight
+        ([1.0, 2.0], None)
+        """
+        kinds, kind = np.unique(weights, return_inverse=True)
+        keys, place, counts = np.unique(
+            rows * len(kinds) + kind, return_inverse=True, return_counts=True
+        )
+        entry, found = keys // len(kinds), kinds[keys % len(kinds)]
+        return replace(
+            self,
+            codes=self.codes[entry],
+            truth=self.truth[entry],
+            counts=counts.astype(np.float64),
+            place=self.place[entry],
+            rows=place,
+            weight=_mean_one(found, counts),
+        )
+
     def only(self, names: Sequence[str]) -> Panel:
         """Return the panel of these voters; entries stay apart even where they have become alike.
 
@@ -363,7 +388,14 @@ def _weights(asked: Tally, weight: str, kept: NDArray[np.bool_]) -> Floats | Non
     counts = asked.counts[kept]
     if not found.any():
         raise InputError(f"every weight in {weight!r} is 0: weigh at least one item")
-    return None if np.ptp(found) == 0 else found * (counts.sum() / (counts @ found))
+    return _mean_one(found, counts)
+
+
+def _mean_one(weights: Floats, counts: NDArray[np.integer | np.floating]) -> Floats | None:
+    """Return weights with mean 1 over all items; None if all are alike."""
+    if np.ptp(weights) == 0:
+        return None
+    return np.asarray(weights * (counts.sum() / (counts @ weights)), dtype=np.float64)
 
 
 def _coded(tally: Tally, words: Sequence[Label], names: Sequence[str]) -> Ints:

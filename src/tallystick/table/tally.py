@@ -208,6 +208,12 @@ class Tally:
         return {} if self._recipe is None else dict(self._recipe.cut)
 
     @property
+    def apart(self) -> frozenset[str]:
+        """Columns that were counted beside the votes: slices, weights."""
+        held = frozenset() if self._recipe is None else self._recipe.apart
+        return held - frozenset(self.cut)
+
+    @property
     def counts(self) -> Counts:
         """How often each occurring pattern occurred, patterns in lexicographic order of their
         labels.

@@ -25,7 +25,7 @@ from tallystick.table import (
     unordered,
 )
 from tallystick.table.cells import identity, in_order
-from tallystick.table.panel import Floats, Panel
+from tallystick.table.panel import Floats
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.judge.grade import grade, positive_of
 from tallystick.verbs.judge.independence import independence, search, spectral
@@ -122,7 +122,7 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         )
     if data.session is not None and question.method == "evaluate":
         return from_session(data, question)
-    result = ask(data.tally("judges", "truth", "weight"), data, question)
+    result = ask(data, question)
     if isinstance(data.held, Tally) and data.held.weighted:
         result = replace(result, assumptions=(*result.assumptions, SUMS_OF_WEIGHTS))
     if not isinstance(result, JudgeResult):
@@ -134,10 +134,10 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
     return result
 
 
-def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
-    """Answer from a tally by the method that the question names."""
-    truth, weight = data.roles.truth, data.roles.weight
-    judges = [name for name in votes.names if name not in (truth, weight)]
+def ask(data: Data, question: JudgeQuestion) -> Result:
+    """Answer from counted votes by the method that the question names."""
+    votes, truth = data.tally("judges", "truth"), data.roles.truth
+    judges = [name for name in votes.names if name != truth]
     if question.method in ("self-consistency", "position-bias"):
         refuse_weight(data.roles, f"method {question.method}")
     if question.method == "self-consistency":
@@ -145,16 +145,8 @@ def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
     if question.method == "position-bias":
         return _position_bias(votes, judges, data, question)
 
-    words = [labels for name, labels in votes.labels.items() if name != weight]
-    labels = _labels(words, data.rules.labels)
-    panel = Panel.of(
-        votes,
-        voters=judges,
-        truth=truth,
-        labels=[labels[str(text)] for text in data.rules.labels],
-        never_true=data.meaning.never_true,
-        weight=weight,
-    )
+    labels = _labels(votes, data.rules.labels)
+    panel = data.panel("judges", labels=[labels[str(text)] for text in data.rules.labels])
     if panel.weight is not None:
         if panel.known.any():
             refuse_weight(data.roles, "judge with labels")
@@ -173,7 +165,7 @@ def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
     said: tuple[str, ...] = (
         (LEFT_ASIDE,) if panel.extras and question.method in _ANSWERS_ONLY else ()
     )
-    order = unordered(label for column in words for label in column)
+    order = unordered(label for name in votes.names for label in votes.labels[name])
     said += () if order is None or order in result.assumptions else (order,)
     return replace(result, assumptions=(*result.assumptions, *said)) if said else result
 
@@ -227,9 +219,9 @@ def _position_bias(votes: Tally, judges: list[str], data: Data, question: JudgeQ
     )
 
 
-def _labels(columns: Sequence[Sequence[Label]], more: tuple[Label, ...]) -> dict[str, Label]:
+def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
     """Return every label by its text; *more* are labels that nobody voted for."""
-    every = [label for column in columns for label in column if label is not None]
+    every = [label for column in votes.labels.values() for label in column if label is not None]
     found: dict[str, Label] = {str(label): label for label in every}
     numbers = all(isinstance(label, int) and not isinstance(label, bool) for label in every)
     for label in more:
@@ -273,7 +265,7 @@ def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
     never be true, may appear in any of them.
     """
     part = replace(data, held=votes, notes=())
-    found = ask(part.tally("judges", "truth"), part, question)
+    found = ask(part, question)
     if not isinstance(found, JudgeResult):
         raise InputError(f"method {question.method} grades no judge: use one of {GRADING}")
     return found
