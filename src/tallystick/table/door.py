@@ -656,8 +656,11 @@ def _counted(
     if door.want is not None and not getattr(roles, door.want):
         held = {*roles.holders(), *ignored}
         aside = [name for name in tally.names if name not in held and is_truth(name)]
-        beside = [name for name in tally.names if name not in held and name in tally.apart]
-        free = [name for name in tally.names if name not in {*held, *aside, *beside}]
+        free = [name for name in tally.names if name not in held and name not in aside]
+        # A slice or a weight is no vote; where every column has its own labels, none is told apart.
+        votes = [name for name in free if name not in tally.apart]
+        beside = [name for name in free if name not in votes] if votes else []
+        free = votes or free
         roles = roles.with_columns(door.want, free)
         notes += tuple(
             f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
