@@ -414,8 +414,6 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         roles, notes = find_human_grades(table, roles)
         by_name = (*by_name, *notes)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
-    if door.want is not None:
-        ask_about_counts(_without(table, ignored), roles)
     table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
     silent = _silent(rules, door)
     roles, more = _with_truth(_without(table, ignored), roles, votes, silent, door, absent)
@@ -495,6 +493,8 @@ def _with_items(
     table: Table, roles: Roles, door: Door, layout: Layout, ignored: Sequence[str]
 ) -> tuple[Table, Roles, tuple[str, ...], str | None]:
     """Return the table with each row once, the roles with its items, notes, and a warning."""
+    if door.want is not None:
+        ask_about_counts(_without(table, ignored), roles)
     grades = door.outputs and len(roles.systems) != 2
     repeats = door.repeats or layout.rows_are_items
     beside = roles.columns("system", "criterion") if door.outputs else ()
