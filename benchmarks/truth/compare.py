@@ -20,7 +20,7 @@ from benchmarks.known import known
 from benchmarks.record import ROOT, record
 from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
-from tallystick.stats.maxt import _step_down, pairwise_max_t
+from tallystick.stats.maxt import pairwise_max_t, step_down
 from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.compare import Board, Settings, evaluate
 from tallystick.verbs.compare.clusters import cluster_errors, satterthwaite
@@ -120,7 +120,7 @@ def _alpaca_notes(board: Board) -> list[str]:
     sample = np.abs(tests.statistic) / np.sqrt((1 - tests.statistic**2 / n) * n / (n - 1))
     order = np.argsort(sample, kind="stable")
     covariance = np.cov(x.T, bias=True)
-    reached, _ = _step_down(
+    reached, _ = step_down(
         covariance,
         tests.first[order],
         tests.second[order],

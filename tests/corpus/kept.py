@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["ANSWERS", "differences", "load", "reduced", "same", "save", "short"]
 
 ANSWERS = Path(__file__).resolve().parent / "answers"
-RELATIVE, ABSOLUTE = 1e-9, 1e-12
+RELATIVE, ABSOLUTE = 2e-5, 1e-9
 """How far a number may be from the kept one; the second is for what should be zero."""
 
 LONG, FIRST = 16, 3
@@ -126,7 +126,7 @@ def differences(kept: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Say whether two kept values are equal, numbers to 1e-9."""
+    """Say whether two kept values are equal, numbers to five digits."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):

@@ -5,8 +5,8 @@ import numpy as np
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.judge import evaluate
 from tallystick.verbs.judge.grade import positive_of
+from tallystick.verbs.judge.leader import Leader
 from tallystick.verbs.judge.scores import JudgeScore, LabelsNeeded
-from tallystick.verbs.judge.sessions import Leader
 from tallystick.verbs.judge.verdict import in_words, needed_labels, opening_with_labels
 
 
@@ -41,16 +41,6 @@ def test_a_leader_with_rivals_is_not_called_the_best():
 def test_a_leader_without_rivals_is_the_best():
     best = Leader(place=0, name="gpt", rivals=(), judges=3)
     assert said(best) == "gpt is the most accurate of your three judges: 86.0 % [82.5, 88.6]."
-
-
-def test_what_leaves_it_open_is_said_where_the_intervals_do_not_touch():
-    apart = Leader(place=0, name="gpt", rivals=("llama",), judges=3, duels={"llama": (29, 14)})
-    assert said(apart).endswith(
-        " Not settled: on 43 labelled items exactly one of them is right, gpt on 29 and llama on 14."
-        " Chance can do that where three judges are compared."
-    )
-    touching = Leader(place=0, name="gpt", rivals=("claude",), judges=3, duels={"claude": (29, 14)})
-    assert "exactly one" not in said(touching)
 
 
 def test_labels_that_were_chosen_are_not_to_be_relied_on():

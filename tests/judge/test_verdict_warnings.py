@@ -25,7 +25,7 @@ def test_labels_that_were_chosen_are_an_alarm_with_a_way_out():
 
 
 def test_misfit_says_what_it_does_not_prove():
-    alarm = misfit_alarm(2.5, ["a", "b"])
+    alarm = misfit_alarm(2.5)
     assert "2.5 times" in proved(alarm)
     assert "which judges are at fault" in alarm.does_not_prove
 

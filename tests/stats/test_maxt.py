@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from tallystick.errors import InputError
-from tallystick.stats.maxt import WIDE, _root, _step_down, holm, pairwise_max_t, sup_t_critical
+from tallystick.stats.maxt import WIDE, _root, holm, pairwise_max_t, step_down, sup_t_critical
 from tallystick.stats.power import range_critical
 
 
@@ -45,7 +45,7 @@ def test_the_statistic_comes_from_the_items():
         assert tests.difference[pair] == pytest.approx(d.mean())
 
 
-def test_the_step_down_equals_the_plain_algorithm_on_the_same_draws():
+def test_thestep_down_equals_the_plain_algorithm_on_the_same_draws():
     rng = np.random.default_rng(5)
     scores = (rng.random((300, 5)) < [0.5, 0.52, 0.6, 0.6, 0.75]).astype(float)
     tests = outcome(scores, draws=500, rng=9)
@@ -151,7 +151,7 @@ def test_the_draws_that_reach_a_bar_are_those_of_the_whole_table(models, draws, 
     first, second = np.triu_indices(models, 1)
     bar = np.sort(np.random.default_rng(9).random(first.size) * 4)
     monkeypatch.setattr("tallystick.stats.maxt.CELLS", cells)
-    reached, largest = _step_down(covariance, first, second, bar, draws, np.random.default_rng(7))
+    reached, largest = step_down(covariance, first, second, bar, draws, np.random.default_rng(7))
 
     noise = np.random.default_rng(7).standard_normal((draws, models))
     z = (noise @ _root(covariance).T).astype(np.float32)

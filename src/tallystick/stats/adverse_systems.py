@@ -27,7 +27,7 @@ from tallystick.stats.adverse_forecast import PSEUDO_TEST
 from tallystick.stats.adverse_numbers import SCORES
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.intervals import Floats, Intervals, Numbers, Vector
-from tallystick.stats.maxt import _step_down as step_down_counts
+from tallystick.stats.maxt import step_down as step_down_counts
 
 PSEUDO_INTERVAL = 2.0
 """Added to the squares of a simultaneous interval, so that it cannot collapse."""

@@ -133,7 +133,7 @@ def pairwise_max_t(
     p_value = np.minimum(1.0, 2 * ndtr(-np.abs(statistic)))
 
     order = np.argsort(np.abs(statistic), kind="stable")
-    reached, largest = _step_down(
+    reached, largest = step_down(
         (g - np.outer(s, s) / n) / n,
         first[order],
         second[order],
@@ -148,7 +148,7 @@ def pairwise_max_t(
     # Pairs without any variance take no part in the draws; each still deserves the value of a
     # single pair.
     alone = float(-ndtri(alpha / 2))
-    critical = max(_upper_quantile(largest, alpha), alone)
+    critical = max(upper_quantile(largest, alpha), alone)
     pseudo = (critical / alone) ** 2 if width > 0 else 0.0
     size = n + pseudo
     centre = lead / size
@@ -193,19 +193,24 @@ def sup_t_critical(
     for start in range(0, draws, step):
         block = root @ generator.standard_normal((min(step, draws - start), len(c))).T
         largest[start : start + step] = np.max(np.abs(block) * scale[:, None], axis=0)
-    return _upper_quantile(largest, alpha)
+    return upper_quantile(largest, alpha)
 
 
-def _step_down(
+def step_down(
     covariance: BinomialFloats,
     first: npt.NDArray[np.intp],
     second: npt.NDArray[np.intp],
     bar: BinomialFloats,
     draws: int,
     generator: np.random.Generator,
+    *,
+    stretch: BinomialFloats | None = None,
 ) -> tuple[npt.NDArray[np.int64], BinomialFloats]:
     """Count the draws whose running maximum reaches each bar (pairs sorted upwards), and keep each
     draw's maximum.
+
+    With *stretch* every draw is multiplied by its own factor (one over the root of a mean square,
+    for Student's t), and a pair without spread gets a normal number of its own instead of no part.
     """
     root = _root(covariance)
     scale = _inverse_root(_of_differences(covariance, first, second)).astype(np.float32)
@@ -220,6 +225,8 @@ def _step_down(
         z = (root @ generator.standard_normal((min(step, draws - start), root.shape[1])).T).astype(
             np.float32
         )
+        if stretch is not None:
+            z *= stretch[start : start + step].astype(np.float32)
         # Pair by pair, with the draws side by side: the running maximum stays in the cache.
         most, gap = largest[start : start + step], np.empty(z.shape[1], np.float32)
         pairs = zip(first.tolist(), second.tolist(), scale, bars, strict=True)
@@ -227,6 +234,8 @@ def _step_down(
             np.subtract(z[i], z[j], out=gap)
             np.abs(gap, out=gap)
             np.multiply(gap, factor, out=gap)
+            if factor == 0 and stretch is not None:
+                gap = np.abs(generator.standard_normal(gap.size)).astype(np.float32)
             np.maximum(most, gap, out=most)
             reached[pair] += np.count_nonzero(most >= level)
     return reached, largest.astype(float)
@@ -261,7 +270,7 @@ def _inverse_root(variance: BinomialFloats) -> BinomialFloats:
     return np.where(real, 1 / np.sqrt(np.where(real, variance, 1.0)), 0.0)
 
 
-def _upper_quantile(largest: BinomialFloats, alpha: float) -> float:
+def upper_quantile(largest: BinomialFloats, alpha: float) -> float:
     """Return the order statistic that a fresh maximum exceeds with probability at most alpha."""
     rank = min(largest.size, int(np.ceil((1 - alpha) * (largest.size + 1))))
     return float(np.partition(largest, rank - 1)[rank - 1])

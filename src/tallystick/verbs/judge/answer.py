@@ -27,17 +27,16 @@ from tallystick.table import (
 from tallystick.table.cells import identity, in_order
 from tallystick.table.panel import Floats
 from tallystick.table.weights import refuse_weight
+from tallystick.verbs.judge.dawid_skene import dawid_skene
 from tallystick.verbs.judge.grade import grade, positive_of
-from tallystick.verbs.judge.independence import independence, search, spectral
 from tallystick.verbs.judge.independent import independent
 from tallystick.verbs.judge.logical import logical
-from tallystick.verbs.judge.majority import agreement, majority
+from tallystick.verbs.judge.majority import majority
 from tallystick.verbs.judge.orders import are_two_orders, position_panel, self_consistency
 from tallystick.verbs.judge.question import GRADING, JudgeQuestion, cases_of, demo
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import Alarm, CovariateEffect, Number, Range, Share
 from tallystick.verbs.judge.sessions import from_session, labelling
-from tallystick.verbs.judge.supervised import dawid_skene, supervised
 from tallystick.verbs.judge.verdict import LEFT_ASIDE, SUMS_OF_WEIGHTS
 from tallystick.verbs.judge.windows import Windows, load_state, save_state
 
@@ -85,7 +84,7 @@ def _numbered(order: list[int], rows: int) -> list[int | None]:
     return found
 
 
-_ANSWERS_ONLY = ("agreement", "spectral", "independent", "independence", "search")
+_ANSWERS_ONLY = ("independent",)
 
 
 def evaluate(source: Any, **options: Any) -> JudgeResult:
@@ -114,8 +113,6 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
 
 def answer(data: Data, question: JudgeQuestion) -> Result:
     """Answer from data that was read."""
-    if question.method == "supervised" and data.roles.truth is None:
-        raise InputError("method supervised needs the truth: name its column (--truth)")
     if question.certified and data.roles.truth is None:
         raise InputError(
             "certified makes intervals from labels exact: name the column of true labels (--truth)"
@@ -179,17 +176,13 @@ def _method(
     level: dict[str, Any] = {"alpha": question.alpha}
     chance = {**level, "rng": question.seed}
     both: dict[str, Any] = {"prevalence": prevalence, "known": known}
+    labelled = {"certified": question.certified, "population": question.population}
     methods: dict[str, tuple[Callable[..., Result], dict[str, Any]]] = {
-        "evaluate": (grade, {**both, "certified": question.certified, **chance}),
+        "evaluate": (grade, {**both, **labelled, **chance}),
         "majority": (majority, level),
-        "agreement": (agreement, level),
-        "spectral": (spectral, level),
         "independent": (independent, {**both, **level}),
         "dawid-skene": (dawid_skene, {"known": known, **level}),
         "logical": (logical, {"prevalence": prevalence}),
-        "supervised": (supervised, level),
-        "independence": (independence, chance),
-        "search": (search, {}),
     }
     return methods[question.method]
 

@@ -370,6 +370,12 @@ def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
     array([0.88, 0.71, 0.71])
     """
     n_labels, n_votes = len(blind.classes), len(blind.classes) + len(blind.extras)
+    varied = int(((sample.vote_counts > 0).sum(axis=1) > 1).sum())
+    if varied < 3:
+        raise NotIdentifiable(
+            f"only {varied} judges gave two different votes and three are needed: add a"
+            " judge, or label some items"
+        )
     fit = fit_unreadable(sample.codes, sample.counts, n_labels=n_labels, n_votes=n_votes)
 
     # The misfit test counts items, so weights that are not whole numbers leave it out.

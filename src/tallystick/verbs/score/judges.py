@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Result, Unknown
+from tallystick.stats.adverse_binary import Population
 from tallystick.stats.agreement import cohen_kappa
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.poststratify import Target, poststratified_ratio
+from tallystick.stats.label_rates import poststratified_ratio
 from tallystick.table import Data
 from tallystick.verbs.score.adjust import mixed_judges, mixed_levels, mixed_systems
 from tallystick.verbs.score.grades import Units
@@ -29,6 +30,7 @@ from tallystick.verbs.score.systems import (
     estimate_systems,
     judge_means,
     judge_only,
+    population_of,
     system_strata,
 )
 from tallystick.verbs.score.verdict import DRAWN_BY_LABEL
@@ -55,16 +57,16 @@ def grade_judges(outputs: Outputs, values: Floats, question: ScoreQuestion) -> t
     Both use all the judge's grades beside the labels (P2). A graded judge passes what it grades
     above the middle of the scale.
     """
-    target: Target = "population" if question.population == "new" else "items"
+    population = population_of(question)
     unknown = _no_rates(outputs)
     counts = _Counts.of(outputs, values)
-    overall = _rates(outputs.judges, counts.summed(), question.alpha, target, unknown)
+    overall = _rates(outputs.judges, counts.summed(), question.alpha, population, unknown)
     by_system: dict[str, list[tuple[Rate, Rate] | None]] = {}
     for s, name in enumerate(outputs.systems):
         part = counts.of_system(s)
         enough = part.enough()
         if len(outputs.systems) > 1 and unknown is None and enough.any():
-            found = _rates(outputs.judges, part, question.alpha, target, None)
+            found = _rates(outputs.judges, part, question.alpha, population, None)
             by_system[name] = [
                 rates if graded else None for rates, graded in zip(found, enough, strict=True)
             ]
@@ -164,7 +166,7 @@ def _rates(
     judges: tuple[str, ...],
     counts: _Counts,
     alpha: float,
-    target: Target,
+    population: Population,
     unknown: Unknown | None,
 ) -> list[tuple[Rate, Rate]]:
     """Return TPR and TNR of every judge from all its grades and the labels (P2)."""
@@ -174,9 +176,11 @@ def _rates(
     silent = sizes.sum(axis=1) == 0
     sizes[silent, 0] = 1.0  # a judge without grades: nothing is known, and nothing is divided
     inside = np.array([True, True, False, False])
-    tpr = poststratified_ratio(sizes, labelled, good, inside=inside, alpha=alpha, target=target)
+    tpr = poststratified_ratio(
+        sizes, labelled, good, inside=inside, alpha=alpha, population=population
+    )
     tnr = poststratified_ratio(
-        sizes, labelled, labelled - good, inside=~inside, alpha=alpha, target=target
+        sizes, labelled, labelled - good, inside=~inside, alpha=alpha, population=population
     )
     found = []
     for j, name in enumerate(judges):
