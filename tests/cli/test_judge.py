@@ -290,7 +290,7 @@ def test_the_text_is_one_table_and_the_page_has_what_is_certain(tallystick, tabl
         (("--certified",), "name the column of true labels (--truth)"),
         (("--alpha", "2"), "alpha must be in (0, 1)"),
         (("--follow",), "stdin"),
-        (("--window", "100", "--weight", "item"), "window takes items one by one"),
+        (("--window", "100", "--weight", "item"), "window counts rows"),
     ],
 )
 def test_bad_options_are_refused_by_name(tallystick, table, options, said):
@@ -332,30 +332,6 @@ def test_a_saved_tally_is_judged_by_the_columns_that_are_named(tallystick, table
         "--items-out needs the rows"
         in tallystick("judge", "votes.tally", "--items-out", "x.csv").stderr
     )
-
-
-def test_weights_are_counts_and_the_answer_says_so(tallystick, table):
-    body = json.loads(
-        tallystick(
-            "judge", table, "--judges", "gpt,claude,llama", "--weight", "item", "--json"
-        ).stdout
-    )
-    assert any("a row of weight w stands for w items" in text for text in body["assumptions"])
-
-
-def test_a_weighted_tally_says_so_and_a_plain_one_does_not(tallystick, table):
-    columns = ("--columns", "gpt,claude,llama")
-    assert (
-        tallystick("tally", table, *columns, "--weight", "item", "-o", "heavy.tally").returncode
-        == 0
-    )
-    assert tallystick("tally", table, *columns, "-o", "plain.tally").returncode == 0
-    heavy, plain = (
-        json.loads(tallystick("judge", name, "--json").stdout)["assumptions"]
-        for name in ("heavy.tally", "plain.tally")
-    )
-    assert any("a row of weight w stands for w items" in text for text in heavy)
-    assert not any("weight" in text for text in plain)
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,15 @@ def test_edges_without_a_column_or_without_numbers_are_refused(in_process):
         assert "--cut must be COLUMN=EDGE,EDGE" in done.stderr
 
 
-def test_weights_are_summed(tallystick):
-    done = tallystick("tally", "-", "--weight", "w", "--json", stdin="a,w\nx,0.5\ny,2\n")
-    out = json.loads(done.stdout)
-    assert out["n_items"] == 2
-    assert out["verdict"].startswith("2.5 units of weight")
-    assert "sums of weights" in out["warnings"][0]
+def test_a_weight_is_one_more_column_and_equal_weights_are_none(tallystick):
+    out = json.loads(
+        tallystick("tally", "-", "--weight", "w", "--json", stdin="a,w\nx,0.5\ny,2\n").stdout
+    )
+    assert (out["n_items"], list(out["columns"]), out["weighted"]) == (2, ["a", "w"], False)
+    out = json.loads(
+        tallystick("tally", "-", "--weight", "w", "--json", stdin="a,w\nx,2\ny,2\n").stdout
+    )
+    assert (out["n_items"], list(out["columns"])) == (2, ["a"])
 
 
 def test_a_file_that_is_no_tally_is_refused_by_merge(tallystick, votes):

@@ -108,7 +108,7 @@ def test_a_tally_gives_the_same_scores_and_no_pairs_with_the_reason(table, expec
         assert "one item" in body["unknown"]["pairs"]
 
 
-def test_weights_count_outputs(table, expected):
+def test_counts_count_outputs(table, expected):
     rows = list(
         zip(table["system"], table["x"], table["y"], table["z"], table["human"], strict=True)
     )
@@ -118,14 +118,14 @@ def test_weights_count_outputs(table, expected):
         for j, name in enumerate(("system", "x", "y", "z", "human"))
     }
     short["n"] = [rows.count(kind) for kind in kinds]
-    found = evaluate(short, system="system", judges=("x", "y", "z"), truth="human", weight="n")
+    found = evaluate(short, system="system", judges=("x", "y", "z"), truth="human", count="n")
     systems = [(row.name, row.score, tuple(row.interval), row.n_labels) for row in found.systems]
     assert systems == expected[0]
 
 
-def test_a_fractional_weight_is_refused(table):
+def test_a_fractional_count_is_refused(table):
     with pytest.raises(InputError, match="whole number"):
-        evaluate({**table, "w": [0.5] * len(table["x"])}, weight="w", **ROLES)
+        evaluate({**table, "w": [0.5] * len(table["x"])}, count="w", **ROLES)
 
 
 def test_an_output_that_stands_twice_is_refused_with_both_rows(table):

@@ -277,6 +277,7 @@ _READS = (
     "round",
     "validators",
     "cluster",
+    "count",
     "weight",
     "by",
 )

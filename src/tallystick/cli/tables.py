@@ -29,7 +29,7 @@ from tallystick.verbs.judge.windows import load_state, save_state
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
 
-_READS = ("item", "weight", "by")
+_READS = ("item", "count", "weight", "by")
 
 
 def _run(
@@ -40,7 +40,7 @@ def _run(
 ) -> None:
     """Count the decision patterns of a table, once; conclude from the counts as often as you like.
 
-    With --by the slice is one more column of the tally.
+    With --by the slice is one more column of the tally, and with --weight the weight is.
     """
     from tallystick.table import describe
 
@@ -53,7 +53,8 @@ def _run(
         data = replace(data, roles=roles, sketch_items=output is not None)
         edges = _edges(cut)
         with working("counting"):
-            counted = data.tally("judges", "by", cut=edges)
+            # A weight is one more column, so rows stay rows and weights need no total.
+            counted = data.tally("judges", "by", "weight", cut=edges)
         tell(data.meaning_notes)
         if output is not None:
             counted.save(output)
@@ -227,7 +228,9 @@ def follow(call: Call) -> bool:
             "--follow reads votes from stdin in windows: give INPUT as - and --window N"
         )
     roles = Roles.of({role: call.reading.get(role) for role in call.capability.reads})
-    refused = [f"--{role}" for role in ("weight", "by", "covariate") if getattr(roles, role)]
+    refused = [
+        f"--{role}" for role in ("count", "weight", "by", "covariate") if getattr(roles, role)
+    ]
     refused += list(call.delivery.files())
     refused += [f"--{name}" for name in ("judge", "vote", "delimiter") if name in call.reading]
     refused += ["--shape long"] if call.reading.get("shape") == "long" else []

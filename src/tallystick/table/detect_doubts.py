@@ -20,7 +20,9 @@ from tallystick.table.detect_names import (
     TEXTS,
     WEAK_TRUTHS,
     are_voters,
+    count_question,
     family,
+    is_count,
     is_feature,
     is_identifier,
     is_item,
@@ -489,10 +491,13 @@ def _round(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
 
 
 def _weight(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
-    if named.weight is not None:
+    if named.weight is not None or named.count is not None:
         return {}
     for name in list(book.free):
         profile = profiles[name]
+        if is_count(name) and (profile.high or 0) > 1:
+            book.ask("--count", count_question(name))
+            book.take([name], "not used", "it could count the rows, or weigh them")
         if profile.low is None or profile.low < 0:
             continue
         if is_weight(name):
@@ -597,6 +602,7 @@ ColumnUse: TypeAlias = Literal[
     "confidence",
     "round",
     "validators",
+    "count",
     "weight",
     "cluster",
     "slice",

@@ -68,6 +68,7 @@ from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_truth
+from tallystick.table.weights import ask_about_counts, settle
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -137,7 +138,29 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     """
     roles, layout, rules = _split(options)
     if isinstance(source, Data):
-        return source if not options else _again(source, door or Door(), roles, rules)
+        if not options:
+            return source
+        return _settled(_again(source, door or Door(), roles, rules), door or Door())
+    return _settled(_read(source, door, roles, layout, rules), door or Door())
+
+
+def _settled(data: Data, door: Door) -> Data:
+    """Return data whose counts and weights were checked; a verb gets the rows that counts mean."""
+    if data.roles.count is None and data.roles.weight is None:
+        return data
+    try:
+        found = settle(data.held, data.roles, data.source, spread=door.want is not None)
+    except BaseException:
+        data.close()
+        raise
+    if door.want is None and door != Door():
+        return data  # whoever only looks at the columns looks at all of them
+    notes = (*data.notes, *found.notes)
+    return replace(data, held=found.held, roles=found.roles, notes=notes)
+
+
+def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Open a source and decide about it."""
     runs = _runs(source, layout, roles) if door is not None and door.runs else None
     graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
     if graded is not None:
@@ -470,11 +493,13 @@ def _with_items(
     table: Table, roles: Roles, door: Door, layout: Layout, ignored: Sequence[str]
 ) -> tuple[Table, Roles, tuple[str, ...], str | None]:
     """Return the table with each row once, the roles with its items, notes, and a warning."""
+    if door.want is not None:
+        ask_about_counts(_without(table, ignored), roles)
     grades = door.outputs and len(roles.systems) != 2
     repeats = door.repeats or layout.rows_are_items
     beside = roles.columns("system", "criterion") if door.outputs else ()
     said: tuple[str, ...] = ()
-    if grades or not (repeats or door == Door()):
+    if (grades or not (repeats or door == Door())) and roles.count is None:
         table, said = without_copies(table, roles, beside)
     if grades:
         roles, notes = find_criterion(table, roles, ignored)
@@ -538,7 +563,9 @@ def _cells(table: Table, roles: Roles) -> list[str]:
 
 
 def _answered(roles: Roles) -> tuple[str, ...]:
-    return roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
+    return roles.columns(
+        *(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight"))
+    )
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
@@ -615,6 +642,12 @@ def _counted(
         found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
         given = replace(given, system=found)
     roles = assign(names, _named(given, door, layout), coerce=True)
+    if tally.weighted and door.want and (door.outputs or roles.truth or door.want != "judges"):
+        raise InputError(
+            f"{source} holds sums of weights, which do not say how many rows or labels there are:"
+            " count the table again, with --count C if a row stands for several identical ones, or"
+            " with --weight C if these are sampling weights"
+        )
     notes: tuple[str, ...] = ()
     ignored = expand(layout.ignore, names, roles.holders()) if layout.ignore else ()
     if door.want == "models" and roles.truth is None:
@@ -624,10 +657,19 @@ def _counted(
         held = {*roles.holders(), *ignored}
         aside = [name for name in tally.names if name not in held and is_truth(name)]
         free = [name for name in tally.names if name not in held and name not in aside]
+        # A slice or a weight is no vote; where every column has its own labels, none is told apart.
+        votes = [name for name in free if name not in tally.apart]
+        beside = [name for name in free if name not in votes] if votes else []
+        free = votes or free
         roles = roles.with_columns(door.want, free)
         notes += tuple(
             f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
             for name in aside
+        )
+        notes += tuple(
+            f"column {name!r} was counted beside the votes and is left out: name it (--by {name} or"
+            f" --weight {name}) to use it"
+            for name in beside
         )
     if rules.missing:
         named = [name for name in _answered(roles) if name in tally.names] or tally.names

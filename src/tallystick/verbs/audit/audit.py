@@ -389,21 +389,22 @@ def by_name_words(verb: str, source: str, how: str, found: Detection) -> str:
     )
 
 
-_WEIGHED = ("compare", "judge", "bound")
-"""The capabilities that take weights."""
+_WEIGHED = ("compare", "judge", "bound", "score", "dynamic analyse")
+"""The capabilities that take counts and weights."""
 
 
 def _limits(found: Detection, sections: Sequence[Result]) -> list[str]:
     """Say what a reader of several sections side by side could misread."""
     said = []
     plain = [part.verb for part in sections if part.verb not in _WEIGHED]
-    if found.roles.weight is not None and plain:
-        used = [part.verb for part in sections if part.verb in _WEIGHED]
-        reach = f"is used by {' and '.join(used)} only" if used else "is not used"
-        said.append(
-            f"the weight {found.roles.weight!r} {reach}; every row counts once in"
-            f" {' and '.join(plain)}"
-        )
+    used = [part.verb for part in sections if part.verb in _WEIGHED]
+    for role in ("count", "weight"):
+        name = getattr(found.roles, role)
+        if name is not None and plain:
+            reach = f"is used by {' and '.join(used)} only" if used else "is not used"
+            said.append(
+                f"the {role} {name!r} {reach}; every row counts once in {' and '.join(plain)}"
+            )
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:
         said.append(

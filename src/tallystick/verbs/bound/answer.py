@@ -29,6 +29,7 @@ from tallystick.table import (
     in_order,
     read,
 )
+from tallystick.table.weights import refuse_weight
 from tallystick.verbs.bound.forward import FloatArray, IntArray, read_costs
 from tallystick.verbs.bound.label_model_checks import (
     NAMES,
@@ -85,10 +86,6 @@ from tallystick.verbs.bound.weak_votes import (
     weak_table,
 )
 
-_ROWS_COUNT = (
-    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-)
-
 
 def evaluate(source: Any, **options: Any) -> BoundResult:
     """Bound metrics of a classifier from weak labels of the same rows.
@@ -98,7 +95,7 @@ def evaluate(source: Any, **options: Any) -> BoundResult:
     source
         Whatever `tallystick.table.door` takes.
     **options
-        Roles (*prediction* or *score*, *weak*, *truth*, *item*, *weight*, *by*), the fields of
+        Roles (*prediction* or *score*, *weak*, *truth*, *item*, *count*, *by*), the fields of
         `BoundQuestion`, and the options of reading.
 
     Examples
@@ -136,6 +133,7 @@ def _answer(
     data: Data, question: BoundQuestion, classes: Sequence[Label] | None
 ) -> BoundResult | SelectResult:
     roles = data.roles
+    refuse_weight(roles, "bound")
     if bool(roles.prediction) == (roles.score is not None):
         raise InputError(
             "name the column to judge: --prediction for labels, or --score for numbers in [0, 1]"
@@ -160,8 +158,6 @@ def _answer(
         result = compare_classifiers(tally, predictions=roles.prediction, **shared)
     else:
         result = bound(tally, prediction=roles.prediction[0], **shared)
-    if roles.weight is not None or tally.weighted:
-        result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
     return result
 
 
@@ -286,8 +282,9 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which bound answers a table with these roles, None if it cannot."""
     if not roles.weak or not (roles.prediction or roles.score):
         return None
+    beside = {"count": roles.count, "weight": roles.weight}
     judged = {"prediction": roles.prediction} if roles.prediction else {"score": roles.score}
-    return {**judged, "weak": roles.weak, "truth": roles.truth, "weight": roles.weight}
+    return {**judged, "weak": roles.weak, "truth": roles.truth, **beside}
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -295,7 +292,7 @@ CAPABILITY: Capability[Any] = Capability(
     summary="Within what bounds is my classifier, given only weak labels?",
     question=BoundQuestion,
     answer=answer,
-    reads=("prediction", "score", "weak", "truth", "item", "weight", "by"),
+    reads=("prediction", "score", "weak", "truth", "item", "count", "weight", "by"),
     door=Door(want="weak"),
     applies=applies,
     demo=demo,
@@ -584,7 +581,7 @@ def with_auc(
     data: Data, question: BoundQuestion, result: BoundResult, shared: Mapping[str, Any]
 ) -> BoundResult:
     """Add the AUC to the answer for a score; a saved tally has no scores, only bins."""
-    if isinstance(data.held, Tally) or data.roles.score is None or data.roles.weight is not None:
+    if isinstance(data.held, Tally) or data.roles.score is None:
         return result
     score = data.numbers(data.roles.score, low=0.0, high=1.0).reshape(-1)
     table = weak_table(

@@ -65,7 +65,8 @@ def read_board(data: Data, *, settings: Settings | None = None) -> Board:
     # A token that means "no answer" may well be the name of an item or of a cluster.
     items = None if roles.item is None else beside[roles.item]
     groups = None if roles.cluster is None else beside[roles.cluster]
-    weights = None if roles.weight is None else _weights(data, roles.weight)
+    weights = None if roles.weight is None else data.numbers(roles.weight)[:, 0]
+    weights = None if weights is None or not np.ptp(weights) else weights
     grouped = Grouped.of(items, answered, own_runs=roles.replicate is not None)
     if not grouped.used.any():
         raise InputError(f"{data.source}: {no_item_in_common(roles.models, answered)}")
@@ -233,18 +234,6 @@ def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Gro
             instead=who_costs_items(models, answered),
         )
     ]
-
-
-def _weights(data: Data, name: str) -> Floats:
-    weights = np.asarray(data.numbers(name, low=0.0)[:, 0])
-    if np.isnan(weights).any():
-        row = int(np.flatnonzero(np.isnan(weights))[0]) + 1
-        raise InputError(
-            f"{data.place(row)}: the weight {name!r} is missing. Weigh every row, or remove it"
-        )
-    if not (weights > 0).any():
-        raise InputError("all weights are 0: weigh at least one item")
-    return weights
 
 
 def _alike(

@@ -25,7 +25,8 @@ from tallystick.table import (
     unordered,
 )
 from tallystick.table.cells import identity, in_order
-from tallystick.table.panel import Floats, Panel
+from tallystick.table.panel import Floats
+from tallystick.table.weights import refuse_weight
 from tallystick.verbs.judge.dawid_skene import dawid_skene
 from tallystick.verbs.judge.grade import grade, positive_of
 from tallystick.verbs.judge.independent import independent
@@ -36,7 +37,7 @@ from tallystick.verbs.judge.question import GRADING, JudgeQuestion, cases_of, de
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import Alarm, CovariateEffect, Number, Range, Share
 from tallystick.verbs.judge.sessions import from_session, labelling
-from tallystick.verbs.judge.verdict import COUNTED_ROWS, LEFT_ASIDE
+from tallystick.verbs.judge.verdict import LEFT_ASIDE, SUMS_OF_WEIGHTS
 from tallystick.verbs.judge.windows import Windows, load_state, save_state
 
 # What is known of each item, and in which order to label or to check items.
@@ -94,7 +95,7 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
     source
         A path, a frame, a mapping of columns, a Tally, …
     **options
-        Roles (*item*, *judges*, *truth*, *weight*, *by*), the fields of `JudgeQuestion`, and the
+        Roles (*item*, *judges*, *truth*, *count*, *weight*, *by*), the fields of `JudgeQuestion`, and the
         options of reading (*missing*, *coerce*, *labels*, *truth_file*, …).
 
     Examples
@@ -118,9 +119,9 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         )
     if data.session is not None and question.method == "evaluate":
         return from_session(data, question)
-    result = ask(data.tally("judges", "truth"), data, question)
-    if data.roles.weight is not None or (isinstance(data.held, Tally) and data.held.weighted):
-        result = replace(result, assumptions=(*result.assumptions, COUNTED_ROWS))
+    result = ask(data, question)
+    if isinstance(data.held, Tally) and data.held.weighted:
+        result = replace(result, assumptions=(*result.assumptions, SUMS_OF_WEIGHTS))
     if not isinstance(result, JudgeResult):
         return result
     if data.roles.covariate:
@@ -130,23 +131,21 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
     return result
 
 
-def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
-    """Answer from a tally by the method that the question names."""
-    truth = data.roles.truth
+def ask(data: Data, question: JudgeQuestion) -> Result:
+    """Answer from counted votes by the method that the question names."""
+    votes, truth = data.tally("judges", "truth"), data.roles.truth
     judges = [name for name in votes.names if name != truth]
+    if question.method in ("self-consistency", "position-bias"):
+        refuse_weight(data.roles, f"method {question.method}")
     if question.method == "self-consistency":
         return self_consistency(votes, repeats=judges, alpha=question.alpha)
     if question.method == "position-bias":
         return _position_bias(votes, judges, data, question)
 
     labels = _labels(votes, data.rules.labels)
-    panel = Panel.of(
-        votes,
-        voters=judges,
-        truth=truth,
-        labels=[labels[str(text)] for text in data.rules.labels],
-        never_true=data.meaning.never_true,
-    )
+    panel = data.panel("judges", labels=[labels[str(text)] for text in data.rules.labels])
+    if panel.weight is not None and not panel.known.any():
+        panel = panel.blind
     prevalence = {_label(t, labels, "prevalence"): ends for t, ends in question.ranges().items()}
     known = {
         name: {_label(text, labels, "known"): value for text, value in parts.items()}
@@ -233,8 +232,7 @@ def _label(given: Any, labels: Mapping[str, Label], option: str) -> Label:
 
 def _windows(data: Data, question: JudgeQuestion) -> tuple[Mapping[str, Any], ...]:
     """Evaluate the rows in their order, window by window."""
-    if data.roles.weight is not None:
-        raise InputError("window takes items one by one and has no use for weight: leave it out")
+    refuse_weight(data.roles, "window")
     columns = data.roles.columns("judges", "truth")
     stream = Windows(
         size=question.window or 1,
@@ -258,7 +256,7 @@ def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
     never be true, may appear in any of them.
     """
     part = replace(data, held=votes, notes=())
-    found = ask(part.tally("judges", "truth"), part, question)
+    found = ask(part, question)
     if not isinstance(found, JudgeResult):
         raise InputError(f"method {question.method} grades no judge: use one of {GRADING}")
     return found
@@ -268,7 +266,8 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which judge answers a table with these roles, None if it cannot."""
     if not roles.judges:
         return None
-    return {"judges": roles.judges, "truth": roles.truth, "weight": roles.weight}
+    beside = {"count": roles.count, "weight": roles.weight}
+    return {"judges": roles.judges, "truth": roles.truth, **beside}
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -276,7 +275,7 @@ CAPABILITY: Capability[Any] = Capability(
     summary="How good are my judges, with no labels or with a few?",
     question=JudgeQuestion,
     answer=answer,
-    reads=("judges", "truth", "item", "covariate", "weight", "by"),
+    reads=("judges", "truth", "item", "covariate", "count", "weight", "by"),
     door=Door(want="judges"),
     applies=applies,
     items=item_columns,

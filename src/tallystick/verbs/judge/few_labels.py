@@ -118,7 +118,6 @@ def label_scores(
 
     The posterior sorts items into strata for the rates by label and for exact intervals.
     """
-    panel.require_items("few_labels")
     n_labels = panel.n_labels
     if not n_labels:
         raise InputError(
@@ -126,19 +125,28 @@ def label_scores(
         )
     if certified and population == "new":
         raise InputError("certified intervals are for these items: use population='these'")
+    if certified and panel.weight is not None:
+        raise InputError("certified intervals count items: leave out --weight, or --certified")
     every = bool((_graded(panel) == panel.voted).all())
     whom: Population = population or ("new" if every and not certified else "these")
 
-    found = accuracies(panel.codes, panel.truth, counts=panel.counts, population=whom)
+    found = accuracies(
+        panel.codes, panel.truth, counts=panel.counts, weight=panel.weight, population=whom
+    )
     fresh = replace(found, population="new").means(alpha=alpha).interval
     means = found.means(alpha=alpha)
-    chosen = _chosen(panel, posterior)
-    if certified:
-        exact = hypergeometric_strata(*strata(panel, chosen)[::-1], alpha=alpha)
-        means = replace(means, interval=exact)
-    scores = _scores(panel, means, fresh, LabelCells.of(panel, chosen), (alpha, certified, whom))
-    logic = Logic.of(panel, check_ranges(prevalence, panel))
-    scores = [_with_logic(score, logic, j, panel.keys, alpha) for j, score in enumerate(scores)]
+    by_label: Sequence[tuple[Floats, Sequence[Range]]] = ()
+    if panel.weight is None:  # rates by label and exact intervals count items
+        chosen = _chosen(panel, posterior)
+        if certified:
+            exact = hypergeometric_strata(*strata(panel, chosen)[::-1], alpha=alpha)
+            means = replace(means, interval=exact)
+        cells = LabelCells.of(panel, chosen)
+        by_label = [_on_label(cells, c, alpha, certified, whom) for c in range(panel.n_classes)]
+    scores = _scores(panel, means, fresh, by_label)
+    if panel.weight is None:
+        logic = Logic.of(panel, check_ranges(prevalence, panel))
+        scores = [_with_logic(one, logic, j, panel.keys, alpha) for j, one in enumerate(scores)]
 
     best = leader_of(found, panel.names, alpha=alpha, rng=rng)
     forecast = labels_needed(panel, found, best, alpha=alpha)
@@ -188,16 +196,13 @@ def _scores(
     panel: Panel,
     means: Estimates,
     fresh: Intervals,
-    cells: LabelCells,
-    how: tuple[float, bool, Population],
+    by_label: Sequence[tuple[Floats, Sequence[Range]]],
 ) -> list[JudgeScore]:
-    """Return one row per judge: its accuracy, and its rate on each label."""
-    by_label = [_on_label(cells, c, *how) for c in range(panel.n_classes)]
+    """Return one row per judge: its accuracy, and its rate on each label where items count alike."""
     scores = []
     for j, name in enumerate(panel.names):
         parts = {}
-        for c, key in enumerate(panel.keys):
-            estimate, ends = by_label[c]
+        for (estimate, ends), key in zip(by_label, panel.keys, strict=False):
             unknown = Unknown(f"no labelled item of {key} has a vote of {name}")
             known = math.isfinite(estimate[j])
             parts[key] = LabelScore(
@@ -291,6 +296,7 @@ def _prevalence(
         panel.truth,
         n_classes=panel.n_classes,
         counts=panel.counts,
+        weight=panel.weight,
         population=population,
     )
     for c, (key, fit) in enumerate(zip(panel.keys, fits, strict=True)):

@@ -132,7 +132,7 @@ def grade(
     panel = Panel.of(votes, voters=judges, truth=truth)
     blind = panel.blind
     ranges = check_ranges(prevalence, panel)
-    whole = bool((blind.counts == np.floor(blind.counts)).all())
+    whole = panel.weight is None and bool((blind.counts == np.floor(blind.counts)).all())
     logic = logical_method(panel, prevalence=prevalence, joint=False) if whole else None
     found = _without_labels(panel, known=known, rng=rng)
 

@@ -157,7 +157,7 @@ def panel_agreement(panel: Panel, *, alpha: float) -> AgreementTable | None:
     >>> found.pairs[0].raw.estimate, found.with_truth[0].kappa.estimate
     (0.75, 1.0)
     """
-    if (panel.counts != np.floor(panel.counts)).any():
+    if panel.weight is not None or (panel.counts != np.floor(panel.counts)).any():
         return None
     names, level = panel.names, 1 - alpha
     values = grades_of(panel.classes)

@@ -236,9 +236,7 @@ STREAM = "errors are independent over the whole stream, whatever the label"
 RANDOM = "labelled items were drawn at random, whatever their votes"
 SAMPLE = "labelled items are a fair sample of those that matter"
 NEW_SAMPLE = "items are a random sample of those that matter"
-COUNTED_ROWS = (
-    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-)
+SUMS_OF_WEIGHTS = "the tally holds sums of weights, so n_items is their total and no number of rows"
 SHARED_BIAS = (
     "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
 )

@@ -667,7 +667,7 @@ def label_question(name: str) -> LabelQuestion:
     return LabelQuestion(
         name=name,
         question=found.question,
-        reads=found.reads,
+        reads=tuple(role for role in found.reads if role not in ("count", "weight")),
         door=found.door,
         task=found.labelling,
         capability=found,

@@ -28,6 +28,7 @@ from tallystick.results import (
 from tallystick.results.numbers import count
 from tallystick.sampling.label_differences import SessionOrder
 from tallystick.table import Capability, Data, Door, Roles, Tally, answered, slice_labels
+from tallystick.table.weights import refuse_weight
 from tallystick.verbs.score.adjust import check_draw, check_mix, covariate_rows
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.judges import (
@@ -123,10 +124,10 @@ def answer(data: Data, question: ScoreQuestion) -> Result:
 def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     """Answer one question about every system."""
     if len(data.roles.systems) == 2:
-        return _preferences(replace(data, held=data.table), question)
+        return _preferences(data.fetched(), question)
     mix = question.mix()
     if data.in_engine and _needs_rows(data, question):
-        data = replace(data, held=data.table)
+        data = data.fetched()
     sliced = mix is not None or (data.session is not None and data.roles.by is not None)
     outputs = read_outputs(
         data,
@@ -166,7 +167,7 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
 def _needs_rows(data: Data, question: ScoreQuestion) -> bool:
     """Say whether the question needs outputs one by one, and not only counts of patterns."""
     roles = data.roles
-    named = roles.probability or roles.covariate or roles.weight or question.target_mix
+    named = roles.probability or roles.covariate or roles.count or question.target_mix
     return bool(named or question.certified or data.rules.coerce)
 
 
@@ -186,7 +187,7 @@ def _check(data: Data, question: ScoreQuestion) -> None:
     if not roles.judges:
         raise InputError(f"{data.source}: name the columns of judges (--judges)")
     if len(roles.systems) == 2:
-        for name in ("probability", "weight", "covariate", "criterion"):
+        for name in ("probability", "covariate", "criterion"):
             if getattr(roles, name):
                 raise InputError(f"{name} is not read with preferences: leave it out")
         if question.scale is not None or question.target_mix is not None:
@@ -209,8 +210,7 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             raise InputError("target_mix gives the shares of slices: name their column (--by)")
         if question.certified:
             raise InputError("target_mix has no certified intervals: leave out one of the two")
-    if roles.weight is not None and roles.probability is not None:
-        raise InputError("a row with a probability is one output: leave out weight")
+    refuse_weight(roles, "score")
 
 
 def _covariates(data: Data, outputs: Outputs) -> dict[str, Floats]:
@@ -233,6 +233,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
         "judges": roles.judges,
         "truth": roles.truth,
         "item": roles.item,
+        "count": roles.count,
         "weight": roles.weight,
     }
 
@@ -251,6 +252,7 @@ CAPABILITY = Capability(
         "probability",
         "covariate",
         "criterion",
+        "count",
         "weight",
         "by",
     ),

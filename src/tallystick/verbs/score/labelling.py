@@ -161,9 +161,8 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             f"a labelling session is about one criterion, and column {roles.criterion!r} says which"
             " of several a row answers: give the rows of one of them"
         )
-    for name in ("weight", "probability"):
-        if getattr(roles, name):
-            raise InputError(f"{name} is not read by label: leave it out")
+    if roles.probability:
+        raise InputError("probability is not read by label: leave it out")
     if not roles.judges:
         raise InputError(f"{data.source}: name the columns of judges (--judges)")
 

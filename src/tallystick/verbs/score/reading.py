@@ -60,7 +60,7 @@ def read_outputs(
     Parameters
     ----------
     data
-        What was read. Roles: system, judges, truth, item, probability, weight.
+        What was read. Roles: system, judges, truth, item, probability.
     scale
         Least and greatest grade; None for pass/fail.
     judge_scale
@@ -216,14 +216,7 @@ def _cells(data: Data, columns: Sequence[str]) -> tuple[_Cells, bool]:
         return _counted(_tally(data, columns), columns), False
     coded = data.words(*columns)
     counts = np.ones(len(coded.codes))
-    if data.roles.weight is not None:
-        counts = data.numbers(data.roles.weight, low=0.0)[:, 0]
-        if np.isnan(counts).any() or (counts != np.floor(counts)).any():
-            raise InputError(
-                f"{data.source}: the weight {data.roles.weight!r} says how many outputs a row"
-                " stands for, so it must be a whole number in every row"
-            )
-    if not counts.sum():
+    if not len(counts):
         raise InputError(f"{data.source} holds no outputs")
     return _Cells(coded.codes.astype(np.int64), coded.labels, counts, tuple(columns)), True
 
@@ -249,8 +242,6 @@ def _counted(tally: Tally, columns: Sequence[str]) -> _Cells:
         )
         blocks.append(lookup[np.asarray(tally.codes)[:, j]])
     counts = np.asarray(tally.counts, dtype=np.float64)
-    if (counts != np.floor(counts)).any():
-        raise InputError("the tally holds weights that are not whole numbers: count outputs")
     return _Cells(np.stack(blocks, axis=1), tuple(labels), counts, tuple(columns))
 
 
