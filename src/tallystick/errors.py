@@ -8,6 +8,7 @@
     │   │   └── FormatError a saved Tallystick file is damaged, foreign or of a newer version
     │   ├── MergeError      two tallies do not fit together
     │   └── UsageError      the question has to be put differently (exit code 2)
+    │       └── AskError    a column or a cell can mean two things: which? (exit code 2)
     ├── NotIdentifiable     the data cannot answer this question by this method
     ├── ConvergenceError    an iteration stopped before it reached its tolerance
     ├── BudgetError         the budget of calls or money does not allow what was asked
@@ -41,6 +42,36 @@ class MergeError(InputError):
 
 class UsageError(InputError):
     """The question has to be put differently: the message says what to type, or asks."""
+
+
+class AskError(UsageError):
+    """A column can mean two things, and only the caller knows which.
+
+    Parameters
+    ----------
+    message
+        The question in one line: what was seen, where, and what is not clear.
+    role
+        The role that is open: judges, truth, item, …
+    candidates
+        The columns, or groups of columns joined by commas, that could have it.
+    calls
+        At most two answers, the likelier first, each as words of the command line
+        (``--judges gpt,claude``).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        role: str = "",
+        candidates: tuple[str, ...] = (),
+        calls: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.role = role
+        self.candidates = candidates
+        self.calls = calls[:2]
 
 
 class NotIdentifiable(TallystickError):

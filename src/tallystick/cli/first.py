@@ -31,7 +31,7 @@ from tallystick.cli.verb import (
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES, capability
 from tallystick.results import Result
-from tallystick.table import GROUPS, Demo, Door, Question, answered, conclude, read
+from tallystick.table import GROUPS, Demo, Door, Question, answered, conclude, read, with_reading
 
 
 def _run(
@@ -292,6 +292,7 @@ def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -
     from tallystick.verbs.audit.audit import cases_of
 
     reading, delivery = sorted_options(given)
+    reading = with_reading(reading, reads=_READS)
     delivery.check((*source, *([reading["truth_file"]] if "truth_file" in reading else [])))
     # Groups may be globs, which pass over columns that turn out to be something else.
     groups = {role: reading.pop(role) for role in list(reading) if role in GROUPS}
@@ -302,8 +303,6 @@ def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -
         tell(data.notes)
         with working("answering all that applies"):
             result = look(data, alpha=alpha, rng=seed, **ignored, **groups)
-        if delivery.as_json:  # otherwise it is part of the answer
-            tell(map(str, result.columns))
         deliver(result, delivery, data=data, cases=cases_of)
 
 

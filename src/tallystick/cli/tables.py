@@ -19,7 +19,17 @@ from tallystick.cli.deliver import deliver, tell
 from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
 from tallystick.errors import InputError, MergeError
 from tallystick.results import to_json
-from tallystick.table import Data, Door, LabelRules, Roles, Tally, read, two_vocabularies
+from tallystick.table import (
+    Data,
+    Door,
+    LabelRules,
+    Roles,
+    Tally,
+    read,
+    reading_of,
+    two_vocabularies,
+    with_reading,
+)
 from tallystick.table.detect_names import ITEM_NAMES, is_truth
 from tallystick.table.roles import expand
 from tallystick.verbs.judge import JudgeQuestion, JudgeResult, Window, Windows
@@ -45,6 +55,7 @@ def _run(
     from tallystick.table import describe
 
     reading, delivery = sorted_options(given)
+    reading = with_reading(reading, reads=_READS)
     delivery.check(source, output=output)
     with read(list(source), Door(), **reading) as data:
         tell(data.notes)
@@ -57,7 +68,8 @@ def _run(
         tell(data.meaning_notes)
         if output is not None:
             counted.save(output)
-        deliver(describe(counted), delivery, data=data)
+        result = replace(describe(counted), reading=reading_of(data))
+        deliver(result, delivery, data=data)
 
 
 def _counted(data: Data, reading: dict[str, Any]) -> tuple[str, ...]:

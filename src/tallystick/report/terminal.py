@@ -1,4 +1,4 @@
-"""A result in the terminal: the verdict first, then a table; plain text where nobody looks."""
+"""A result in the terminal: what was read, the verdict, a table; plain text where nobody looks."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
     terminal = target.isatty()
     pen: _Pen = _Terminal(target) if terminal else _Pipe(target)
     most = MOST_ROWS if terminal else sys.maxsize
+    for line in result.read_line():
+        _wrapped(pen, line, "dim", hanging="  ")
     if isinstance(result, Composed):
         _tell_parts(result, pen, most)
     else:

@@ -1,7 +1,7 @@
 """Which columns vote, where the caller names none: columns that share one set of labels.
 
 Identifiers, free text, measurements and a column that is named like the truth are never taken.
-What is taken and what is left out is said in one note. Where two groups fit, the caller is asked.
+Why a column is left out is part of the reading. Where two groups fit, the caller is asked.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,25 +68,12 @@ _FIRST_ROWS = 100_000
 """Rows in which a column is checked for numbering the rows of a group."""
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """What was taken, why, and why each other column was not."""
-
-    columns: tuple[str, ...]
-    why: str
-    left_out: Mapping[str, str]
-
-    def note(self, role: str) -> str:
-        out = "; ".join(f"{name!r} ({reason})" for name, reason in self.left_out.items())
-        return f"{role}: {listed(self.columns, 12)} ({self.why})" + (
-            f". Left out: {out}" if out else ""
-        )
+Choice: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
+"""What was taken, and why each other column was not."""
 
 
-def default_columns(
-    table: Table, roles: Roles, want: str, missing: Sequence[str] = ()
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that fill the group *want*, and notes; ask where that cannot be told.
+def default_columns(table: Table, roles: Roles, want: str, missing: Sequence[str] = ()) -> Choice:
+    """Return the columns that fill the group *want*, and why the others do not; ask if in doubt.
 
     Parameters
     ----------
@@ -115,8 +103,8 @@ def default_columns(
     else:
         choice = _sharing_labels(table, sample, profiles, free, left_out, want)
     if roles.truth is None:
-        _ask_about_truth(table, choice.columns, want)
-    return choice.columns, (choice.note(want),)
+        _ask_about_truth(table, choice[0], want)
+    return choice
 
 
 def free_columns(
@@ -201,7 +189,7 @@ def _beside_truth(
     left_out: dict[str, str],
     truth: str,
     want: str,
-) -> _Choice:
+) -> Choice:
     labels = _labels_of(profiles[truth])
     taken = [name for name in free if _share(profiles[name], labels) >= _MOSTLY]
     # What says whether an answer was right is no answer itself.
@@ -223,7 +211,7 @@ def _beside_truth(
         )
     other = {name: "other labels than the truth" for name in free if name not in taken}
     other = {name: why for name, why in other.items() if name not in left_out}
-    return _Choice(tuple(taken), f"they use the labels of {truth!r}", {**left_out, **other})
+    return tuple(taken), {**left_out, **other}
 
 
 def _sharing_labels(
@@ -233,7 +221,7 @@ def _sharing_labels(
     free: Sequence[str],
     left_out: dict[str, str],
     want: str,
-) -> _Choice:
+) -> Choice:
     """Take the largest group of columns with one set of labels; ask where two groups fit."""
     numbers = [name for name in free if profiles[name].nature in ("numbers", "text")]
     out = {**left_out, **dict.fromkeys(numbers, "numbers with many values")}
@@ -255,7 +243,7 @@ def _sharing_labels(
         )
     _ask_about_strangers(table, sample, first, want)
     other = {name: "other labels" for name in likely if name not in first}
-    return _Choice(first, "they share one set of labels", {**out, **other})
+    return first, {**out, **other}
 
 
 def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]:
@@ -365,7 +353,7 @@ def _numbers(table: Table, name: str, group: str) -> bool:
 
 def _scores(
     table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
-) -> _Choice:
+) -> Choice:
     """Take columns of numbers on one scale, or of marks such as pass and fail."""
     # A chart of Weights & Biases has a column for each run, and two for the range around it.
     ranges = [name for name in free if name.endswith(("__MIN", "__MAX")) and name[:-5] in free]
@@ -402,7 +390,7 @@ def _scores(
         )
     _check_scale(table, profiles, numeric)
     other = dict.fromkeys(words, "words, not scores")
-    return _Choice(models, "numbers on one scale", {**left_out, **other})
+    return models, {**left_out, **other}
 
 
 def _is_mark(profile: Profile) -> bool:

@@ -288,10 +288,6 @@ def _pivot(
     doubtful = {}
     if shape.vote in table.doubtful:
         doubtful = dict.fromkeys(judges, table.doubtful[shape.vote])
-    note = (
-        f"{table.source} has one row per vote: item {shape.item!r}, who voted {shape.judge!r}"
-        f" ({len(judges):,}), vote {shape.vote!r}"
-    )
     dropped = tuple(f"column {name!r} changes within an item: left out" for name in varying)
     gone = {name: f"column {name!r} changes within an item" for name in varying}
     # The votes lose the name of their column here, and of a loss less is better.
@@ -301,7 +297,8 @@ def _pivot(
         relation=relation,
         columns=tuple(relation.columns),
         shape="long",
-        notes=(*table.notes, note, *dropped),
+        notes=(*table.notes, *dropped),
+        long=(shape.judge, shape.vote),
         left_out={**table.left_out, **gone},
         doubtful=doubtful,
         metric=table.metric or measure,
