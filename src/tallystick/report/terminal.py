@@ -54,10 +54,6 @@ def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:
         pen.say(f"  {part.name.capitalize()}: {part.short}")
     for text in result.remarks:
         pen.say(f"Warning: {text}", "yellow")
-    pen.say("")
-    pen.say("Columns:", "bold")
-    for text in result.grounds:
-        pen.say(f"  {text}", "dim")
     for part in result.parts():
         pen.say("")
         pen.say(part.heading, "bold")
