@@ -49,29 +49,33 @@ class AskError(UsageError):
 
     Parameters
     ----------
-    message
-        The question in one line: what was seen, where, and what is not clear.
+    question
+        One line: what is not clear, where, and what was seen.
     role
-        The role that is open: judges, truth, item, …
+        What is open: judges, truth, item, missing, …
     candidates
-        The columns, or groups of columns joined by commas, that could have it.
+        The columns, groups of columns or values that it could be.
     calls
-        At most two answers, the likelier first, each as words of the command line
-        (``--judges gpt,claude``).
+        Answers, the likelier first: the options that give them (``--judges gpt,claude``), or a
+        whole command. At most two are kept.
     """
 
     def __init__(
         self,
-        message: str,
+        question: str,
         *,
-        role: str = "",
+        role: str,
         candidates: tuple[str, ...] = (),
         calls: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(message)
+        super().__init__(question)
+        self.question = question
         self.role = role
         self.candidates = candidates
         self.calls = calls[:2]
+
+    def __str__(self) -> str:
+        return f"{self.question} Add {' or '.join(self.calls)}" if self.calls else self.question
 
 
 class NotIdentifiable(TallystickError):

@@ -260,10 +260,10 @@ def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> N
     names: tuple[str, ...] | None = None
 
     def grade(votes: Tally) -> JudgeResult:
-        judges = tuple(name for name in votes.names if name != roles.truth)
-        own = replace(roles, item=None, judges=judges)
-        data = Data(held=votes, roles=own, rules=rules, source="stdin")
-        return replace(graded(votes, data, question), reading=reading_of(data))
+        data = Data(held=votes, roles=roles, rules=rules, source="stdin")
+        judges = [name for name in votes.names if name != roles.truth]
+        read_as = replace(data, roles=replace(roles, item=None).with_columns("judges", judges))
+        return replace(graded(votes, data, question), reading=reading_of(read_as))
 
     stream = Windows(
         size=question.window or 1,

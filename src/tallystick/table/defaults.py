@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError, UsageError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import (
     Label,
     as_number,
@@ -235,11 +235,12 @@ def _sharing_labels(
     first, *rest = groups
     rivals = [group for group in rest if len(group) >= 2 or len(first) < 2]
     if rivals:
-        ways = " or ".join(f"--{want} {','.join(group)}" for group in (first, *rivals[:2]))
-        raise InputError(
-            f"{table.source}: {listed(first)} and {listed(rivals[0])} use different labels"
-            f" ({_some(profiles, first)} and {_some(profiles, rivals[0])}). Say which of them vote"
-            f" ({ways}), or write the labels alike if they mean the same"
+        raise _which(
+            want,
+            (first, rivals[0]),
+            f"{table.source}: which columns are {want}? {listed(first)} and {listed(rivals[0])} use"
+            f" different labels ({_some(profiles, first)} and {_some(profiles, rivals[0])}). If they"
+            " mean the same, write them alike.",
         )
     _ask_about_strangers(table, sample, first, want)
     other = {name: "other labels" for name in likely if name not in first}
@@ -278,12 +279,19 @@ def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], w
     rest = [k for k, name in enumerate(votes[:40]) if name not in strange]
     inner = pairs[np.ix_(rest, rest)]
     if strange and len(rest) >= 3 and np.nanmean(inner) > _RELATED:
-        named = ",".join(name for name in votes if name not in strange)
-        raise InputError(
-            f"{table.source}: {listed(strange)} hold the labels of the other columns but agree with"
-            f" them no more than by chance. If they do not vote, say --{want} {named}; if they do,"
-            f" say --{want} {','.join(votes)}"
+        raise _which(
+            want,
+            (tuple(name for name in votes if name not in strange), votes),
+            f"{table.source}: which columns are {want}? {listed(strange)} hold the labels of the"
+            " other columns but agree with them no more than by chance.",
         )
+
+
+def _which(want: str, groups: Sequence[Sequence[str]], question: str) -> AskError:
+    """Return the question which columns vote, with the likelier group first."""
+    named = tuple(",".join(group) for group in groups)
+    calls = tuple(f"--{want} {quote(one)}" for one in named)
+    return AskError(question, role=want, candidates=named, calls=calls)
 
 
 def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
@@ -294,11 +302,11 @@ def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
     # Several such columns are people who vote; among two columns it is one of two voters.
     if len(likely) != 1 or len(votes) < 3:
         return
-    rest = ",".join(name for name in votes if name != likely[0])
-    raise InputError(
-        f"{table.source}: column {likely[0]!r} can be the truth or one more of the {want}. Say"
-        f" --truth {likely[0]!r} if it is the truth, --{want} {rest},{likely[0]} if it is not, or"
-        f" --ignore {likely[0]!r}"
+    raise AskError(
+        f"{table.source}: is column {likely[0]!r} the truth, or one more of the {want}?",
+        role="truth",
+        candidates=(likely[0],),
+        calls=(f"--truth {quote(likely[0])}", f"--{want} {quote(','.join(votes))}"),
     )
 
 
@@ -707,7 +715,7 @@ def named_truth(
     """Return the column that is named like the truth, if models beside it use its labels.
 
     None if no column has such a name, if the models say right and wrong (``gpt_correct``), and if
-    the truth is free text beside scores from 0 to 1. Where labels do not fit, `UsageError` asks.
+    the truth is free text beside scores from 0 to 1. Where labels do not fit, `AskError` asks.
 
     Parameters
     ----------
@@ -774,11 +782,13 @@ def _chosen(source: str, truths: Said, voters: Mapping[str, Said]) -> str | None
     if len(fitting) == 1 or not likely:
         return fitting[0] if fitting else None
     if fitting:
-        raise UsageError(
-            f"{source}: columns {listed(fitting)} are named like the truth. Say which of them holds"
-            f" the true answers (--truth {quote(fitting[0])})"
+        raise AskError(
+            f"{source}: which column holds the true answers? {listed(fitting)} are named like it.",
+            role="truth",
+            candidates=tuple(fitting),
+            calls=tuple(f"--truth {quote(name)}" for name in fitting),
         )
-    raise UsageError(_question(source, likely[0], truths[likely[0]], answers[likely[0]]))
+    raise _question(source, likely[0], truths[likely[0]], answers[likely[0]])
 
 
 def _fits(true: Counter[Label], answers: Said) -> bool:
@@ -800,16 +810,20 @@ def _shares(said: Counter[Label], true: Counter[Label]) -> bool:
     return inside >= _MOSTLY * said.total() > 0
 
 
-def _question(source: str, truth: str, true: Counter[Label], answers: Said) -> str:
+def _question(source: str, truth: str, true: Counter[Label], answers: Said) -> AskError:
     """Ask whether models beside a truth hold answers or scores."""
     said = sum(answers.values(), Counter[Label]())
-    way = "write them with the labels of the truth"
-    if any(_shares(one, true) for one in answers.values()):
-        way = f"add --truth {quote(truth)} --models {quote(','.join(answers))}"
-    return (
-        f"{source}: column {truth!r} is named like the truth and says {_named_truth_some(true)},"
-        f" while {listed(list(answers))} say {_named_truth_some(said)}. If these are answers,"
-        f" {way}; if they are scores, add --ignore {quote(truth)}"
+    scores = f"--ignore {quote(truth)}"
+    shares = any(_shares(one, true) for one in answers.values())
+    way = "" if shares else " If they are answers, write them with the labels of the truth."
+    right = f"--truth {quote(truth)} --models {quote(','.join(answers))}"
+    return AskError(
+        f"{source}: are {listed(list(answers))} answers or scores? They say"
+        f" {_named_truth_some(said)}, and {truth!r}, which is named like the truth, says"
+        f" {_named_truth_some(true)}.{way}",
+        role="truth",
+        candidates=(truth,),
+        calls=(right, scores) if shares else (scores,),
     )
 
 

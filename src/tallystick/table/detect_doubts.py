@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError
 from tallystick.table.cells import NUMBER, Label, spelling
 from tallystick.table.detect_names import (
     CONSENSUS,
@@ -674,9 +674,10 @@ class Detection:
         """
         if self.questions:
             seen = "; ".join(str(part) for part in self.taken if part.role != "not used")
-            raise InputError(
+            raise AskError(
                 f"{source}: {'; '.join(map(str, self.questions))}"
-                + (f" (so far: {seen})" if seen else "")
+                + (f" (so far: {seen})" if seen else ""),
+                role=self.questions[0].option.removeprefix("--"),
             )
 
 

@@ -6,8 +6,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.detect_doubts import Profile, look
@@ -204,10 +205,15 @@ def _roles(
     if len(found) == 1:
         return found[0]
     if found:
-        shown = "; ".join(f"--item {r.item} --judge {r.judge} --vote {r.vote}" for r in found[:3])
-        raise InputError(
-            f"{table.source} is a long table (one row per vote) that can be read in"
-            f" {len(found)} ways: say which ({shown}), or --shape wide if every row is an item"
+        # What the caller named is in the command already.
+        left = [role for role, column in named.items() if column is None]
+        ways = [" ".join(f"--{role} {quote(getattr(r, role))}" for role in left) for r in found]
+        raise AskError(
+            f"{table.source}: who voted on what? It has one row per vote and can be read in"
+            f" {len(found)} ways. If every row is an item of its own, add --shape wide.",
+            role="judge",
+            candidates=tuple(r.judge for r in found),
+            calls=tuple(ways),
         )
     by_name = _by_name(table, named)
     if by_name is None and sure:

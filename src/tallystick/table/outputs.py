@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
 from tallystick.table.defaults import Choice, default_columns, free_columns
 from tallystick.table.detect_doubts import Profile, listed, look
@@ -324,9 +325,12 @@ def find_human_grades(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...
     if not likely:
         return _sparse_label(table, roles)
     if len(likely) > 1:
-        raise InputError(
-            f"{table.source}: columns {listed(likely)} are named like human grades. Say which of"
-            f" them is (--truth {likely[0]!r})"
+        raise AskError(
+            f"{table.source}: which column holds the human grades? {listed(likely)} are named like"
+            " it.",
+            role="truth",
+            candidates=tuple(likely),
+            calls=tuple(f"--truth {quote(name)}" for name in likely),
         )
     return replace(roles, truth=likely[0]), ()
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
+from shlex import quote
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.errors import InputError, TallystickError
+from tallystick.errors import AskError, InputError, TallystickError
 from tallystick.registry import ENTRIES, capabilities
 from tallystick.report.terminal import ResultPart
 from tallystick.results import Decision, Figure, Interval, Needed, PatternTable, Result
@@ -141,7 +142,7 @@ def _name_reader(data: Data, found: Detection, question: Question) -> None:
             how = "; ".join(answered(capability, data.table, options).read_line())
         except TallystickError as error:
             how = str(error)
-        raise InputError(by_name_words(capability.verb, data.source, how, found))
+        raise by_name_words(capability.verb, data.source, how, found)
 
     # Several systems answer each item: no group of columns, but outputs that are graded.
     if find_outputs(data.table, data.roles, Layout())[1].system is None:
@@ -153,7 +154,7 @@ def _name_reader(data: Data, found: Detection, question: Question) -> None:
             how = "; ".join(answered(capability, data.table, options).read_line())
         except TallystickError:
             continue  # not graded outputs after all
-        raise InputError(by_name_words(capability.verb, data.source, how, found))
+        raise by_name_words(capability.verb, data.source, how, found)
 
 
 def _groups(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -403,15 +404,15 @@ def concluded(
     )
 
 
-def by_name_words(verb: str, source: str, how: str, found: Detection) -> str:
-    """Say which command reads this table by the names of its columns, how, and what else it could
-    be.
-    """
+def by_name_words(verb: str, source: str, how: str, found: Detection) -> AskError:
+    """Ask whether this is a table that a verb reads by the names of its columns."""
     asked = "; ".join(map(str, found.questions))
-    shown = f" ({how})" if how else ""
-    return (
-        f"{source}: this may be a table that {verb} reads{shown}. Then type: tallystick {verb}"
-        f" {source}. Otherwise, {asked}"
+    shown = f" ({how.removeprefix('read: ')})" if how else ""
+    return AskError(
+        f"{source}: this may be a table that {verb} reads{shown}. Otherwise, {asked}",
+        role="verb",
+        candidates=(verb,),
+        calls=(f"tallystick {verb} {quote(source)}",),
     )
 
 
