@@ -114,7 +114,7 @@ def reading_found(data: Data, found: Detection) -> Reading:
     else:
         roles = replace(roles, weak=())
     how: dict[str, How] = {
-        role: "only candidate" if role in GROUPS else "by name"
+        role: "only candidate" if role in GROUPS and not data.table.long else "by name"
         for role, held in roles.__dict__.items()
         if held and not getattr(data.roles, role)
     }

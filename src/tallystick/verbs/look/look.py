@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
+from shlex import quote, split
 from typing import Any, ClassVar
 
 from tallystick.errors import AskError, TallystickError
@@ -94,8 +94,7 @@ class LookResult(Result):
         lines += [(line, "") for line in aligned([*head, *cells])] if rows else []
         if self.commands:
             lines += [("", ""), ("Ask:", "bold"), *((f"  {one}", "") for one in self.commands)]
-        left = () if self.commands else self.open
-        return [*lines, *((f"Not clear: {text}", "yellow") for text in left)]
+        return [*lines, *((f"Not clear: {text}", "yellow") for text in self.open)]
 
 
 def look(source: Any, **options: Any) -> LookResult:
@@ -116,20 +115,26 @@ def look(source: Any, **options: Any) -> LookResult:
     readings = [one.reading for one in tried if one.reading is not None]
     readings.sort(key=lambda one: not (one.system or one.systems or one.pair))
     reading = readings[0] if readings else None
-    asked = {one.verb: one.words for one in tried if one.verb}
+    asked = dict.fromkeys((one.verb, *one.words) for one in tried if one.verb)
+    verbs = dict.fromkeys(verb for verb, *_ in asked)
     name = files if files != "FILE" else "The table"
-    can = f"It can answer: {', '.join(asked)}." if asked else "No question fits it as it stands."
+    can = f"It can answer: {', '.join(verbs)}." if asked else "No question fits it as it stands."
     return LookResult(
         verdict=f"{name} has {count(len(profiles))} columns. {can}",
         decision="decided" if asked else "unknowable",
         n_items=0 if reading is None else reading.rows or 0,
-        columns=tuple(_column(profile, reading) for profile in profiles.values()),
-        commands=tuple(
-            " ".join(["tallystick", verb, files, *words]) for verb, words in asked.items()
-        ),
-        open=tuple(dict.fromkeys(one.open for one in tried if one.open)),
+        columns=tuple(_column(profile, reading, profiles) for profile in profiles.values()),
+        commands=tuple(" ".join(["tallystick", verb, files, *words]) for verb, *words in asked),
+        # A question that a verb has answered by the names of its columns is none.
+        open=() if reading is not None and (reading.system or reading.pair) else _open(tried),
         reading=reading,
     )
+
+
+def _open(tried: Sequence[_Tried]) -> tuple[str, ...]:
+    """Return what is open: the first question, or why each verb that may fit does not answer."""
+    found = tuple(dict.fromkeys(one.open for one in tried if one.open))
+    return found[:1] if any(one.verb for one in tried) else found[:2]
 
 
 def _paths(source: Any) -> tuple[str, ...]:
@@ -159,26 +164,49 @@ class _Tried:
 
 
 def _tried_all(
-    source: Any, options: Mapping[str, Any], columns: frozenset[str]
+    source: Any, options: Mapping[str, Any], columns: frozenset[str], assumed: str = ""
 ) -> Iterator[_Tried]:
-    """Try every verb that may fit: with the columns that were told, else as it reads by itself."""
+    """Try every verb that may fit, with the columns that were told.
+
+    Where one thing is open, each of its likely answers is *assumed* in turn.
+    """
+    options = {**options, **_parsed(assumed)}
     roles: Roles | None = None
+    calls: tuple[str, ...] = ()
     try:
-        with read(source, Door(repeats=True), **options) as data:
-            found = detect(data.table, data.roles, Layout())
+        groups = {name: options[name] for name in options if name in GROUPS}
+        rest = {name: held for name, held in options.items() if name not in (*groups, "ignore")}
+        with read(source, Door(repeats=True), **rest) as data:
+            named = Roles.of(groups)
+            given = replace(data.roles, **{role: getattr(named, role) for role in groups})
+            missing = data.rules.missing or None
+            layout = Layout(ignore=options.get("ignore", ()))
+            found = detect(data.table, given, layout, missing=missing, coerce=data.rules.coerce)
             if found.questions:
                 yield _Tried(open=str(found.questions[0]))
+                calls = found.questions[0].calls[:2] if len(found.questions) == 1 else ()
             else:
                 roles = found.roles
                 yield _Tried(reading=reading_found(data, found))
     except TallystickError as error:
         yield _Tried(open=str(error))
 
+    for call in calls if not assumed else ():
+        yield from _tried_all(source, options, columns, call)
     for capability in capabilities():
         # A verb that pays an API whenever it runs is not tried.
         if capability.input == "required" and (capability.applies or capability.door.want):
             told = None if roles is None or not capability.applies else capability.applies(roles)
             yield _tried(capability, source, told, options, columns)
+
+
+def _parsed(call: str) -> dict[str, Any]:
+    """Return the options of a command line as `read` takes them."""
+    words = [part for word in split(call) for part in word.split("=", 1)]
+    pairs = zip(words[::2], words[1::2], strict=True)
+    given = {flag.removeprefix("--").replace("-", "_"): value for flag, value in pairs}
+    several = {*GROUPS, "ignore", "missing"}
+    return {name: (held,) if name in several else held for name, held in given.items()}
 
 
 def _tried(
@@ -199,14 +227,22 @@ def _tried(
             _answer(capability, data)
             found = None if capability.columns is None else capability.columns(data)
             reading = reading_of(data, found=found)
-            words = tuple(_words(capability, data, columns))
+            words = (*_words(capability, data, columns), *_beside(given))
+    except AskError as error:
+        if "system" not in capability.reads or not error.calls:
+            return _Tried(open=f"{capability.verb}: {error}" if told else "")
+        more = {name: held for name, held in _parsed(error.calls[0]).items() if name not in given}
+        return _tried(capability, source, told, {**options, **more}, columns) if more else _Tried()
     except TallystickError as error:
-        return _Tried(open=f"{capability.verb}: {error}" if told or _is_ask(error) else "")
+        return _Tried(open=f"{capability.verb}: {error}" if told else "")
     return _Tried(reading=reading, verb=capability.verb, words=words)
 
 
-def _is_ask(error: TallystickError) -> bool:
-    return isinstance(error, AskError)
+def _beside(given: Mapping[str, Any]) -> Iterator[str]:
+    """Return the options that say what cells mean, as they were given."""
+    for name in ("missing", "labels", "never_true"):
+        yield from (f"--{name.replace('_', '-')}={quote(one)}" for one in given.get(name, ()))
+    yield from (f"--ignore {quote(one)}" for one in given.get("ignore", ()))
 
 
 def _is_its_own(capability: Capability[Any], data: Data) -> bool:
@@ -246,13 +282,16 @@ def _words(capability: Capability[Any], data: Data, columns: frozenset[str]) -> 
 # What a column can be, by what it holds.
 
 
-def _column(profile: Profile, reading: Reading | None) -> ColumnLook:
+def _column(profile: Profile, reading: Reading | None, names: Collection[str]) -> ColumnLook:
     roles: dict[str, str] = {}
     for role in (*ALL_ROLES, "judge", "vote", "pair"):
         held = None if reading is None else getattr(reading, role)
         for name in held if isinstance(held, tuple) else (held,):
             if name is not None and (role not in GROUPS or name not in roles):
                 roles[name] = role
+    if reading is not None and reading.system not in (None, *names):  # A.gpt is a judge of A
+        ends = {name: role for name, role in roles.items() if profile.name.endswith(name)}
+        roles.setdefault(profile.name, next(iter(ends.values()), ""))
     role = roles.get(profile.name, "")
     doubt = " ?" if reading is not None and reading.how.get(role) == "only candidate" else ""
     unused = {} if reading is None else reading.unused or {}
