@@ -239,8 +239,8 @@ def _sharing_labels(
             want,
             (first, rivals[0]),
             f"{table.source}: which columns are {want}? {listed(first)} and {listed(rivals[0])} use"
-            f" different labels ({_some(profiles, first)} and {_some(profiles, rivals[0])}). If they"
-            " mean the same, write them alike.",
+            f" different labels ({_some(profiles, first)} and {_some(profiles, rivals[0])})."
+            " If they mean the same, write them alike.",
         )
     _ask_about_strangers(table, sample, first, want)
     other = {name: "other labels" for name in likely if name not in first}

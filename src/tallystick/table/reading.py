@@ -122,9 +122,9 @@ class Reading(Roles):
     def line(self) -> str:
         """Return what was read in one or two lines; `?` marks what only seemed to fit.
 
-        >>> judged = Reading(rows=2000, counts={"labels": 208}, judges=("gpt", "claude"), truth="gold")
-        >>> judged.line()
-        'read: 2,000 rows · judges gpt, claude · labels: 208 (gold)'
+        >>> known = {"rows": 2000, "counts": {"labels": 208}, "how": {"judges": "only candidate"}}
+        >>> Reading(judges=("gpt", "claude"), truth="gold", **known).line()
+        'read: 2,000 rows · judges gpt, claude ? · labels: 208 (gold)'
         """
         for most in (_MOST_NAMES, 4, 2):
             text = "read: " + " · ".join(self._parts(most))
@@ -429,7 +429,7 @@ def _as_number(label: Label) -> float | None:
 
 
 def from_toml(path: str | Path) -> dict[str, Any]:
-    """Return what a reading file says, by option; an unknown key is refused with its nearest name."""
+    """Return what a reading file says, by option; an unknown key is refused by name."""
     try:
         said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
