@@ -21,10 +21,23 @@ RELATIVE, ABSOLUTE = 2e-5, 1e-9
 LONG, FIRST = 16, 3
 
 ASIDE = {
-    *("schema", "verb", "verdict", "decision", "seed", "assumptions", "notes", "unknown"),
+    *(
+        "schema",
+        "verb",
+        "verdict",
+        "decision",
+        "seed",
+        "assumptions",
+        "notes",
+        "unknown",
+        "reading",
+    ),
     *("as_of", "command", "asked_hash", "data_hash", "hash", "session", "version", "at"),
 }
 """Fields that are kept elsewhere, or that say how and when, not what."""
+
+SAID = {"notes", "assumptions", "unknown", "schema", "reading"}
+"""Fields that are kept elsewhere wherever they stand."""
 
 TIMES = {"latency", "slowest"}
 """Fields that are other ones at every run."""
@@ -64,7 +77,7 @@ def _walk(value: Any, path: str, field: str, numbers: Any, words: Any) -> None:
                 continue
             if key == "warnings":
                 numbers.setdefault(f"{path}warnings", []).append(len(inner))
-            elif key not in TIMES and key not in ("notes", "assumptions", "unknown", "schema"):
+            elif key not in TIMES and key not in SAID:
                 _walk(inner, f"{path}{key}.", key, numbers, words)
     elif isinstance(value, list):
         for inner in value:

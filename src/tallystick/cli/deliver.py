@@ -126,7 +126,7 @@ def _writers(
 
 def _markdown(result: Result) -> str:
     """Return the verdict, the main table and the gates, for the summary page of a build."""
-    parts = [f"**{harmless(result.verdict)}**", result.to_markdown()]
+    parts = [f"**{harmless(result.verdict)}**", *result.read_line(), result.to_markdown()]
     if result.gates:
         words = {True: "passed", False: "failed", None: "undecided"}
         parts.append(

@@ -19,7 +19,17 @@ from tallystick.cli.deliver import deliver, tell
 from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
 from tallystick.errors import InputError, MergeError
 from tallystick.results import to_json
-from tallystick.table import Data, Door, LabelRules, Roles, Tally, read, two_vocabularies
+from tallystick.table import (
+    Data,
+    Door,
+    LabelRules,
+    Roles,
+    Tally,
+    read,
+    reading_of,
+    two_vocabularies,
+    with_reading,
+)
 from tallystick.table.detect_names import ITEM_NAMES, is_truth
 from tallystick.table.roles import expand
 from tallystick.verbs.judge import JudgeQuestion, JudgeResult, Window, Windows
@@ -45,6 +55,7 @@ def _run(
     from tallystick.table import describe
 
     reading, delivery = sorted_options(given)
+    reading = with_reading(reading, reads=_READS)
     delivery.check(source, output=output)
     with read(list(source), Door(), **reading) as data:
         tell(data.notes)
@@ -58,7 +69,8 @@ def _run(
         tell(data.meaning_notes)
         if output is not None:
             counted.save(output)
-        deliver(describe(counted), delivery, data=data)
+        result = replace(describe(counted), reading=reading_of(data))
+        deliver(result, delivery, data=data)
 
 
 def _counted(data: Data, reading: dict[str, Any]) -> tuple[str, ...]:
@@ -251,7 +263,10 @@ def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> N
     names: tuple[str, ...] | None = None
 
     def grade(votes: Tally) -> JudgeResult:
-        return graded(votes, Data(held=votes, roles=roles, rules=rules, source="stdin"), question)
+        data = Data(held=votes, roles=roles, rules=rules, source="stdin")
+        judges = [name for name in votes.names if name != roles.truth]
+        read_as = replace(data, roles=replace(roles, item=None).with_columns("judges", judges))
+        return replace(graded(votes, data, question), reading=reading_of(read_as))
 
     stream = Windows(
         size=question.window or 1,

@@ -22,6 +22,7 @@ from tallystick.table.data import Data
 from tallystick.table.door import Door, read
 from tallystick.table.doubts import Doubt, find_doubt, with_doubt
 from tallystick.table.frames import distinct
+from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -234,6 +235,9 @@ class Capability(Generic[R]):
         For ``label``: from data and a question to what a person should label, a
         `tallystick.sampling.label_task.LabelTask` (the units, their strata, the value of a label
         and the guess of it). None if labels do not help, or not in this way.
+    columns
+        For a verb that reads some tables by the names of their columns: from data to the roles that
+        it finds, None for any other table.
     cases
         For the page: from a result and its data to the items behind its claim, with ``texts=False``
         without their texts; None if single items say nothing.
@@ -250,6 +254,7 @@ class Capability(Generic[R]):
     demo: Callable[[Rng], Demo] | None = None
     items: Callable[[Any, Data], Mapping[str, Any] | ItemTable] | None = None
     labelling: Callable[[Data, Any], Any] | None = None
+    columns: Callable[[Data], Mapping[str, Any] | None] | None = None
     cases: Callable[..., Cases | None] | None = None
 
 
@@ -269,6 +274,7 @@ def answered(capability: Capability[R], source: Any, options: Mapping[str, Any])
         asked = capability.question(**own)
     elif own:
         asked = replace(asked, **own)
+    given = with_reading(given, reads=capability.reads, want=capability.door.want)
     _check_roles(capability, given)
     data = read(source, capability.door, **given, **asked.reading())
     # What the caller opened, the caller closes.
@@ -306,7 +312,10 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
 
     result = with_doubt(result, doubt(data, 1))
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))
-    result = replace(result, notes=notes)
+    found = None if capability.columns is None else capability.columns(data)
+    better, draw = getattr(result, "better", None), getattr(question, "label_draw", None)
+    shown = reading_of(data, found=found, better=better, draw=draw)
+    result = replace(result, notes=notes, reading=shown)
     if data.roles.by is None or result.slices:
         return result
 

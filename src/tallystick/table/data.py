@@ -30,6 +30,7 @@ from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.moments import Recipe
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
+from tallystick.table.reading import How
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
 from tallystick.table.session import Session
@@ -82,6 +83,10 @@ class Data:
         What was seen while reading that a reader must know before relying on an answer.
     beside
         For counts: what whoever counted the rows knows of them beside their counts.
+    how
+        Where each role comes from that the caller did not name.
+    unused
+        Why columns were passed over when voters were looked for; None if none were looked for.
     sketch_items
         Whether counts keep a sketch of the items, so that rows are not counted twice when saved
         tallies are merged.
@@ -97,6 +102,8 @@ class Data:
     memory: RowMemory | None = None
     warnings: tuple[str, ...] = ()
     beside: BesideCounts | None = None
+    how: Mapping[str, How] = field(default_factory=dict)
+    unused: Mapping[str, str] | None = None
     sketch_items: bool = False
 
     # -- counts

@@ -354,12 +354,12 @@ def find_item(
         if not (free and plain(name) in ITEM_NAMES):
             continue
         if table.row_of(name, None) is None and first_repeat(table, name, *beside) is None:
-            return replace(roles, item=name), (f"column {name!r} names the items",)
+            return replace(roles, item=name), ()
         doubtful = (*doubtful, name)
     if beside:
         found = _item_of_outputs(table, roles, doubtful, beside)
         if found is not None:
-            return replace(roles, item=found), (f"column {found!r} names the items",)
+            return replace(roles, item=found), ()
     if repeats or not doubtful:
         return roles, ()
     return roles, (
@@ -456,6 +456,8 @@ class Layout:
         Wide tables of outputs: what stands between system and judge in ``A.gpt``; found if None.
     rows_are_items
         Every row is an item of its own, whatever a column of item names says.
+    declared
+        Columns that a reading file names: the table must have them, used or not.
     """
 
     shape: ShapeOption = "auto"
@@ -471,6 +473,7 @@ class Layout:
     ignore: tuple[str, ...] = ()
     separator: str | None = None
     rows_are_items: bool = False
+    declared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.shape not in _SHAPES:

@@ -43,7 +43,12 @@ from tallystick.table.detect_names import are_places, lower_word, names_place, s
 from tallystick.table.formats import Loss
 from tallystick.table.frames import first_repeat_in, lazily, rows_fit
 from tallystick.table.weights import refuse_weight
-from tallystick.verbs.compare.battles import answer_battles, is_battle_table, is_battles
+from tallystick.verbs.compare.battles import (
+    answer_battles,
+    battle_columns,
+    is_battle_table,
+    is_battles,
+)
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.partial import no_shared_label, refuse_files_apart, who_costs_items
 from tallystick.verbs.compare.question import CompareQuestion, Settings, demo, labelling
@@ -288,6 +293,7 @@ CAPABILITY: Capability[Any] = Capability(
     answer=answer,
     reads=("models", "truth", "item", "cluster", "replicate", "count", "weight", "by"),
     door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
+    columns=battle_columns,
     applies=applies,
     demo=demo,
     labelling=labelling,

@@ -30,7 +30,7 @@ from tallystick.table.capability import MOST_ROWS
 from tallystick.table.weights import refuse_weight
 from tallystick.table.words import as_word
 from tallystick.verbs.dynamic.analyse import LogResult, analyse
-from tallystick.verbs.dynamic.attempt_reading import attempts_of, is_attempt_table
+from tallystick.verbs.dynamic.attempt_reading import attempts_in, attempts_of, is_attempt_table
 from tallystick.verbs.dynamic.attempt_result import AttemptResult, analyse_attempts
 from tallystick.verbs.dynamic.log import LongGrid, RoundLog, arrange
 from tallystick.verbs.dynamic.question import AnalyseQuestion, TheoryQuestion, demo
@@ -645,6 +645,14 @@ def answer(data: Data, question: AnalyseQuestion) -> LogResult | AttemptResult:
     return replace(analyse(log, question), notes=notes)
 
 
+def _attempt_columns(data: Data) -> Mapping[str, Any] | None:
+    """Return which column of a log of attempts has which role; None for any other log."""
+    if not is_attempt_table(data.table, data.roles):
+        return None
+    found = attempts_in(data.table, data.roles).found()
+    return {role: column for role, column in found.items() if role in Roles.__dataclass_fields__}
+
+
 def theory_answer(data: None, question: TheoryQuestion) -> TheoryResult:
     """Say what is proved before anything is run."""
     del data  # theory reads no table
@@ -698,6 +706,7 @@ ANALYSE = Capability(
     ),
     door=DOOR,
     applies=applies,
+    columns=_attempt_columns,
     demo=demo,
     items=item_columns,
     cases=cases_of,
