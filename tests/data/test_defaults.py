@@ -126,7 +126,7 @@ def test_a_column_that_numbers_the_rows_of_a_group_is_no_model() -> None:
     assert taken == ("old", "new")
     assert left_out["q"] == "numbers the rows of each 'doc'"
     _, left_out = chosen("models", **columns)
-    assert "--cluster 'doc' asks about new ones" in note
+    assert "--cluster 'doc' asks about new ones" in left_out["q"]
 
 
 def test_ratings_from_1_to_5_are_models_beside_any_group() -> None:

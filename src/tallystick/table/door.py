@@ -139,7 +139,6 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     """
     options = with_reading(options, want=None if door is None else door.want)
     roles, layout, rules = _split(options)
-    named = roles
     if isinstance(source, Data):
         if not options:
             return source
@@ -164,6 +163,7 @@ def _settled(data: Data, door: Door) -> Data:
 
 def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Open a source and decide about it."""
+    named = roles
     runs = _runs(source, layout, roles) if door is not None and door.runs else None
     graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
     if graded is not None:
