@@ -48,14 +48,10 @@ from tallystick.verbs.bound.verdict import (
     conclude_from_labels,
     conclude_from_votes,
     conclude_pairs,
+    conclude_thresholds,
     warnings_of,
 )
-from tallystick.verbs.bound.votes import (
-    WeakVotes,
-    at_thresholds,
-    refuse_silence_as_class,
-    weak_summary,
-)
+from tallystick.verbs.bound.votes import WeakVotes, at_thresholds, weak_summary
 
 _ROWS_COUNT = (
     "a row of weight w stands for w items that were seen alike: these are not sampling weights"
@@ -151,7 +147,7 @@ def _told(
     for model in models:
         bounds += ranges_under(model, votes, wanted, alpha=question.alpha, thresholds=cuts)
         audits.append(audit(model, votes))
-    conclusion = _concluded(votes, question, found, bounds, audits)
+    conclusion = _concluded(votes, question, found, (bounds, audits), data.roles.score or "")
     gold = () if found is None else found.gold
     return BoundResult(
         verdict=conclusion.verdict,
@@ -170,7 +166,9 @@ def _told(
         pairs=() if found is None else found.pairs,
         bounds=tuple(bounds),
         label_models=tuple(audits),
-        weak_labels=weak_summary(votes, None if found is None else found.weak, alpha=question.alpha),
+        weak_labels=weak_summary(
+            votes, None if found is None else found.weak, alpha=question.alpha
+        ),
     )
 
 
@@ -200,18 +198,20 @@ def _concluded(
     votes: WeakVotes,
     question: BoundQuestion,
     found: FromLabels | None,
-    bounds: Sequence[Bound],
-    audits: Sequence[LabelModelAudit],
+    ranges: tuple[Sequence[Bound], Sequence[LabelModelAudit]],
+    score: str,
 ) -> Conclusion:
     """Let labels conclude if they can, otherwise the votes."""
+    bounds, audits = ranges
     if found is None:
         first = [one for one in bounds if one.metric == question.metrics[0]]
-        return conclude_from_votes(first, audits, question, rows=votes.n, labels=votes.labels)
+        return conclude_from_votes(first, audits, question, votes, score)
     leading = found.gold[: len(votes.predictions)]
-    if found.pairs:
-        return conclude_pairs(leading, found.pairs, found.needed, votes.n)
-    best = max(leading, key=lambda one: one.interval.low)
-    return conclude_from_labels(best, question, found.needed, votes.n)
+    if len(leading) == 1:
+        return conclude_from_labels(leading[0], question, found.needed, votes.n)
+    if score:
+        return conclude_thresholds(leading, score, question)
+    return conclude_pairs(leading, found.pairs, found.needed, votes.n)
 
 
 def _with_positive(
@@ -238,13 +238,13 @@ def _negative_and_positive(
         raise InputError(
             f"a score decides between two classes, got {len(classes)}: give predictions instead"
         )
-    named_ = [str(label) for label in classes]
-    if str(question.positive) not in named_:
+    words = [str(label) for label in classes]
+    if str(question.positive) not in words:
         raise InputError(
             f"positive {question.positive!r} is not a class: the classes are"
             f" {', '.join(map(repr, classes))}"
         )
-    at = named_.index(str(question.positive))
+    at = words.index(str(question.positive))
     return classes[1 - at], classes[at]
 
 
@@ -262,16 +262,11 @@ def _classes(data: Data, tally: Tally) -> tuple[Label, ...]:
     """Return the classes that were named, otherwise every label that votes, prediction or truth
     show.
     """
-    roles = data.roles
-    columns = [name for name in tally.names if name != roles.score]
+    columns = [name for name in tally.names if name != data.roles.score]
     if data.rules.labels:
         shown = {str(label): label for name in columns for label in tally.labels[name]}
         return in_order(shown.get(str(label), label) for label in data.rules.labels)
-    others = [*roles.prediction, *([roles.truth] if roles.truth in tally.names else [])]
-    refuse_silence_as_class(tally, [n for n in roles.weak if n in tally.names], others)
-    found = in_order(
-        label for name in columns for label in tally.labels[name] if label is not None
-    )
+    found = in_order(label for name in columns for label in tally.labels[name] if label is not None)
     if len(found) == 1:
         raise InputError(
             f"only the class {found[0]!r} occurs in {', '.join(columns)}: name all of them"

@@ -116,12 +116,12 @@ def from_labels(
         for one in wanted
         for k, name in enumerate(votes.predictions)
     ]
-    return FromLabels(
-        gold=tuple(gold),
-        pairs=() if thresholds or len(at) < 2 else _pairs(votes, estimated, question),
-        weak=found,
-        needed=labels_to_decide(gold[0], question, fits[0], rows[0].outlook(wanted[0]), votes.n),
-    )
+    if thresholds or len(at) < 2:
+        outlook = rows[0].outlook(wanted[0])
+        needed = labels_to_decide(gold[0], question, fits[0], outlook, votes.n)
+        return FromLabels(gold=tuple(gold), pairs=(), weak=found, needed=needed)
+    pairs, needed = _pairs(votes.predictions, estimated([*weak, *at], at), question)
+    return FromLabels(gold=tuple(gold), pairs=pairs, weak=found, needed=needed)
 
 
 def _gold(
@@ -134,38 +134,32 @@ def _gold(
     """Estimate one metric of one classifier."""
     (found, j), rows = known
     alpha, threshold = how
-    shared = {
-        "prediction": votes.predictions[k],
-        "metric": wanted.metric,
-        "positive": None if wanted.positive is None else votes.classes[wanted.positive],
-        "threshold": threshold,
-        "labels": votes.labels,
-    }
     if wanted.metric in MEANS:
         means = found.means(alpha=alpha)
-        return GoldEstimate(
-            **shared,
-            estimate=float(means.estimate[j]),
-            interval=means.interval[j],
-            worth=float(found.labels_worth[j]),
-            population=found.population,
-        )
-    one = rows.estimate(wanted, alpha=alpha)
+        estimate: float | Unknown = float(means.estimate[j])
+        interval, worth = means.interval[j], float(found.labels_worth[j])
+    else:
+        one = rows.estimate(wanted, alpha=alpha)
+        estimate, interval, worth = one.estimate, one.interval, one.worth
     return GoldEstimate(
-        **shared,
-        estimate=one.estimate,
-        interval=one.interval,
-        worth=one.worth,
-        population="these",
+        prediction=votes.predictions[k],
+        metric=wanted.metric,
+        positive=None if wanted.positive is None else votes.classes[wanted.positive],
+        threshold=threshold,
+        labels=votes.labels,
+        estimate=estimate,
+        interval=interval,
+        worth=worth,
+        population=found.population if wanted.metric in MEANS else "these",
     )
 
 
-def _pairs(votes: WeakVotes, estimated: object, question: BoundQuestion) -> tuple[Pair, ...]:
-    """Tell the classifiers apart on the same rows, the error over all pairs held."""
-    assert callable(estimated)
-    count, names = len(votes.weak), votes.predictions
-    at = [count + k for k in range(len(names))]
-    found: FewLabels = estimated([*range(count), *at], at)
+def _pairs(
+    names: Sequence[str], found: FewLabels, question: BoundQuestion
+) -> tuple[tuple[Pair, ...], int | None]:
+    """Tell the classifiers apart on the same rows, the error over all pairs held; return also how
+    many labels would tell the two best apart.
+    """
     told = found.pairs(rng=question.seed, alpha=question.alpha)
     out = []
     for i, (a, b) in enumerate(combinations(names, 2)):
@@ -181,7 +175,9 @@ def _pairs(votes: WeakVotes, estimated: object, question: BoundQuestion) -> tupl
                 better=(a if gap > 0 else b) if settled else None,
             )
         )
-    return tuple(out)
+    first, second = np.argsort(-found.means().estimate, kind="stable")[:2].tolist()
+    needed = found.labels_to_settle(first, second, alpha=question.alpha)
+    return tuple(out), math.ceil(needed) if math.isfinite(needed) else None
 
 
 def labels_to_decide(

@@ -10,6 +10,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
+from tallystick.papers.frechet_bounds import Summary, summary
 from tallystick.results import Result
 from tallystick.table import (
     Cases,
@@ -25,9 +26,7 @@ from tallystick.table import (
 )
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.detect_names import tokens
-from tallystick.table.frames import draw_answers, draw_truth
 from tallystick.table.words import as_word
-from tallystick.papers.frechet_bounds import Summary, summary
 from tallystick.verbs.bound.forward import IntArray
 from tallystick.verbs.bound.votes import WeakVotes
 
@@ -140,36 +139,17 @@ def spam(
     return table
 
 
-_RULES = {
-    "lf_link": (0.85, 0.5),
-    "lf_money": (0.9, 0.35),
-    "lf_sender": (0.8, 0.7),
-    "lf_length": (0.7, 0.9),
-    "lf_caps": (0.78, 0.4),
-}
-"""Accuracy and coverage of each rule."""
-
-
 def demo(rng: Rng) -> Demo:
-    """Return votes of five rules on 6,000 e-mails, and the score of a classifier."""
-    from scipy.special import expit
-
-    draw = as_rng(rng)
-    n = 6000
-    truth = draw_truth(n, (0.65, 0.35), draw)
-    names = np.array(["ham", "spam"])
-    votes = {
-        name: np.where(draw.random(n) < cover, names[draw_answers(truth, right, 2, draw)], "")
-        for name, (right, cover) in _RULES.items()
-    }
-    score = expit(2 * (2 * truth - 1) + 1.7 * draw.standard_normal(n))
+    """Return votes of four rules on 2,000 messages, a classifier, and labels of 80 of them."""
+    table = spam(2000, rng=rng, labelled=2000)
+    table["truth"] = [int(y or 0) if i % 25 == 0 else None for i, y in enumerate(table["truth"])]
     return Demo(
         story=(
-            "Five rules vote on 6,000 e-mails and nobody has true labels. How good is the"
-            " classifier, at which threshold?"
+            "Four rules vote on 2,000 messages, and somebody has read 80 of them. How good is the"
+            " classifier?"
         ),
-        table={"item": np.arange(n), **votes, "score": np.round(score, 4)},
-        options={"score": "score", "weak": ("lf_*",), "thresholds": (0.3, 0.5, 0.7)},
+        table={"item": np.arange(2000), **table},
+        options={"prediction": "classifier", "weak": tuple(_WEAK), "truth": "truth"},
     )
 
 

@@ -159,23 +159,23 @@ class BoundResult(Result):
             for one in self.label_models
             if one.refuted or one.votes_contradict is True
         }
-        return [
-            {
-                "prediction": one.prediction,
-                "metric": one.metric if one.positive is None else f"{one.metric} of {one.positive}",
-                "threshold": one.threshold,
-                "label_model": (
-                    one.label_model if isinstance(one, Bound) else f"none: {one.labels} labels"
-                ),
-                "estimate": None if isinstance(one, Bound) else one.estimate,
-                "low": _end(one.interval, 0),
-                "high": _end(one.interval, 1),
-                "contradicted_by": (
-                    contradicted.get(one.label_model, "") if isinstance(one, Bound) else ""
-                ),
-            }
-            for one in (*self.gold, *self.bounds)
-        ]
+        held: list[Bound | GoldEstimate] = [*self.gold, *self.bounds]
+        cut = any(one.threshold is not None for one in held)
+        out = []
+        for one in held:
+            row: dict[str, Any] = {"threshold": one.threshold} if cut else {}
+            if len(self.predictions) > 1 and not cut:
+                row["prediction"] = one.prediction
+            of = "" if one.positive is None else f" of {one.positive}"
+            row["metric"] = f"{one.metric}{of}"
+            if isinstance(one, Bound):
+                by, estimate, bad = one.label_model, None, contradicted.get(one.label_model, "")
+            else:
+                by, estimate, bad = f"none: {one.labels} labels", one.estimate, ""
+            low, high = _end(one.interval, 0), _end(one.interval, 1)
+            row |= {"label_model": by, "estimate": estimate, "low": low, "high": high}
+            out.append(row | {"contradicted_by": bad})
+        return out
 
     def patterns(self) -> PatternTable | None:
         """Return what the leading label model says of each pattern of votes."""
@@ -197,14 +197,10 @@ class BoundResult(Result):
     def _ranges(self) -> Figure:
         """Return the first metric along the thresholds of a score, or everything side by side."""
         rows = self.rows()
-        if len({row["threshold"] for row in rows}) > 2:
-            first = rows[0]
-            shown = [
-                row
-                for row in rows
-                if row["threshold"] is not None
-                and (row["metric"], row["label_model"]) == (first["metric"], first["label_model"])
-            ]
+        first = rows[0]
+        keys = ("metric", "label_model")
+        shown = [row for row in rows if all(row[key] == first[key] for key in keys)]
+        if len(shown) > 1 and "threshold" in first:
             return Figure(
                 kind="bands",
                 title=f"Where the {first['metric']} lies, by threshold",
@@ -219,7 +215,10 @@ class BoundResult(Result):
             kind="forest",
             title="Where the metric lies",
             columns={
-                "name": [_row_name(row, several=len(self.predictions) > 1) for row in rows],
+                "name": [
+                    ", ".join(str(row[k]) for k in ("prediction", *keys) if k in row)
+                    for row in rows
+                ],
                 **{key: [_number(row[key]) for row in rows] for key in ("estimate", "low", "high")},
             },
             roles={"name": "name", "value": "estimate", "low": "low", "high": "high"},
@@ -232,7 +231,7 @@ class BoundResult(Result):
             Section(
                 title="Range",
                 line=self._range_line(),
-                rows=[_for_people(row, several=len(self.predictions) > 1) for row in self.rows()],
+                rows=[_for_people(row) for row in self.rows()],
                 units={"estimate": "share"},
             )
         ]
@@ -267,25 +266,16 @@ class BoundResult(Result):
         return f"{told} Contradicted: {', '.join(bad)}." if bad else told
 
 
-def _row_name(row: Mapping[str, Any], *, several: bool) -> str:
-    cut = "" if row["threshold"] is None or several else f" at {row['threshold']:g}"
-    who = f"{row['prediction']}, " if several else ""
-    return f"{who}{row['metric']}{cut}, {row['label_model']}"
-
-
-def _for_people(row: Mapping[str, Any], *, several: bool) -> dict[str, Any]:
+def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return one row of the page. A range is one cell, and words: it is not an interval."""
-    ends = [_number(row[key]) for key in ("low", "high")]
-    known = [end for end in ends if end is not None]
-    out = {
-        "metric": row["metric"],
-        "threshold": row["threshold"],
+    known = [end for key in ("low", "high") if (end := _number(row[key])) is not None]
+    out = {key: value for key, value in row.items() if key in ("threshold", "prediction", "metric")}
+    return out | {
         "label model": row["label_model"],
         "estimate": row["estimate"],
         "range": " to ".join(percent(end) for end in known) if len(known) == 2 else None,
         "contradicted by": row["contradicted_by"] or None,
     }
-    return {"prediction": row["prediction"], **out} if several else out
 
 
 def _pairs_figure(pairs: Sequence[Pair]) -> Figure:
@@ -318,9 +308,7 @@ def _weak_figure(weak: Sequence[WeakLabel]) -> Figure:
         title="The weak labels",
         columns={
             "name": [one.name for one in weak],
-            "value": [
-                _number(one.checked_accuracy if checked else one.agreement) for one in weak
-            ],
+            "value": [_number(one.checked_accuracy if checked else one.agreement) for one in weak],
             "low": [_end(one.checked_interval, 0) for one in weak],
             "high": [_end(one.checked_interval, 1) for one in weak],
         },

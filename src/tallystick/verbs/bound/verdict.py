@@ -34,7 +34,6 @@ SHARED_ERRORS = (
 )
 
 _RANDOM = "labelled rows, drawn at random"
-_SINGLETONS = 0.02
 _OFF = 0.1
 """How far from a claim the truth is taken to be where nothing is known of it, and the half-width
 that is forecast."""
@@ -58,11 +57,11 @@ class Conclusion:
         return self.sentences.verdict
 
 
-def metric_name(one: Bound | GoldEstimate) -> str:
+def metric_name(one: Bound | GoldEstimate, who: str = "") -> str:
     """Name a metric of a classifier: "accuracy of clf", "recall of clf for class spam"."""
     word = {"f1": "F1", "macro-f1": "macro-F1", "micro-f1": "micro-F1", "auc": "AUC"}
     of_class = "" if one.positive is None else f" for class {one.positive}"
-    return f"{word.get(one.metric, one.metric)} of {one.prediction}{of_class}"
+    return f"{word.get(one.metric, one.metric)} of {who or one.prediction}{of_class}"
 
 
 # -- verdicts
@@ -121,6 +120,22 @@ def _gain(found: GoldEstimate) -> str:
     )
 
 
+def conclude_thresholds(
+    gold: Sequence[GoldEstimate], score: str, question: BoundQuestion
+) -> Conclusion:
+    """Name the threshold with the largest lower end, one threshold at a time."""
+    top = max(gold, key=lambda one: one.interval.low)
+    low, high = percent(top.interval.low), percent(top.interval.high)
+    return Conclusion(
+        sentences=Sentences(
+            answer=f"The {metric_name(top, score)} is safest at threshold {top.threshold:g}: between"
+            f" {low} and {high} ({100 * (1 - question.alpha):g} %, from {count(top.labels)} random"
+            " labels, one threshold at a time)."
+        ),
+        decision="decided",
+    )
+
+
 def conclude_pairs(
     gold: Sequence[GoldEstimate], pairs: Sequence[Pair], needed: int | None, rows: int
 ) -> Conclusion:
@@ -137,16 +152,15 @@ def conclude_pairs(
         else f"{one.prediction} {percent_interval(one.estimate, one.interval)}"
         for one in gold
     }
-    if len(left) == 1 and len(pairs) >= len(names) - 1:
-        rivals = [pair for pair in pairs if left[0] in (pair.a, pair.b)]
-        if all(pair.better == left[0] for pair in rivals):
-            return Conclusion(
-                sentences=Sentences(
-                    answer=f"{left[0]} is the most accurate of {len(names)} classifiers {by}:"
-                    f" {', '.join(values[name] for name in names[:_NAMED])}."
-                ),
-                decision="decided",
-            )
+    won = [name for name in names if sum(p.better == name for p in pairs) == len(names) - 1]
+    if won:
+        return Conclusion(
+            sentences=Sentences(
+                answer=f"{won[0]} is the most accurate of {len(names)} classifiers {by}:"
+                f" {', '.join(values[name] for name in names[:_NAMED])}."
+            ),
+            decision="decided",
+        )
     shown = ", ".join(values[name] for name in left[:_NAMED])
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     labels = gold[0].labels
@@ -170,14 +184,14 @@ def conclude_from_votes(
     bounds: Sequence[Bound],
     audits: Sequence[LabelModelAudit],
     question: BoundQuestion,
-    *,
-    rows: int,
-    labels: int,
+    votes: WeakVotes,
+    score: str,
 ) -> Conclusion:
     """Say what follows if a label model is right; without 20 labels nothing is decided.
 
     *bounds* are those of the leading metric: of one classifier, of several, or of a score.
     """
+    rows, labels = votes.n, votes.labels
     without = "Without labels" if not labels else f"With fewer than {ENOUGH} labels"
     first, claim = bounds[0], question.at_least
     who = list(dict.fromkeys(one.prediction for one in bounds))
@@ -188,10 +202,12 @@ def conclude_from_votes(
             sentences=Sentences(answer=f"The {metric_name(first)} cannot be bounded: {reason}."),
             decision="unknowable",
         )
-    if len(who) > 1 and first.threshold is None:
-        open_ = "we cannot tell which classifier is best"
-    elif len(who) > 1:
-        open_ = f"no threshold of {who[0].split(' >= ')[0]} is settled"
+    if len(who) > 1:
+        open_ = (
+            f"the {metric_name(first, score)} is settled at no threshold"
+            if score
+            else "we cannot tell which classifier is best"
+        )
     elif claim is None:
         open_ = f"the {metric_name(first)} is not settled"
     else:

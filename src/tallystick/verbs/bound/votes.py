@@ -23,7 +23,6 @@ from tallystick.table.panel import Panel
 from tallystick.verbs.bound.forward import FloatArray, IntArray
 
 ABSTAINED = -1
-_SILENT = "-1"
 _LEAST_LABELS = 2
 
 
@@ -135,7 +134,8 @@ class WeakVotes:
     @cached_property
     def weight(self) -> FloatArray:
         """Rows of each pattern."""
-        return np.bincount(self.place, weights=self.panel.counts, minlength=len(self.votes))
+        held = np.bincount(self.place, weights=self.panel.counts, minlength=len(self.votes))
+        return np.asarray(held, dtype=np.float64)
 
     @cached_property
     def truth(self) -> IntArray:
@@ -157,15 +157,8 @@ class WeakVotes:
         """Return labelled rows by (pattern, class)."""
         known, size = self.panel.known, len(self.classes)
         cell = self.place[known] * size + self.truth[known]
-        held = np.bincount(
-            cell, weights=self.panel.counts[known], minlength=len(self.votes) * size
-        )
+        held = np.bincount(cell, weights=self.panel.counts[known], minlength=len(self.votes) * size)
         return np.rint(held).astype(np.int64).reshape(-1, size)
-
-    @property
-    def singletons(self) -> float:
-        """Share of the rows whose pattern occurs once."""
-        return float((self.weight == 1).sum() / self.n)
 
     def class_of(self, label: Label, *, role: str) -> int:
         """Return the place of a class; an unknown one is refused with those there are."""
@@ -225,28 +218,6 @@ def at_thresholds(
     for t, name in enumerate(named):
         columns[name] = [classes[int(b > t)] for b in bins]
     return Tally.from_patterns(columns, np.asarray(tally.counts).tolist()), named
-
-
-def refuse_silence_as_class(tally: Tally, weak: Sequence[str], others: Sequence[str]) -> None:
-    """Refuse -1 as a third class that weak labels alone show: in most files of weak labels it is an
-    abstention.
-
-    >>> refuse_silence_as_class(Tally.of({"a": [0, 1, -1], "h": [0, 1, 1]}), ["a"], ["h"])
-    Traceback (most recent call last):
-    tallystick.errors.InputError: column 'a' votes -1, which no prediction or truth shows: ...
-    """
-    elsewhere = {str(label) for name in others for label in tally.labels[name]}
-    by_column = {
-        name: {str(label) for label in tally.labels[name] if label is not None} for name in weak
-    }
-    besides = set().union(elsewhere, *by_column.values()) - {_SILENT, "None"}
-    silent = [name for name, votes in by_column.items() if _SILENT in votes]
-    if silent and _SILENT not in elsewhere and len(besides) >= 2:
-        raise InputError(
-            f"column {silent[0]!r} votes {_SILENT}, which no prediction or truth shows: if it means"
-            f" no vote, count it as missing (--missing={_SILENT}); if it is a class, give it"
-            " another name"
-        )
 
 
 def _speaks(tally: Tally, name: str) -> bool:
@@ -351,44 +322,24 @@ def weak_summary(
     cast = codes >= 0
     confirmed = majority_of_others(as_votes(codes, weight, n_classes=size), size).accuracy
     by_class = np.stack([(codes == c).sum(axis=1) for c in range(size)], axis=1)
-    means = None if found is None else found.means(alpha=alpha)
     out = []
     for name in votes.asked:
-        if name not in votes.weak:
-            reason = Unknown("it never votes")
-            out.append(
-                WeakLabel(
-                    name=name, polarity=(), coverage=0.0, overlap=0.0, conflict=0.0,
-                    agreement=reason, checked_accuracy=reason, checked_interval=reason, labels=0,
-                )
-            )  # fmt: skip
-            continue
-        j = votes.weak.index(name)
-        mine = cast[:, j]
+        here = name in votes.weak
+        j = votes.weak.index(name) if here else 0
+        mine = cast[:, j] & here
         others = cast.sum(axis=1) - mine
         same = by_class[np.arange(len(codes)), np.maximum(codes[:, j], 0)] - 1
-        polarity = tuple(
-            str(label)
-            for label in votes.panel.classes
-            if (codes[:, j] == votes.classes.index(label)).any()
-        )
-        right: float | Unknown = Unknown("no labels")
-        interval: Interval | Unknown = Unknown("no labels")
-        labels = 0
-        if found is not None and means is not None:
-            labels = round(float(found.labels[j]))
-            silent = Unknown("no labelled row has a vote of it")
-            right = float(means.estimate[j]) if labels else silent
-            interval = means.interval[j] if labels else silent
+        given = [str(x) for c, x in enumerate(votes.classes) if (mine & (codes[:, j] == c)).any()]
+        checked, interval, labels = _checked(found if here else None, j, alpha)
         out.append(
             WeakLabel(
                 name=name,
-                polarity=polarity,
+                polarity=tuple(str(x) for x in votes.panel.classes if str(x) in given),
                 coverage=float(weight @ mine / votes.n),
                 overlap=float(weight @ (mine & (others > 0)) / votes.n),
                 conflict=float(weight @ (mine & (others > same)) / votes.n),
-                agreement=_agreement(float(confirmed[j]), polarity),
-                checked_accuracy=right,
+                agreement=_agreement(float(confirmed[j]), len(given)),
+                checked_accuracy=checked,
                 checked_interval=interval,
                 labels=labels,
             )
@@ -396,9 +347,21 @@ def weak_summary(
     return tuple(out)
 
 
-def _agreement(confirmed: float, polarity: tuple[str, ...]) -> float | Unknown:
-    if len(polarity) < 2:
-        return Unknown("it votes for one class only: agreement would count that class")
+def _checked(
+    found: FewLabels | None, j: int, alpha: float
+) -> tuple[float | Unknown, Interval | Unknown, int]:
+    """Return how often weak label j is right by labels, with its interval."""
+    labels = 0 if found is None else round(float(found.labels[j]))
+    if found is None or not labels:
+        reason = Unknown("no labels" if found is None else "no labelled row has a vote of it")
+        return reason, reason, 0
+    means = found.means(alpha=alpha)
+    return float(means.estimate[j]), means.interval[j], labels
+
+
+def _agreement(confirmed: float, classes: int) -> float | Unknown:
+    if classes < 2:
+        return Unknown("it votes for one class at most: agreement would count that class")
     if np.isnan(confirmed):
         return Unknown("no other weak label votes on its rows")
     return confirmed
