@@ -252,7 +252,8 @@ def label_bins(p: FloatArray, weight: FloatArray) -> IntArray:
 
 def _slices(value: FloatArray, weight: FloatArray, n: int) -> IntArray:
     """Return slices of about equal mass; equal values are never told apart."""
-    distinct, place = np.unique(value, return_inverse=True)
+    # Rounding of a mean or a product must not tell equal laws apart.
+    distinct, place = np.unique(value.round(9), return_inverse=True)
     place = place.reshape(-1)
     mass = np.bincount(place, weights=weight, minlength=distinct.size)
     middle = (mass.cumsum() - mass / 2) / max(float(mass.sum()), 1e-300)
