@@ -158,7 +158,7 @@ MEMORY: dict[str, Callable[[Columns], Any]] = {
     "duckdb": _duckdb,
 }
 
-WORDS = {"label_models": "label-model", "dynamic": "dynamic analyse"}
+WORDS = {"label_model": "label-model", "dynamic": "dynamic analyse"}
 
 
 def _pairs() -> list[Pair]:
