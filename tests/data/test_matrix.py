@@ -100,7 +100,7 @@ CASES = (
 ASKED: dict[str, dict[str, Any]] = {
     "compare": {"truth": "gold", "blanks": "random"},
     "judge": {"truth": "gold"},
-    "bound": {"truth": "gold", "prediction": "kim", "label_models": ("majority",)},
+    "bound": {"truth": "gold", "prediction": "kim", "label_model": "majority"},
     "shift": {"truth": "gold", "old": "ann", "new": "bob"},
     "dynamic analyse": {"truth": "gold", "round": "round"},
 }

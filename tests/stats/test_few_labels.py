@@ -318,6 +318,17 @@ def test_a_row_that_stands_for_nothing_is_no_row() -> None:
     )
 
 
+def test_columns_that_only_forecast_leave_the_others_as_they_are() -> None:
+    draw = np.random.default_rng(4)
+    truth = draw.integers(0, 3, 300)
+    votes = np.where(draw.random((300, 5)) < 0.7, truth[:, None], draw.integers(0, 3, (300, 5)))
+    known = np.where(np.arange(300) < 60, truth, -1)
+    whole, part = (accuracies(votes, known, columns=at) for at in (None, [3, 1]))
+    assert part.means().interval[0] == whole.means().interval[3]
+    assert part.difference(0, 1).interval[0] == whole.difference(3, 1).interval[0]
+    assert part.pairs(rng=1).first.size == 1
+
+
 def test_equal_weights_and_equal_probabilities_change_no_bit() -> None:
     rows = table(2)
     n = len(np.asarray(rows.y))

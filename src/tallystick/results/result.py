@@ -90,6 +90,7 @@ class Result:
     """
 
     verb: ClassVar[str] = ""
+    schema: ClassVar[int] = SCHEMA
 
     verdict: str
     decision: Decision = "decided"
@@ -141,7 +142,7 @@ class Result:
             for f in dataclasses.fields(self)
             if not f.metadata.get("private", False) and f.name not in _OWN_BLOCKS
         }
-        out: dict[str, Json] = {"schema": SCHEMA, "verb": self.verb}
+        out: dict[str, Json] = {"schema": self.schema, "verb": self.verb}
         out.update(clean_fields(body, "", unknown))
 
         out["gates"] = [gate.to_dict() for gate in self.gates]

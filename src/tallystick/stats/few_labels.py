@@ -12,7 +12,7 @@ Scores, accuracies and shares of a label are the same question, so they have the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
@@ -483,6 +483,7 @@ def accuracies(
     weight: ArrayLike | None = None,
     probability: ArrayLike | None = None,
     document: ArrayLike | None = None,
+    columns: Sequence[int] | None = None,
     population: Population = "these",
 ) -> FewLabels:
     """Estimate how often each column of votes is right, from the truth of few items.
@@ -501,6 +502,8 @@ def accuracies(
         The true class of each row, -1 where unknown.
     counts, weight, probability, document
         As in :class:`Rows`.
+    columns
+        Which columns are estimated; the others only forecast. Default: all.
     population
         ``these`` items, or ``new`` ones like them.
 
@@ -542,7 +545,7 @@ def accuracies(
         units = np.unique(arrays["document"], return_inverse=True)[1]
 
     found = []
-    for j in range(votes.shape[1]):
+    for j in range(votes.shape[1]) if columns is None else columns:
         at = np.flatnonzero((votes[:, j] >= 0) & real)
         own, others = votes[at, j], np.delete(votes[at], j, axis=1)
         agrees = np.where(others >= 0, others == own[:, None], np.nan)
