@@ -6,7 +6,7 @@ from scipy import stats
 
 from tallystick.errors import InputError
 from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.clusters import (
+from tallystick.stats.cluster_pairs import (
     cluster_errors,
     pairs_of_new_clusters,
     pairs_of_same_clusters,

@@ -3,7 +3,7 @@ import pytest
 
 from tallystick.results import Unknown
 from tallystick.verbs.compare import evaluate
-from tallystick.verbs.compare.pairs import mcnemar
+from tallystick.stats.two_accuracies import mcnemar
 
 
 def scores(n, seed=0):

@@ -3,7 +3,7 @@ import pytest
 
 from tallystick import compare
 from tallystick.verbs.compare import Settings
-from tallystick.verbs.compare.clusters import ClusterSample, sign_flip_table
+from tallystick.stats.cluster_pairs import ClusterSample, sign_flip_table
 
 FIRST = [0.12, 0.05, 0.20, -0.03, 0.08, 0.15, 0.02, 0.10]
 SECOND = [0.10, 0.20, 0.15, 0.30, 0.12, 0.25]

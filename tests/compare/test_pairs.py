@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tallystick.errors import InputError
-from tallystick.verbs.compare.pairs import discordance, mcnemar, tango
+from tallystick.stats.two_accuracies import discordance, mcnemar, tango
 
 
 def test_counts_of_all_pairs_are_those_of_a_plain_loop():

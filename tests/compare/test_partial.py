@@ -5,8 +5,8 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.verbs.compare import Board, Settings, evaluate
-from tallystick.verbs.compare.pairs import exact_score
-from tallystick.verbs.compare.partial import (
+from tallystick.stats.two_accuracies import exact_score
+from tallystick.verbs.compare.in_common import (
     Disagreement,
     disagreements,
     labels_needed,

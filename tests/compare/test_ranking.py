@@ -9,7 +9,8 @@ from tallystick.errors import InputError
 from tallystick.results import Unknown, to_json
 from tallystick.table import Moments
 from tallystick.verbs.compare import Board, Settings, evaluate, leaderboard
-from tallystick.verbs.compare.pairs import exact_score, mcnemar, pairs_of_items, tango
+from tallystick.stats.pairs import pairs_of_items
+from tallystick.stats.two_accuracies import exact_score, mcnemar, tango
 
 
 def board(n=600, accuracy=(0.9, 0.7, 0.69, 0.4), seed=0):

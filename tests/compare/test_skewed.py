@@ -4,7 +4,7 @@ import pytest
 from tallystick.results import Unknown
 from tallystick.verbs.compare import Board, Settings
 from tallystick.verbs.compare.ranking import rank
-from tallystick.verbs.compare.skewed import median_intervals, skewed_board
+from tallystick.stats.skewed import median_intervals, skewed_board
 
 D = np.array([.2, .4, -.3, .1, 1.5, .6, -.1, .3, 4.2, .5, -.4, .8])  # fmt: skip
 

@@ -10,9 +10,10 @@ from scipy.special import gammaln, ndtri, xlogy
 from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.signs import ranks
 from tallystick.table import Moments
-from tallystick.verbs.compare.clusters import cluster_errors, pairs_of_new_clusters
-from tallystick.verbs.compare.pairs import exact_score, pairs_of_items, tango
-from tallystick.verbs.compare.partial import Disagreement, partial_interval
+from tallystick.stats.cluster_pairs import cluster_errors, pairs_of_new_clusters
+from tallystick.stats.pairs import pairs_of_items
+from tallystick.stats.two_accuracies import exact_score, tango
+from tallystick.verbs.compare.in_common import Disagreement, partial_interval
 from tallystick.verbs.compare.sequential import Sequential
 
 RUNS = 2000
