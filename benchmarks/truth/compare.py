@@ -20,10 +20,10 @@ from benchmarks.known import known
 from benchmarks.record import ROOT, record
 from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
+from tallystick.stats.cluster_pairs import cluster_errors, satterthwaite
 from tallystick.stats.maxt import _step_down, pairwise_max_t
 from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.compare import Board, Settings, evaluate
-from tallystick.stats.cluster_pairs import cluster_errors, satterthwaite
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))

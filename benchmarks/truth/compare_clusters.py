@@ -34,10 +34,14 @@ from benchmarks.truth.cluster_cases import (
     helm,
     restless,
 )
-from tallystick.stats.cluster_pairs import sign_flip_pairs
+from tallystick.stats.cluster_pairs import (
+    ClusterSample,
+    pairs_of_new_clusters,
+    sign_flip_pairs,
+    sign_flip_table,
+)
 from tallystick.stats.clusters import cluster_values
 from tallystick.stats.maxt import holm
-from tallystick.stats.cluster_pairs import ClusterSample, pairs_of_new_clusters, sign_flip_table
 from tallystick.verbs.compare.question import Settings
 
 ALPHA = 0.05

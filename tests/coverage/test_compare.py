@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, ndtri, xlogy
 
-from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.signs import ranks
-from tallystick.table import Moments
 from tallystick.stats.cluster_pairs import cluster_errors, pairs_of_new_clusters
+from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.pairs import pairs_of_items
+from tallystick.stats.signs import ranks
 from tallystick.stats.two_accuracies import exact_score, tango
+from tallystick.table import Moments
 from tallystick.verbs.compare.in_common import Disagreement, partial_interval
 from tallystick.verbs.compare.sequential import Sequential
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tallystick.verbs.compare import Board, Settings, evaluate
 from tallystick.stats.cluster_pairs import pairs_of_new_clusters, satterthwaite
+from tallystick.verbs.compare import Board, Settings, evaluate
 
 # Adjacent pairs told apart by Hoeffding and the union bound, by Holm on exact McNemar, by step-down
 # max-T; all pairs by max-T; contenders; tiers. Measured beforehand with other code on the same

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from tallystick.errors import InputError
-from tallystick.stats.maxt import WIDE, _root, step_down, holm, pairwise_max_t, sup_t_critical
+from tallystick.stats.maxt import WIDE, _root, holm, pairwise_max_t, step_down, sup_t_critical
 from tallystick.stats.power import range_critical
 
 

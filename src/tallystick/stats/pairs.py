@@ -169,7 +169,9 @@ def pairs_of_items(
         intervals, p_value = _of_counts(b, c, n, alpha, certified)
     else:
         intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
-        intervals = _within(intervals, limit)
+        if np.isfinite(limit):
+            kind = replace(intervals, guarantee="approximate", assumption=None)
+            intervals = _within(kind, limit)
     # The draws are those of a normal law; what is told apart must be told apart by its own test
     # too.
     alone = first.size == 1

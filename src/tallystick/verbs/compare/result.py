@@ -25,7 +25,7 @@ from tallystick.results import (
 from tallystick.results.numbers import number, points
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.exact_tails import smallest
-from tallystick.stats.pairs import PairTable, bounded_p_value
+from tallystick.stats.pairs import PairTable, bounded_p_value, t_p_value
 from tallystick.stats.power import exact_paired_items, leaderboard_items, range_critical
 from tallystick.stats.two_accuracies import across_zero, exact_score, paired_test, tango
 from tallystick.verbs.compare.question import Better
@@ -552,8 +552,8 @@ def needed_for(
         goal = _right_or_wrong(lead, (top.a_only + top.b_only) / sample.size, k, settings)
     elif not 0 < error < inf:
         return Needed(None, f"{sample.unit}, of which nothing says yet how much they vary")
-    elif table.intervals.method == "pseudo-t" and not sample.of_means:
-        goal = _bounded(lead, spread, sample.size, k, settings)
+    elif table.intervals.method in ("t", "pseudo-t") and not sample.of_means:
+        goal = _by_t(lead, spread, sample.size, k, settings, table.intervals.method)
     else:
         ends = (table.intervals if k == 2 else table.simultaneous)[i]
         reach = lead - max(ends.low, -ends.high) + float(ndtri(settings.power)) * error
@@ -575,8 +575,8 @@ def _right_or_wrong(lead: float, apart: float, k: int, settings: Settings) -> in
     return max(goal, own)
 
 
-def _bounded(lead: float, spread: float, size: int, k: int, settings: Settings) -> float:
-    """Return the items at which the t test with a pseudo-item tells two bounded scores apart."""
+def _by_t(lead: float, spread: float, size: int, k: int, settings: Settings, method: str) -> float:
+    """Return the items at which the t test, with or without a pseudo-item, tells two apart."""
     low, high = settings.bounds or (0.0, 1.0)
     level = 2 * float(ndtr(-range_critical(k, settings.alpha)))
     short = float(ndtri(settings.power)) * spread
@@ -586,7 +586,10 @@ def _bounded(lead: float, spread: float, size: int, k: int, settings: Settings) 
     def told(n: int) -> bool:
         # The difference that is reached with this power, by the test in use.
         seen = lead - short / sqrt(n)
-        p_value = bounded_p_value(np.array([seen]), np.array([spread**2]), n, high - low)
+        if method == "t":
+            p_value = t_p_value(np.array([seen]), np.array([spread / sqrt(n)]), n - 1)
+        else:
+            p_value = bounded_p_value(np.array([seen]), np.array([spread**2]), n, high - low)
         return seen > 0 and float(p_value[0]) <= level
 
     return smallest(told, start=size + 1)
