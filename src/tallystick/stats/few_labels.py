@@ -115,7 +115,9 @@ class FewLabels:
     """A finished fit, which answers at any level without fitting again.
 
     Made by :func:`fit` and :func:`accuracies`. ``shared`` says that labels belong to items, so two
-    columns of an item are labelled together even if one of them is blank.
+    columns of an item are labelled together even if one of them is blank. ``votes`` (codes, truth
+    and the mass of each row) then says what two columns can still differ by: only items on which
+    they differ and that have no label leave it open.
     """
 
     design: Design
@@ -124,6 +126,7 @@ class FewLabels:
     pass_fail: bool
     population: Population
     shared: bool = False
+    votes: tuple[Codes, Codes, Floats] | None = None
 
     @property
     def labels(self) -> Floats:
@@ -266,7 +269,19 @@ class FewLabels:
 
     def _gap(self, a: Codes, b: Codes) -> Floats:
         shown = np.where(self.labels > 0, self._shown(), np.nan)
-        return np.asarray(shown[a] - shown[b])
+        return np.asarray(np.clip(shown[a] - shown[b], *self._possible(a, b)))
+
+    def _possible(self, a: Codes, b: Codes) -> tuple[Floats, Floats]:
+        """Return between what each difference lies, whatever the labels that are missing are."""
+        if self._new:
+            return np.full(a.size, -1.0), np.full(a.size, 1.0)
+        design = self.design
+        low, high = design.least[a] - design.most[b], design.most[a] - design.least[b]
+        for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+            ends = None if self.votes is None else _left_open(*self.votes, i, j)
+            if ends is not None:
+                low[k], high[k] = ends
+        return low, high
 
     def _positions(self, first: ArrayLike, second: ArrayLike) -> tuple[Codes, Codes]:
         a, b = np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second))
@@ -315,11 +330,7 @@ class FewLabels:
         high = (
             moments.estimate + reach(moments, t, omega, weight, upper=True, new=self._new) + slack
         )
-        least, most = (
-            (-1.0, 1.0)
-            if self._new
-            else (design.least[a] - design.most[b], design.most[a] - design.least[b])
-        )
+        least, most = self._possible(a, b)
         low, high = np.clip(low, least, most), np.clip(high, least, most)
         known = (design.units[a] > 1) & (design.units[b] > 1)
         low, high = np.where(known, low, least), np.where(known, high, most)
@@ -505,7 +516,10 @@ def accuracies(
             y=y, grades=agrees, classes=own, item=at, **{k: v[at] for k, v in arrays.items()}
         )
         found.append((_chosen(rows, True, population), at, np.unique(units[at])))
-    return _stacked(found, population)
+    mass = real.astype(float)
+    for name in ("count", "weight"):
+        mass = mass * arrays.get(name, 1.0)
+    return replace(_stacked(found, population), votes=(votes, right, mass))
 
 
 def prevalences(
@@ -552,6 +566,23 @@ def prevalences(
 
 
 # Accuracies: one fit per column, put side by side.
+
+
+def _left_open(
+    votes: Codes, truth: Codes, mass: Floats, a: int, b: int
+) -> tuple[float, float] | None:
+    """Return what labels can still make of the difference of two columns; None if their items
+    differ.
+    """
+    first, second = votes[:, a], votes[:, b]
+    inside = (first >= 0) & (mass > 0)
+    if not np.array_equal(inside, (second >= 0) & (mass > 0)):
+        return None
+    known, total = truth >= 0, float(mass[inside].sum())
+    right = [float(mass @ ((votes[:, j] == truth) & known)) for j in (a, b)]
+    open_ = float(mass @ ((first != second) & ~known & inside))
+    ahead = right[0] - right[1]
+    return (ahead - open_) / total, (ahead + open_) / total
 
 
 def _votes(codes: ArrayLike, truth: ArrayLike) -> tuple[Codes, Codes]:
@@ -704,6 +735,11 @@ def _max_t(
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
     adjusted = np.where((doubt > 0) | ~known, adjusted, p_value)
 
+    # What no missing label could change is certain.
+    ends = found._possible(first, second)
+    apart, alike = (ends[0] > TINY) | (ends[1] < -TINY), ends[1] - ends[0] <= TINY
+    p_value, adjusted = (np.where(apart, 0.0, np.where(alike, 1.0, p)) for p in (p_value, adjusted))
+
     quantile = upper_quantile(largest, alpha)
     t = np.maximum(quantile, student(moments, omega, alpha))
     low, high = found._around(moments, (t, omega, a), first, second)
@@ -711,7 +747,7 @@ def _max_t(
         first=first,
         second=second,
         difference=found._gap(first, second),
-        statistic=statistic,
+        statistic=np.where(apart, LARGEST, statistic),
         p_value=p_value,
         adjusted_p=adjusted,
         interval=Intervals(low, high, level=1 - alpha, method=f"{METHOD}, simultaneous"),
