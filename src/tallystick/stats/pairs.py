@@ -315,13 +315,13 @@ def pairs_of_few_labels(
     """Compare all pairs by the labels of items drawn at random.
 
     A pair all of whose disagreements are labelled is known: on these items exactly, and on new ones
-    as with a full truth.
+    as from a full truth.
     """
     new = found.population == "new"
     sure = pairs_whatever_the_blanks(counts, alpha=alpha, new=new, certified=certified)
-    known = counts.blank == 0
-    if known.all():
+    if not counts.blank.any():
         return sure
+    known = (counts.blank == 0) & new  # of these items the fit knows it as well
     all_pairs = found.pairs(rng=rng, alpha=alpha)
     first, second = all_pairs.first, all_pairs.second
     own = found.difference(first, second, alpha=alpha)
