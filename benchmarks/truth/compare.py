@@ -280,7 +280,9 @@ def _identical(board: Board, pair: np.ndarray) -> bool:
     apart = x[:, 0] != x[:, 1]
     full = evaluate({"gold": ["right"] * len(x), **answers}, truth="gold").pairs[0]
     some = evaluate(
-        {"gold": ["right" if a else None for a in apart], **answers}, truth="gold"
+        {"gold": ["right" if a else None for a in apart], **answers},
+        truth="gold",
+        population="new",
     ).pairs[0]
     return (full.difference, tuple(known(full.interval)), full.p_value) == (
         some.difference,
