@@ -98,7 +98,7 @@ CASES = (
 )
 
 ASKED: dict[str, dict[str, Any]] = {
-    "compare": {"truth": "gold", "blanks": "random"},
+    "compare": {"truth": "gold"},
     "judge": {"truth": "gold"},
     "bound": {"truth": "gold", "prediction": "kim", "label_model": "majority"},
     "shift": {"truth": "gold", "old": "ann", "new": "bob"},

@@ -638,3 +638,39 @@ def test_a_column_that_was_always_right_is_not_certain_in_a_difference() -> None
     gap, means = found.difference(0, 1), found.means()
     assert means.estimate[0] == pytest.approx(1)
     assert gap.estimate[0] - gap.interval.low[0] > means.estimate[0] - means.interval.low[0]
+
+
+def test_a_difference_of_accuracies_stays_within_what_the_disagreements_allow():
+    """Five labels of forty: 60 points were shown where 50 are possible."""
+    votes = np.stack([np.zeros(40, int), np.arange(40) % 2 == 0], axis=1).astype(int)
+    found = accuracies(votes, np.where(np.arange(40) < 5, 0, -1))
+    gap = found.difference(0, 1)
+    assert gap.estimate[0] <= 0.5
+    assert gap.interval.low[0] >= (3 - 17) / 40 - 1e-12
+    assert gap.interval.high[0] <= 0.5 + 1e-12
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_labels_on_all_disagreements_determine_a_difference(counted):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 200)
+    votes = np.stack([np.where(rng.random(200) < p, truth, 0) for p in (0.7, 0.6, 0.4)], axis=1)
+    known = votes[:, 0] != votes[:, 1]
+    known |= rng.random(200) < 0.3
+    gold = np.where(known, truth, -1)
+    counts = np.ones(200)
+    if counted:
+        table, counts = np.unique(np.column_stack([votes, gold]), axis=0, return_counts=True)
+        votes_used, gold = table[:, :3], table[:, 3]
+    else:
+        votes_used = votes
+    found = accuracies(votes_used, gold, counts=counts)
+    exact = float(np.mean(votes[:, 0] == truth) - np.mean(votes[:, 1] == truth))
+    gap = found.difference(0, 1)
+    assert gap.estimate[0] == pytest.approx(exact, abs=1e-12)
+    assert gap.interval.width[0] == pytest.approx(0, abs=1e-12)
+    pairs = found.pairs(rng=0)
+    assert pairs.adjusted_p[0] == pairs.p_value[0] == 0
+    assert found.difference(0, 2).interval.width[0] > 0
+    new = accuracies(votes_used, gold, counts=counts, population="new")
+    assert new.difference(0, 1).interval.width[0] > 0.01

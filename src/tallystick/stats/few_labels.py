@@ -119,7 +119,9 @@ class FewLabels:
     """A finished fit, which answers at any level without fitting again.
 
     Made by :func:`fit` and :func:`accuracies`. ``shared`` says that labels belong to items, so two
-    columns of an item are labelled together even if one of them is blank.
+    columns of an item are labelled together even if one of them is blank. ``votes`` (codes, truth
+    and the mass of each row) then says what two columns can still differ by: only items on which
+    they differ and that have no label leave it open.
     """
 
     design: Design
@@ -128,6 +130,7 @@ class FewLabels:
     pass_fail: bool
     population: Population
     shared: bool = False
+    votes: tuple[Codes, Codes, Floats] | None = None
 
     @property
     def labels(self) -> Floats:
@@ -279,6 +282,23 @@ class FewLabels:
         within = np.clip(of.estimate, self.design.least, self.design.most)
         return np.where(self.labels > 0, within, np.nan)
 
+    def _gap(self, of: Fit, a: Codes, b: Codes) -> Floats:
+        """Return differences of the estimates shown, within what is possible."""
+        shown = self._shown(of)
+        return np.asarray(np.clip(shown[a] - shown[b], *self._possible(a, b)))
+
+    def _possible(self, a: Codes, b: Codes) -> Ends:
+        """Return between what each difference lies, whatever the labels that are missing are."""
+        if self._new:
+            return np.full(a.size, -1.0), np.full(a.size, 1.0)
+        design = self.design
+        low, high = design.least[a] - design.most[b], design.most[a] - design.least[b]
+        for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+            ends = None if self.votes is None else _left_open(*self.votes, i, j)
+            if ends is not None:
+                low[k], high[k] = ends
+        return low, high
+
     def _positions(self, first: ArrayLike, second: ArrayLike) -> tuple[Codes, Codes]:
         a, b = np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second))
         for name, at in (("first", a), ("second", b)):
@@ -318,7 +338,7 @@ class FewLabels:
 
     def _around(self, of: Fit, moments: Moments, by: Rule, a: Codes, b: Codes) -> Ends:
         """Finish differences: widened, within logic, and around the estimate shown."""
-        least, most = np.full(a.size, -1.0), np.ones(a.size)
+        least, most = self._possible(a, b)
         down, up = reaches(moments, by, new=self._new)
         silent = self._silent(a, b)
         if silent.any():
@@ -327,15 +347,12 @@ class FewLabels:
                 np.where(silent, np.maximum(*both), both[0])
                 for both in zip((down, up), apart, strict=True)
             )
-        if not self._new:
-            least = self.design.least[a] - self.design.most[b]
-            most = self.design.most[a] - self.design.least[b]
         slack = self._slack(a, b)
         low = np.clip(moments.estimate - down - slack, least, most)
         high = np.clip(moments.estimate + up + slack, least, most)
 
         known = self.design.usable[a] & self.design.usable[b]
-        gap = self._shown(of)[a] - self._shown(of)[b]
+        gap = self._gap(of, a, b)
         return (
             np.fmin(np.where(known, low, least), gap),
             np.fmax(np.where(known, high, most), gap),
@@ -554,7 +571,11 @@ def accuracies(
             y=y, grades=agrees, classes=own, item=at, **{k: v[at] for k, v in arrays.items()}
         )
         found.append((_chosen(rows, True, population), at, np.unique(units[at])))
-    return _stacked(found, population)
+    mass = real.astype(float)
+    for name in ("count", "weight"):
+        mass = mass * arrays.get(name, 1.0)
+    shown = votes if columns is None else votes[:, list(columns)]
+    return replace(_stacked(found, population), votes=(shown, right, mass))
 
 
 def prevalences(
@@ -601,6 +622,23 @@ def prevalences(
 
 
 # Accuracies: one fit per column, put side by side.
+
+
+def _left_open(
+    votes: Codes, truth: Codes, mass: Floats, a: int, b: int
+) -> tuple[float, float] | None:
+    """Return what labels can still make of the difference of two columns; None if their items
+    differ.
+    """
+    first, second = votes[:, a], votes[:, b]
+    inside = (first >= 0) & (mass > 0)
+    if not np.array_equal(inside, (second >= 0) & (mass > 0)):
+        return None
+    known, total = truth >= 0, float(mass[inside].sum())
+    right = [float(mass @ ((votes[:, j] == truth) & known)) for j in (a, b)]
+    open_ = float(mass @ ((first != second) & ~known & inside))
+    ahead = right[0] - right[1]
+    return (ahead - open_) / total, (ahead + open_) / total
 
 
 def _votes(codes: ArrayLike, truth: ArrayLike) -> tuple[Codes, Codes]:
@@ -756,15 +794,19 @@ def _max_t(
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
     adjusted = np.where(p_value == 0, 0.0, adjusted)
 
+    # What no missing label could change is certain.
+    ends = found._possible(first, second)
+    apart, alike = (ends[0] > TINY) | (ends[1] < -TINY), ends[1] - ends[0] <= TINY
+    p_value, adjusted = (np.where(apart, 0.0, np.where(alike, 1.0, p)) for p in (p_value, adjusted))
+
     quantile = upper_quantile(largest, alpha)
     own = np.where(freedom == common, quantile, -stdtrit(freedom, stdtr(common, -quantile)))
     by = replace(by, t=np.minimum(np.maximum(own, by.t), LARGEST))
-    shown = found._shown(of)
     return FewPairs(
         first=first,
         second=second,
-        difference=shown[first] - shown[second],
-        statistic=statistic,
+        difference=found._gap(of, first, second),
+        statistic=np.where(apart, LARGEST, statistic),
         p_value=p_value,
         adjusted_p=adjusted,
         interval=Intervals(

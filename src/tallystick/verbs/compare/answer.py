@@ -50,12 +50,13 @@ from tallystick.verbs.compare.battles import (
     is_battles,
 )
 from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.partial import no_shared_label, refuse_files_apart, who_costs_items
+from tallystick.verbs.compare.in_common import no_shared_label, refuse_files_apart, who_costs_items
 from tallystick.verbs.compare.question import CompareQuestion, Settings, demo, labelling
 from tallystick.verbs.compare.ranking import gate_estimate, leaderboard, rank
 from tallystick.verbs.compare.reading import (
     read_board,
     refuse_marks_as_answers,
+    refuse_odd_scores,
     refuse_results_table,
     refuse_two_scales,
 )
@@ -157,11 +158,6 @@ def _as_options(settings: Settings) -> dict[str, Any]:
 
 def answer(data: Data, question: CompareQuestion) -> Result:
     """Answer from data that was read."""
-    # A session for two models draws uniformly among their disagreements; any other session leaves
-    # blanks of which nothing is assumed.
-    two = len(data.roles.models) == 2
-    if data.session is not None and data.session.head.question == "compare" and two:
-        question = replace(question, blanks="random")
     if question.add and data.roles.by is not None:
         raise InputError(
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
@@ -191,6 +187,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     if data.roles.truth is None:
         _refuse_unnamed_places(board, question)
         if question.bounds is None and question.settings.better == "higher":
+            refuse_odd_scores(board)
             refuse_two_scales(board)
 
     # Gates are parsed before the work, so that a misspelt one costs nothing.
@@ -282,8 +279,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     answers = (*roles.judges, *roles.prediction)
     if roles.truth is None or len(answers) < 2:
         return None
-    # The same labels are taken as a random draw by judge, so both answers rest on one assumption.
-    return {"models": answers, "truth": roles.truth, "blanks": "random", **beside}
+    return {"models": answers, "truth": roles.truth, **beside}
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -501,8 +497,8 @@ SUMS_ONLY = (
 def rank_summed(data: Data, *, settings: Settings, rng: Rng = 0) -> CompareResult | None:
     """Rank models from sums that the engine returns; None where rows are used.
 
-    Rows are used where they fit into memory, and needed for a truth, weights, replicates, repeated
-    items and new items of the same clusters.
+    Rows are used where they fit into memory, and needed for a truth, weights, replicates and
+    repeated items.
 
     Parameters
     ----------
@@ -513,8 +509,6 @@ def rank_summed(data: Data, *, settings: Settings, rng: Rng = 0) -> CompareResul
     """
     roles = data.roles
     if not data.in_engine or roles.truth or roles.count or roles.weight or roles.replicate:
-        return None
-    if settings.population == "items" and roles.cluster is not None:
         return None
     if rows_fit(data.held, roles.columns()):
         return None

@@ -26,9 +26,9 @@ from tallystick.stats.battles import (
 )
 from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.maxt import holm
+from tallystick.stats.two_accuracies import exact_score, tango
 from tallystick.table import Data, Roles, Table, is_missing, is_no_answer
 from tallystick.table.detect_names import VOTER_NAMES, plain
-from tallystick.verbs.compare.pairs import exact_score, tango
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.result import NOT_TOLD
 
