@@ -185,8 +185,7 @@ class FewLabels:
         a, b = self._positions(first, second)
         ends = [self._pair_ends(of, a, b, alpha) for of in (self.chosen, self.alone)]
         labels = np.minimum(self.labels[a], self.labels[b])
-        shown = self._shown(self.chosen)
-        return _estimates(shown[a] - shown[b], ends, labels, alpha)
+        return _estimates(self._gap(self.chosen, a, b), ends, labels, alpha)
 
     def pairs(self, *, rng: Rng, alpha: float = 0.05, draws: int = 20_000) -> FewPairs:
         r"""Tell all systems apart, with the error over all pairs held.

@@ -413,14 +413,16 @@ def belong_together(values: Floats, groups: Ints) -> float | None:
 def with_doubt(result: _R, doubt: Doubt | None) -> _R:
     """Return the result; with a doubt it decides nothing, passes no gate and says why.
 
-    A field that names who is best is marked by its verb (``metadata={"doubted": None}``), and holds
-    that value instead.
+    A field that names who is best, or rests on labels for other items, is marked by its verb
+    (``metadata={"doubted": None}``), and holds that value instead; a function makes it from the
+    result.
     """
     if doubt is None or doubt.warning in result.warnings:
         return result
-    claims = {
+    marked = {
         one.name: one.metadata["doubted"] for one in fields(result) if "doubted" in one.metadata
     }
+    claims = {name: held(result) if callable(held) else held for name, held in marked.items()}
     why = doubt.first[0].lower() + doubt.first[1:-1]
     resting = with_cautions(result, [Caution(warning=doubt.warning, assumption=doubt.assumption)])
     return replace(

@@ -229,6 +229,7 @@ def _with_items(result: JudgeResult, panel: Panel, found: _Without, rng: Rng) ->
         result,
         votes=panel.votes,
         learnt=items.columns,
+        by_votes=item_support(blind, given).columns,
         calibration=NOT_CALIBRATED if items.calibration is None else items.calibration,
     )
 

@@ -38,6 +38,7 @@ from tallystick.verbs.judge.scores import (
 from tallystick.verbs.judge.verdict import rate_of
 
 _NO_LABELS = Unknown("no labels were given")
+_NOT_DRAWN = Unknown("labels that were not drawn at random calibrate nothing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,8 @@ class JudgeResult(Result):
         One mapping per window of a stream, where it was asked for.
     votes, learnt
         The tally of judges, and columns to attach to each of its patterns.
+    by_votes
+        The same columns without any label, for labels that were not drawn at random.
     """
 
     verb: ClassVar[str] = "judge"
@@ -104,7 +107,9 @@ class JudgeResult(Result):
     leader: str | None = field(default=None, metadata={"doubted": None})
     rivals: tuple[str, ...] = field(default=(), metadata={"doubted": ()})
     agreement: AgreementTable | None = None
-    calibration: CalibrationCheck | Unknown = _NO_LABELS
+    calibration: CalibrationCheck | Unknown = field(
+        default=_NO_LABELS, metadata={"doubted": _NOT_DRAWN}
+    )
     covariates: tuple[CovariateEffect, ...] = ()
     never_true: tuple[str, ...] = ()
     positive: str | None = None
@@ -112,6 +117,11 @@ class JudgeResult(Result):
     windows: tuple[Mapping[str, Any], ...] = ()
     votes: Tally | None = field(default=None, repr=False, metadata={"private": True})
     learnt: Mapping[str, Sequence[Any]] = field(
+        default_factory=dict,
+        repr=False,
+        metadata={"private": True, "doubted": lambda result: result.by_votes},
+    )
+    by_votes: Mapping[str, Sequence[Any]] = field(
         default_factory=dict, repr=False, metadata={"private": True}
     )
 
