@@ -12,7 +12,9 @@ Scores, accuracies and shares of a label are the same question, so they have the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import EllipsisType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
-from tallystick.stats.adverse_binary import Population, check_population
+from tallystick.stats.adverse_binary import Ends, Population, check_population
 from tallystick.stats.adverse_systems import difference_ends
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.few_labels_fit import (
@@ -31,6 +33,8 @@ from tallystick.stats.few_labels_fit import (
     Fit,
     Kind,
     Moments,
+    Rule,
+    Sort,
     Table,
     check_labels,
     features,
@@ -38,9 +42,9 @@ from tallystick.stats.few_labels_fit import (
     mean_moments,
     pair_moments,
     reach,
+    reaches,
+    rule,
     solve,
-    student,
-    tuning,
 )
 from tallystick.stats.few_labels_fit import Rows as Rows
 from tallystick.stats.intervals import Floats, Intervals
@@ -149,8 +153,7 @@ class FewLabels:
         """Return the mean of every system."""
         open_unit(alpha=alpha)
         ends = [_mean_ends(self, of, alpha) for of in (self.chosen, self.alone)]
-        estimate = np.where(self.labels > 0, self._shown(), np.nan)
-        return _estimates(estimate, ends, self.labels, alpha)
+        return _estimates(self._shown(self.chosen), ends, self.labels, alpha)
 
     def difference(self, first: ArrayLike, second: ArrayLike, *, alpha: float = 0.05) -> Estimates:
         """Return how much higher the *first* systems score than the *second*, pair by pair.
@@ -170,7 +173,8 @@ class FewLabels:
         a, b = self._positions(first, second)
         ends = [self._pair_ends(of, a, b, alpha) for of in (self.chosen, self.alone)]
         labels = np.minimum(self.labels[a], self.labels[b])
-        return _estimates(self._gap(a, b), ends, labels, alpha)
+        shown = self._shown(self.chosen)
+        return _estimates(shown[a] - shown[b], ends, labels, alpha)
 
     def pairs(self, *, rng: Rng, alpha: float = 0.05, draws: int = 20_000) -> FewPairs:
         r"""Tell all systems apart, with the error over all pairs held.
@@ -212,14 +216,10 @@ class FewLabels:
         moments = mean_moments(self.design, self.chosen, self.alone, new=self._new)
 
         def enough(at: Moments) -> NDArray[np.bool_]:
-            omega, a = self._tuning("mean", at)
-            t = student(at, omega, alpha)
-            both = [reach(at, t, omega, a, upper=end, new=self._new) for end in (False, True)]
-            return (both[0] + both[1]) / 2 <= half_width
+            down, up = reaches(at, self._rule("mean", at, alpha, self.chosen), new=self._new)
+            return (down + up) / 2 <= half_width
 
-        return self._first_enough(moments, enough) * self._rows_per_unit(
-            np.arange(self.labels.size)
-        )
+        return self._first_enough(moments, enough) * self._rows_per_unit(...)
 
     def labels_to_settle(
         self, first: int, second: int, *, alpha: float = 0.05, power: float = 0.8
@@ -236,9 +236,8 @@ class FewLabels:
         gap, sure = np.abs(moments.estimate), float(ndtri(power))
 
         def enough(at: Moments) -> NDArray[np.bool_]:
-            omega, weight = self._tuning("difference", at)
-            t = student(at, omega, alpha)
-            h = reach(at, t, omega, weight, upper=bool(moments.estimate[0] < 0), new=self._new)
+            by = self._rule("difference", at, alpha, self.chosen)
+            h = reach(at, by, upper=bool(moments.estimate[0] < 0), new=self._new)
             left = np.ones(1) if self._new else 1 - at.fraction
             doubt = left * at.square / (at.units - 1) / at.units + at.chance
             return gap >= h + sure * np.sqrt(doubt)
@@ -249,24 +248,13 @@ class FewLabels:
     def _new(self) -> bool:
         return self.population == "new"
 
-    def _tuning(
-        self, kind: Kind, moments: Moments, model: Codes | None = None
-    ) -> tuple[Floats, Floats]:
-        return tuning(
-            kind,
-            moments,
-            self.chosen.model if model is None else model,
-            pass_fail=self.pass_fail,
-            clustered=self.design.clustered,
-        )
+    def _rule(self, kind: Kind, moments: Moments, alpha: float | Floats, of: Fit) -> Rule:
+        return rule(kind, moments, alpha, Sort(self.pass_fail, of.model, self.design.clustered))
 
-    def _shown(self) -> Floats:
-        """Return the estimates within what logic allows."""
-        return np.clip(self.chosen.estimate, self.design.least, self.design.most)
-
-    def _gap(self, a: Codes, b: Codes) -> Floats:
-        shown = np.where(self.labels > 0, self._shown(), np.nan)
-        return np.asarray(shown[a] - shown[b])
+    def _shown(self, of: Fit) -> Floats:
+        """Return the estimates within what logic allows, NaN without a label."""
+        within = np.clip(of.estimate, self.design.least, self.design.most)
+        return np.where(self.labels > 0, within, np.nan)
 
     def _positions(self, first: ArrayLike, second: ArrayLike) -> tuple[Codes, Codes]:
         a, b = np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second))
@@ -291,45 +279,41 @@ class FewLabels:
         labels = np.maximum(self.labels[a], self.labels[b])
         return _widening(labels, np.minimum(self.outputs[a], self.outputs[b]), 2.0)
 
-    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float) -> tuple[Floats, Floats]:
-        low, high = np.empty(a.size), np.empty(a.size)
+    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float | Floats) -> Ends:
+        """Return both ends of differences, each at its own level if there are many."""
         same = np.array([self._same(i, j) for i, j in zip(a, b, strict=True)], dtype=bool)
+        level = np.broadcast_to(np.asarray(alpha, dtype=np.float64), a.shape)
+        low, high = np.empty(a.size), np.empty(a.size)
         if same.any():
-            moments = pair_moments(self.design, of, self.alone, a[same], b[same], new=self._new)
-            omega, weight = self._tuning("difference", moments)
-            t = student(moments, omega, alpha)
-            low[same], high[same] = self._around(moments, (t, omega, weight), a[same], b[same])
+            i, j = a[same], b[same]
+            moments = pair_moments(self.design, of, self.alone, i, j, new=self._new)
+            by = self._rule("difference", moments, level[same], of)
+            low[same], high[same] = self._around(of, moments, by, i, j)
         if not same.all():
-            low[~same], high[~same] = self._mover(of, a[~same], b[~same], alpha)
+            low[~same], high[~same] = self._mover(of, a[~same], b[~same], level[~same])
         return low, high
 
-    def _around(
-        self, moments: Moments, rule: tuple[Floats, Floats, Floats], a: Codes, b: Codes
-    ) -> tuple[Floats, Floats]:
+    def _around(self, of: Fit, moments: Moments, by: Rule, a: Codes, b: Codes) -> Ends:
         """Finish differences: widened, within logic, and around the estimate shown."""
-        t, omega, weight = rule
-        slack, design = self._slack(a, b), self.design
-        low = (
-            moments.estimate - reach(moments, t, omega, weight, upper=False, new=self._new) - slack
-        )
-        high = (
-            moments.estimate + reach(moments, t, omega, weight, upper=True, new=self._new) + slack
-        )
-        least, most = (
-            (-1.0, 1.0)
-            if self._new
-            else (design.least[a] - design.most[b], design.most[a] - design.least[b])
-        )
-        low, high = np.clip(low, least, most), np.clip(high, least, most)
-        known = (design.units[a] > 1) & (design.units[b] > 1)
-        low, high = np.where(known, low, least), np.where(known, high, most)
-        gap = self._gap(a, b)
-        return np.fmin(low, gap), np.fmax(high, gap)
+        least, most = np.full(a.size, -1.0), np.ones(a.size)
+        down, up = reaches(moments, by, new=self._new)
+        if not self._new:
+            least = self.design.least[a] - self.design.most[b]
+            most = self.design.most[a] - self.design.least[b]
+        slack = self._slack(a, b)
+        low = np.clip(moments.estimate - down - slack, least, most)
+        high = np.clip(moments.estimate + up + slack, least, most)
 
-    def _mover(self, of: Fit, a: Codes, b: Codes, alpha: float) -> tuple[Floats, Floats]:
+        known = self.design.usable[a] & self.design.usable[b]
+        gap = self._shown(of)[a] - self._shown(of)[b]
+        return (
+            np.fmin(np.where(known, low, least), gap),
+            np.fmax(np.where(known, high, most), gap),
+        )
+
+    def _mover(self, of: Fit, a: Codes, b: Codes, alpha: Floats) -> Ends:
         """Combine two intervals; common units count only where they widen the difference."""
-        design, (low, high) = self.design, _mean_ends(self, of, alpha)
-        shown = np.clip(np.nan_to_num(of.estimate, nan=0.5), low, high)
+        design = self.design
         shared, correlation = np.zeros(a.size), np.zeros(a.size)
         for k, (i, j) in enumerate(zip(a, b, strict=True)):
             common = (design.share[:, i] > 0) & (design.share[:, j] > 0)
@@ -341,19 +325,19 @@ class FewLabels:
             shared[k] = times.sum() / np.sqrt(design.units[i] * design.units[j])
             # Too few common units to show a correlation: the worst one is assumed.
             correlation[k] = -1.0 if times.sum() < 5 else products[0, 1] / scale if scale else 0.0
-        return difference_ends(
-            (shown[a], low[a], high[a]),
-            (shown[b], low[b], high[b]),
-            shared=shared,
-            correlation=correlation,
-        )
+        parts = []
+        for at in (a, b):
+            low, high = _mean_ends(self, of, alpha, at)
+            parts.append((np.clip(np.nan_to_num(of.estimate[at], nan=0.5), low, high), low, high))
+        return difference_ends(parts[0], parts[1], shared=shared, correlation=correlation)
 
-    def _rows_per_unit(self, at: Codes) -> Floats:
+    def _rows_per_unit(self, at: Codes | EllipsisType) -> Floats:
         return np.asarray(self.labels[at] / np.maximum(self.design.units[at], 1.0))
 
-    def _first_enough(self, moments: Moments, enough: object) -> Floats:
+    def _first_enough(
+        self, moments: Moments, enough: Callable[[Moments], NDArray[np.bool_]]
+    ) -> Floats:
         """Return the least number of units at which *enough* holds, by halving."""
-        assert callable(enough)
         most = np.where(self._new, 1e9, moments.units / np.maximum(moments.fraction, 1e-12))
         low, high = np.full(most.size, 2.0), np.maximum(most, 2.0)
         reachable = enough(moments.at(high))
@@ -410,11 +394,10 @@ def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
         table.grades, table.classes, design.system, design.mass, design.labels.size
     )
     if (design.labels >= design.outputs).all():
-        penalties = penalties[:1]  # every label is known, so there is nothing to forecast
+        penalties = {0: penalties[0]}  # every label is known, so there is nothing to forecast
 
     best, least = None, np.inf
-    for penalty in penalties:
-        model = 0 if not penalty.size else 1 if penalty.size == 1 and penalty[0] == 4.0 else 2
+    for model, penalty in penalties.items():
         one = solve(design, labelled, z, penalty, model)
         one = replace(one, estimate=np.where(design.usable, one.estimate, table.first_mean))
         alone = one if best is None else best.alone
@@ -617,25 +600,26 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
 # Ends and tests.
 
 
-def _mean_ends(found: FewLabels, of: Fit, alpha: float) -> tuple[Floats, Floats]:
-    """Return both finished ends of every system's mean."""
+def _mean_ends(found: FewLabels, of: Fit, alpha: float | Floats, at: Codes | None = None) -> Ends:
+    """Return both finished ends of the means, of all systems or of those *at* these places."""
     design, new = found.design, found.population == "new"
-    moments = mean_moments(design, of, found.alone, new=new)
-    omega, a = found._tuning("mean", moments, of.model)
-    t = student(moments, omega, alpha)
-    low = moments.estimate - reach(moments, t, omega, a, upper=False, new=new)
-    high = moments.estimate + reach(moments, t, omega, a, upper=True, new=new)
+    at = np.arange(design.labels.size) if at is None else at
+    moments = mean_moments(design, of, found.alone, new=new).take(at)
+    sort = Sort(found.pass_fail, of.model[at], design.clustered[at])
+    down, up = reaches(moments, rule("mean", moments, alpha, sort), new=new)
+    low, high = moments.estimate - down, moments.estimate + up
 
-    least, most = np.zeros(low.size), np.ones(low.size)
+    least, most = np.zeros(at.size), np.ones(at.size)
     if not new:
         # Whole outputs pass or fail; other means may be off by one output.
-        least, most, size = design.least, design.most, np.maximum(design.outputs, 1.0)
-        by = _widening(design.labels, design.outputs, 1.0)
-        exact = design.equal & found.pass_fail
+        least, most, size = design.least[at], design.most[at], np.maximum(design.outputs[at], 1.0)
+        by = _widening(design.labels[at], design.outputs[at], 1.0)
+        exact = design.equal[at] & found.pass_fail
         low = np.where(exact, np.floor(size * low + TINY) / size, low - by)
         high = np.where(exact, np.ceil(size * high - TINY) / size, high + by)
     low, high = np.clip(low, least, most), np.clip(high, least, most)
-    return np.where(design.usable, low, least), np.where(design.usable, high, most)
+    known = design.usable[at]
+    return np.where(known, low, least), np.where(known, high, most)
 
 
 def _widening(labels: Floats, outputs: Floats, width: float) -> Floats:
@@ -660,62 +644,65 @@ def _max_t(
     generator: np.random.Generator,
     options: tuple[float, int],
 ) -> FewPairs:
-    """Test all pairs of systems that were labelled on the same items (F7)."""
-    from scipy.special import stdtr
+    """Test all pairs of systems that were labelled on the same items."""
+    from scipy.special import stdtr, stdtrit
 
     alpha, draws = options
-    design, new = found.design, found.population == "new"
-    moments = pair_moments(design, found.chosen, found.alone, first, second, new=new)
-    omega, a = found._tuning("pairs", moments)
+    design, of = found.design, found.chosen
+    moments = pair_moments(design, of, found.alone, first, second, new=found._new)
+    by = found._rule("pairs", moments, alpha, of)
     gap = np.abs(moments.estimate)
-    g = np.where(
-        moments.estimate > 0,
-        growth(moments, a, upper=False)[0],
-        growth(moments, a, upper=True)[0],
-    )
-    left = 1.0 if new else 1 - moments.fraction
-    doubt = moments.square / (moments.units - 1) + g * gap
+
+    # (F7): the interval's own equation, solved for t at the end that points to 0.
+    down, up = (growth(moments, by.a, upper=end)[0] for end in (False, True))
+    doubt = moments.square / (moments.units - 1) + np.where(moments.estimate > 0, down, up) * gap
+    left = 1.0 if found._new else 1 - moments.fraction
     doubt = np.maximum(left / moments.units * doubt + moments.chance, 0.0)
     ahead = np.maximum(gap - found._slack(first, second), 0.0)
-    known = found.design.usable[first] & found.design.usable[second]
     certain = np.where(gap > TINY, LARGEST, 0.0)  # every item is labelled
-    ratio = np.divide(ahead, np.sqrt(doubt), out=certain, where=doubt > 0)
-    statistic = np.where(known, np.minimum(ratio, LARGEST), 0.0)
+    statistic = np.divide(ahead, np.sqrt(doubt), out=certain, where=doubt > 0)
+    known = design.usable[first] & design.usable[second]
+    statistic = np.where(known, np.minimum(statistic, LARGEST), 0.0)
     freedom = np.maximum(moments.units / moments.w2 - 1, 0.1)
-    p_value = np.where(doubt > 0, 2 * stdtr(freedom, -statistic), np.where(gap > TINY, 0.0, 1.0))
-    p_value = np.where(known, p_value, 1.0)
+    p_value = np.where(statistic >= LARGEST, 0.0, 2 * stdtr(freedom, -statistic))
 
-    # Westfall and Young's step-down, with one χ² per draw for the unknown spread.
-    off = found.chosen.influence - design.times @ found.chosen.influence / design.times.sum()
-    least = float(np.max(freedom))
-    stretch = 1 / np.sqrt(generator.chisquare(least, size=draws) / least)
-    order = np.argsort(statistic, kind="stable")
+    # Westfall and Young's step-down, with one χ² per draw for the unknown spread. Pairs with fewer
+    # labels than others are put on the scale of the others by their own p-values.
+    common = float(np.max(freedom))
+    bar = np.where(freedom == common, statistic, -stdtrit(common, np.maximum(p_value, 1e-300) / 2))
+    order = np.argsort(bar, kind="stable")
+    off = of.influence - design.times @ of.influence / max(design.times.sum(), 1.0)
     reached, largest = step_down(
         off.T @ (off * design.times[:, None]),
         first[order],
         second[order],
-        statistic[order],
+        bar[order],
         draws,
         generator,
-        stretch=stretch,
+        stretch=1 / np.sqrt(generator.chisquare(common, size=draws) / common),
     )
     stepped = np.maximum((1 + reached) / (1 + draws), p_value[order])
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
-    adjusted = np.where((doubt > 0) | ~known, adjusted, p_value)
+    adjusted = np.where(p_value == 0, 0.0, adjusted)
 
     quantile = upper_quantile(largest, alpha)
-    t = np.maximum(quantile, student(moments, omega, alpha))
-    low, high = found._around(moments, (t, omega, a), first, second)
+    own = np.where(freedom == common, quantile, -stdtrit(freedom, stdtr(common, -quantile)))
+    by = replace(by, t=np.minimum(np.maximum(own, by.t), LARGEST))
+    shown = found._shown(of)
     return FewPairs(
         first=first,
         second=second,
-        difference=found._gap(first, second),
+        difference=shown[first] - shown[second],
         statistic=statistic,
         p_value=p_value,
         adjusted_p=adjusted,
-        interval=Intervals(low, high, level=1 - alpha, method=f"{METHOD}, simultaneous"),
-        quantile=float(np.max(t)),
+        interval=Intervals(
+            *found._around(of, moments, by, first, second),
+            level=1 - alpha,
+            method=f"{METHOD}, simultaneous",
+        ),
+        quantile=float(quantile),
         method="max-T",
     )
 
@@ -725,29 +712,22 @@ def _holm_pairs(found: FewLabels, first: Codes, second: Codes, alpha: float) -> 
     from scipy.special import ndtri
 
     # The p-value of a pair is the level at which its interval just touches 0.
-    low, high = np.full(first.size, 1e-12), np.ones(first.size)
+    low, p_value = np.full(first.size, 1e-12), np.ones(first.size)
     for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
-        settled = np.array(
-            [
-                _excludes_zero(found._pair_ends(found.chosen, first[[k]], second[[k]], level))
-                for k, level in enumerate(np.minimum(middle, 1 - 1e-9))
-            ]
-        )
-        low, high = np.where(settled, low, middle), np.where(settled, middle, high)
+        middle = np.sqrt(low * p_value)
+        ends = found._pair_ends(found.chosen, first, second, np.minimum(middle, 1 - TINY))
+        settled = (ends[0] > 0) | (ends[1] < 0)
+        low, p_value = np.where(settled, low, middle), np.where(settled, middle, p_value)
     ends = found._pair_ends(found.chosen, first, second, alpha / first.size)
+    shown = found._shown(found.chosen)
     return FewPairs(
         first=first,
         second=second,
-        difference=found._gap(first, second),
-        statistic=-ndtri(high / 2),
-        p_value=high,
-        adjusted_p=holm(high),
+        difference=shown[first] - shown[second],
+        statistic=-ndtri(p_value / 2),
+        p_value=p_value,
+        adjusted_p=holm(p_value),
         interval=Intervals(*ends, level=1 - alpha, method=f"{METHOD}, Bonferroni"),
         quantile=float(-ndtri(alpha / first.size / 2)),
         method="Holm",
     )
-
-
-def _excludes_zero(ends: tuple[Floats, Floats]) -> bool:
-    return bool(ends[0][0] > 0 or ends[1][0] < 0)

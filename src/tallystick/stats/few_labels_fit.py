@@ -3,7 +3,7 @@ r"""From few labels and many grades to moments, and from moments to the two ends
 The arithmetic behind :mod:`tallystick.stats.few_labels`, in the order of the walk: what was
 labelled (:class:`Design`), one linear forecast per output (:func:`features`, :func:`solve`), what
 the left-out residuals look like (:class:`Moments`), and how far an interval reaches
-(:func:`reach`). ``docs/theory`` names the equations by the tags written here, F1 to F9.
+(:func:`reach`). Equations are tagged F1 to F9.
 
 A *unit* is what is labelled as a whole: an item with its outputs of all systems, or a document. All
 sums run over units, so repeated rows and documents need no case of their own. Every row may stand
@@ -30,6 +30,8 @@ CONSENSUS, SINGLE = 4.0, 8.0
 TINY = 1e-9
 LARGEST = 1e6
 """Student's quantile with hardly a degree of freedom is cut here: the reach is then the range."""
+MOST = 20
+"""With more judges than this the single ones are no features: only their consensus is."""
 UNEQUAL = 1.3
 """Above this mean square of the weights a pass/fail score is no longer near binomial."""
 
@@ -365,8 +367,8 @@ def class_columns(classes: Codes) -> Floats:
 
 def features(
     grades: Floats, classes: Floats, system: Codes, mass: Floats, n_systems: int
-) -> tuple[Floats, list[Floats]]:
-    """Return the features of all rows, and the penalties of every model: none, consensus, all."""
+) -> tuple[Floats, dict[int, Floats]]:
+    """Return the features of all rows, and the penalties of models 0 (none), 1 (consensus), 2."""
     grades = informative(grades, system, n_systems)
     judges = grades.shape[1]
     parts = []
@@ -379,7 +381,7 @@ def features(
         own = np.divide(own, per_system, out=np.zeros(n_systems), where=per_system > 0)
         consensus = np.where(votes > 0, filled.sum(axis=1) / np.maximum(votes, 1), own[system])
         parts.append(consensus[:, None])
-        if judges > 1:
+        if 1 < judges <= MOST:
             parts.append(np.where(given, grades - consensus[:, None], 0.0))
     z = np.hstack([*parts, classes])
 
@@ -389,13 +391,12 @@ def features(
     scale = np.sqrt(mass @ z**2 / np.maximum(mass.sum(), 1e-300))
     z = np.where(scale < TINY, 0.0, z / np.where(scale < TINY, 1.0, scale))
 
-    penalties = [np.zeros(0)]
-    if judges:
-        penalties.append(np.array([CONSENSUS]))
-    if z.shape[1] > min(judges, 1):
-        penalties.append(
-            np.array([CONSENSUS] * min(judges, 1) + [SINGLE] * (z.shape[1] - min(judges, 1)))
-        )
+    penalties = {0: np.zeros(0)}
+    lead = [CONSENSUS] * min(judges, 1)
+    if lead:
+        penalties[1] = np.array(lead)
+    if z.shape[1] > len(lead):
+        penalties[2] = np.array(lead + [SINGLE] * (z.shape[1] - len(lead)))
     return z, penalties
 
 
@@ -507,6 +508,10 @@ class Moments:
     w2: Floats
     w3: Floats
     chance: Floats
+
+    def take(self, at: Codes) -> Moments:
+        """Return the entries *at* these places."""
+        return Moments(*(getattr(self, name)[at] for name in _FIELDS))
 
     def at(self, units: Floats) -> Moments:
         """Return what they would be with this many labelled units of the same kind."""
@@ -669,30 +674,44 @@ def _chance(forecast: Floats, gained: Floats, sizes: tuple[Floats, Floats, Codes
 # The reach.
 
 
-def tuning(
-    kind: Kind, moments: Moments, model: Codes, *, pass_fail: bool, clustered: NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
-    """Return ω and a: how far the residuals are from two values, and the weight of the pseudo error
-    (F5).
+@dataclass(frozen=True, eq=False)
+class Sort:
+    """What kind of numbers the means are: declared pass/fail, the model used, labelled in units of
+    several rows.
     """
-    size, ones = moments.units / moments.w2, np.ones_like(moments.units)
-    if kind != "mean":
-        return ones, np.minimum(0.1 if kind == "difference" else 0.03, size / 500)
-    if not pass_fail:
-        return ones, np.minimum(0.15, size / 300)
-    # A kind judge leaves residuals that are only shrinkage until its first error is labelled, so
-    # the pseudo error grows faster with judges than without.
-    omega = np.where((model == 0) & (moments.w2 <= UNEQUAL) & ~clustered, 0.15, 1.0)
-    slow = (model == 0) | clustered
-    return omega, np.minimum(0.15, np.where(slow, size / 300, size / 100))
+
+    pass_fail: bool
+    model: Codes
+    clustered: NDArray[np.bool_]
 
 
-def student(moments: Moments, omega: Floats, alpha: float) -> Floats:
-    """Return Student's two-sided quantile with (m/w2 - 1)/ω degrees of freedom."""
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """ω, how far the residuals are from two values; a, the weight of the pseudo error; Student's t
+    quantile with (m/w2 - 1)/ω degrees of freedom.
+    """
+
+    omega: Floats
+    a: Floats
+    t: Floats
+
+
+def rule(kind: Kind, moments: Moments, alpha: float | Floats, sort: Sort) -> Rule:
+    """Return the constants of a mean, a difference, or all pairs at once (F5)."""
     from scipy.special import stdtrit
 
-    freedom = np.maximum(moments.units / moments.w2 - 1, 0.1) / omega
-    return np.minimum(stdtrit(freedom, 1 - alpha / 2), LARGEST)
+    size, omega = moments.units / moments.w2, np.ones_like(moments.units)
+    if kind == "mean":
+        judged = sort.pass_fail & (sort.model > 0) & ~sort.clustered
+        binomial = sort.pass_fail & (sort.model == 0) & ~sort.clustered
+        omega = np.where(binomial & (moments.w2 <= UNEQUAL), 0.15, 1.0)
+        # A kind judge leaves residuals that are only shrinkage until its first error is labelled,
+        # so the pseudo error grows faster with judges than without.
+        a = np.minimum(0.15, size / np.where(judged, 100, 300))
+    else:
+        a = np.minimum(0.1 if kind == "difference" else 0.03, size / 500)
+    t = stdtrit(np.maximum(size - 1, 0.1) / omega, 1 - np.asarray(alpha) / 2)
+    return Rule(omega, a, np.minimum(t, LARGEST))
 
 
 def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]:
@@ -709,19 +728,22 @@ def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]
     return np.minimum(seen, np.where(top > 0, 0.95 * top, top)), far  # (F4)
 
 
-def reach(
-    moments: Moments, t: Floats, omega: Floats, a: Floats, *, upper: bool, new: bool
-) -> Floats:
-    r"""Return how far the interval reaches from the estimate to one side.
+def reaches(moments: Moments, by: Rule, *, new: bool) -> tuple[Floats, Floats]:
+    """Return how far the interval reaches down and up from the estimate."""
+    return reach(moments, by, upper=False, new=new), reach(moments, by, upper=True, new=new)
+
+
+def reach(moments: Moments, by: Rule, *, upper: bool, new: bool) -> Floats:
+    r"""Return how far the interval reaches to one side.
 
     The root h of a score equation whose variance grows with the distance,
 
     .. math:: h^2 = \tau (s^2 + g h - k h^2), \qquad \tau = t^2 (1/m - 1/N), \quad
               s^2 = \frac{q_2}{m - \omega}, \quad k = (1 - \omega) w_2   \tag{F3}
     """
-    n, square = moments.units, moments.square
-    g, far = growth(moments, a, upper=upper)
-    tau = t**2 / n * (1.0 if new else 1 - moments.fraction)
+    n, square, omega = moments.units, moments.square, by.omega
+    g, far = growth(moments, by.a, upper=upper)
+    tau = by.t**2 / n * (1.0 if new else 1 - moments.fraction)
     bend = 1 + (1 - omega) * moments.w2 * tau
     root = np.sqrt((tau * g) ** 2 + 4 * bend * tau * square / (n - omega))
     h = (tau * g + root) / (2 * bend)  # (F3)
@@ -732,4 +754,4 @@ def reach(
     r = np.minimum(h / far, 1.0)
     h = np.minimum(h * (1 + 1.2 * short * r**2 * (1 - r)), far)
     h = np.where((moments.up if upper else moments.down) <= TINY, 0.0, h)
-    return np.sqrt(h**2 + t**2 * moments.chance) if new else h  # (F8)
+    return np.sqrt(h**2 + by.t**2 * moments.chance) if new else h  # (F8)
