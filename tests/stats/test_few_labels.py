@@ -563,3 +563,31 @@ def test_it_covers_pass_rates_with_two_judges(m: int, least: float) -> None:
         interval = fit(Rows(y=y, grades=grades), pass_fail=True).means().interval[0]
         held += float(truth.mean()) in interval
     assert held / 400 >= least
+
+
+def test_a_mean_against_a_value_is_its_interval_turned_round() -> None:
+    found = fit(v8(), pass_fail=False)
+    p = found.against(0.4)
+    for k in range(3):
+        at = found.means(alpha=float(p[k]))
+        gap = np.minimum(np.abs(at.interval.low - 0.4), np.abs(at.interval.high - 0.4))
+        assert gap[k] < 1e-6
+    assert p[0] < p[2] < p[1]  # A, then C, then B is farthest from it
+
+
+def test_pairs_are_forecast_at_once_and_a_smaller_gap_needs_more() -> None:
+    found = fit(v8(), pass_fail=False)
+    many = found.forecast_pairs([0, 0], [1, 2])
+    assert many.tolist() == [found.labels_to_settle(0, 1), found.labels_to_settle(0, 2)]
+    assert (
+        found.forecast_pairs(0, 1, gap=0.2)[0] < many[0] < found.forecast_pairs(0, 1, gap=0.08)[0]
+    )
+    assert found.forecast_pairs(0, 1, spread=1.3)[0] > many[0]
+
+
+def test_rows_are_expected_around_the_mean_of_their_system() -> None:
+    found = fit(v8(), pass_fail=False)
+    system = np.asarray(v8().system)
+    means = [found.expected[system == s].mean() for s in (0, 2)]  # nothing is cut there
+    assert means == near(*found.means().estimate[[0, 2]])
+    assert np.corrcoef(found.expected, np.asarray(v8().grades)[:, 0])[0, 1] > 0.9

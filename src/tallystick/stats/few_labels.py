@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import EllipsisType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +42,6 @@ from tallystick.stats.few_labels_fit import (
     growth,
     mean_moments,
     pair_moments,
-    reach,
     reaches,
     rule,
     solve,
@@ -206,6 +206,16 @@ class FewLabels:
             return _max_t(self, first, second, as_rng(rng), (alpha, draws))
         return _holm_pairs(self, first, second, alpha)
 
+    def against(self, value: float) -> Floats:
+        """Return the p-value of every mean against a value: the least alpha that excludes it."""
+        return _least_alpha(lambda level: _mean_ends(self, self.chosen, level), value, self.labels)
+
+    @property
+    def expected(self) -> Floats:
+        """The forecast label of every row that stands for something."""
+        shown = np.nan_to_num(self._shown(self.chosen), nan=0.5)
+        return np.clip(shown[self.design.system] + self.chosen.forecast, 0.0, 1.0)
+
     def labels_for(self, half_width: float, *, alpha: float = 0.05) -> Floats:
         """Forecast how many labels in all bring each mean to this half-width; infinity for never.
 
@@ -213,7 +223,7 @@ class FewLabels:
         """
         positive(half_width=half_width)
         open_unit(alpha=alpha)
-        moments = mean_moments(self.design, self.chosen, self.alone, new=self._new)
+        moments = self._moments
 
         def enough(at: Moments) -> NDArray[np.bool_]:
             down, up = reaches(at, self._rule("mean", at, alpha, self.chosen), new=self._new)
@@ -228,25 +238,46 @@ class FewLabels:
 
         With probability *power*; infinity if no number does. All of these items settle it anyway.
         """
+        return float(self.forecast_pairs(first, second, alpha=alpha, power=power)[0])
+
+    def forecast_pairs(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        *,
+        gap: ArrayLike | None = None,
+        spread: float = 1.0,
+        alpha: float = 0.05,
+        power: float = 0.8,
+    ) -> Floats:
+        """Forecast the same for many pairs, if they differ by *gap* (by default as estimated) and
+        errors are *spread* times as large as they look.
+        """
         from scipy.special import ndtri
 
         open_unit(alpha=alpha, power=power)
+        positive(spread=spread)
         a, b = self._positions(first, second)
-        moments = pair_moments(self.design, self.chosen, self.alone, a, b, new=self._new)
-        gap, sure = np.abs(moments.estimate), float(ndtri(power))
+        seen = pair_moments(self.design, self.chosen, self.alone, a, b, new=self._new)
+        moments = replace(seen, square=seen.square * spread**2, cube=seen.cube * spread**3)
+        differ = np.abs(seen.estimate if gap is None else np.asarray(gap, dtype=np.float64))
+        sure = float(ndtri(power))
 
         def enough(at: Moments) -> NDArray[np.bool_]:
-            by = self._rule("difference", at, alpha, self.chosen)
-            h = reach(at, by, upper=bool(moments.estimate[0] < 0), new=self._new)
-            left = np.ones(1) if self._new else 1 - at.fraction
+            ends = reaches(at, self._rule("difference", at, alpha, self.chosen), new=self._new)
+            left = 1.0 if self._new else 1 - at.fraction
             doubt = left * at.square / (at.units - 1) / at.units + at.chance
-            return gap >= h + sure * np.sqrt(doubt)
+            return differ >= np.where(at.estimate < 0, ends[1], ends[0]) + sure * np.sqrt(doubt)
 
-        return float((self._first_enough(moments, enough) * self._rows_per_unit(a))[0])
+        return self._first_enough(moments, enough) * self.labels[a] / moments.units
 
     @property
     def _new(self) -> bool:
         return self.population == "new"
+
+    @cached_property
+    def _moments(self) -> Moments:
+        return mean_moments(self.design, self.chosen, self.alone, new=self._new)
 
     def _rule(self, kind: Kind, moments: Moments, alpha: float | Floats, of: Fit) -> Rule:
         return rule(kind, moments, alpha, Sort(self.pass_fail, of.model, self.design.clustered))
@@ -279,19 +310,28 @@ class FewLabels:
         labels = np.maximum(self.labels[a], self.labels[b])
         return _widening(labels, np.minimum(self.outputs[a], self.outputs[b]), 2.0)
 
-    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float | Floats) -> Ends:
-        """Return both ends of differences, each at its own level if there are many."""
+    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float) -> Ends:
+        return self._pairs_at(of, a, b)(np.full(a.size, alpha))
+
+    def _pairs_at(self, of: Fit, a: Codes, b: Codes) -> Callable[[Floats], Ends]:
+        """Return both ends of differences as a function of their levels."""
         same = np.array([self._same(i, j) for i, j in zip(a, b, strict=True)], dtype=bool)
-        level = np.broadcast_to(np.asarray(alpha, dtype=np.float64), a.shape)
-        low, high = np.empty(a.size), np.empty(a.size)
+        (i, j), apart = (a[same], b[same]), (a[~same], b[~same])
+        moments = None
         if same.any():
-            i, j = a[same], b[same]
             moments = pair_moments(self.design, of, self.alone, i, j, new=self._new)
-            by = self._rule("difference", moments, level[same], of)
-            low[same], high[same] = self._around(of, moments, by, i, j)
-        if not same.all():
-            low[~same], high[~same] = self._mover(of, a[~same], b[~same], level[~same])
-        return low, high
+        common = self._in_common(of, *apart)
+
+        def at(level: Floats) -> Ends:
+            low, high = np.empty(a.size), np.empty(a.size)
+            if moments is not None:
+                by = self._rule("difference", moments, level[same], of)
+                low[same], high[same] = self._around(of, moments, by, i, j)
+            if apart[0].size:
+                low[~same], high[~same] = self._mover(of, *apart, level[~same], common)
+            return low, high
+
+        return at
 
     def _around(self, of: Fit, moments: Moments, by: Rule, a: Codes, b: Codes) -> Ends:
         """Finish differences: widened, within logic, and around the estimate shown."""
@@ -311,8 +351,8 @@ class FewLabels:
             np.fmax(np.where(known, high, most), gap),
         )
 
-    def _mover(self, of: Fit, a: Codes, b: Codes, alpha: Floats) -> Ends:
-        """Combine two intervals; common units count only where they widen the difference."""
+    def _in_common(self, of: Fit, a: Codes, b: Codes) -> tuple[Floats, Floats]:
+        """Return which part of their units pairs share, and how their errors go together there."""
         design = self.design
         shared, correlation = np.zeros(a.size), np.zeros(a.size)
         for k, (i, j) in enumerate(zip(a, b, strict=True)):
@@ -325,11 +365,17 @@ class FewLabels:
             shared[k] = times.sum() / np.sqrt(design.units[i] * design.units[j])
             # Too few common units to show a correlation: the worst one is assumed.
             correlation[k] = -1.0 if times.sum() < 5 else products[0, 1] / scale if scale else 0.0
+        return shared, correlation
+
+    def _mover(
+        self, of: Fit, a: Codes, b: Codes, alpha: Floats, common: tuple[Floats, Floats]
+    ) -> Ends:
+        """Combine two intervals; common units count only where they widen the difference."""
         parts = []
         for at in (a, b):
             low, high = _mean_ends(self, of, alpha, at)
             parts.append((np.clip(np.nan_to_num(of.estimate[at], nan=0.5), low, high), low, high))
-        return difference_ends(parts[0], parts[1], shared=shared, correlation=correlation)
+        return difference_ends(parts[0], parts[1], shared=common[0], correlation=common[1])
 
     def _rows_per_unit(self, at: Codes | EllipsisType) -> Floats:
         return np.asarray(self.labels[at] / np.maximum(self.design.units[at], 1.0))
@@ -604,7 +650,8 @@ def _mean_ends(found: FewLabels, of: Fit, alpha: float | Floats, at: Codes | Non
     """Return both finished ends of the means, of all systems or of those *at* these places."""
     design, new = found.design, found.population == "new"
     at = np.arange(design.labels.size) if at is None else at
-    moments = mean_moments(design, of, found.alone, new=new).take(at)
+    every = found._moments if of is found.chosen else mean_moments(design, of, of, new=new)
+    moments = every.take(at)
     sort = Sort(found.pass_fail, of.model[at], design.clustered[at])
     down, up = reaches(moments, rule("mean", moments, alpha, sort), new=new)
     low, high = moments.estimate - down, moments.estimate + up
@@ -711,14 +758,9 @@ def _holm_pairs(found: FewLabels, first: Codes, second: Codes, alpha: float) -> 
     """Test all pairs of systems that were labelled on different items."""
     from scipy.special import ndtri
 
-    # The p-value of a pair is the level at which its interval just touches 0.
-    low, p_value = np.full(first.size, 1e-12), np.ones(first.size)
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * p_value)
-        ends = found._pair_ends(found.chosen, first, second, np.minimum(middle, 1 - TINY))
-        settled = (ends[0] > 0) | (ends[1] < 0)
-        low, p_value = np.where(settled, low, middle), np.where(settled, middle, p_value)
-    ends = found._pair_ends(found.chosen, first, second, alpha / first.size)
+    ends_at = found._pairs_at(found.chosen, first, second)
+    p_value = _least_alpha(ends_at, 0.0, first)
+    ends = ends_at(np.full(first.size, alpha / first.size))
     shown = found._shown(found.chosen)
     return FewPairs(
         first=first,
@@ -731,3 +773,14 @@ def _holm_pairs(found: FewLabels, first: Codes, second: Codes, alpha: float) -> 
         quantile=float(-ndtri(alpha / first.size / 2)),
         method="Holm",
     )
+
+
+def _least_alpha(ends_at: Callable[[Floats], Ends], value: float, like: NDArray[Any]) -> Floats:
+    """Return the level at which each interval just touches a value: its p-value."""
+    low, p_value = np.full(like.size, 1e-12), np.ones(like.size)
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * p_value)
+        ends = ends_at(np.minimum(middle, 1 - TINY))
+        excluded = (ends[0] > value) | (ends[1] < value)
+        low, p_value = np.where(excluded, low, middle), np.where(excluded, middle, p_value)
+    return p_value
