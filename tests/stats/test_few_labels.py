@@ -591,3 +591,27 @@ def test_rows_are_expected_around_the_mean_of_their_system() -> None:
     means = [found.expected[system == s].mean() for s in (0, 2)]  # nothing is cut there
     assert means == near(*found.means().estimate[[0, 2]])
     assert np.corrcoef(found.expected, np.asarray(v8().grades)[:, 0])[0, 1] > 0.9
+
+
+def test_two_systems_are_one_difference() -> None:
+    rows = v8()
+    two = np.asarray(rows.system) < 2
+    part = Rows(
+        y=np.asarray(rows.y)[two],
+        grades=np.asarray(rows.grades)[two],
+        system=np.asarray(rows.system)[two],
+        item=np.asarray(rows.item)[two],
+    )
+    found = fit(part, pass_fail=False)
+    pair, alone = found.pairs(rng=0), found.difference(0, 1)
+    assert pair.interval.low == alone.interval.low
+    assert pair.interval.high == alone.interval.high
+    assert pair.adjusted_p == pair.p_value
+
+
+def test_a_mean_is_told_from_a_value_by_the_labels_that_were_forecast() -> None:
+    found = fit(v3(), pass_fail=True)
+    labels = found.forecast_against(0.5)[0]
+    assert 20 < labels < 200
+    assert found.forecast_against(0.6)[0] > labels
+    assert found.forecast_against(0.5, spread=1.3)[0] > labels

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import EllipsisType
 from typing import Any, Literal, TypeAlias
 
@@ -253,23 +253,45 @@ class FewLabels:
         """Forecast the same for many pairs, if they differ by *gap* (by default as estimated) and
         errors are *spread* times as large as they look.
         """
+        a, b = self._positions(first, second)
+        moments = pair_moments(self.design, self.chosen, self.alone, a, b, new=self._new)
+        differ = np.asarray(moments.estimate if gap is None else gap, dtype=np.float64)
+        differ = np.copysign(differ, moments.estimate)
+        units = self._settling("difference", moments, differ, spread, (alpha, power))
+        return units * self.labels[a] / moments.units
+
+    def forecast_against(
+        self, value: float, *, spread: float = 1.0, alpha: float = 0.05, power: float = 0.8
+    ) -> Floats:
+        """Forecast how many labels show that each mean is not this value, as in `forecast_pairs`."""
+        differ = self._moments.estimate - value
+        units = self._settling("mean", self._moments, differ, spread, (alpha, power))
+        return units * self._rows_per_unit(...)
+
+    def _settling(
+        self,
+        kind: Kind,
+        moments: Moments,
+        differ: Floats,
+        spread: float,
+        level: tuple[float, float],
+    ) -> Floats:
+        """Return how many units make an interval end short of a distance, with some power."""
         from scipy.special import ndtri
 
+        alpha, power = level
         open_unit(alpha=alpha, power=power)
         positive(spread=spread)
-        a, b = self._positions(first, second)
-        seen = pair_moments(self.design, self.chosen, self.alone, a, b, new=self._new)
-        moments = replace(seen, square=seen.square * spread**2, cube=seen.cube * spread**3)
-        differ = np.abs(seen.estimate if gap is None else np.asarray(gap, dtype=np.float64))
         sure = float(ndtri(power))
+        seen = replace(moments, square=moments.square * spread**2, cube=moments.cube * spread**3)
 
         def enough(at: Moments) -> NDArray[np.bool_]:
-            ends = reaches(at, self._rule("difference", at, alpha, self.chosen), new=self._new)
+            down, up = reaches(at, self._rule(kind, at, alpha, self.chosen), new=self._new)
             left = 1.0 if self._new else 1 - at.fraction
             doubt = left * at.square / (at.units - 1) / at.units + at.chance
-            return differ >= np.where(at.estimate < 0, ends[1], ends[0]) + sure * np.sqrt(doubt)
+            return np.abs(differ) >= np.where(differ < 0, up, down) + sure * np.sqrt(doubt)
 
-        return self._first_enough(moments, enough) * self.labels[a] / moments.units
+        return self._first_enough(seen, enough)
 
     @property
     def _new(self) -> bool:
@@ -697,7 +719,8 @@ def _max_t(
     alpha, draws = options
     design, of = found.design, found.chosen
     moments = pair_moments(design, of, found.alone, first, second, new=found._new)
-    by = found._rule("pairs", moments, alpha, of)
+    # Two systems are one difference: nothing has to be held over several pairs.
+    by = found._rule("pairs" if first.size > 1 else "difference", moments, alpha, of)
     gap = np.abs(moments.estimate)
 
     # (F7): the interval's own equation, solved for t at the end that points to 0.
@@ -712,6 +735,21 @@ def _max_t(
     statistic = np.where(known, np.minimum(statistic, LARGEST), 0.0)
     freedom = np.maximum(moments.units / moments.w2 - 1, 0.1)
     p_value = np.where(statistic >= LARGEST, 0.0, 2 * stdtr(freedom, -statistic))
+
+    shown, ends = found._shown(of), partial(found._around, of, moments)
+    single = FewPairs(
+        first=first,
+        second=second,
+        difference=shown[first] - shown[second],
+        statistic=statistic,
+        p_value=p_value,
+        adjusted_p=p_value,
+        interval=Intervals(*ends(by, first, second), level=1 - alpha, method=METHOD),
+        quantile=float(np.max(by.t)),
+        method="max-T",
+    )
+    if first.size == 1:
+        return single
 
     # Westfall and Young's step-down, with one χ² per draw for the unknown spread. Pairs with fewer
     # labels than others are put on the scale of the others by their own p-values.
@@ -736,21 +774,12 @@ def _max_t(
     quantile = upper_quantile(largest, alpha)
     own = np.where(freedom == common, quantile, -stdtrit(freedom, stdtr(common, -quantile)))
     by = replace(by, t=np.minimum(np.maximum(own, by.t), LARGEST))
-    shown = found._shown(of)
-    return FewPairs(
-        first=first,
-        second=second,
-        difference=shown[first] - shown[second],
-        statistic=statistic,
-        p_value=p_value,
+    interval = ends(by, first, second)
+    return replace(
+        single,
         adjusted_p=adjusted,
-        interval=Intervals(
-            *found._around(of, moments, by, first, second),
-            level=1 - alpha,
-            method=f"{METHOD}, simultaneous",
-        ),
+        interval=Intervals(*interval, level=1 - alpha, method=f"{METHOD}, simultaneous"),
         quantile=float(quantile),
-        method="max-T",
     )
 
 
