@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.few_labels import FewLabels, Rows, accuracies, fit, prevalences
+from tallystick.stats.few_labels import (
+    FewLabels,
+    Rows,
+    accuracies,
+    each_judge,
+    fit,
+    prevalences,
+)
 from tallystick.stats.few_labels_fit import (
     Fit,
     Sort,
@@ -615,3 +622,11 @@ def test_a_mean_is_told_from_a_value_by_the_labels_that_were_forecast() -> None:
     assert 20 < labels < 200
     assert found.forecast_against(0.6)[0] > labels
     assert found.forecast_against(0.5, spread=1.3)[0] > labels
+
+
+def test_every_judge_alone_is_the_fit_of_its_grades() -> None:
+    rows = v4()
+    grades = np.asarray(rows.grades)
+    for j, one in enumerate(each_judge(rows, pass_fail=True)):
+        alone = fit(Rows(y=rows.y, grades=grades[:, [j]]), pass_fail=True)
+        assert shown(one) == shown(alone)

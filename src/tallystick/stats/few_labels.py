@@ -57,7 +57,10 @@ CHOICE = 0.05
 """The model is chosen on 95 % intervals whatever level is asked for: every level then shows the
 same estimate, and a wider level contains a narrower one."""
 METHOD = "few labels"
-HALVINGS = 50
+HALVINGS, FORECASTS = 50, 30
+"""Steps to a p-value, and to a number of labels."""
+MANY = 30
+"""Systems from which single pairs are not looked up among all of them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -254,7 +257,7 @@ class FewLabels:
         errors are *spread* times as large as they look.
         """
         a, b = self._positions(first, second)
-        moments = pair_moments(self.design, self.chosen, self.alone, a, b, new=self._new)
+        moments = self._of_pairs(self.chosen, a, b)
         differ = np.asarray(moments.estimate if gap is None else gap, dtype=np.float64)
         differ = np.copysign(differ, moments.estimate)
         units = self._settling("difference", moments, differ, spread, (alpha, power))
@@ -301,6 +304,18 @@ class FewLabels:
     def _moments(self) -> Moments:
         return mean_moments(self.design, self.chosen, self.alone, new=self._new)
 
+    @cached_property
+    def _every_pair(self) -> Moments:
+        first, second = np.triu_indices(self.labels.size, 1)
+        return pair_moments(self.design, self.chosen, self.alone, first, second, new=self._new)
+
+    def _of_pairs(self, of: Fit, a: Codes, b: Codes) -> Moments:
+        """Return the moments of differences; those of all pairs are summed up once."""
+        k = self.labels.size
+        if of is not self.chosen or k > MANY or (a >= b).any():
+            return pair_moments(self.design, of, self.alone, a, b, new=self._new)
+        return self._every_pair.take(a * (2 * k - a - 1) // 2 + b - a - 1)
+
     def _rule(self, kind: Kind, moments: Moments, alpha: float | Floats, of: Fit) -> Rule:
         return rule(kind, moments, alpha, Sort(self.pass_fail, of.model, self.design.clustered))
 
@@ -341,7 +356,7 @@ class FewLabels:
         (i, j), apart = (a[same], b[same]), (a[~same], b[~same])
         moments = None
         if same.any():
-            moments = pair_moments(self.design, of, self.alone, i, j, new=self._new)
+            moments = self._of_pairs(of, i, j)
         common = self._in_common(of, *apart)
 
         def at(level: Floats) -> Ends:
@@ -409,7 +424,7 @@ class FewLabels:
         most = np.where(self._new, 1e9, moments.units / np.maximum(moments.fraction, 1e-12))
         low, high = np.full(most.size, 2.0), np.maximum(most, 2.0)
         reachable = enough(moments.at(high))
-        for _ in range(HALVINGS):
+        for _ in range(FORECASTS):
             middle = np.sqrt(low * high)
             holds = enough(moments.at(middle))
             low, high = np.where(holds, low, middle), np.where(holds, middle, high)
@@ -454,9 +469,23 @@ def fit(rows: Rows, *, pass_fail: bool, population: Population = "these") -> Few
     return _chosen(rows, pass_fail, population)
 
 
-def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
-    """Fit every model and keep the one with the narrowest intervals."""
+def each_judge(
+    rows: Rows, *, pass_fail: bool, population: Population = "these"
+) -> tuple[FewLabels, ...]:
+    """Estimate the same from every judge alone, as :func:`fit` would from its grades."""
     table = Table.of(rows, pass_fail=pass_fail)
+    return tuple(
+        _narrowest(replace(table, grades=table.grades[:, [j]]), pass_fail, population)
+        for j in range(table.grades.shape[1])
+    )
+
+
+def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
+    return _narrowest(Table.of(rows, pass_fail=pass_fail), pass_fail, population)
+
+
+def _narrowest(table: Table, pass_fail: bool, population: Population) -> FewLabels:
+    """Fit every model and keep the one with the narrowest intervals."""
     design, labelled = table.design, table.labelled
     z, penalties = features(
         table.grades, table.classes, design.system, design.mass, design.labels.size
@@ -718,7 +747,7 @@ def _max_t(
 
     alpha, draws = options
     design, of = found.design, found.chosen
-    moments = pair_moments(design, of, found.alone, first, second, new=found._new)
+    moments = found._of_pairs(of, first, second)
     # Two systems are one difference: nothing has to be held over several pairs.
     by = found._rule("pairs" if first.size > 1 else "difference", moments, alpha, of)
     gap = np.abs(moments.estimate)

@@ -12,13 +12,9 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.sampling.estimate import OddDraw, odd_draw_in_parts
-from tallystick.stats.adverse_binary import AdverseEstimate
-from tallystick.stats.adverse_ratios import LevelEnds, Levels
 from tallystick.verbs.score.grades import Units
-from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Ints, Outputs
+from tallystick.verbs.score.reading import Floats, Graded, Ints
 from tallystick.verbs.score.result import CovariateRow
-from tallystick.verbs.score.systems import System, estimate_systems, judge_only, score_levels
 
 # How a judge's error depends on something, such as the length of the output.
 #
@@ -37,7 +33,7 @@ FEWEST = 10
 
 
 def covariate_rows(
-    outputs: Outputs, covariates: Mapping[str, Floats], units: Units, alpha: float
+    outputs: Graded, covariates: Mapping[str, Floats], units: Units, alpha: float
 ) -> tuple[CovariateRow, ...]:
     """Return the slope of every judge's error on every covariate, overall and per system."""
     found = []
@@ -127,7 +123,7 @@ def slope(x: Floats, y: Floats, *, alpha: float = 0.05) -> tuple[float, Interval
     return value, interval, min(1.0, p)
 
 
-def _explained(outputs: Outputs, x: Floats, value: float) -> dict[str, float]:
+def _explained(outputs: Graded, x: Floats, value: float) -> dict[str, float]:
     """Return b times the difference of mean covariates, for every pair of systems."""
     means = []
     for s in range(len(outputs.systems)):
@@ -143,21 +139,16 @@ def _explained(outputs: Outputs, x: Floats, value: float) -> dict[str, float]:
     }
 
 
-# Another mix of slices than the table has, such as the traffic of production.
-#
-# Each slice is estimated on its own, and the estimates are put together with the shares w of the
-# target mix. The ends follow MOVER,
-#
-# .. math:: L = \hat\theta - \sqrt{\sum_s w_s^2 (\hat\theta_s - L_s)^2}, \qquad
-#           \hat\theta = \sum_s w_s \hat\theta_s,   \tag{SC3}
-#
-# with U alike. G. Zou and A. Donner, *Construction of confidence limits about effect measures*,
-# Statistics in Medicine 27 (2008). Derived from intervals whose coverage is measured; not measured
-# itself.
+# Another mix of slices than the table has, such as the traffic of production: each output counts
+# as much as the target has of its slice. The score is then a weighted mean over these outputs, and
+# the slice helps to forecast it.
 
 
-def check_mix(outputs: Outputs, mix: Mapping[str, float], column: str) -> Floats:
-    """Return the share of each slice of the table; refuse a mix that does not fit it."""
+def with_mix(outputs: Graded, mix: Mapping[str, float], column: str) -> Graded:
+    """Return the outputs with their weights in the target mix; refuse a mix that does not fit.
+
+    A system without an output in a slice that has a share counts nothing.
+    """
     absent = [name for name, share in mix.items() if share > 0 and name not in outputs.slices]
     if absent:
         raise InputError(
@@ -170,109 +161,20 @@ def check_mix(outputs: Outputs, mix: Mapping[str, float], column: str) -> Floats
             f"target_mix gives no share to {silent[0]!r} of {column!r}: write 0 if it does not"
             " occur in the target"
         )
-    if outputs.slice is not None and (outputs.slice < 0).any():
+    if outputs.slice is None or (outputs.slice < 0).any():
         raise InputError(
             f"column {column!r} is blank in some rows, so they belong to no slice of target_mix:"
             " name their slice, or remove them"
         )
-    return np.array([mix[name] for name in outputs.slices])
-
-
-def mixed_systems(
-    outputs: Outputs, values: Floats, question: ScoreQuestion, shares: Floats, alpha: float
-) -> list[System]:
-    """Estimate every system under the target mix (SC3)."""
-    parts = []
-    for h, share in enumerate(shares):
-        inside = np.asarray(outputs.slice == h)
-        if share > 0:
-            held = outputs.part(inside)
-            parts.append((share, estimate_systems(held, values[inside], question, alpha=alpha)))
-    found = []
-    for s, name in enumerate(outputs.systems):
-        rows = [(share, systems[s]) for share, systems in parts]
-        inside = outputs.of(s)
-        found.append(
-            System(
-                name=name,
-                found=_together([(share, one.found) for share, one in rows], alpha),
-                outlook=None,
-                n=round(float(outputs.counts[inside].sum())),
-                n_labels=round(float(outputs.counts[inside & outputs.known].sum())),
-            )
-        )
-    return found
-
-
-def mixed_levels(
-    outputs: Outputs, values: Floats, question: ScoreQuestion, shares: Floats
-) -> list[Levels | None]:
-    """Return every system's score under the target mix (SC3) as a function of the level."""
-    parts = []
-    for h, share in enumerate(shares):
-        inside = np.asarray(outputs.slice == h)
-        if share > 0:
-            parts.append((share, score_levels(outputs.part(inside), values[inside], question)))
-
-    def of(s: int) -> Levels | None:
-        held = [(share, one) for share, levels in parts if (one := levels[s]) is not None]
-        if len(held) < len(parts):
-            return None
-
-        def at(alpha: Floats) -> LevelEnds:
-            found = [(share, one(alpha)) for share, one in held]
-            zero = np.zeros(alpha.size)
-            centre = sum((share * value for share, (value, _, _) in found), zero)
-            down = sum(((w * np.maximum(0.0, v - low)) ** 2 for w, (v, low, _) in found), zero)
-            up = sum(((w * np.maximum(0.0, high - v)) ** 2 for w, (v, _, high) in found), zero)
-            low, high = centre - np.sqrt(down), centre + np.sqrt(up)  # (SC3)
-            return centre, np.maximum(0.0, low), np.minimum(1.0, high)
-
-        return at
-
-    return [of(s) for s in range(len(outputs.systems))]
-
-
-def _together(
-    parts: list[tuple[float, AdverseEstimate | None]], alpha: float
-) -> AdverseEstimate | None:
-    """Add estimates up with their shares; None if a slice with a share has no labels."""
-    held = [(share, one) for share, one in parts if one is not None]
-    if len(held) < len(parts):
-        return None
-    values = [one.estimate for _, one in held if not isinstance(one.estimate, Unknown)]
-    if len(values) < len(held):
-        return None
-    centre = float(sum(share * value for (share, _), value in zip(held, values, strict=True)))
-
-    def ends(intervals: list[Interval]) -> Interval:
-        down = up = 0.0
-        for (share, _), value, interval in zip(held, values, intervals, strict=True):
-            down += (share * max(0.0, value - interval.low)) ** 2  # (SC3)
-            up += (share * max(0.0, interval.high - value)) ** 2
-        low, high = max(0.0, centre - down**0.5), min(1.0, centre + up**0.5)
-        return Interval(low, high, 1 - alpha, "approximate", None, "target mix, MOVER")
-
-    interval = ends([one.interval for _, one in held])
-    plain = ends([one.labels_only for _, one in held])
-    labels = sum(one.n_labels for _, one in held)
-    ratio = plain.width / interval.width if interval.width > 0 else 1.0
-    return AdverseEstimate(
-        estimate=centre,
-        interval=interval,
-        labels_only=plain,
-        n_labels=labels,
-        worth=labels * ratio**2,
-    )
-
-
-def mixed_judges(outputs: Outputs, shares: Floats) -> Floats:
-    """Return each system's judge-only mean under the target mix."""
-    total = np.zeros(len(outputs.systems))
-    for h, share in enumerate(shares):
-        if share > 0:
-            total += share * judge_only(outputs.part(np.asarray(outputs.slice == h)))
-    return total
+    shares = np.array([mix[name] for name in outputs.slices])
+    place = outputs.system * len(shares) + outputs.slice
+    sizes = np.bincount(place, outputs.counts, len(outputs.systems) * len(shares))
+    sizes = sizes.reshape(-1, len(shares))
+    whole = np.min(sizes[:, shares > 0], axis=1, keepdims=True) > 0
+    share = np.where(whole, shares, 0.0)
+    weight = np.divide(share, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    weight *= sizes.sum(axis=1)[:, None]
+    return replace(outputs, weight=weight.ravel()[place])
 
 
 # Whether the human grades can speak for all outputs: which outputs were chosen for grading.
@@ -284,7 +186,7 @@ _MOST_GRADES = 20
 _MOST_JUDGES = 12
 
 
-def split_outputs(outputs: Outputs) -> Floats:
+def split_outputs(outputs: Graded) -> Floats:
     """Return 1 for entries on which the judges disagree, 0 for the others."""
     low, high = np.full(len(outputs.counts), np.inf), np.full(len(outputs.counts), -np.inf)
     for j in range(len(outputs.judges)):
@@ -293,7 +195,7 @@ def split_outputs(outputs: Outputs) -> Floats:
     return np.where(high > low, 1.0, 0.0)
 
 
-def check_draw(outputs: Outputs, draw: str) -> None:
+def check_draw(outputs: Graded, draw: str) -> None:
     """Refuse labels from which no mean can be learnt.
 
     Labels that stand only where judges disagree say nothing about the outputs on which the judges
@@ -324,7 +226,7 @@ def check_draw(outputs: Outputs, draw: str) -> None:
         )
 
 
-def draw_of(outputs: Outputs) -> OddDraw | None:
+def draw_of(outputs: Graded) -> OddDraw | None:
     """Return what the judges show of a draw that was not random, system by system.
 
     That people graded one system only is said elsewhere.
@@ -350,7 +252,7 @@ def draw_of(outputs: Outputs) -> OddDraw | None:
     )
 
 
-def _codes(outputs: Outputs) -> tuple[Ints, tuple[str, ...], tuple[str, ...]]:
+def _codes(outputs: Graded) -> tuple[Ints, tuple[str, ...], tuple[str, ...]]:
     """Return what each judge says as codes, with the names of judges and labels.
 
     Grades of many values are cut at the median of the judges' mean: it says more, or at most that.
@@ -371,7 +273,7 @@ def _codes(outputs: Outputs) -> tuple[Ints, tuple[str, ...], tuple[str, ...]]:
     return codes, judges, tuple(_word(float(one), outputs, units) for one in seen)
 
 
-def _word(grade: float, outputs: Outputs, units: Units) -> str:
+def _word(grade: float, outputs: Graded, units: Units) -> str:
     """Return how a grade is called."""
     words = {0.0: "fail", 1.0: "pass"} if outputs.votes else {}
     if outputs.preferences:

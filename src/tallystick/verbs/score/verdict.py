@@ -23,7 +23,7 @@ from tallystick.sampling.estimate import OddDraw, if_drawn
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.labelling import FirstGrades, SettlePlan
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import ALONE, Outputs
+from tallystick.verbs.score.reading import ALONE, Graded
 from tallystick.verbs.score.result import (
     JudgeBreakdown,
     Partial,
@@ -231,7 +231,7 @@ ASSUMED_DRAW = "the graded outputs are like a random draw"
 
 
 def assumptions(
-    outputs: Outputs, question: ScoreQuestion, *, same_items: bool, session: bool = False
+    outputs: Graded, question: ScoreQuestion, *, same_items: bool, session: bool = False
 ) -> tuple[str, ...]:
     """Return everything that the answer rests on."""
     if not outputs.n_labels:
@@ -264,7 +264,7 @@ def assumptions(
 
 
 def basis(
-    outputs: Outputs, question: ScoreQuestion, *, pairs: int, worth: float | Unknown, items: int
+    outputs: Graded, question: ScoreQuestion, *, pairs: int, worth: float | Unknown, items: int
 ) -> str:
     """Say in one paragraph what the numbers in the tables are."""
     level = f"{100 * (1 - question.alpha):g} % intervals"
@@ -288,7 +288,7 @@ def basis(
 
 
 def warnings_of(
-    outputs: Outputs,
+    outputs: Graded,
     question: ScoreQuestion,
     rows: Sequence[SystemRow],
     *,
@@ -502,7 +502,7 @@ def with_chosen_grades(result: ScoreResult, found: OddDraw | None) -> ScoreResul
     )
 
 
-def with_other_items(result: ScoreResult, outputs: Outputs) -> ScoreResult:
+def with_other_items(result: ScoreResult, outputs: Graded) -> ScoreResult:
     """Return the result; if two systems were run on different items, none is called better."""
     if len(outputs.systems) < 2 or isinstance(result.pairs, Unknown) or not result.pairs:
         return result
@@ -521,7 +521,7 @@ def with_other_items(result: ScoreResult, outputs: Outputs) -> ScoreResult:
     return replace(found, needed=needed)
 
 
-def common_share(outputs: Outputs) -> float | None:
+def common_share(outputs: Graded) -> float | None:
     """Return the smallest share of the items of two systems that both were run on.
 
     None where the items are not known row by row.
