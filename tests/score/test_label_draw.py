@@ -6,7 +6,7 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.verbs.score import evaluate
 from tallystick.verbs.score.adjust import draw_of
-from tallystick.verbs.score.reading import Outputs
+from tallystick.verbs.score.reading import Graded
 from tests.score.tables import ROLES, drawn
 
 
@@ -80,7 +80,7 @@ def test_labels_on_one_system_only_are_said_and_not_taken_for_a_bad_draw():
 
 def outputs_of(grades, systems, known):
     n = len(grades)
-    return Outputs(
+    return Graded(
         systems=("a", "b"),
         judges=("x", "y"),
         system=np.asarray(systems),

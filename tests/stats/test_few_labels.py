@@ -630,3 +630,11 @@ def test_every_judge_alone_is_the_fit_of_its_grades() -> None:
     for j, one in enumerate(each_judge(rows, pass_fail=True)):
         alone = fit(Rows(y=rows.y, grades=grades[:, [j]]), pass_fail=True)
         assert shown(one) == shown(alone)
+
+
+def test_differences_have_ends_at_many_levels() -> None:
+    found = fit(v8(), pass_fail=False)
+    low, high = found.difference_levels([0, 0], [1, 2])(np.array([0.05, 0.2]))
+    for k, (b, alpha) in enumerate(((1, 0.05), (2, 0.2))):
+        interval = found.difference(0, b, alpha=alpha).interval
+        assert (low[k], high[k]) == (interval.low[0], interval.high[0])

@@ -179,6 +179,10 @@ class FewLabels:
         shown = self._shown(self.chosen)
         return _estimates(shown[a] - shown[b], ends, labels, alpha)
 
+    def difference_levels(self, first: ArrayLike, second: ArrayLike) -> Callable[[Floats], Ends]:
+        """Return both ends of the same differences as a function of their levels, one each."""
+        return self._pairs_at(self.chosen, *self._positions(first, second))
+
     def pairs(self, *, rng: Rng, alpha: float = 0.05, draws: int = 20_000) -> FewPairs:
         r"""Tell all systems apart, with the error over all pairs held.
 

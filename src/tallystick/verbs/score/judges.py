@@ -16,6 +16,7 @@ from tallystick.stats.few_labels import each_judge
 from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.poststratify import Target, poststratified_ratio
 from tallystick.table import Data
+from tallystick.verbs.score.adjust import mixed
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.pairs import compare_pairs
 from tallystick.verbs.score.question import ScoreQuestion
@@ -317,7 +318,7 @@ class Alone:
 def alone(outputs: Graded, systems: list[System], question: ScoreQuestion) -> tuple[Alone, ...]:
     """Score the systems with each judge alone, and say what that costs."""
     held = rows_of(outputs)
-    if len(outputs.judges) < 2 or question.certified or held is None:
+    if len(outputs.judges) < 2 or question.certified or question.target_mix or held is None:
         return ()
     rows, places = held
     wide = np.array([systems[s].interval.width for s in places])
@@ -471,7 +472,7 @@ class Scored:
 def estimated(
     outputs: Graded, question: ScoreQuestion, *, draws: SessionDraws | None = None
 ) -> Scored:
-    """Estimate systems and pairs: from a session's draws, or as they are.
+    """Estimate systems and pairs: from a session's draws, for a target mix, or as they are.
 
     Parameters
     ----------
@@ -490,11 +491,14 @@ def estimated(
     >>> round(found.systems[0].score, 3), float(found.judges[0]), found.pairs
     (0.5, 0.75, [])
     """
-    found = fitted(outputs, question) if draws is None else None
+    found = None
     if draws is not None:
         systems = draws.systems(question.alpha)
         pairs = session_pairs(draws, systems, question)
+    elif question.target_mix is not None:
+        systems, pairs = mixed(outputs, question)
     else:
+        found = fitted(outputs, question)
         systems = estimate_systems(outputs, question, found)
         pairs = compare_pairs(outputs, systems, question, found)
     judges, means = outputs.mean(outputs.mean_grade), judge_means(outputs)

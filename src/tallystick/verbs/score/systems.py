@@ -120,7 +120,7 @@ def fitted(outputs: Graded, question: ScoreQuestion) -> Fitted | None:
 
 def rows_of(outputs: Graded) -> tuple[Rows, tuple[int, ...]] | None:
     """Return the outputs of systems that have human grades, and which systems these are."""
-    graded = _graded(outputs)
+    graded = outputs.by_system(outputs.counts * outputs.known) > 0
     if not graded.any():
         return None
     held = outputs if graded.all() else outputs.part(graded[outputs.system])
@@ -128,25 +128,14 @@ def rows_of(outputs: Graded) -> tuple[Rows, tuple[int, ...]] | None:
         y=held.truth,
         grades=held.grades,
         system=(np.cumsum(graded) - 1)[held.system],
-        item=held.item if _alike(held) else None,
+        item=held.item if alike(held) else None,
         count=held.counts,
-        weight=held.weight,
         probability=held.probability,
-        classes=None if held.weight is None else held.slice,
     )
     return rows, tuple(np.flatnonzero(graded).tolist())
 
 
-def _graded(outputs: Graded) -> NDArray[np.bool_]:
-    """Say which systems have human grades, in a target mix in every slice that counts."""
-    graded = outputs.by_system(outputs.known * outputs.mass) > 0
-    for code in range(len(outputs.slices) if outputs.weight is not None else 0):
-        inside = np.asarray(outputs.slice == code) * outputs.mass
-        graded &= (outputs.by_system(inside) == 0) | (outputs.by_system(outputs.known * inside) > 0)
-    return np.asarray(graded)
-
-
-def _alike(outputs: Graded) -> bool:
+def alike(outputs: Graded) -> bool:
     """Say whether every output of an item stands for as many items."""
     if outputs.item is None:
         return False
@@ -419,7 +408,7 @@ class SystemBoard:
 
 def board_of(outputs: Graded, systems: tuple[int, ...]) -> SystemBoard | None:
     """Put the outputs of some systems side by side, item by item; None if items are not known."""
-    if outputs.item is None or not _alike(outputs):
+    if outputs.item is None or not alike(outputs):
         return None
     column = np.full(len(outputs.systems), -1, np.int64)
     column[list(systems)] = np.arange(len(systems))
