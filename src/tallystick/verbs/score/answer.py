@@ -108,7 +108,7 @@ def evaluate(source: Any, **options: Any) -> ScoreResult:
     >>> table = {name: [row[name] for row in rows] for name in rows[0]}
     >>> result = evaluate(table, system="system", judges="gpt", truth="human", item="id")
     >>> [(row.name, round(row.score, 3), round(row.judge_only, 3)) for row in result.systems]
-    [('old', 0.747, 0.84), ('new', 0.58, 0.87)]
+    [('old', 0.756, 0.84), ('new', 0.578, 0.87)]
     """
     return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
 

@@ -255,10 +255,9 @@ def assumptions(
         found.append(
             "intervals are approximate, whatever the judges' errors: their coverage is measured"
         )
-    if same_items and not question.certified:
+    if len(outputs.systems) > 1 and outputs.item is None and not question.certified:
         found.append(
-            "a difference is that of the two scores shown; its interval comes from the grades on"
-            " common items and is centred there"
+            "items are not known, so systems are compared as if they were run on different ones"
         )
     return tuple(found)
 
