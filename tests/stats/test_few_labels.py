@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.few_labels import FewLabels, Rows, accuracies, fit, prevalences
+from tallystick.stats.few_labels import (
+    FewLabels,
+    Rows,
+    accuracies,
+    each_judge,
+    fit,
+    prevalences,
+)
 from tallystick.stats.few_labels_fit import (
     Fit,
     Sort,
@@ -674,3 +681,71 @@ def test_labels_on_all_disagreements_determine_a_difference(counted):
     assert found.difference(0, 2).interval.width[0] > 0
     new = accuracies(votes_used, gold, counts=counts, population="new")
     assert new.difference(0, 1).interval.width[0] > 0.01
+
+
+def test_a_mean_against_a_value_is_its_interval_turned_round() -> None:
+    found = fit(v8(), pass_fail=False)
+    p = found.against(0.4)
+    for k in range(3):
+        at = found.means(alpha=float(p[k]))
+        gap = np.minimum(np.abs(at.interval.low - 0.4), np.abs(at.interval.high - 0.4))
+        assert gap[k] < 1e-6
+    assert p[0] < p[2] < p[1]  # A, then C, then B is farthest from it
+
+
+def test_pairs_are_forecast_at_once_and_a_smaller_gap_needs_more() -> None:
+    found = fit(v8(), pass_fail=False)
+    many = found.forecast_pairs([0, 0], [1, 2])
+    assert many.tolist() == [found.labels_to_settle(0, 1), found.labels_to_settle(0, 2)]
+    assert (
+        found.forecast_pairs(0, 1, gap=0.2)[0] < many[0] < found.forecast_pairs(0, 1, gap=0.08)[0]
+    )
+    assert found.forecast_pairs(0, 1, spread=1.3)[0] > many[0]
+
+
+def test_rows_are_expected_around_the_mean_of_their_system() -> None:
+    found = fit(v8(), pass_fail=False)
+    system = np.asarray(v8().system)
+    means = [found.expected[system == s].mean() for s in (0, 2)]  # nothing is cut there
+    assert means == near(*found.means().estimate[[0, 2]])
+    assert np.corrcoef(found.expected, np.asarray(v8().grades)[:, 0])[0, 1] > 0.9
+
+
+def test_two_systems_are_one_difference() -> None:
+    rows = v8()
+    two = np.asarray(rows.system) < 2
+    part = Rows(
+        y=np.asarray(rows.y)[two],
+        grades=np.asarray(rows.grades)[two],
+        system=np.asarray(rows.system)[two],
+        item=np.asarray(rows.item)[two],
+    )
+    found = fit(part, pass_fail=False)
+    pair, alone = found.pairs(rng=0), found.difference(0, 1)
+    assert pair.interval.low == alone.interval.low
+    assert pair.interval.high == alone.interval.high
+    assert pair.adjusted_p == pair.p_value
+
+
+def test_a_mean_is_told_from_a_value_by_the_labels_that_were_forecast() -> None:
+    found = fit(v3(), pass_fail=True)
+    labels = found.forecast_against(0.5)[0]
+    assert 20 < labels < 200
+    assert found.forecast_against(0.6)[0] > labels
+    assert found.forecast_against(0.5, spread=1.3)[0] > labels
+
+
+def test_every_judge_alone_is_the_fit_of_its_grades() -> None:
+    rows = v4()
+    grades = np.asarray(rows.grades)
+    for j, one in enumerate(each_judge(rows, pass_fail=True)):
+        alone = fit(Rows(y=rows.y, grades=grades[:, [j]]), pass_fail=True)
+        assert shown(one) == shown(alone)
+
+
+def test_differences_have_ends_at_many_levels() -> None:
+    found = fit(v8(), pass_fail=False)
+    low, high = found.difference_levels([0, 0], [1, 2])(np.array([0.05, 0.2]))
+    for k, (b, alpha) in enumerate(((1, 0.05), (2, 0.2))):
+        interval = found.difference(0, b, alpha=alpha).interval
+        assert (low[k], high[k]) == (interval.low[0], interval.high[0])

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from types import EllipsisType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +42,6 @@ from tallystick.stats.few_labels_fit import (
     growth,
     mean_moments,
     pair_moments,
-    reach,
     reaches,
     rule,
     solve,
@@ -57,7 +57,10 @@ CHOICE = 0.05
 """The model is chosen on 95 % intervals whatever level is asked for: every level then shows the
 same estimate, and a wider level contains a narrower one."""
 METHOD = "few labels"
-HALVINGS = 50
+HALVINGS, FORECASTS = 50, 30
+"""Steps to a p-value, and to a number of labels."""
+MANY = 30
+"""Systems from which single pairs are not looked up among all of them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -187,6 +190,10 @@ class FewLabels:
         labels = np.minimum(self.labels[a], self.labels[b])
         return _estimates(self._gap(self.chosen, a, b), ends, labels, alpha)
 
+    def difference_levels(self, first: ArrayLike, second: ArrayLike) -> Callable[[Floats], Ends]:
+        """Return both ends of the same differences as a function of their levels, one each."""
+        return self._pairs_at(self.chosen, *self._positions(first, second))
+
     def pairs(self, *, rng: Rng, alpha: float = 0.05, draws: int = 20_000) -> FewPairs:
         r"""Tell all systems apart, with the error over all pairs held.
 
@@ -226,6 +233,16 @@ class FewLabels:
             return _max_t(self, first, second, as_rng(rng), (alpha, draws))
         return _holm_pairs(self, first, second, alpha)
 
+    def against(self, value: float) -> Floats:
+        """Return the p-value of every mean against a value: the least alpha that excludes it."""
+        return _least_alpha(lambda level: _mean_ends(self, self.chosen, level), value, self.labels)
+
+    @property
+    def expected(self) -> Floats:
+        """The forecast label of every row that stands for something."""
+        shown = np.nan_to_num(self._shown(self.chosen), nan=0.5)
+        return np.clip(shown[self.design.system] + self.chosen.forecast, 0.0, 1.0)
+
     def labels_for(self, half_width: float, *, alpha: float = 0.05) -> Floats:
         """Forecast how many labels in all bring each mean to this half-width; infinity for never.
 
@@ -239,7 +256,7 @@ class FewLabels:
         """
         positive(half_width=half_width)
         open_unit(alpha=alpha)
-        moments = mean_moments(self.design, self.chosen, self.alone, new=self._new)
+        moments = self._moments
 
         def enough(at: Moments) -> NDArray[np.bool_]:
             down, up = reaches(at, self._rule("mean", at, alpha, self.chosen), new=self._new)
@@ -254,24 +271,79 @@ class FewLabels:
 
         With probability *power*; infinity if no number does. All of these items settle it anyway.
         """
+        return float(self.forecast_pairs(first, second, alpha=alpha, power=power)[0])
+
+    def forecast_pairs(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        *,
+        gap: ArrayLike | None = None,
+        spread: float = 1.0,
+        alpha: float = 0.05,
+        power: float = 0.8,
+    ) -> Floats:
+        """Forecast the same for many pairs, if they differ by *gap* (by default as estimated) and
+        errors are *spread* times as large as they look.
+        """
+        a, b = self._positions(first, second)
+        moments = self._of_pairs(self.chosen, a, b)
+        differ = np.asarray(moments.estimate if gap is None else gap, dtype=np.float64)
+        differ = np.copysign(differ, moments.estimate)
+        units = self._settling("difference", moments, differ, spread, (alpha, power))
+        return units * self.labels[a] / moments.units
+
+    def forecast_against(
+        self, value: float, *, spread: float = 1.0, alpha: float = 0.05, power: float = 0.8
+    ) -> Floats:
+        """Forecast how many labels show that each mean is not this value, as in `forecast_pairs`."""
+        differ = self._moments.estimate - value
+        units = self._settling("mean", self._moments, differ, spread, (alpha, power))
+        return units * self._rows_per_unit(...)
+
+    def _settling(
+        self,
+        kind: Kind,
+        moments: Moments,
+        differ: Floats,
+        spread: float,
+        level: tuple[float, float],
+    ) -> Floats:
+        """Return how many units make an interval end short of a distance, with some power."""
         from scipy.special import ndtri
 
+        alpha, power = level
         open_unit(alpha=alpha, power=power)
-        a, b = self._positions(first, second)
-        moments = pair_moments(self.design, self.chosen, self.alone, a, b, new=self._new)
-        gap, sure = np.abs(moments.estimate), float(ndtri(power))
+        positive(spread=spread)
+        sure = float(ndtri(power))
+        seen = replace(moments, square=moments.square * spread**2, cube=moments.cube * spread**3)
 
         def enough(at: Moments) -> NDArray[np.bool_]:
-            by = self._rule("difference", at, alpha, self.chosen)
-            h = reach(at, by, upper=bool(moments.estimate[0] < 0), new=self._new)
+            down, up = reaches(at, self._rule(kind, at, alpha, self.chosen), new=self._new)
             doubt = at.left(new=self._new) * at.square / (at.units - 1) / at.units + at.chance
-            return gap >= h + sure * np.sqrt(doubt)
+            return np.abs(differ) >= np.where(differ < 0, up, down) + sure * np.sqrt(doubt)
 
-        return float((self._first_enough(moments, enough) * self._rows_per_unit(a))[0])
+        return self._first_enough(seen, enough)
 
     @property
     def _new(self) -> bool:
         return self.population == "new"
+
+    @cached_property
+    def _moments(self) -> Moments:
+        return mean_moments(self.design, self.chosen, self.alone, new=self._new)
+
+    @cached_property
+    def _every_pair(self) -> Moments:
+        first, second = np.triu_indices(self.labels.size, 1)
+        return pair_moments(self.design, self.chosen, self.alone, first, second, new=self._new)
+
+    def _of_pairs(self, of: Fit, a: Codes, b: Codes) -> Moments:
+        """Return the moments of differences; those of all pairs are summed up once."""
+        k = self.labels.size
+        if of is not self.chosen or k > MANY or (a >= b).any():
+            return pair_moments(self.design, of, self.alone, a, b, new=self._new)
+        return self._every_pair.take(a * (2 * k - a - 1) // 2 + b - a - 1)
 
     def _rule(self, kind: Kind, moments: Moments, alpha: float | Floats, of: Fit) -> Rule:
         return rule(kind, moments, alpha, Sort(self.pass_fail, of.model, self.design.clustered))
@@ -321,19 +393,28 @@ class FewLabels:
         labels = np.maximum(self.labels[a], self.labels[b])
         return _widening(labels, np.minimum(self.outputs[a], self.outputs[b]), 2.0)
 
-    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float | Floats) -> Ends:
-        """Return both ends of differences, each at its own level if there are many."""
+    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float) -> Ends:
+        return self._pairs_at(of, a, b)(np.full(a.size, alpha))
+
+    def _pairs_at(self, of: Fit, a: Codes, b: Codes) -> Callable[[Floats], Ends]:
+        """Return both ends of differences as a function of their levels."""
         same = np.array([self._same(i, j) for i, j in zip(a, b, strict=True)], dtype=bool)
-        level = np.broadcast_to(np.asarray(alpha, dtype=np.float64), a.shape)
-        low, high = np.empty(a.size), np.empty(a.size)
+        (i, j), apart = (a[same], b[same]), (a[~same], b[~same])
+        moments = None
         if same.any():
-            i, j = a[same], b[same]
-            moments = pair_moments(self.design, of, self.alone, i, j, new=self._new)
-            by = self._rule("difference", moments, level[same], of)
-            low[same], high[same] = self._around(of, moments, by, i, j)
-        if not same.all():
-            low[~same], high[~same] = self._mover(of, a[~same], b[~same], level[~same])
-        return low, high
+            moments = self._of_pairs(of, i, j)
+        common = self._in_common(of, *apart)
+
+        def at(level: Floats) -> Ends:
+            low, high = np.empty(a.size), np.empty(a.size)
+            if moments is not None:
+                by = self._rule("difference", moments, level[same], of)
+                low[same], high[same] = self._around(of, moments, by, i, j)
+            if apart[0].size:
+                low[~same], high[~same] = self._mover(of, *apart, level[~same], common)
+            return low, high
+
+        return at
 
     def _around(self, of: Fit, moments: Moments, by: Rule, a: Codes, b: Codes) -> Ends:
         """Finish differences: widened, within logic, and around the estimate shown."""
@@ -390,8 +471,8 @@ class FewLabels:
             )
         return low
 
-    def _mover(self, of: Fit, a: Codes, b: Codes, alpha: Floats) -> Ends:
-        """Combine two intervals; common units count only where they widen the difference."""
+    def _in_common(self, of: Fit, a: Codes, b: Codes) -> tuple[Floats, Floats]:
+        """Return which part of their units pairs share, and how their errors go together there."""
         design = self.design
         shared, correlation = np.zeros(a.size), np.zeros(a.size)
         for k, (i, j) in enumerate(zip(a, b, strict=True)):
@@ -404,11 +485,17 @@ class FewLabels:
             shared[k] = times.sum() / np.sqrt(design.units[i] * design.units[j])
             # Too few common units to show a correlation: the worst one is assumed.
             correlation[k] = -1.0 if times.sum() < 5 else products[0, 1] / scale if scale else 0.0
+        return shared, correlation
+
+    def _mover(
+        self, of: Fit, a: Codes, b: Codes, alpha: Floats, common: tuple[Floats, Floats]
+    ) -> Ends:
+        """Combine two intervals; common units count only where they widen the difference."""
         parts = []
         for at in (a, b):
             low, high = _mean_ends(self, of, alpha, at)
             parts.append((np.clip(np.nan_to_num(of.estimate[at], nan=0.5), low, high), low, high))
-        return difference_ends(parts[0], parts[1], shared=shared, correlation=correlation)
+        return difference_ends(parts[0], parts[1], shared=common[0], correlation=common[1])
 
     def _rows_per_unit(self, at: Codes | EllipsisType) -> Floats:
         return np.asarray(self.labels[at] / np.maximum(self.design.units[at], 1.0))
@@ -420,7 +507,7 @@ class FewLabels:
         most = np.where(self._new, 1e9, moments.units / np.maximum(moments.fraction, 1e-12))
         low, high = np.full(most.size, 2.0), np.maximum(most, 2.0)
         reachable = enough(moments.at(high))
-        for _ in range(HALVINGS):
+        for _ in range(FORECASTS):
             middle = np.sqrt(low * high)
             holds = enough(moments.at(middle))
             low, high = np.where(holds, low, middle), np.where(holds, middle, high)
@@ -465,9 +552,23 @@ def fit(rows: Rows, *, pass_fail: bool, population: Population = "these") -> Few
     return _chosen(rows, pass_fail, population)
 
 
-def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
-    """Fit every model and keep the one with the narrowest intervals."""
+def each_judge(
+    rows: Rows, *, pass_fail: bool, population: Population = "these"
+) -> tuple[FewLabels, ...]:
+    """Estimate the same from every judge alone, as :func:`fit` would from its grades."""
     table = Table.of(rows, pass_fail=pass_fail)
+    return tuple(
+        _narrowest(replace(table, grades=table.grades[:, [j]]), pass_fail, population)
+        for j in range(table.grades.shape[1])
+    )
+
+
+def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
+    return _narrowest(Table.of(rows, pass_fail=pass_fail), pass_fail, population)
+
+
+def _narrowest(table: Table, pass_fail: bool, population: Population) -> FewLabels:
+    """Fit every model and keep the one with the narrowest intervals."""
     design, labelled = table.design, table.labelled
     z, penalties = features(
         table.grades, table.classes, design.system, design.mass, design.labels.size
@@ -707,7 +808,8 @@ def _mean_ends(found: FewLabels, of: Fit, alpha: float | Floats, at: Codes | Non
     """Return both finished ends of the means, of all systems or of those *at* these places."""
     design, new = found.design, found.population == "new"
     at = np.arange(design.labels.size) if at is None else at
-    moments = mean_moments(design, of, found.alone, new=new).take(at)
+    every = found._moments if of is found.chosen else mean_moments(design, of, of, new=new)
+    moments = every.take(at)
     sort = Sort(found.pass_fail, of.model[at], design.clustered[at])
     down, up = reaches(moments, rule("mean", moments, alpha, sort), new=new)
     low, high = moments.estimate - down, moments.estimate + up
@@ -752,8 +854,9 @@ def _max_t(
 
     alpha, draws = options
     design, of = found.design, found.chosen
-    moments = pair_moments(design, of, found.alone, first, second, new=found._new)
-    by = found._rule("pairs", moments, alpha, of)
+    moments = found._of_pairs(of, first, second)
+    # Two systems are one difference: nothing has to be held over several pairs.
+    by = found._rule("pairs" if first.size > 1 else "difference", moments, alpha, of)
     gap = np.abs(moments.estimate)
 
     # (F7): the interval's own equation, solved for t at the end that points to 0.
@@ -773,6 +876,25 @@ def _max_t(
     freedom = np.maximum(moments.units / moments.w2 - 1, 0.1)
     p_value = np.where(statistic >= LARGEST, 0.0, 2 * stdtr(freedom, -statistic))
 
+    # What no missing label could change is certain.
+    least, most = found._possible(first, second)
+    apart, alike = (least > TINY) | (most < -TINY), most - least <= TINY
+    p_value = np.where(apart, 0.0, np.where(alike, 1.0, p_value))
+    ends = partial(found._around, of, moments)
+    single = FewPairs(
+        first=first,
+        second=second,
+        difference=found._gap(of, first, second),
+        statistic=np.where(apart, LARGEST, statistic),
+        p_value=p_value,
+        adjusted_p=p_value,
+        interval=Intervals(*ends(by, first, second), level=1 - alpha, method=METHOD),
+        quantile=float(np.max(by.t)),
+        method="max-T",
+    )
+    if first.size == 1:
+        return single
+
     # Westfall and Young's step-down, with one χ² per draw for the unknown spread. Pairs with fewer
     # labels than others are put on the scale of the others by their own p-values.
     common = float(np.max(freedom))
@@ -791,30 +913,17 @@ def _max_t(
     stepped = np.maximum((1 + reached) / (1 + draws), p_value[order])
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
-    adjusted = np.where(p_value == 0, 0.0, adjusted)
-
-    # What no missing label could change is certain.
-    ends = found._possible(first, second)
-    apart, alike = (ends[0] > TINY) | (ends[1] < -TINY), ends[1] - ends[0] <= TINY
-    p_value, adjusted = (np.where(apart, 0.0, np.where(alike, 1.0, p)) for p in (p_value, adjusted))
+    adjusted = np.where(p_value == 0, 0.0, np.where(alike & ~apart, 1.0, adjusted))
 
     quantile = upper_quantile(largest, alpha)
     own = np.where(freedom == common, quantile, -stdtrit(freedom, stdtr(common, -quantile)))
     by = replace(by, t=np.minimum(np.maximum(own, by.t), LARGEST))
-    return FewPairs(
-        first=first,
-        second=second,
-        difference=found._gap(of, first, second),
-        statistic=np.where(apart, LARGEST, statistic),
-        p_value=p_value,
+    interval = ends(by, first, second)
+    return replace(
+        single,
         adjusted_p=adjusted,
-        interval=Intervals(
-            *found._around(of, moments, by, first, second),
-            level=1 - alpha,
-            method=f"{METHOD}, simultaneous",
-        ),
+        interval=Intervals(*interval, level=1 - alpha, method=f"{METHOD}, simultaneous"),
         quantile=float(quantile),
-        method="max-T",
     )
 
 
@@ -822,14 +931,9 @@ def _holm_pairs(found: FewLabels, first: Codes, second: Codes, alpha: float) -> 
     """Test all pairs of systems that were labelled on different items."""
     from scipy.special import ndtri
 
-    # The p-value of a pair is the level at which its interval just touches 0.
-    low, p_value = np.full(first.size, 1e-12), np.ones(first.size)
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * p_value)
-        ends = found._pair_ends(found.chosen, first, second, np.minimum(middle, 1 - TINY))
-        settled = (ends[0] > 0) | (ends[1] < 0)
-        low, p_value = np.where(settled, low, middle), np.where(settled, middle, p_value)
-    ends = found._pair_ends(found.chosen, first, second, alpha / first.size)
+    ends_at = found._pairs_at(found.chosen, first, second)
+    p_value = _least_alpha(ends_at, 0.0, first)
+    ends = ends_at(np.full(first.size, alpha / first.size))
     shown = found._shown(found.chosen)
     return FewPairs(
         first=first,
@@ -842,3 +946,14 @@ def _holm_pairs(found: FewLabels, first: Codes, second: Codes, alpha: float) -> 
         quantile=float(-ndtri(alpha / first.size / 2)),
         method="Holm",
     )
+
+
+def _least_alpha(ends_at: Callable[[Floats], Ends], value: float, like: NDArray[Any]) -> Floats:
+    """Return the level at which each interval just touches a value: its p-value."""
+    low, p_value = np.full(like.size, 1e-12), np.ones(like.size)
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * p_value)
+        ends = ends_at(np.minimum(middle, 1 - TINY))
+        excluded = (ends[0] > value) | (ends[1] < value)
+        low, p_value = np.where(excluded, low, middle), np.where(excluded, middle, p_value)
+    return p_value

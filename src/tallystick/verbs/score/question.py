@@ -274,7 +274,7 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
     outputs = read_outputs(
         data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
     )
-    if not outputs.pass_fail or outputs.counted:
+    if not outputs.pass_fail or outputs.coding is not None:
         return None
 
     voted = ~np.isnan(outputs.grades)

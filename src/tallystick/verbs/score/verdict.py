@@ -22,7 +22,7 @@ from tallystick.results import (
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.labelling import FirstGrades, SettlePlan
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import ALONE, Outputs
+from tallystick.verbs.score.reading import ALONE, Graded
 from tallystick.verbs.score.result import (
     JudgeBreakdown,
     Partial,
@@ -230,7 +230,7 @@ ASSUMED_DRAW = "the graded outputs are like a random draw"
 
 
 def assumptions(
-    outputs: Outputs, question: ScoreQuestion, *, same_items: bool, session: bool = False
+    outputs: Graded, question: ScoreQuestion, *, same_items: bool, session: bool = False
 ) -> tuple[str, ...]:
     """Return everything that the answer rests on."""
     if not outputs.n_labels:
@@ -254,16 +254,15 @@ def assumptions(
         found.append(
             "intervals are approximate, whatever the judges' errors: their coverage is measured"
         )
-    if same_items and not question.certified:
+    if len(outputs.systems) > 1 and outputs.item is None and not question.certified:
         found.append(
-            "a difference is that of the two scores shown; its interval comes from the grades on"
-            " common items and is centred there"
+            "items are not known, so systems are compared as if they were run on different ones"
         )
     return tuple(found)
 
 
 def basis(
-    outputs: Outputs, question: ScoreQuestion, *, pairs: int, worth: float | Unknown, items: int
+    outputs: Graded, question: ScoreQuestion, *, pairs: int, worth: float | Unknown, items: int
 ) -> str:
     """Say in one paragraph what the numbers in the tables are."""
     level = f"{100 * (1 - question.alpha):g} % intervals"
@@ -287,7 +286,7 @@ def basis(
 
 
 def warnings_of(
-    outputs: Outputs,
+    outputs: Graded,
     question: ScoreQuestion,
     rows: Sequence[SystemRow],
     *,
@@ -486,7 +485,7 @@ _ALIKE = 0.9
 """Share of the items of two systems that both were run on, from which they are compared."""
 
 
-def with_other_items(result: ScoreResult, outputs: Outputs) -> ScoreResult:
+def with_other_items(result: ScoreResult, outputs: Graded) -> ScoreResult:
     """Return the result; if two systems were run on different items, none is called better."""
     if len(outputs.systems) < 2 or isinstance(result.pairs, Unknown) or not result.pairs:
         return result
@@ -503,7 +502,7 @@ def with_other_items(result: ScoreResult, outputs: Outputs) -> ScoreResult:
     return replace(found, needed=needed)
 
 
-def common_share(outputs: Outputs) -> float | None:
+def common_share(outputs: Graded) -> float | None:
     """Return the smallest share of the items of two systems that both were run on.
 
     None where the items are not known row by row.
