@@ -119,9 +119,9 @@ def chosen(rng: Rng, own: Columns, roles: Columns, fault: str) -> Any:
     elif fault == "copy":
         pool = rng.random(len(index)) < rng.uniform(0.3, 1.0)
     else:
-        named = [*voters(roles)]
-        apart = own[named[0]] != own[named[1]]
-        pool = apart if rng.random() < 0.5 else own[named[0]] != own["gold"]
+        first, second = voters(roles)[:2]
+        apart = own[first] != own[second]
+        pool = apart if rng.random() < 0.5 else own[first] != own["gold"]
     most = min(300, int(pool.sum()))
     keep = rng.permutation(np.flatnonzero(pool))[: int(rng.uniform(0.4, 1) * most)]
     found = np.zeros(len(index), bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from tallystick import bound, compare, judge, score, shift
 from tallystick.table import Tally, read
+from tallystick.table.data import BesideCounts
 from tallystick.table.doubts import LEVEL, Look, find_doubt, label_doubt
 
 N = 600
@@ -152,6 +154,22 @@ def test_counts_are_doubted_as_their_rows_are() -> None:
     assert "x says 1 on 100.0\xa0% of the labelled rows" in by_rows.warnings[0]
     assert by_counts.verdict == by_rows.verdict
     assert by_counts.decision == "undecided"
+
+
+def test_what_a_service_knows_beside_its_counts_is_looked_at() -> None:
+    rng = np.random.default_rng(12)
+    some = Tally.of(table(rng, np.arange(N) < 60))
+    every = Tally.of(table(rng, np.ones(N, bool)))
+    lang = {"lang": [("de", 300, 0), ("en", 300, 60)]}
+    for tally, known, told in (
+        (some, BesideCounts(labelled=(1, 60)), "all 60 are on rows 1 to 60 of 600"),
+        (some, BesideCounts(parts=lang), "'lang'"),
+        (some, BesideCounts(labelled=(3, 597)), ""),
+        (every, BesideCounts(parts={"lang": [("de", 300, 300), ("en", 300, 300)]}), ""),
+    ):
+        found = find_doubt(replace(read(tally, **ROLES), beside=known))
+        assert told in ("" if found is None else found.seen)
+        assert bool(told) == (found is not None)
 
 
 def test_systems_with_other_shares_of_labels_are_no_odd_draw_and_an_odd_system_is_named() -> None:

@@ -611,7 +611,7 @@ def _is_written_by_labelling(look: Look) -> bool:
     codes = look.codes[:, 0]
     without = np.unique(codes[~look.known & (look.weights > 0)])
     labelled = np.unique(codes[look.known & (look.weights > 0)])
-    if len(without) > 1 or without[0] < 0 or len(labelled) != 1:
+    if len(without) != 1 or without[0] < 0 or len(labelled) != 1:
         return len(without) == 1
     words = [look.labels[k] for k in (*without, *labelled) if k >= 0]
     return as_pass_fail(words) is not None or all(isinstance(x, bool | int) for x in words)
