@@ -23,7 +23,6 @@ from tallystick.table import (
     in_order,
 )
 from tallystick.table.weights import refuse_weight
-from tallystick.verbs.bound.forward import FloatArray
 from tallystick.verbs.bound.label_models import (
     LabelModel,
     audit,
@@ -275,9 +274,8 @@ def _with_auc(
 ) -> BoundResult:
     """Add the AUC from labels; a saved tally has no scores, only bins."""
     roles = data.roles
-    if isinstance(data.held, Tally) or roles.weight is not None:
-        return result
-    if roles.score is None or roles.truth is None or not result.gold:
+    bare = isinstance(data.held, Tally) or roles.weight is not None or not result.gold
+    if bare or roles.score is None or roles.truth is None:
         return result
     pair = _negative_and_positive(question, classes)
     one = auc_from_labels(data, roles.score, roles.truth, pair, question.alpha)
@@ -298,10 +296,7 @@ def _attachable(
     alone = votes.panel.only(votes.weak)
     pattern = np.zeros(alone.votes.patterns, dtype=np.int64)
     pattern[alone.place] = votes.place
-    return PatternTable(alone.votes, _columns(votes, law[pattern], weighted[pattern]))
-
-
-def _columns(votes: WeakVotes, law: FloatArray, weighted: FloatArray) -> dict[str, Any]:
+    law, weighted = law[pattern], weighted[pattern]
     columns: dict[str, Any] = {
         f"p_{label}": law[:, votes.classes.index(label)].tolist() for label in votes.panel.classes
     }
@@ -309,7 +304,7 @@ def _columns(votes: WeakVotes, law: FloatArray, weighted: FloatArray) -> dict[st
     # The support of the consensus is a share of weighted votes, not a probability of being right.
     columns["consensus"] = [votes.classes[k] for k in weighted.argmax(axis=1)]
     columns["support"] = weighted.max(axis=1).tolist()
-    return columns
+    return PatternTable(alone.votes, columns)
 
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:

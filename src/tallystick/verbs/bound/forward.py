@@ -187,8 +187,8 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
+# Blocks of rows; the first one only teaches.
 BLOCKS = 10
-"""Blocks of rows; the first one only teaches."""
 
 _ORDERS = 5
 _MANY_ROWS = 100_000

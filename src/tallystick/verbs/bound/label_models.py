@@ -39,8 +39,8 @@ from tallystick.verbs.bound.result import Bound, LabelModelAudit
 from tallystick.verbs.bound.votes import ABSTAINED, WeakVotes
 
 INDEPENDENCE = "the weak labels err independently given the class"
+# Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible.
 PRIOR = 0.1
-"""Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible."""
 
 _SUM = 1e-6
 _LEVEL = 0.025
@@ -50,9 +50,9 @@ _KEPT = 0.25
 _LEAST_ROWS = 20
 _REFUTED = 0.05
 _ROUGH = 1e-4
+# The orders of the rows and the draws of the tests are the same in every answer, so that no result
+# moves with a seed.
 _SEED = 0
-"""The orders of the rows and the draws of the tests are the same in every answer, so that no result
-moves with a seed."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,8 +114,8 @@ def majority(votes: WeakVotes) -> LabelModel:
 
 
 _ABOVE_CHANCE = 0.01
+# An agreement is cut to [1/K + .01, .98], so that no vote counts for nothing or for everything.
 _MOST = 0.98
-"""An agreement is cut to [1/K + .01, .98], so that no vote counts for nothing or for everything."""
 
 
 def vote_weights(
@@ -293,11 +293,10 @@ def given(votes: WeakVotes, source: Any, *, name: str = "given") -> LabelModel:
     for j, column in enumerate(votes.weak):
         asked[:, votes.asked.index(column)] = np.append(votes.order, ABSTAINED)[votes.votes[:, j]]
     law = np.asarray(ask(asked), dtype=np.float64)
-    shape = (len(votes.votes), len(votes.classes))
-    if law.shape != shape:
+    if law.shape != (len(votes.votes), len(votes.classes)):
         raise InputError(
-            f"label model {name!r} gave shape {law.shape} for {shape[0]} patterns and {shape[1]}"
-            " classes"
+            f"label model {name!r} gave shape {law.shape} for {len(votes.votes)} patterns and"
+            f" {len(votes.classes)} classes"
         )
     return LabelModel(
         name=name,
@@ -310,7 +309,7 @@ def _checked(law: FloatArray, name: str) -> FloatArray:
     """Return probabilities that sum to one; rows of NaN stay."""
     said = known_rows(law)
     if np.isfinite(law[~said]).any():
-        raise InputError(f"label model {name!r} gives some classes of a row NaN: give all, or none")
+        raise InputError(f"label model {name!r} gives some classes of a row NaN: give all or none")
     wrong = (np.abs(law[said].sum(axis=1) - 1) > _SUM) | (law[said] < -_SUM).any(axis=1)
     if wrong.any():
         row = law[said][int(wrong.argmax())]
@@ -524,12 +523,10 @@ def _absent(model: LabelModel, votes: WeakVotes, k: int, wanted: Summary) -> str
     kind = wanted.metric.removeprefix("macro-")
     lacking = {"precision": never, "recall": impossible, "f1": never & impossible}[kind]
     which = np.flatnonzero(lacking) if wanted.positive is None else [wanted.positive]
-    why = {
-        "precision": "never predicted",
-        "recall": "given no probability by the label model",
-        "f1": "never predicted and given no probability by the label model",
-    }[kind]
-    return f"class {', '.join(str(votes.classes[c]) for c in which)} is {why}"
+    gone = {"precision": (0,), "recall": (1,), "f1": (0, 1)}[kind]
+    why = ("never predicted", "given no probability by the label model")
+    names = ", ".join(str(votes.classes[c]) for c in which)
+    return f"class {names} is {' and '.join(why[i] for i in gone)}"
 
 
 # Is the label model any good? What it implies, against what is seen.
@@ -565,8 +562,8 @@ def _contradicted(model: LabelModel) -> bool | Unknown:
     return Unknown("the votes leave nothing to test") if found is None else found.rejected
 
 
+# Less probability than this is not taken at its word: one label could never be forgiven.
 _FLOOR = 0.001
-"""Less probability than this is not taken at its word: one label could never be forgiven."""
 _DRAWS = 499
 
 

@@ -44,13 +44,11 @@ from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.table import Data, Label
 from tallystick.verbs.bound.forward import IntArray
 from tallystick.verbs.bound.label_models import consensus
-from tallystick.verbs.bound.question import BoundQuestion
-from tallystick.verbs.bound.result import BoundResult, GoldEstimate, Pair
+from tallystick.verbs.bound.question import MEANS, BoundQuestion
+from tallystick.verbs.bound.result import BoundResult, ClassifierPair, GoldEstimate
 from tallystick.verbs.bound.verdict import ENOUGH, conclude_from_labels
 from tallystick.verbs.bound.votes import WeakVotes, class_codes
 
-MEANS = ("accuracy", "micro-f1")
-"""With one label per row all micro averages are the accuracy."""
 _POWER = 0.8
 
 
@@ -71,7 +69,7 @@ class FromLabels:
     """
 
     gold: tuple[GoldEstimate, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ClassifierPair, ...]
     weak: FewLabels
     needed: int | None
 
@@ -155,7 +153,7 @@ def _gold(
 
 def _pairs(
     names: Sequence[str], found: FewLabels, question: BoundQuestion
-) -> tuple[tuple[Pair, ...], int | None]:
+) -> tuple[tuple[ClassifierPair, ...], int | None]:
     """Tell the classifiers apart on the same rows, the error over all pairs held; return also how
     many labels would tell the two best apart.
     """
@@ -165,7 +163,7 @@ def _pairs(
         gap = float(told.difference[i])
         settled = float(told.adjusted_p[i]) <= question.alpha and gap != 0
         out.append(
-            Pair(
+            ClassifierPair(
                 a=a,
                 b=b,
                 estimate=gap,
@@ -189,8 +187,7 @@ def labels_to_decide(
     r"""Forecast how many labels in all decide the claim, never more than there are rows.
 
     An accuracy whose estimate is right is decided with probability .8 once its half-width is
-    :math:`|\hat\Delta|\, z_{1-\alpha/2} / (z_{1-\alpha/2} + z_{.8})`, by the interval's own equation;
-    ratios by
+    :math:`|\hat\Delta|\, z / (z + z_{.8})`, by the interval's own equation; ratios by
 
     .. math:: M = \frac{q V}{\hat\Delta^2 + q V/N}, \qquad q = (z_{1-\alpha/2} + z_{.8})^2
 
@@ -229,18 +226,8 @@ class LabelledRows:
     @classmethod
     def of(cls, votes: WeakVotes, k: int) -> LabelledRows:
         """Count the rows of classifier *k*."""
-        size = len(votes.classes)
-        lead = consensus(votes).argmax(axis=1)[votes.place]
-        cell = lead * size + votes.predicted(k)
-        known, counts = votes.panel.known, votes.panel.counts
-        sizes = np.bincount(cell, weights=counts, minlength=size**2)
-        gold = np.bincount(
-            cell[known] * size + votes.truth[known], weights=counts[known], minlength=size**3
-        )
-        return cls(
-            sizes=np.rint(sizes).astype(np.int64).reshape(size, size),
-            gold=np.rint(gold).astype(np.int64).reshape(size, size, size),
-        )
+        lead, said = consensus(votes).argmax(axis=1)[votes.place], votes.predicted(k)
+        return cls(sizes=votes.counted(lead, said), gold=votes.counted(lead, said, votes.truth))
 
     def cells(self, c: int) -> tuple[Floats, Floats, Floats]:
         """Return rows, labels and labels of class *c* in the cells (h = c?) x (consensus = c?)."""

@@ -31,7 +31,8 @@ from tallystick.verbs.bound.forward import IntArray
 from tallystick.verbs.bound.votes import WeakVotes
 
 MODELS = ("majority", "dawid-skene")
-RATIOS = ("precision", "recall", "f1", "macro-precision", "macro-recall", "macro-f1")
+# With one label per row all micro averages are the accuracy.
+MEANS = ("accuracy", "micro-f1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class BoundQuestion(Question):
     )
     label_model: str | Any | None = option(
         None,
-        "majority, dawid-skene, or a file of probabilities. Default, without labels: the first two.",
+        "majority, dawid-skene, or a file of probabilities. Default without labels: both.",
     )
     at_least: float | None = option(None, "A claim to prove: the first metric is at least this.")
     population: str | None = option(
@@ -75,10 +76,10 @@ class BoundQuestion(Question):
             raise InputError("metrics must name at least one metric")
         for name in self.metrics:
             summary(name, 0)
-        if self.population == "new" and set(self.metrics) & set(RATIOS):
+        if self.population == "new" and not set(self.metrics) <= set(MEANS):
             raise InputError(
-                "population 'new' is for accuracy: precision, recall and F1 are those of these rows;"
-                " leave --population out"
+                "population 'new' is for accuracy: precision, recall and F1 are those of these"
+                " rows; leave --population out"
             )
 
     def summaries(self, votes: WeakVotes) -> list[Summary]:

@@ -74,7 +74,7 @@ class GoldEstimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class ClassifierPair:
     """How much more accurate the first of two classifiers is, from labels of the same rows.
 
     The intervals of all pairs hold together. A pair is settled if its *adjusted_p* is at most
@@ -143,7 +143,7 @@ class BoundResult(Result):
     classes: tuple[Label, ...]
     gold: tuple[GoldEstimate, ...] = ()
     population: str | None = None
-    pairs: tuple[Pair, ...] = field(
+    pairs: tuple[ClassifierPair, ...] = field(
         default=(),
         metadata={"doubted": lambda found: tuple(replace(one, better=None) for one in found.pairs)},
     )
@@ -214,18 +214,11 @@ class BoundResult(Result):
                 roles={"x": "threshold", "low": "low", "high": "high", "y": "estimate"},
                 unit="share",
             )
-        return Figure(
-            kind="forest",
-            title="Where the metric lies",
-            columns={
-                "name": [
-                    ", ".join(str(row[k]) for k in ("prediction", *keys) if k in row)
-                    for row in rows
-                ],
-                **{key: [_number(row[key]) for row in rows] for key in ("estimate", "low", "high")},
-            },
-            roles={"name": "name", "value": "estimate", "low": "low", "high": "high"},
-            unit="share",
+        return _forest(
+            "Where the metric lies",
+            [", ".join(str(row[k]) for k in ("prediction", *keys) if k in row) for row in rows],
+            [row["estimate"] for row in rows],
+            [(row["low"], row["high"]) for row in rows],
         )
 
     def folds(self) -> tuple[Section, ...]:
@@ -262,11 +255,10 @@ class BoundResult(Result):
         return tuple(found)
 
     def _range_line(self) -> str:
-        bad = [a.name for a in self.label_models if a.refuted or a.votes_contradict is True]
         if self.gold:
             return f"From {self.gold[0].labels:,} labels."
-        told = "If one label model is right." if len(self.label_models) > 1 else "If it is right."
-        return f"{told} Contradicted: {', '.join(bad)}." if bad else told
+        bad = [a.name for a in self.label_models if a.refuted or a.votes_contradict is True]
+        return f"If its label model is right{'; contradicted: ' if bad else ''}{', '.join(bad)}."
 
 
 def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,43 +273,38 @@ def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pairs_figure(pairs: Sequence[Pair]) -> Figure:
+def _forest(
+    title: str, names: list[str], values: Sequence[Any], ends: Sequence[Any], unit: Unit = "share"
+) -> Figure:
+    """Return estimates with their intervals, one row per name."""
+    low, high = ([_end(one, side) for one in ends] for side in (0, 1))
     return Figure(
         kind="forest",
-        title="How much more accurate the first of two classifiers is",
-        columns={
-            "pair": [f"{pair.a} - {pair.b}" for pair in pairs],
-            "difference": [pair.estimate for pair in pairs],
-            "low": [pair.interval.low for pair in pairs],
-            "high": [pair.interval.high for pair in pairs],
-            "settled": [pair.better is not None for pair in pairs],
-        },
-        roles={
-            "name": "pair",
-            "value": "difference",
-            "low": "low",
-            "high": "high",
-            "settled": "settled",
-        },
-        unit="points",
+        title=title,
+        columns={"name": names, "value": list(map(_number, values)), "low": low, "high": high},
+        roles={key: key for key in ("name", "value", "low", "high")},
+        unit=unit,
+    )
+
+
+def _pairs_figure(pairs: Sequence[ClassifierPair]) -> Figure:
+    return _forest(
+        "How much more accurate the first of two classifiers is",
+        [f"{pair.a} - {pair.b}" for pair in pairs],
+        [pair.estimate for pair in pairs],
+        [pair.interval for pair in pairs],
+        "points",
     )
 
 
 def _weak_figure(weak: Sequence[WeakLabel]) -> Figure:
     """Return the weak labels: by labels where there are any, otherwise their agreement."""
     checked = any(one.labels for one in weak)
-    return Figure(
-        kind="forest",
-        title="The weak labels",
-        columns={
-            "name": [one.name for one in weak],
-            "value": [_number(one.checked_accuracy if checked else one.agreement) for one in weak],
-            "low": [_end(one.checked_interval, 0) for one in weak],
-            "high": [_end(one.checked_interval, 1) for one in weak],
-        },
-        roles={"name": "name", "value": "value", "low": "low", "high": "high"},
-        labels={"value": "right, by labels" if checked else "agreement with the others"},
-        unit="share",
+    return _forest(
+        "The weak labels",
+        [one.name for one in weak],
+        [one.checked_accuracy if checked else one.agreement for one in weak],
+        [one.checked_interval for one in weak],
     )
 
 
@@ -348,7 +335,7 @@ def _weak_section(weak: Sequence[WeakLabel]) -> Section:
     )
 
 
-def _end(interval: Interval | Unknown, side: int) -> float | None:
+def _end(interval: Any, side: int) -> float | None:
     return None if isinstance(interval, Unknown) else tuple(interval)[side]
 
 

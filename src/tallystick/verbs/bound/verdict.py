@@ -23,24 +23,24 @@ from tallystick.results import (
     percent_interval,
 )
 from tallystick.stats.adverse_forecast import settle_at
-from tallystick.verbs.bound.question import BoundQuestion
-from tallystick.verbs.bound.result import Bound, GoldEstimate, LabelModelAudit, Pair
+from tallystick.verbs.bound.question import MEANS, BoundQuestion
+from tallystick.verbs.bound.result import Bound, ClassifierPair, GoldEstimate, LabelModelAudit
 from tallystick.verbs.bound.votes import WeakVotes
 
+# Random labels from which intervals decide; coverage was measured from there.
 ENOUGH = 20
-"""Random labels from which intervals decide; coverage was measured from there."""
 SHARED_ERRORS = (
     "Errors that the weak labels share break these ranges, and no vote shows whether they do."
 )
 
 _RANDOM = "labelled rows, drawn at random"
+# How far from a claim the truth is taken to be where nothing is known of it, and the half-width
+# that is forecast.
 _OFF = 0.1
-"""How far from a claim the truth is taken to be where nothing is known of it, and the half-width
-that is forecast."""
+# Weak labels that make labels worth less than this many times their number add nothing.
 _GAIN = 1.05
-"""Weak labels that make labels worth less than this many times their number add nothing."""
+# At most so many classifiers are named in one sentence.
 _NAMED = 6
-"""At most so many classifiers are named in one sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,16 +128,16 @@ def conclude_thresholds(
     low, high = percent(top.interval.low), percent(top.interval.high)
     return Conclusion(
         sentences=Sentences(
-            answer=f"The {metric_name(top, score)} is safest at threshold {top.threshold:g}: between"
-            f" {low} and {high} ({100 * (1 - question.alpha):g} %, from {count(top.labels)} random"
-            " labels, one threshold at a time)."
+            answer=f"The {metric_name(top, score)} is safest at threshold {top.threshold:g}:"
+            f" between {low} and {high} ({100 * (1 - question.alpha):g} %, from"
+            f" {count(top.labels)} random labels, one threshold at a time)."
         ),
         decision="decided",
     )
 
 
 def conclude_pairs(
-    gold: Sequence[GoldEstimate], pairs: Sequence[Pair], needed: int | None, rows: int
+    gold: Sequence[GoldEstimate], pairs: Sequence[ClassifierPair], needed: int | None, rows: int
 ) -> Conclusion:
     """Say which classifier is the most accurate, if no rival remains; *gold* has the leading
     metric.
@@ -213,12 +213,10 @@ def conclude_from_votes(
     else:
         open_ = f"we cannot tell whether the {metric_name(first)} is at least {percent(claim)}"
     ranges = _conditional(known, audits) if len(who) == 1 else ""
-    told = Sentences(
-        answer=f"{without} {open_}.",
-        contrast=f"{ranges} {SHARED_ERRORS}".strip(),
-    )
     return Conclusion(
-        sentences=told,
+        sentences=Sentences(
+            answer=f"{without} {open_}.", contrast=f"{ranges} {SHARED_ERRORS}".strip()
+        ),
         decision="undecided",
         needed=first_labels(rows, question if len(who) == 1 else None, had=labels),
     )
@@ -252,7 +250,7 @@ def first_labels(rows: int, question: BoundQuestion | None = None, *, had: int =
     """
     least = min(ENOUGH, rows)
     parts = [f"{least} replace the label models"]
-    if question is not None and question.metrics[0] in ("accuracy", "micro-f1"):
+    if question is not None and question.metrics[0] in MEANS:
         claim = question.at_least
         if claim is None:
             sure = NormalDist().inv_cdf(1 - question.alpha / 2) / _OFF

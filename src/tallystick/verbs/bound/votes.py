@@ -148,17 +148,23 @@ class WeakVotes:
 
     def counts(self, k: int) -> IntArray:
         """Return rows by (pattern, prediction of classifier *k*)."""
-        size = len(self.classes)
-        cell = self.place * size + self.predicted(k)
-        held = np.bincount(cell, weights=self.panel.counts, minlength=len(self.votes) * size)
-        return np.rint(held).astype(np.int64).reshape(-1, size)
+        return self.counted(self.place, self.predicted(k))
 
     def gold(self) -> IntArray:
         """Return labelled rows by (pattern, class)."""
-        known, size = self.panel.known, len(self.classes)
-        cell = self.place[known] * size + self.truth[known]
-        held = np.bincount(cell, weights=self.panel.counts[known], minlength=len(self.votes) * size)
-        return np.rint(held).astype(np.int64).reshape(-1, size)
+        return self.counted(self.place, self.truth)
+
+    def counted(self, *codes: IntArray) -> IntArray:
+        """Return rows by these codes of the entries, the first of which may be patterns; entries
+        with a code of -1 are left out.
+        """
+        size = len(self.classes)
+        first = len(self.votes) if codes[0] is self.place else size
+        out = np.zeros((first, *[size] * (len(codes) - 1)), dtype=np.int64)
+        here = np.min(codes, axis=0) >= 0
+        rows = np.rint(self.panel.counts[here]).astype(np.int64)
+        np.add.at(out, tuple(code[here] for code in codes), rows)
+        return out
 
     def class_of(self, label: Label, *, role: str) -> int:
         """Return the place of a class; an unknown one is refused with those there are."""
