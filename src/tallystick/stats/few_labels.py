@@ -30,13 +30,13 @@ from tallystick.stats.few_labels_fit import (
     LARGEST,
     TINY,
     Codes,
-    Design,
     Fit,
     Kind,
-    Moments,
-    Rule,
+    LabelDesign,
+    LabelTable,
+    ReachRule,
+    ResidualMoments,
     Sort,
-    Table,
     check_labels,
     features,
     growth,
@@ -127,7 +127,7 @@ class FewLabels:
     they differ and that have no label leave it open.
     """
 
-    design: Design
+    design: LabelDesign
     alone: Fit
     chosen: Fit
     pass_fail: bool
@@ -137,7 +137,7 @@ class FewLabels:
 
     @property
     def labels(self) -> Floats:
-        """Labelled rows of each system."""
+        """LabelledEntries rows of each system."""
         return self.design.labels
 
     @property
@@ -258,7 +258,7 @@ class FewLabels:
         open_unit(alpha=alpha)
         moments = self._moments
 
-        def enough(at: Moments) -> NDArray[np.bool_]:
+        def enough(at: ResidualMoments) -> NDArray[np.bool_]:
             down, up = reaches(at, self._rule("mean", at, alpha, self.chosen), new=self._new)
             return (down + up) / 2 <= half_width
 
@@ -296,7 +296,7 @@ class FewLabels:
     def forecast_against(
         self, value: float, *, spread: float = 1.0, alpha: float = 0.05, power: float = 0.8
     ) -> Floats:
-        """Forecast how many labels show that each mean is not this value, as in `forecast_pairs`."""
+        """Forecast how many labels show that each mean is not this value (cf. `forecast_pairs`)."""
         differ = self._moments.estimate - value
         units = self._settling("mean", self._moments, differ, spread, (alpha, power))
         return units * self._rows_per_unit(...)
@@ -304,7 +304,7 @@ class FewLabels:
     def _settling(
         self,
         kind: Kind,
-        moments: Moments,
+        moments: ResidualMoments,
         differ: Floats,
         spread: float,
         level: tuple[float, float],
@@ -318,7 +318,7 @@ class FewLabels:
         sure = float(ndtri(power))
         seen = replace(moments, square=moments.square * spread**2, cube=moments.cube * spread**3)
 
-        def enough(at: Moments) -> NDArray[np.bool_]:
+        def enough(at: ResidualMoments) -> NDArray[np.bool_]:
             down, up = reaches(at, self._rule(kind, at, alpha, self.chosen), new=self._new)
             doubt = at.left(new=self._new) * at.square / (at.units - 1) / at.units + at.chance
             return np.abs(differ) >= np.where(differ < 0, up, down) + sure * np.sqrt(doubt)
@@ -330,22 +330,24 @@ class FewLabels:
         return self.population == "new"
 
     @cached_property
-    def _moments(self) -> Moments:
+    def _moments(self) -> ResidualMoments:
         return mean_moments(self.design, self.chosen, self.alone, new=self._new)
 
     @cached_property
-    def _every_pair(self) -> Moments:
+    def _every_pair(self) -> ResidualMoments:
         first, second = np.triu_indices(self.labels.size, 1)
         return pair_moments(self.design, self.chosen, self.alone, first, second, new=self._new)
 
-    def _of_pairs(self, of: Fit, a: Codes, b: Codes) -> Moments:
+    def _of_pairs(self, of: Fit, a: Codes, b: Codes) -> ResidualMoments:
         """Return the moments of differences; those of all pairs are summed up once."""
         k = self.labels.size
         if of is not self.chosen or k > MANY or (a >= b).any():
             return pair_moments(self.design, of, self.alone, a, b, new=self._new)
         return self._every_pair.take(a * (2 * k - a - 1) // 2 + b - a - 1)
 
-    def _rule(self, kind: Kind, moments: Moments, alpha: float | Floats, of: Fit) -> Rule:
+    def _rule(
+        self, kind: Kind, moments: ResidualMoments, alpha: float | Floats, of: Fit
+    ) -> ReachRule:
         return rule(kind, moments, alpha, Sort(self.pass_fail, of.model, self.design.clustered))
 
     def _shown(self, of: Fit) -> Floats:
@@ -416,7 +418,7 @@ class FewLabels:
 
         return at
 
-    def _around(self, of: Fit, moments: Moments, by: Rule, a: Codes, b: Codes) -> Ends:
+    def _around(self, of: Fit, moments: ResidualMoments, by: ReachRule, a: Codes, b: Codes) -> Ends:
         """Finish differences: widened, within logic, and around the estimate shown."""
         least, most = self._possible(a, b)
         down, up = reaches(moments, by, new=self._new)
@@ -501,7 +503,7 @@ class FewLabels:
         return np.asarray(self.labels[at] / np.maximum(self.design.units[at], 1.0))
 
     def _first_enough(
-        self, moments: Moments, enough: Callable[[Moments], NDArray[np.bool_]]
+        self, moments: ResidualMoments, enough: Callable[[ResidualMoments], NDArray[np.bool_]]
     ) -> Floats:
         """Return the least number of units at which *enough* holds, by halving."""
         most = np.where(self._new, 1e9, moments.units / np.maximum(moments.fraction, 1e-12))
@@ -556,7 +558,7 @@ def each_judge(
     rows: Rows, *, pass_fail: bool, population: Population = "these"
 ) -> tuple[FewLabels, ...]:
     """Estimate the same from every judge alone, as :func:`fit` would from its grades."""
-    table = Table.of(rows, pass_fail=pass_fail)
+    table = LabelTable.of(rows, pass_fail=pass_fail)
     return tuple(
         _narrowest(replace(table, grades=table.grades[:, [j]]), pass_fail, population)
         for j in range(table.grades.shape[1])
@@ -564,10 +566,10 @@ def each_judge(
 
 
 def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
-    return _narrowest(Table.of(rows, pass_fail=pass_fail), pass_fail, population)
+    return _narrowest(LabelTable.of(rows, pass_fail=pass_fail), pass_fail, population)
 
 
-def _narrowest(table: Table, pass_fail: bool, population: Population) -> FewLabels:
+def _narrowest(table: LabelTable, pass_fail: bool, population: Population) -> FewLabels:
     """Fit every model and keep the one with the narrowest intervals."""
     design, labelled = table.design, table.labelled
     z, penalties = features(
@@ -780,8 +782,8 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
     times = np.ones(joint.size)
     for place, design in zip(places, designs, strict=True):
         times[place] = design.times
-    design = Design(
-        **{name: joined(name) for name in Design.__dataclass_fields__}
+    design = LabelDesign(
+        **{name: joined(name) for name in LabelDesign.__dataclass_fields__}
         | {
             "share": beside([design.share for design in designs]),
             "times": times,

@@ -1,8 +1,8 @@
 r"""From few labels and many grades to moments, and from moments to the two ends of an interval.
 
 The arithmetic behind :mod:`tallystick.stats.few_labels`, in the order of the walk: what was
-labelled (:class:`Design`), one linear forecast per output (:func:`features`, :func:`solve`), what
-the left-out residuals look like (:class:`Moments`), and how far an interval reaches
+labelled (:class:`LabelDesign`), one linear forecast per output (:func:`features`, :func:`solve`), what
+the left-out residuals look like (:class:`ResidualMoments`), and how far an interval reaches
 (:func:`reach`). Equations are tagged F1 to F10.
 
 A *unit* is what is labelled as a whole: an item with its outputs of all systems, or a document. All
@@ -75,11 +75,11 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class LabelDesign:
     """What was labelled and what it stands for: the same for every model.
 
     ``share``, labelled units x systems, is the part of the weight of a system's labels that one
-    such unit carries; ``times`` says how many identical units each stands for and ``labelled`` which
+    such unit carries; ``times`` says how many identical units each stands for, ``labelled`` which
     they are. The arrays ``system`` to ``mass`` have one entry per row, the others one per system.
     """
 
@@ -109,7 +109,7 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelledEntries:
     """The labelled rows of usable systems, sorted so that the rows of a unit are neighbours."""
 
     y: Floats
@@ -138,17 +138,17 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelTable:
     """Checked rows with the design that they make; ``first_mean`` is the mean label."""
 
-    design: Design
-    labelled: Labelled
+    design: LabelDesign
+    labelled: LabelledEntries
     grades: Floats
     classes: Floats
     first_mean: Floats
 
     @classmethod
-    def of(cls, rows: Rows, *, pass_fail: bool) -> Table:
+    def of(cls, rows: Rows, *, pass_fail: bool) -> LabelTable:
         """Check the rows and say what was labelled."""
         y, grades = check_labels(rows.y, pass_fail), np.asarray(rows.grades, dtype=np.float64)
         if grades.ndim != 2 or len(grades) != y.size or np.isinf(grades).any():
@@ -200,7 +200,7 @@ class _Base:
     weight: Floats
     n_systems: int
 
-    def design(self, rows: Codes, heavy: Floats) -> tuple[Design, Labelled, Floats]:
+    def design(self, rows: Codes, heavy: Floats) -> tuple[LabelDesign, LabelledEntries, Floats]:
         """Return the design, the labelled rows, and the weighted mean label of each system."""
         rows, heavy = _sorted_by(self.unit, rows, heavy)
         s, t, k = self.system[rows], self.count[rows], self.n_systems
@@ -233,7 +233,7 @@ class _Base:
 
         inside = np.flatnonzero((units > 1)[s])
         return (
-            Design(
+            LabelDesign(
                 share=share,
                 times=times,
                 labelled=labelled,
@@ -253,7 +253,7 @@ class _Base:
                 clustered=clustered,
                 equal=top == bottom,
             ),
-            Labelled(
+            LabelledEntries(
                 y=self.y[rows][inside],
                 weight=w[inside],
                 count=t[inside],
@@ -455,7 +455,9 @@ def extremes(values: Floats, system: Codes, n_systems: int) -> tuple[Floats, Flo
 # out.
 
 
-def solve(design: Design, labelled: Labelled, z: Floats, penalty: Floats, model: int) -> Fit:
+def solve(
+    design: LabelDesign, labelled: LabelledEntries, z: Floats, penalty: Floats, model: int
+) -> Fit:
     r"""Fit one model by ridge regression and leave out one unit at a time.
 
     With bars for weighted means over the labelled rows of a system, and :math:`z^\circ = z - \bar
@@ -496,7 +498,7 @@ def solve(design: Design, labelled: Labelled, z: Floats, penalty: Floats, model:
     )
 
 
-def _left_out(one: Labelled, z0: Floats, inverse: Floats, e: Floats, m: Floats) -> Floats:
+def _left_out(one: LabelledEntries, z0: Floats, inverse: Floats, e: Floats, m: Floats) -> Floats:
     r"""Return :math:`(I - H)^{-1} e` unit by unit, H with 1/m between rows of one system (F2)."""
     found = np.empty(e.size)
     for block in one.blocks:
@@ -518,15 +520,16 @@ def _left_out(one: Labelled, z0: Floats, inverse: Floats, e: Floats, m: Floats) 
     return found
 
 
-# Moments of the left-out residuals, of means and of differences.
+# ResidualMoments of the left-out residuals, of means and of differences.
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ResidualMoments:
     """All that the reach needs to know, one entry per mean or difference.
 
     ``square`` and ``cube`` are Σx² and Σx³; ``down`` and ``up`` say how far the range lets a label
-    lie from its forecast, ``seen_down`` and ``seen_up`` how far one was seen to lie; ``w2`` and ``w3`` means of powers of the units' weights; ``chance`` the variance that new items
+    lie from its forecast, ``seen_down`` and ``seen_up`` how far one was seen to lie; ``w2`` and
+    ``w3`` means of powers of the units' weights; ``chance`` the variance that new items
     add.
     """
 
@@ -554,11 +557,11 @@ class Moments:
             return np.maximum(self.up, self.seen_up)
         return np.maximum(self.down, self.seen_down)
 
-    def take(self, at: Codes) -> Moments:
+    def take(self, at: Codes) -> ResidualMoments:
         """Return the entries *at* these places."""
-        return Moments(*(getattr(self, name)[at] for name in _FIELDS))
+        return ResidualMoments(*(getattr(self, name)[at] for name in _FIELDS))
 
-    def at(self, units: Floats) -> Moments:
+    def at(self, units: Floats) -> ResidualMoments:
         """Return what they would be with this many labelled units of the same kind."""
         more = units / self.units
         return replace(
@@ -570,7 +573,7 @@ class Moments:
         )
 
 
-def mean_moments(design: Design, fit: Fit, alone: Fit, *, new: bool) -> Moments:
+def mean_moments(design: LabelDesign, fit: Fit, alone: Fit, *, new: bool) -> ResidualMoments:
     """Sum up each system."""
     n = np.maximum(design.units, 2.0)
     top, bottom = extremes(fit.forecast, design.system, design.units.size)
@@ -593,8 +596,8 @@ def mean_moments(design: Design, fit: Fit, alone: Fit, *, new: bool) -> Moments:
 
 
 def pair_moments(
-    design: Design, fit: Fit, alone: Fit, first: Codes, second: Codes, *, new: bool
-) -> Moments:
+    design: LabelDesign, fit: Fit, alone: Fit, first: Codes, second: Codes, *, new: bool
+) -> ResidualMoments:
     """Sum up differences first - second of systems labelled on the same units.
 
     A unit of which only one of the two systems has a row (a judge that did not vote) adds that
@@ -648,12 +651,12 @@ def pair_moments(
             )
         )
     order = np.argsort(np.argsort(first, kind="stable"), kind="stable")
-    return Moments(
+    return ResidualMoments(
         *(np.concatenate([getattr(part, name) for part in found])[order] for name in _FIELDS)
     )
 
 
-_FIELDS = tuple(Moments.__dataclass_fields__)
+_FIELDS = tuple(ResidualMoments.__dataclass_fields__)
 
 
 def _moments(
@@ -665,12 +668,12 @@ def _moments(
     bounds: tuple[float, float],
     forecasts: tuple[Floats, Floats],
     sizes: tuple[Floats, Floats, Floats, Floats],
-) -> Moments:
+) -> ResidualMoments:
     n, fraction, excess, chance = sizes
     top, bottom = forecasts
     ratio = np.divide(x, w, out=np.zeros_like(x), where=w > 0)
     centre = np.nan_to_num(estimate, nan=0.5)
-    return Moments(
+    return ResidualMoments(
         estimate=centre,
         square=times @ x**2,
         cube=times @ x**3,
@@ -687,7 +690,7 @@ def _moments(
     )
 
 
-def _by_item(design: Design, fit: Fit) -> tuple[Floats, Floats]:
+def _by_item(design: LabelDesign, fit: Fit) -> tuple[Floats, Floats]:
     """Return the largest and smallest forecast of each item and system; -inf, inf: no row."""
     shape = (int(design.item.max(initial=-1)) + 1, design.units.size)
     high, low = np.full(shape, -np.inf), np.full(shape, np.inf)
@@ -697,7 +700,7 @@ def _by_item(design: Design, fit: Fit) -> tuple[Floats, Floats]:
     return high, low
 
 
-def _forecast_products(design: Design, fit: Fit) -> Floats:
+def _forecast_products(design: LabelDesign, fit: Fit) -> Floats:
     """Return the products of systems' forecasts over all units: the variance of their means."""
     total = np.maximum(_sums(design.system, design.mass, design.units.size), 1e-300)
     weight = design.mass / design.count
@@ -738,7 +741,7 @@ class Sort:
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class ReachRule:
     """ω, how far the residuals are from two values; a, the weight of the pseudo error; Student's t
     quantile with (m/w2 - 1)/ω degrees of freedom; the squared quantile for errors never seen.
     """
@@ -749,7 +752,7 @@ class Rule:
     unseen: Floats
 
 
-def rule(kind: Kind, moments: Moments, alpha: float | Floats, sort: Sort) -> Rule:
+def rule(kind: Kind, moments: ResidualMoments, alpha: float | Floats, sort: Sort) -> ReachRule:
     """Return the constants of a mean, a difference, or all pairs at once (F5)."""
     from scipy.special import ndtri, stdtrit
 
@@ -768,10 +771,10 @@ def rule(kind: Kind, moments: Moments, alpha: float | Floats, sort: Sort) -> Rul
     else:
         a = np.minimum(0.1 if kind == "difference" else 0.03, size / 500)
     t = stdtrit(np.maximum(size - 1, 0.1) / omega, 1 - np.asarray(alpha) / 2)
-    return Rule(omega, a, np.minimum(t, LARGEST), unseen)
+    return ReachRule(omega, a, np.minimum(t, LARGEST), unseen)
 
 
-def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]:
+def growth(moments: ResidualMoments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]:
     r"""Return g, how fast the variance grows towards one end, and the farthest D there (F4).
 
     .. math:: g = \min\Bigl(\frac{\max(q_3, 0) + a w_3 P^3}{q_2 + a w_2 P^2},\ .95\,
@@ -785,12 +788,12 @@ def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]
     return np.minimum(seen, np.where(top > 0, 0.95 * top, top)), far  # (F4)
 
 
-def reaches(moments: Moments, by: Rule, *, new: bool) -> tuple[Floats, Floats]:
+def reaches(moments: ResidualMoments, by: ReachRule, *, new: bool) -> tuple[Floats, Floats]:
     """Return how far the interval reaches down and up from the estimate."""
     return reach(moments, by, upper=False, new=new), reach(moments, by, upper=True, new=new)
 
 
-def reach(moments: Moments, by: Rule, *, upper: bool, new: bool) -> Floats:
+def reach(moments: ResidualMoments, by: ReachRule, *, upper: bool, new: bool) -> Floats:
     r"""Return how far the interval reaches to one side.
 
     The root h of a score equation whose variance grows with the distance,

@@ -105,7 +105,7 @@ def exact_paired_items(
     power: float = 0.8,
     certified: bool = False,
 ) -> int:
-    """Return the items from which on McNemar's test keeps this power; *certified* for the exact one.
+    """Return the items from which on McNemar's test keeps this power; *certified*: the exact one.
 
     A test on whole counts gains and loses a little as n grows (visibly only when the models
     disagree nearly everywhere), so the answer is the n after which no later one in sight falls

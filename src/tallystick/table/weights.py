@@ -175,7 +175,8 @@ def _range_of_table(table: Table, name: str, role: str) -> tuple[float, float]:
     fits = f"{number} >= 0 and isfinite({number})"
     fits += f" and {number} = floor({number})" if role == "count" else ""
     bad = table.query(
-        f"select place, cell from (select row_number() over () as place, {identifier(name)} as cell,"
+        "select place, cell from (select row_number() over () as place,"
+        f" {identifier(name)} as cell,"
         f" coalesce({fits}, false) as fits from rows) where not fits order by place limit 1"
     )
     if bad:

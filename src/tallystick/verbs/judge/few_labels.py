@@ -1,4 +1,4 @@
-"""Grade judges from a few labelled items and all the votes, by the estimator that every verb uses."""
+"""Grade judges from a few labelled items and all the votes, by the estimator of every verb."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _scores(
     fresh: Intervals,
     by_label: Sequence[tuple[Floats, Sequence[Range]]],
 ) -> list[JudgeScore]:
-    """Return one row per judge: its accuracy, and its rate on each label where items count alike."""
+    """Return one row per judge: its accuracy, and its rate on each label if items count alike."""
     scores = []
     for j, name in enumerate(panel.names):
         parts = {}

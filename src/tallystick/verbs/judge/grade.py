@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,7 +82,6 @@ class _Without:
 def grade(
     votes: Tally | Panel,
     *,
-    judges: Sequence[str] | None = None,
     truth: str | None = None,
     prevalence: Ranges | None = None,
     known: Known | None = None,
@@ -94,15 +92,15 @@ def grade(
 ) -> JudgeResult:
     """Grade judges by the strongest thing that the table allows.
 
-    With labels, the numbers rest on them (`few_labels`). Without, the headline is Dawid-Skene with unreadable items, pulled towards the majority of
-    the others by misfit (U5). It has a range that held on comparable panels (U6) and no interval:
-    a bias that all judges share fits the votes perfectly, so nothing but labels can license one.
-    With one or two judges only logic remains.
+    With labels, the numbers rest on them (`few_labels`). Without, the headline is Dawid-Skene with
+    unreadable items, pulled towards the majority of the others by misfit (U5). It has a range that
+    held on comparable panels (U6) and no interval: a bias that all judges share fits the votes
+    perfectly, so nothing but labels can license one. With one or two judges only logic remains.
 
     Parameters
     ----------
-    votes, judges
-        The tally or panel; which columns judge.
+    votes
+        The tally of judges and truth, or a panel.
     truth
         A column of true labels, partly blank, on items drawn at random.
     prevalence
@@ -123,13 +121,13 @@ def grade(
     >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "wxyz"})
     >>> votes = simulate(point).tally
-    >>> result = grade(votes, judges=list("wxyz"))
+    >>> result = grade(votes.marginal(list("wxyz")))
     >>> result.method, result.decision
     ('dawid-skene with unreadable items', 'undecided')
     >>> grade(votes, truth="truth", population="these").judges[0].interval.width
     0.0
     """
-    panel = Panel.of(votes, voters=judges, truth=truth)
+    panel = Panel.of(votes, truth=truth)
     blind = panel.blind
     ranges = check_ranges(prevalence, panel)
     whole = panel.weight is None and bool((blind.counts == np.floor(blind.counts)).all())
