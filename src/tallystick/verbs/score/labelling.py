@@ -525,7 +525,7 @@ def settle_plan(
 
 
 def spreads(question: ScoreQuestion) -> tuple[float, ...]:
-    """Return how wrong forecasts of a spread usually are; exact intervals are half as wide again."""
+    """Return how wrong forecasts of a spread usually are; exact intervals are wider by half."""
     return tuple(
         factor * (CERTIFIED if question.certified else 1.0)
         for factor in (FORECAST[0], 1.0, FORECAST[1])
