@@ -86,7 +86,7 @@ def test_ranks_follow_the_settled_pairs():
     [
         ({"certified": True, "probability": "p"}, "drawn uniformly"),
         ({"certified": True, "target_mix": {"0": 1}, "by": "p"}, "no certified intervals"),
-        ({"weight": "w"}, "score counts rows"),
+        ({"weight": "w", "certified": True}, "counts rows"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options, message):

@@ -91,7 +91,7 @@ def test_a_label_on_an_unknown_output_is_refused(tmp_path, frame):
 def test_systems_and_items_are_found_by_their_names(table, expected):
     found = evaluate(table, truth="human")
     assert key(found) == expected
-    assert "column 'system' names the systems" in found.notes
+    assert "3 systems (system)" in found.reading.line()
     assert "column 'item' names the items" in found.notes
 
 

@@ -19,8 +19,8 @@ from tallystick.stats.few_labels import (
 )
 from tallystick.stats.few_labels_fit import (
     Fit,
+    LabelTable,
     Sort,
-    Table,
     features,
     mean_moments,
     reaches,
@@ -419,7 +419,7 @@ def test_leaving_out_a_document_is_fitting_without_it(size: int) -> None:
     grades = np.where(rng.random((360, 1)) < 0.99, truth[:, None], 0.5)
     document = np.arange(360) // size
     rows = Rows(y=first(truth, 180), grades=grades, document=document)
-    checked = Table.of(rows, pass_fail=True)
+    checked = LabelTable.of(rows, pass_fail=True)
     system, mass = checked.design.system, checked.design.mass
     every, penalties = features(checked.grades, checked.classes, system, mass, 1)
     found = solve(checked.design, checked.labelled, every, penalties[1], 1)

@@ -166,7 +166,7 @@ demo: Any = click.Command(
 # ``tallystick demo``: from judges who name the wrong winner to a settled question.
 
 
-SEED = 1
+SEED = 15
 """A draw on which 60 grades settle one pair and leave the other open, as they often do."""
 
 BATCH = 40

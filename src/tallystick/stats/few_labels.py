@@ -296,7 +296,7 @@ class FewLabels:
     def forecast_against(
         self, value: float, *, spread: float = 1.0, alpha: float = 0.05, power: float = 0.8
     ) -> Floats:
-        """Forecast how many labels show that each mean is not this value (cf. `forecast_pairs`)."""
+        """Forecast how many labels show that each mean is not this value; see `forecast_pairs`."""
         differ = self._moments.estimate - value
         units = self._settling("mean", self._moments, differ, spread, (alpha, power))
         return units * self._rows_per_unit(...)

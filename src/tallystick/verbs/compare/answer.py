@@ -121,9 +121,9 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
     source
         A `Board`, or whatever `tallystick.table.door` takes.
     **options
-        Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *count*, *weight*, *by*), the fields
-        of         `CompareQuestion`, and the options of reading (*missing*, *coerce*, …). A mapping of names
-        to files or frames is one run per name.
+        Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *count*, *weight*, *by*), the
+        fields of `CompareQuestion`, and the options of reading (*missing*, *coerce*, …). A mapping
+        of names to files or frames is one run per name.
 
     Examples
     --------

@@ -95,8 +95,8 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
     source
         A path, a frame, a mapping of columns, a Tally, …
     **options
-        Roles (*item*, *judges*, *truth*, *count*, *weight*, *by*), the fields of `JudgeQuestion`, and
-        the options of reading (*missing*, *coerce*, *labels*, *truth_file*, …).
+        Roles (*item*, *judges*, *truth*, *count*, *weight*, *by*), the fields of `JudgeQuestion`,
+        and the options of reading (*missing*, *coerce*, *labels*, *truth_file*, …).
 
     Examples
     --------

@@ -524,7 +524,7 @@ def settle_plan(
 
 
 def spreads(question: ScoreQuestion) -> tuple[float, ...]:
-    """Return how wrong forecasts of a spread usually are; exact intervals are 1.5 times as wide."""
+    """Return how wrong forecasts of a spread usually are; exact intervals are wider by half."""
     return tuple(
         factor * (CERTIFIED if question.certified else 1.0)
         for factor in (FORECAST[0], 1.0, FORECAST[1])
