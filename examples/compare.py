@@ -16,17 +16,15 @@ board = compare.Board.of(
 # %% The answer, with ranks that hold all at once
 result = compare.evaluate(board)
 print(result.summary())
-for row in result.guarantees:
-    print(f"{row.name} ({row.guarantee}): {row.pairs} of {len(result.pairs)} pairs told apart")
 
-# %% Two models in detail: an exact interval, and what a gate would say
-pair = compare.evaluate(board.of_models(["base", "tuned"]))
+# %% Two models in detail, with an exact test and interval
+pair = compare.evaluate(board.of_models(["base", "tuned"]), certified=True)
 print(pair.verdict, pair.needed)
 
 # %% Plan the next round
 print(compare.plan(0.02, disagreement=0.1, models=4).summary())
 
-# %% Label only where it matters: the truth is known for the first 300 items
+# %% A few labels are enough: the truth of 300 items in random order
 truth = rng.choice(["yes", "no"], 1000)
 answers = {
     name: np.where(scores[:, j] == 1, truth, "?").tolist() for j, name in enumerate(names[:2])

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.record import record
 from tallystick.stats.maxt import pairwise_max_t
-from tallystick.verbs.compare.pairs import discordance, exact_score, mcnemar, tango
+from tallystick.stats.two_accuracies import discordance, exact_score, mcnemar, tango
 
 MODELS, ITEMS = 200, 10_000
 

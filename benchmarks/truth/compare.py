@@ -1,5 +1,4 @@
-"""Real leaderboards: what each guarantee tells apart, what a sequential test needs, what partial
-labels save.
+"""Real leaderboards: what is told apart, what a sequential test needs, what partial labels save.
 
 Run: ``python -m benchmarks.truth.compare [--write]``; the data are found at TALLYSTICK_DATA.
 """
@@ -20,10 +19,10 @@ from benchmarks.known import known
 from benchmarks.record import ROOT, record
 from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
-from tallystick.stats.maxt import _step_down, pairwise_max_t
+from tallystick.stats.cluster_pairs import cluster_errors, satterthwaite
+from tallystick.stats.maxt import pairwise_max_t, step_down
 from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.compare import Board, Settings, evaluate
-from tallystick.verbs.compare.clusters import cluster_errors, satterthwaite
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -32,12 +31,12 @@ DATA = (
 
 DRAWS = 200_000
 
-# Adjacent pairs told apart by Hoeffding, Holm, max-T; all pairs by max-T; contenders; tiers.
+# All pairs told apart by max-T; contenders; tiers.
 BASELINE = {
-    "HELM Lite pooled": (0, 12, 12, 399, 1, 12),
-    "GSM8K": (0, 7, 7, 392, 1, 8),
-    "MedQA": (0, 1, 1, 324, 2, 2),
-    "AlpacaEval": (1, 4, 5, 1062, 1, 6),
+    "HELM Lite pooled": (399, 1, 12),
+    "GSM8K": (392, 1, 8),
+    "MedQA": (324, 2, 2),
+    "AlpacaEval": (1062, 1, 6),
 }
 
 
@@ -71,9 +70,8 @@ def leaderboards(found: dict[str, tuple[Board, Settings]]) -> None:
     for title, (board, settings) in found.items():
         flat = Board(names=board.names, scores=board.scores)
         result = evaluate(flat, settings=replace(settings, draws=DRAWS), rng=0)
-        ours = (*(row.adjacent for row in result.guarantees), result.guarantees[-1].pairs)
-        ours += (len(result.contenders), len(result.tiers))
-        names = ("Hoeffding", "Holm", "max-T", "all pairs, max-T", "contenders", "tiers")
+        ours = (result.pairs_told, len(result.contenders), len(result.tiers))
+        names = ("all pairs, max-T", "contenders", "tiers")
         row = {"data": title, "items": flat.n, "models": len(flat.names)}
         rows.append(
             row
@@ -84,11 +82,11 @@ def leaderboards(found: dict[str, tuple[Board, Settings]]) -> None:
         )
     record(
         "compare-leaderboards",
-        "Real leaderboards: pairs told apart by each guarantee",
+        "Real leaderboards: pairs told apart",
         rows,
         notes=[
             (
-                "Adjacent pairs told apart by a family-wise method over all pairs (max-T with"
+                "Pairs told apart by a family-wise method over all pairs (max-T with"
                 f" {DRAWS:,} draws: another seed moves a count by one at most); in brackets the"
                 " figures expected"
             ),
@@ -120,7 +118,7 @@ def _alpaca_notes(board: Board) -> list[str]:
     sample = np.abs(tests.statistic) / np.sqrt((1 - tests.statistic**2 / n) * n / (n - 1))
     order = np.argsort(sample, kind="stable")
     covariance = np.cov(x.T, bias=True)
-    reached, _ = _step_down(
+    reached, _ = step_down(
         covariance,
         tests.first[order],
         tests.second[order],
@@ -282,7 +280,9 @@ def _identical(board: Board, pair: np.ndarray) -> bool:
     apart = x[:, 0] != x[:, 1]
     full = evaluate({"gold": ["right"] * len(x), **answers}, truth="gold").pairs[0]
     some = evaluate(
-        {"gold": ["right" if a else None for a in apart], **answers}, truth="gold"
+        {"gold": ["right" if a else None for a in apart], **answers},
+        truth="gold",
+        population="new",
     ).pairs[0]
     return (full.difference, tuple(known(full.interval)), full.p_value) == (
         some.difference,

@@ -28,8 +28,7 @@ from tallystick.serve.queue import (
     either,
     plan_frame,
 )
-from tallystick.stats.adverse_binary import adverse_share, adverse_share_weighted
-from tallystick.verbs.score.reading import strata_of
+from tallystick.stats.adverse_binary import adverse_share, adverse_share_weighted, vote_strata
 
 N, OLD = 1_500, 1_000
 BUDGETS = (40, 60)
@@ -158,7 +157,7 @@ def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
     found, truth = stream(judges, rate, seed)
     mean = truth.mean()
     values = np.array([bin(p).count("1") for p in found.pattern.tolist()]) / len(judges)
-    strata = strata_of(values, np.ones(N), votes=True)
+    strata = vote_strata(values)
     sizes = np.bincount(strata, minlength=strata.max() + 1).astype(float)
     rng = np.random.default_rng([seed, runs])
     hits: dict[str, list[bool]] = {

@@ -19,7 +19,9 @@ def test_json_is_one_object_of_the_contract(tallystick, scores):
     assert held["verb"] == "compare"
     assert held["contenders"] == ["new"]
     assert [row["name"] for row in held["models"]] == ["new", "old"]
-    assert held["pairs"][0]["interval_guarantee"] == "exact"
+    assert held["pairs"][0]["interval_guarantee"] == "approximate"
+    sure = tallystick("compare", scores, "--models", "old,new", "--certified", "--json")
+    assert json.loads(sure.stdout)["pairs"][0]["interval_guarantee"] == "exact"
     assert held["models"][0]["rank_interval"] == [1, 1]
 
 
@@ -48,9 +50,14 @@ def test_the_population_changes_the_answer(tallystick, scores):
         json.loads(
             tallystick("compare", scores, "--cluster", "doc", "--population", p, "--json").stdout
         )
-        for p in ("items", "clusters")
+        for p in ("these", "new")
     ]
-    assert [run["population"] for run in runs] == ["new items of these clusters", "new clusters"]
+    assert [(run["population"], run["sample"]) for run in runs] == [
+        ("these", "items"),
+        ("new", "clusters"),
+    ]
+    low, high = runs[0]["pairs"][0]["interval"]
+    assert low == high
 
 
 def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
@@ -62,7 +69,7 @@ def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
     )
     held = json.loads(done.stdout)
     assert held["decision"] == "undecided"
-    assert "disagree" in held["needed"]["of"]
+    assert held["needed"]["of"] == "labels on items drawn at random"
     rows = list(csv.DictReader((tmp_path / "items.csv").read_text().splitlines()))
     assert sum(row["label_next"] == "True" for row in rows) == 17
 
@@ -118,7 +125,6 @@ def test_slices_are_corrected(tallystick, scores, tmp_path):
         ([], "x,y\n1,0\n2,0\n1,inf\n", "row 3.*inf"),
         (["--bounds", "0,1"], "x,y\n0.5,0\n2,0.1\n", "row 2.*at most 1"),
         (["--gate", "z >= x"], "x,y\n1,0\n0,1\n", "'z'"),
-        (["--population", "clusters"], "x,y\n1,0\n0,1\n", "--cluster"),
         ([], "x,x\n1,0\n", "twice"),
         (["--truth", "gold"], "gold,x,y\n,a,b\n,a,a\n", "blank everywhere"),
     ],
@@ -134,8 +140,7 @@ def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, 
 def test_a_column_of_words_is_left_out_and_said(tallystick):
     done = tallystick("compare", "-", stdin="topic,x,y\nlaw,1,0\nart,0,1\nlaw,1,1\n")
     assert done.returncode == 0
-    assert "models: 'x', 'y'" in done.stderr
-    assert "Left out: 'topic'" in done.stderr
+    assert "models x, y ?: 0 or 1 · unused: topic" in done.stdout
 
 
 def test_a_value_that_cannot_be_parsed_is_a_usage_error(tallystick):
@@ -150,11 +155,12 @@ def test_plan_prints_methods(tallystick, scores):
     )
     assert held["verb"] == "plan"
     assert {"name", "n_items", "guarantee"} <= set(held["methods"][0])
-    assert held["methods"][0]["n_items"] == 1960
+    assert [one["n_items"] for one in held["methods"][:3]] == [1949, 1960, 2043]
     pilot = tallystick("plan", scores, "--json")
     assert pilot.returncode == 0
-    assert "models: 'old', 'new'" in pilot.stderr
-    assert "Left out: 'doc'" in pilot.stderr
+    read = json.loads(pilot.stdout)["reading"]
+    assert read["models"] == ["old", "new"]
+    assert set(read["unused"]) == {"doc"}
 
 
 def test_a_pilot_is_planned_from_the_columns_that_are_named(tallystick, scores):

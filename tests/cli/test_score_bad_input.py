@@ -130,15 +130,3 @@ def test_an_output_that_occurs_twice_is_refused_with_both_places(score, table, c
     done = score(twice)
     refused(done, "item and system 'i0' and 'a' occur twice", "row 1 of outputs.csv (line 2)")
     refused(done, "row 361 of outputs.csv (line 362): keep one row per output")
-
-
-@pytest.mark.parametrize("draw", ["random", "unknown"])
-def test_labels_only_where_judges_disagree_are_refused_for_scores(score, draw):
-    full = drawn(items=120, graded=120)
-    full["human"] = [
-        word if len({x, y, z}) > 1 else None
-        for word, x, y, z in zip(*(full[name] for name in ("human", *"xyz")), strict=True)
-    ]
-    done = score(full, "--label-draw", draw)
-    refused(done, "All 123 human grades are on outputs where the judges disagree")
-    refused(done, "Grade outputs drawn at random", "(--probability)")

@@ -5,11 +5,9 @@ import pytest
 from scipy import stats
 
 from tallystick.errors import InputError
-from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.clusters import (
+from tallystick.stats.cluster_pairs import (
     cluster_errors,
     pairs_of_new_clusters,
-    pairs_of_same_clusters,
     satterthwaite,
 )
 
@@ -69,51 +67,6 @@ def test_clusters_that_all_agree_get_an_interval_and_not_a_point():
         )
         assert tuple(free.intervals[0]) == (-np.inf, np.inf)
         assert free.p_value.tolist() == [1.0]
-
-
-def test_unbounded_scores_that_differ_alike_throughout_these_clusters_are_not_told_apart():
-    loss = np.random.default_rng(1).random((40, 1))
-    alike = Board(
-        names=("x", "y"), scores=np.hstack([loss, loss + 0.25]), clusters=tuple("ab" * 20)
-    )
-    table = pairs_of_same_clusters(alike, bounds=None, alpha=0.05)
-    assert tuple(table.intervals[0]) == (-np.inf, np.inf)
-    assert table.p_value.tolist() == [1.0]
-
-
-def test_same_clusters_is_the_stratified_standard_error():
-    rng = np.random.default_rng(4)
-    codes = np.repeat(["a", "b", "c"], (10, 20, 30))
-    scores = rng.random((60, 2)) + (codes == "b")[:, None]
-    board = Board(names=("x", "y"), scores=scores, clusters=tuple(codes))
-    table = pairs_of_same_clusters(board, bounds=None, alpha=0.05)
-    gap = scores[:, 0] - scores[:, 1]
-    variance = sum(
-        (np.mean(codes == name)) ** 2 * gap[codes == name].var(ddof=1) / (codes == name).sum()
-        for name in "abc"
-    )
-    assert table.spread[0] == pytest.approx(np.sqrt(variance))
-
-
-def test_a_cluster_of_one_item_is_refused_where_items_vary():
-    board = Board(names=("x", "y"), scores=np.eye(3)[:, :2], clusters=("a", "a", "b"))
-    with pytest.raises(InputError, match="'b' has one item"):
-        pairs_of_same_clusters(board, bounds=(0, 1), alpha=0.05)
-
-
-def test_new_clusters_are_less_sure_than_new_items_when_leads_vary():
-    rng = np.random.default_rng(6)
-    lead = np.repeat(rng.normal(0, 0.4, 12), 50)
-    scores = np.stack(
-        [rng.random(600) < 0.5 + lead / 2, rng.random(600) < 0.5 - lead / 2], axis=1
-    ).astype(float)
-    board = Board(
-        names=("x", "y"), scores=scores, clusters=tuple(np.repeat(np.arange(12), 50).tolist())
-    )
-    moments = board.moments()
-    new = pairs_of_new_clusters(moments.group_counts, moments.group_sums, bounds=(0, 1), alpha=0.05)
-    same = pairs_of_same_clusters(board, bounds=(0, 1), alpha=0.05)
-    assert new.intervals[0].width > 2 * same.intervals[0].width
 
 
 def test_simultaneous_intervals_pay_for_the_number_of_pairs():

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
+from tallystick.stats.two_accuracies import mcnemar
 from tallystick.verbs.compare import evaluate
-from tallystick.verbs.compare.pairs import mcnemar
 
 
 def scores(n, seed=0):

@@ -3,8 +3,8 @@ import pytest
 from scipy.special import gammaln, xlogy
 
 from tallystick.errors import InputError
-from tallystick.verbs.compare import pairs as _exact_ends
-from tallystick.verbs.compare.pairs import exact_score, tango
+from tallystick.stats import two_accuracies as _exact_ends
+from tallystick.stats.two_accuracies import exact_score, tango
 
 
 @pytest.mark.parametrize("n", [6, 15, 30])

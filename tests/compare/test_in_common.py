@@ -72,3 +72,17 @@ def test_failures_that_were_tried_again_are_named(tmp_path):
     files = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
     warnings = compare.evaluate(files, metric="correct").warnings
     assert any("look like failures that were tried again" in one for one in warnings)
+
+
+def test_what_missing_answers_could_change_stands_beside_the_verdict():
+    rng = np.random.default_rng(0)
+    x, y = (rng.random(200) < 0.7).astype(float), (rng.random(200) < 0.5).astype(float)
+    y[:40] = np.nan
+    found = compare.evaluate({"x": x, "y": y})
+    low, high = found.whatever
+    filled = [np.mean(x - np.where(np.isnan(y), fill, y)) for fill in (1.0, 0.0)]
+    assert (low, high) == pytest.approx(tuple(filled))
+    assert "on 160 items that both answered" in found.verdict
+    assert f"lies between {100 * low:+.1f} and {100 * high:+.1f} points" in found.verdict.replace(
+        "−", "-"
+    )

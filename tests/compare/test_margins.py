@@ -13,10 +13,13 @@ def scores(n=400, seed=0):
     return np.random.default_rng(seed).random((n, 2))
 
 
-def test_right_and_wrong_rest_on_exact_intervals():
+def test_right_and_wrong_rest_on_exact_intervals_if_they_must():
     board = Board(names=("x", "y"), scores=(scores() < 0.7).astype(float))
-    assert margin(board, "x", "y").method == "exact-score"
-    assert margin(board, "x", None).method == "clopper-pearson"
+    sure = Settings(certified=True)
+    assert margin(board, "x", "y", settings=sure).method == "exact-score"
+    assert margin(board, "x", None, settings=sure).method == "clopper-pearson"
+    assert margin(board, "x", "y").method == "tango"
+    assert margin(board, "x", None).method == "few labels"
 
 
 def test_a_margin_turns_with_its_sides():
@@ -39,15 +42,15 @@ def test_unbounded_scores_name_their_assumption():
         assert margin(board, "x", right).guarantee == "under"
 
 
-@pytest.mark.parametrize("mid_p", [False, True])
+@pytest.mark.parametrize("certified", [False, True])
 @pytest.mark.parametrize(
     ("wins", "losses", "n"), [(5, 0, 10), (6, 0, 10), (9, 2, 30), (12, 3, 100), (30, 15, 400)]
 )
-def test_verdict_interval_and_gate_say_the_same(wins, losses, n, mid_p):
+def test_verdict_interval_and_gate_say_the_same(wins, losses, n, certified):
     x = np.zeros((n, 2))
     x[:wins, 0] = 1
     x[wins : wins + losses, 1] = 1
-    board, settings = Board(names=("x", "y"), scores=x), Settings(mid_p=mid_p)
+    board, settings = Board(names=("x", "y"), scores=x), Settings(certified=certified)
     found = margin(board, "x", "y", settings=settings)
     result = evaluate(board, settings=settings)
     assert tuple(result.pairs[0].interval) == tuple(found)
@@ -64,7 +67,7 @@ def test_no_decision_rests_on_an_interval_that_holds_zero():
     x = np.zeros((40_000, 2))
     x[:10_140, 0] = 1
     x[10_140:20_000, 1] = 1
-    result = evaluate(Board(names=("x", "y"), scores=x))
+    result = evaluate(Board(names=("x", "y"), scores=x), settings=Settings(certified=True))
     assert result.pairs[0].p_value <= 0.05
     assert 0 in result.pairs[0].interval
     assert result.decision == "undecided"

@@ -2,19 +2,15 @@ import numpy as np
 import pytest
 
 from tallystick import compare
-from tallystick.verbs.compare import Settings
-from tallystick.verbs.compare.clusters import ClusterSample, sign_flip_table
+from tallystick.stats.cluster_pairs import sign_flip_table
 
 FIRST = [0.12, 0.05, 0.20, -0.03, 0.08, 0.15, 0.02, 0.10]
 SECOND = [0.10, 0.20, 0.15, 0.30, 0.12, 0.25]
 
 
-def sample(differences, items=10.0):
+def sample(differences):
     d = np.array(differences)
-    sums = items * np.stack([0.5 + d / 2, 0.5 - d / 2], axis=1)
-    return ClusterSample(
-        names=tuple(map(str, range(d.size))), counts=np.full(d.size, items), sums=sums
-    )
+    return np.stack([0.5 + d / 2, 0.5 - d / 2], axis=1)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +18,7 @@ def sample(differences, items=10.0):
     [(FIRST, 0.08625, 0.0781, -0.0150, 0.1850), (SECOND, 0.1867, 0.0469, 0.0200, 0.3500)],
 )
 def test_the_vectors_of_the_page_come_out_of_the_table(differences, estimate, p, low, high):
-    table = sign_flip_table(sample(differences), bounds=(0, 1), settings=Settings(), rng=0)
+    table = sign_flip_table(sample(differences), bounds=(0, 1), rng=0)
     assert table.difference[0] == pytest.approx(estimate, abs=5e-5)
     assert table.p_value[0] == pytest.approx(p, abs=5e-5)
     assert tuple(table.intervals[0]) == pytest.approx((low, high), abs=5e-5)
@@ -33,22 +29,10 @@ def test_three_models_of_the_page_are_adjusted_together():
         [.9, .7, .5, .8, .75, .6, .95, .6, .65, .7, .65, .3,
          .85, .8, .55, .9, .6, .5, .6, .62, .4, .75, .55, .35]
     ).reshape(8, 3)  # fmt: skip
-    held = ClusterSample(names=tuple("abcdefgh"), counts=np.full(8, 4.0), sums=4 * means)
-    table = sign_flip_table(held, bounds=(0, 1), settings=Settings(), rng=0)
+    table = sign_flip_table(means, bounds=(0, 1), rng=0)
     assert table.adjusted_p == pytest.approx([0.0625, 0.0117, 0.03125], abs=5e-5)
     assert table.adjustment == "step-down sign-flips"
     assert tuple(table.simultaneous[1]) == pytest.approx((0.2, 0.45), abs=5e-4)
-
-
-def test_item_weights_compare_sums():
-    sizes = np.array([10.0, 20, 5, 40, 15, 10, 8, 12])
-    gap = np.array([1.0, 3, 1, 6, -1, 2, 1, 2])
-    sums = np.stack([sizes / 2 + gap / 2, sizes / 2 - gap / 2], axis=1)
-    held = ClusterSample(names=tuple("abcdefgh"), counts=sizes, sums=sums)
-    table = sign_flip_table(held, bounds=(0, 1), settings=Settings(cluster_weight="items"), rng=0)
-    assert table.difference[0] == pytest.approx(0.1250, abs=5e-5)
-    assert table.p_value[0] == pytest.approx(0.0703, abs=5e-5)
-    assert tuple(table.intervals[0]) == pytest.approx((-0.0179, 0.2407), abs=5e-5)
 
 
 @pytest.mark.parametrize("models", [2, 5])
@@ -62,12 +46,7 @@ def test_the_verb_rests_on_the_table_of_its_cluster_sums(models, clusters):
     rows["doc"] = np.repeat([f"d{i:02}" for i in range(clusters)], 5)
     found = compare.evaluate(rows, cluster="doc", models=names)
 
-    held = ClusterSample(
-        names=tuple(map(str, range(clusters))),
-        counts=np.full(clusters, 5.0),
-        sums=right.sum(axis=1).astype(float),
-    )
-    table = sign_flip_table(held, bounds=(0.0, 1.0), settings=Settings(), rng=0)
+    table = sign_flip_table(right.mean(axis=1), bounds=(0.0, 1.0), rng=0)
     wanted = {
         frozenset((names[i], names[j])): p
         for i, j, p in zip(table.first, table.second, table.adjusted_p, strict=True)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tallystick.errors import InputError
-from tallystick.verbs.compare.pairs import discordance, mcnemar, tango
+from tallystick.stats.two_accuracies import discordance, mcnemar, paired_test, tango
 
 
 def test_counts_of_all_pairs_are_those_of_a_plain_loop():
@@ -73,3 +73,23 @@ def test_more_confidence_is_wider():
 def test_counts_that_exceed_the_items_are_refused():
     with pytest.raises(InputError, match="at most n"):
         tango(6, 5, 10)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.05 / 3, 0.01])
+def test_the_size_of_the_paired_test_stays_below_its_level(alpha):
+    """Exact enumeration on a fine grid of disagreements: mid-p where at most half differ."""
+    d = np.linspace(0.005, 1, 200)
+    for n in (5, 8, 12, 20, 35, 50, 81, 120, 200, 267):
+        m = np.arange(n + 1)
+        wins = m[:, None]
+        inside = wins <= m[None, :]
+        losses = np.where(inside, m[None, :] - wins, 0)
+        told = (paired_test(np.where(inside, wins, 0), losses, n) <= alpha) & inside
+        size = (told * stats.binom.pmf(wins, m[None, :], 0.5)).sum(axis=0)
+        assert (stats.binom.pmf(m[None, :], n, d[:, None]) @ size).max() <= alpha + 1e-12
+
+
+def test_certified_is_the_exact_test():
+    assert paired_test(9, 1, 50, certified=True) == mcnemar(9, 1)
+    assert paired_test(9, 1, 50) == mcnemar(9, 1, mid_p=True)
+    assert paired_test(9, 1, 15) == mcnemar(9, 1)

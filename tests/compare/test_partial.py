@@ -1,17 +1,13 @@
+"""A truth that is partly blank."""
+
 import itertools
 
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
-from tallystick.verbs.compare import Board, Settings, evaluate
-from tallystick.verbs.compare.pairs import exact_score
-from tallystick.verbs.compare.partial import (
-    Disagreement,
-    disagreements,
-    labels_needed,
-    partial_interval,
-)
+from tallystick.stats.few_labels import accuracies
+from tallystick.stats.pairs import Disagreements, pairs_whatever_the_blanks
+from tallystick.verbs.compare import evaluate
 
 
 def answers(n, seed=0, labels="abc"):
@@ -24,150 +20,142 @@ def answers(n, seed=0, labels="abc"):
     return truth, models
 
 
-def test_labels_on_the_disagreements_alone_give_the_same_pair():
+def partly(truth, keep):
+    return [t if k else None for t, k in zip(truth.tolist(), keep, strict=True)]
+
+
+@pytest.mark.parametrize("population", [None, "these", "new"])
+def test_scores_and_differences_are_those_of_the_shared_estimator(population):
+    truth, models = answers(400, seed=2)
+    keep = np.random.default_rng(0).random(400) < 0.2
+    found = evaluate({"gold": partly(truth, keep), **models}, truth="gold", population=population)
+    codes = np.stack([np.searchsorted(list("abc"), column) for column in models.values()], axis=1)
+    gold = np.where(keep, np.searchsorted(list("abc"), truth), -1)
+    fit = accuracies(codes, gold, population=population or "these")
+    means, names = fit.means(), list(models)
+    assert found.population == (population or "these")
+    assert found.n_labels == keep.sum()
+    for row in found.models:
+        j = names.index(row.name)
+        assert row.score == pytest.approx(means.estimate[j], abs=1e-9)
+        assert tuple(row.interval) == pytest.approx(tuple(means.interval[j]), abs=1e-9)
+    for pair in found.pairs:
+        own = fit.difference(names.index(pair.a), names.index(pair.b))
+        assert pair.difference == pytest.approx(own.estimate[0], abs=1e-9)
+        assert tuple(pair.interval) == pytest.approx(tuple(own.interval[0]), abs=1e-9)
+
+
+def test_a_full_truth_gives_the_accuracies_of_the_shared_estimator():
+    truth, models = answers(300, seed=1)
+    found = evaluate({"gold": truth.tolist(), **models}, truth="gold")
+    codes = np.stack([np.searchsorted(list("abc"), column) for column in models.values()], axis=1)
+    fit = accuracies(codes, np.searchsorted(list("abc"), truth), population="new").means()
+    assert found.population == "new"
+    for row in found.models:
+        wanted = fit.interval[list(models).index(row.name)]
+        assert tuple(row.interval) == pytest.approx(tuple(wanted), abs=1e-9)
+
+
+def test_labels_on_all_disagreements_determine_the_difference():
     truth, models = answers(300)
     pair = {name: models[name] for name in ("old", "new")}
     apart = np.array(pair["old"]) != np.array(pair["new"])
-    full = evaluate({"gold": truth.tolist(), **pair}, truth="gold").pairs[0]
-    some = evaluate(
-        {"gold": [t if a else None for t, a in zip(truth, apart, strict=True)], **pair},
-        truth="gold",
-    )
+    full = evaluate({"gold": truth.tolist(), **pair}, truth="gold")
+    table = {"gold": partly(truth, apart), **pair}
+    some = evaluate(table, truth="gold")
     row = some.pairs[0]
-    assert (row.a, row.a_only, row.b_only, row.difference) == (
-        full.a,
-        full.a_only,
-        full.b_only,
-        full.difference,
-    )
-    assert tuple(row.interval) == pytest.approx(tuple(full.interval))
-    assert row.p_value == pytest.approx(full.p_value)
+    assert row.difference == pytest.approx(full.pairs[0].difference)
+    assert row.interval.width == 0
     assert some.decision == "decided"
+    assert not some.warnings
+    # On new items they are as good as a full truth.
+    new = evaluate(table, truth="gold", population="new").pairs[0]
+    assert tuple(new.interval) == pytest.approx(tuple(full.pairs[0].interval))
+    assert new.p_value == pytest.approx(full.pairs[0].p_value)
 
 
-def test_the_sharp_interval_holds_for_every_filling_of_the_blanks():
-    some = Disagreement(items=40, apart=9, labelled=5, first_only=4, second_only=1)
-    found = partial_interval(some)
-    for to_first, to_second in itertools.product(range(some.blank + 1), repeat=2):
-        if to_first + to_second <= some.blank:
-            whole = exact_score(4 + to_first, 1 + to_second, 40)
-            assert found.low <= whole.low + 1e-9
-            assert found.high >= whole.high - 1e-9
+def test_labels_on_some_disagreements_decide_only_what_is_certain():
+    truth, models = answers(600, seed=4)
+    pair = {name: models[name] for name in ("old", "new")}
+    apart = np.flatnonzero(np.array(pair["old"]) != np.array(pair["new"]))
+    keep = np.zeros(600, bool)
+    keep[np.random.default_rng(0).permutation(apart)[: len(apart) // 2]] = True
+    found = evaluate({"gold": partly(truth, keep), **pair}, truth="gold")
+    assert found.decision == "undecided"
+    assert "so nothing is assumed of the blanks" in found.warnings[0]
+    assert found.needed.of == "labels on items where old and new disagree"
+    keep[apart[: len(apart) // 2 + found.needed.count + 30]] = True
+    more = evaluate({"gold": partly(truth, keep), **pair}, truth="gold")
+    assert more.decision == "decided"
+    true = full_difference(truth, pair)
+    assert more.pairs[0].interval.low <= true <= more.pairs[0].interval.high
 
 
-def test_random_blanks_are_narrower_and_say_so():
-    some = Disagreement(items=1000, apart=200, labelled=80, first_only=55, second_only=25)
-    assert partial_interval(some, blanks="random").width < partial_interval(some).width
-    assert "random" in partial_interval(some, blanks="random").promise
+def full_difference(truth, pair):
+    right = [np.mean(np.array(pair[name]) == truth) for name in ("new", "old")]
+    return right[0] - right[1]
 
 
-def test_what_is_needed_falls_as_labels_come_in():
-    def more(m):
-        return labels_needed(
-            Disagreement(
-                items=900, apart=300, labelled=m, first_only=3 * m // 4, second_only=m // 4
+def counts(items, apart, labelled, first_only, second_only):
+    return Disagreements(
+        items, *(np.array([float(x)]) for x in (apart, labelled, first_only, second_only))
+    )
+
+
+@pytest.mark.parametrize("new", [False, True])
+def test_the_range_holds_for_every_filling_of_the_blanks(new):
+    found = pairs_whatever_the_blanks(counts(40, 9, 5, 4, 1), alpha=0.05, new=new, certified=True)
+    for to_first, to_second in itertools.product(range(5), repeat=2):
+        if to_first + to_second <= 4:
+            whole = pairs_whatever_the_blanks(
+                counts(40, 9, 9, 4 + to_first, 1 + to_second), alpha=0.05, new=new, certified=True
             )
-        )
-
-    assert more(40) > more(120) > more(200)
-    assert (
-        labels_needed(
-            Disagreement(items=900, apart=300, labelled=300, first_only=200, second_only=100)
-        )
-        == 0
-    )
-    assert (
-        labels_needed(Disagreement(items=900, apart=300, labelled=0, first_only=0, second_only=0))
-        == 300
-    )
+            assert found.intervals.low[0] <= whole.intervals.low[0] + 1e-9
+            assert found.intervals.high[0] >= whole.intervals.high[0] - 1e-9
+            assert found.p_value[0] >= whole.p_value[0] or new
 
 
-def test_counts_of_a_board_are_those_of_a_loop():
+def test_counts_of_pairs_are_those_of_a_loop():
     truth, models = answers(120, seed=3)
-    blank = np.random.default_rng(1).random(120) < 0.5
-    board = Board.of(
-        {"gold": [None if b else t for t, b in zip(truth, blank, strict=True)], **models},
-        truth="gold",
-    )
-    counts = disagreements(board)
-    names = list(models)
-    for i, (a, b) in enumerate(itertools.combinations(range(3), 2)):
-        x, y = np.array(models[names[a]]), np.array(models[names[b]])
-        assert counts["apart"][i] == (x != y).sum()
-        assert counts["labelled"][i] == ((x != y) & ~blank).sum()
-        assert counts["first_only"][i] == ((x == truth) & (y != truth) & ~blank).sum()
+    known = np.random.default_rng(1).random(120) < 0.5
+    columns = [np.array(column) for column in models.values()]
+    codes = np.stack([np.searchsorted(list("abc"), column) for column in columns], axis=1)
+    gold = np.where(known, np.searchsorted(list("abc"), truth), -1)
+    found = Disagreements.of(codes, gold)
+    for i, (x, y) in enumerate(itertools.combinations(columns, 2)):
+        assert found.apart[i] == (x != y).sum()
+        assert found.labelled[i] == ((x != y) & known).sum()
+        assert found.first_only[i] == ((x == truth) & (y != truth) & known).sum()
+        assert found.second_only[i] == ((x != truth) & (y == truth) & known).sum()
 
 
 def test_undecided_names_the_labels_that_would_settle_it():
     truth, models = answers(200, seed=5)
-    gold = [t if i < 20 else None for i, t in enumerate(truth.tolist())]
-    result = evaluate({"gold": gold, "old": models["old"], "new": models["new"]}, truth="gold")
+    keep = np.isin(np.arange(200), np.random.default_rng(3).permutation(200)[:20])
+    pair = {name: models[name] for name in ("old", "new")}
+    result = evaluate({"gold": partly(truth, keep), **pair}, truth="gold")
     assert result.decision == "undecided"
-    assert "disagree" in result.needed.of
-    next_labels = result.patterns().columns["label_next"]
+    assert result.needed.count > 0
     apart = np.array(models["old"]) != np.array(models["new"])
-    assert sum(next_labels) == (apart[20:]).sum()
+    assert sum(result.patterns().columns["label_next"]) == (apart & ~keep).sum()
 
 
-def test_random_blanks_are_an_option_of_the_board():
-    truth, models = answers(400, seed=2)
-    keep = np.random.default_rng(0).random(400) < 0.4
-    gold = [t if k else None for t, k in zip(truth.tolist(), keep, strict=True)]
-    result = evaluate({"gold": gold, **models}, truth="gold", settings=Settings(blanks="random"))
-    assert all("random" in row.interval.promise for row in result.pairs)
-
-
-def test_counts_that_cannot_be_are_refused():
-    with pytest.raises(InputError, match="apart <= items"):
-        Disagreement(items=5, apart=9, labelled=5, first_only=4, second_only=1)
-    with pytest.raises(InputError, match="at least 2 labelled"):
-        partial_interval(
-            Disagreement(items=9, apart=5, labelled=1, first_only=1, second_only=0), blanks="random"
-        )
-
-
-def partly_labelled(won, lost, blank, agreeing):
-    rows = (
-        [("x", "x", "y")] * won
-        + [("y", "x", "y")] * lost
-        + [(None, "x", "y")] * blank
-        + [("x", "x", "x")] * agreeing
+def test_a_gate_rests_on_the_interval_of_the_labels():
+    truth, models = answers(800, seed=6)
+    keep = np.random.default_rng(0).random(800) < 0.5
+    pair = {name: models[name] for name in ("old", "new")}
+    found = evaluate(
+        {"gold": partly(truth, keep), **pair}, truth="gold", gates=("new >= old", "new >= old + .5")
     )
-    gold, a, b = (list(column) for column in zip(*rows, strict=True))
-    return evaluate({"gold": gold, "A": a, "B": b}, truth="gold")
+    assert [gate.passed for gate in found.gates] == [True, False]
+    assert found.gates[0].estimate == pytest.approx(found.pairs[0].difference)
 
 
-@pytest.mark.parametrize(
-    ("won", "lost", "blank"), [(3, 0, 7), (6, 2, 72), (30, 10, 60), (25, 15, 260)]
-)
-def test_as_many_labels_as_are_needed_do_decide_it(won, lost, blank):
-    result = partly_labelled(won, lost, blank, 500)
-    more = result.needed.count
-    assert result.needed.of.startswith("labels")
-    to_first = more * won // (won + lost)
-    assert (
-        partly_labelled(won + to_first, lost + more - to_first, blank - more, 500).decision
-        == "decided"
-    )
-    fewer = more - 1
-    to_first = fewer * won // (won + lost)
-    assert (
-        partly_labelled(won + to_first, lost + fewer - to_first, blank - fewer, 500).decision
-        == "undecided"
-    )
-
-
-@pytest.mark.parametrize(("won", "lost", "blank"), [(7, 2, 1), (2, 1, 7), (0, 0, 5)])
-def test_where_the_blank_labels_alone_would_not_decide_items_are_needed(won, lost, blank):
-    needed = partly_labelled(won, lost, blank, 90).needed
-    assert needed.of.startswith("items, labelled where A and B disagree")
-    assert (needed.count is None) == (won == lost)
-
-
-def test_more_labels_are_needed_among_many_pairs():
-    some = Disagreement(items=1000, apart=300, labelled=40, first_only=25, second_only=15)
-    for blanks in ("any", "random"):
-        assert labels_needed(some, blanks=blanks, pairs=45) > labels_needed(some, blanks=blanks)
-    few = Disagreement(items=100, apart=10, labelled=3, first_only=3, second_only=0)
-    assert labels_needed(few) == 6
-    assert labels_needed(few, pairs=45) is None
+def test_a_blank_answer_that_is_never_true_is_wrong_with_few_labels_too():
+    truth, models = answers(300, seed=7)
+    new = [None if i % 10 == 0 else a for i, a in enumerate(models["new"])]
+    keep = np.random.default_rng(2).random(300) < 0.4
+    table = {"gold": partly(truth, keep), "old": models["old"], "new": new}
+    found = evaluate(table, truth="gold", never_true=[""])
+    assert (found.n_items, found.left_out) == (300, 0)
+    assert evaluate(table, truth="gold").n_items == 270

@@ -11,7 +11,7 @@ from tallystick.verbs.compare.ranking import rank
 from tallystick.verbs.compare.reading import read_board
 
 DOOR = Door(want="models", repeats=True, runs=True)
-PLAIN = ("models", "pairs", "contenders", "tiers", "verdict", "detectable_difference", "guarantees")
+PLAIN = ("models", "pairs", "contenders", "tiers", "verdict", "detectable_difference")
 
 
 def table(rows=500, models=5, seed=0):

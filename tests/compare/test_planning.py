@@ -110,15 +110,6 @@ def test_models_with_nothing_in_common_disagree_as_their_accuracy_lets_them():
     assert "disagree on 2.0\xa0% of them" in plan(0.02, mean=0.99).verdict
 
 
-def test_the_union_bound_is_said_to_have_no_power():
-    answer = plan(0.02, disagreement=0.1)
-    assert (
-        "80.0\xa0% of the time. 21,911 items put every score within 1.0 points of the truth"
-        in answer.verdict
-    )
-    assert by_name(answer)["Hoeffding and the union bound"].note.endswith("no power")
-
-
 def test_no_more_labels_are_planned_than_there_are_items():
     for population in (60, 100, 400, 5000):
         answer = plan_judges(limit=0.05, rate=0.01, population=population)

@@ -1,7 +1,7 @@
-import numpy as np
-import pytest
+from dataclasses import replace
 
-from tallystick import compare
+import numpy as np
+
 from tallystick.results import Unknown
 from tallystick.verbs.compare import Board, Settings
 from tallystick.verbs.compare.ranking import rank
@@ -18,16 +18,12 @@ def clustered(clusters, per=20, gap=0.3, seed=0):
 
 def test_a_cluster_column_means_new_clusters_by_default():
     result = rank(clustered(12))
-    assert (result.population, result.estimand, result.clusters) == (
-        "new clusters",
-        "cluster mean",
-        12,
-    )
+    assert (result.population, result.sample, result.clusters) == ("new", "clusters", 12)
+    assert result.estimand == "cluster mean"
     assert "on 12 clusters (240 items), every cluster counting once" in result.verdict
     assert all(row.item_score is not None for row in result.models)
-    assert rank(clustered(12), settings=Settings(population="items")).population == (
-        "new items of these clusters"
-    )
+    these = rank(clustered(12), settings=Settings(population="these"))
+    assert (these.population, these.pairs[0].interval.width) == ("these", 0)
 
 
 def test_a_verdict_says_which_cluster_would_undo_it():
@@ -53,14 +49,14 @@ def test_fewer_than_six_clusters_give_no_verdict_but_their_scores():
     assert result.summary()
 
 
-def test_unbounded_scores_of_few_clusters_are_compared_by_their_typical_ratio():
+def test_unbounded_scores_of_few_clusters_are_compared_by_the_mean():
     rng = np.random.default_rng(1)
     times = rng.lognormal(0, 0.2, (240, 2)) * [1.0, 2.0]
     board = Board(names=("x", "y"), scores=times, clusters=tuple(np.arange(240) % 12))
     result = rank(board, settings=Settings(better="lower"))
-    assert result.estimand == "ratio"
+    assert result.estimand == "cluster mean"
     assert result.contenders == ("x",)
-    assert result.pairs[0].ratio == pytest.approx(0.5, abs=0.05)
+    assert result.pairs[0].interval.method == "t"
 
 
 def test_without_true_differences_new_clusters_err_rarely_where_items_err_often():
@@ -72,23 +68,8 @@ def test_without_true_differences_new_clusters_err_rarely_where_items_err_often(
         u = rng.random((500, 2))
         scores = np.stack([u[:, 0] < 0.5 + lead, u[:, 1] < 0.5 - lead], axis=1).astype(float)
         board = Board(names=("x", "y"), scores=scores, clusters=tuple(np.repeat(np.arange(20), 25)))
-        for population in wrong:
-            found = rank(board, settings=Settings(population=population))
-            wrong[population] += found.decision == "decided"
+        for kind in wrong:
+            asked = board if kind == "clusters" else replace(board, clusters=None)
+            wrong[kind] += rank(asked).decision == "decided"
     assert wrong["clusters"] <= 13  # the 1e-3 quantile of Binomial(120, .05) is 14
     assert wrong["items"] > 40
-
-
-def test_evaluate_takes_the_weight_of_clusters():
-    rng = np.random.default_rng(3)
-    table = {
-        "doc": [f"d{i}" for i in np.repeat(np.arange(8), [5, 5, 5, 5, 5, 5, 5, 200])],
-        "a": rng.integers(0, 2, 235),
-        "b": rng.integers(0, 2, 235),
-    }
-    equal = compare.evaluate(table, cluster="doc")
-    items = compare.evaluate(table, cluster="doc", cluster_weight="items")
-    assert (equal.estimand, items.estimand) == ("cluster mean", "mean")
-    assert items.models[0].score == pytest.approx(
-        next(row.item_score for row in equal.models if row.name == items.models[0].name)
-    )

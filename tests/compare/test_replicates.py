@@ -7,7 +7,7 @@ from tallystick.results import Unknown
 from tallystick.verbs.compare import Board, Settings
 from tallystick.verbs.compare.question import PassMetric
 from tallystick.verbs.compare.ranking import rank
-from tallystick.verbs.compare.skewed import pass_board
+from tallystick.verbs.compare.replicates import pass_board
 
 
 def board(right, runs=10):

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
+from scipy import stats
 
+from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.verbs.compare import Board, Settings
+from tallystick.stats.skewed import median_intervals, skewed_board
+from tallystick.verbs.compare import Board, Settings, evaluate
 from tallystick.verbs.compare.ranking import rank
-from tallystick.verbs.compare.skewed import median_intervals, skewed_board
 
 D = np.array([.2, .4, -.3, .1, 1.5, .6, -.1, .3, 4.2, .5, -.4, .8])  # fmt: skip
 
@@ -36,13 +38,14 @@ def test_a_mean_that_is_not_settled_is_left_out_for_the_typical_ratio():
 
 
 def test_scores_with_zeros_are_compared_by_their_signs():
-    scores = np.array([[0.0, 1.0], [0.0, 2.5], [0.0, 400.0], [1.0, 1.0]] * 8)
+    tail = np.random.default_rng(0).lognormal(0, 2, 36)
+    scores = np.array([*((0.0, y) for y in tail), *[(1.0, 1.0)] * 12])
     result = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
     pair = result.pairs[0]
     assert result.estimand == "signs"
-    assert (pair.a, pair.a_only, pair.b_only) == ("x", 24, 0)
+    assert (pair.a, pair.a_only, pair.b_only) == ("x", 36, 0)
     assert result.contenders == ("x",)
-    assert "x is better on 24 items and y on 0 of 32 (exact sign test" in result.verdict
+    assert "x is better on 36 items and y on 0 of 48 (exact sign test" in result.verdict
 
 
 @pytest.mark.parametrize(
@@ -127,12 +130,16 @@ def test_the_median_lies_between_two_order_statistics():
     assert median_intervals(np.arange(3.0)[:, None])[1].low[0] == -np.inf
 
 
-def test_a_code_for_no_score_is_named_where_scores_look_like_shares():
-    scores = np.random.default_rng(0).uniform(0.1, 0.9, (300, 2))
+def test_one_odd_cell_among_many_shares_is_asked_about():
+    """It moved the headline from the mean to the median of 80,500 scores."""
+    scores = np.random.default_rng(0).uniform(0.1, 0.9, (40_250, 2))
     scores[7, 0] = -2.0
-    [text] = rank(Board(names=("x", "y"), scores=scores)).warnings
-    assert "1 of 600 lie outside, such as -2" in text
-    assert "--missing -2" in text
+    table = {"x": scores[:, 0], "y": scores[:, 1]}
+    with pytest.raises(InputError, match=r"row 8: the score of 'x' is -2, and 80,499 of 80,500"):
+        evaluate(table)
+    read = evaluate(table, missing=["-2", "-2.0"])
+    assert (read.estimand, read.n_items) == ("mean", 40_249)
+    assert evaluate(table, bounds=(-2, 1)).estimand == "mean"
 
 
 def test_shares_that_reach_their_ends_are_taken_as_bounded():
@@ -156,3 +163,46 @@ def test_equal_means_of_skewed_scores_are_rarely_told_apart(sigma):
         found = skewed_board(np.stack([x, y], axis=1))
         wrong += found.shown == "mean" and found.table.p_value[0] <= 0.05
     assert wrong <= 29  # the 1e-3 quantile of Binomial(300, .06)
+
+
+FOLDS = np.array([.812, .795, .83, .801, .788, .822, .809, .815, .798, .806])  # fmt: skip
+
+
+def test_folds_are_compared_by_paired_t_with_the_sign_test_beside():
+    other = FOLDS - [.02, .011, .008, .025, .016, .005, .019, .012, -.002, .021]  # fmt: skip
+    t = stats.ttest_rel(FOLDS, other)
+    plain = evaluate({"new": FOLDS, "old": other})
+    bounded = evaluate({"new": FOLDS, "old": other}, bounds=(0, 1))
+    for found in (plain, bounded):
+        pair = found.pairs[0]
+        assert (found.estimand, pair.ratio) == ("mean", None)
+        assert pair.p_value == pytest.approx(t.pvalue)
+        assert tuple(pair.interval) == pytest.approx(tuple(t.confidence_interval(0.95)))
+        assert pair.signs == (9, 1, pytest.approx(0.021484, abs=1e-6))
+        assert "new ahead in 9 rows and behind in 1, exact sign test p = 0.02" in found.verdict
+        assert "need about 40" not in " ".join((found.verdict, *found.warnings))
+
+
+def test_declared_bounds_hardly_change_a_clear_answer():
+    """``--bounds 0,1`` turned p = .0022 into .71."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(0.8, 0.02, 12)
+    table = {"new": base, "old": base - 0.012 + rng.normal(0, 0.01, 12)}
+    assert evaluate(table).pairs[0].p_value == pytest.approx(
+        evaluate(table, bounds=(0, 1)).pairs[0].p_value
+    )
+
+
+def test_few_skewed_rows_come_with_a_caution():
+    scores = np.random.default_rng(3).lognormal(0, 2, (20, 2))
+    found = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    assert found.estimand == "mean"
+    assert any("one of 20 rows can move their mean" in text for text in found.warnings)
+
+
+def test_scores_that_mostly_tie_keep_their_pseudo_item():
+    scores = np.full((20, 2), 0.5)
+    scores[:3, 0] += [0.1, 0.1, 0.1]
+    found = evaluate({"x": scores[:, 0], "y": scores[:, 1]}, bounds=(0, 1))
+    assert found.pairs[0].interval.method == "pseudo-t"
+    assert any("one pseudo-item" in text for text in found.assumptions)

@@ -29,7 +29,6 @@ def test_rows_that_fit_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rank_summed(_data(), settings=Settings()) is None
     monkeypatch.setattr(frames, "fits", lambda size: False)
     assert rank_summed(_data(weight="w"), settings=Settings()) is None
-    assert rank_summed(_data(cluster="doc"), settings=Settings(population="items")) is None
 
 
 def test_clusters_and_lost_items_are_counted_in_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:

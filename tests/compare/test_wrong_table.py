@@ -49,3 +49,15 @@ def test_a_gate_that_cannot_be_missed_is_refused():
     with pytest.raises(InputError, match=r"For 2 points write 'a >= b - 2%' or"):
         compare.evaluate(table, gates=("a >= b - 2",))
     assert compare.evaluate(table, gates=("a >= b - 2%",)).gates[0].passed in (True, False, None)
+
+
+def test_models_in_rows_and_items_in_columns_are_to_be_transposed(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"q{i}" for i in range(40)]
+    path = tmp_path / "wide.csv"
+    rows = [f"m{j}," + ",".join(map(str, rng.integers(0, 2, 40))) for j in range(3)]
+    path.write_text("model," + ",".join(names) + "\n" + "\n".join(rows) + "\n")
+    with pytest.raises(InputError, match="models are in rows and items in columns: transpose it"):
+        compare.evaluate(path)
+    with pytest.raises(InputError, match=r"set_index\('model'\)\.T\.to_csv"):
+        compare.evaluate(path)

@@ -462,7 +462,7 @@ def told_apart() -> Iterator[tuple[Table | None, str, str]]:
         "bound votes.csv --prediction gpt --weak claude,llama --truth gold --label-model majority"
     )
     yield one_number, line, why
-    yield one_number, "compare votes.csv --truth gold --blanks random", why
+    yield one_number, "compare votes.csv --truth gold", why
     yield one_number, "judge copied.csv --truth gold", "a copied column moves the others"
     line = "score outputs.csv --judges gpt,claude --truth human --weight w"
     yield weighted, line, "weight 3 in every row triples the labels"

@@ -56,7 +56,7 @@ CASES: dict[str, tuple[Columns, dict[str, Any]]] = {
 }
 
 ASKED: dict[str, dict[str, Any]] = {
-    "compare": {"truth": "gold", "blanks": "random"},
+    "compare": {"truth": "gold"},
     "judge": {"truth": "gold"},
     "bound": {"truth": "gold", "prediction": "kim", "label_model": "majority"},
     "shift": {"truth": "gold", "old": "ann", "new": "bob"},

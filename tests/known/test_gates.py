@@ -170,14 +170,14 @@ def test_a_system_that_failed_on_a_third_of_the_items_passes_no_gate(tallystick,
     code, out, err = tallystick("compare", "t.csv", *GATE)
     assert code == 11
     assert ON in out
-    assert f"gate undecided: new >= old - 5% (difference +3.4 points [+1.0, +6.4] {ON}" in err
+    assert f"gate undecided: new >= old - 5% (difference +3.4 points [+1.1, +6.3] {ON}" in err
     assert "135 of 400 items have no answer of new, which could make it −21.2 points" in err
     assert "add --never-true ''" in err
 
     code, out, err = tallystick("compare", "t.csv", *GATE, "--never-true", "")
     assert code == 10
     assert "on 400 items" in out
-    assert "gate failed: new >= old - 5% (difference −21.2 points [−26.0, −16.7]" in err
+    assert "gate failed: new >= old - 5% (difference −21.2 points [−26.0, −16.8]" in err
 
 
 def test_the_same_system_in_every_shape_passes_no_gate(tallystick):

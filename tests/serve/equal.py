@@ -171,7 +171,7 @@ QUERIES: tuple[tuple[str, dict[str, str]], ...] = (
     ("score", {"window": "24h", "alpha": "0.2"}),
     ("score", {"label-draw": "all", "window": "last:50"}),
     ("score", {"gate": "score(new) > 0.5"}),
-    ("compare", {"window": "24h", "blanks": "random"}),
+    ("compare", {"window": "24h"}),
     ("compare", {"gate": "gpt >= claude - 0.05"}),
     ("compare", {"stop-early": "true", "window": "last:100"}),
     ("compare", {"by": "system", "alpha": "0.2", "missing": "NA"}),

@@ -30,7 +30,7 @@ SETS: dict[str, tuple[dict[str, Any], Asked]] = {
     ),
     "judge/mushroom_lr_judges.csv.gz": (
         {"truth": "truth", "votes": 7, "labelled": 0.03},
-        (("judge", {}), ("judge", {"window": "last:3000"}), ("compare", {"blanks": "random"})),
+        (("judge", {}), ("judge", {"window": "last:3000"}), ("compare", {})),
     ),
     "score/arena_4systems.csv.gz": (
         {"truth": "oracle_label", "grades": ["judge_score"], "system": "system", "digits": 1},

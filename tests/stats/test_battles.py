@@ -6,7 +6,7 @@ import pytest
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.battles import battles, battles_by_item, battles_crossed, battles_of_pairs
 from tallystick.stats.clusters import sign_flip
-from tallystick.verbs.compare.pairs import exact_score, tango
+from tallystick.stats.two_accuracies import exact_score, tango
 
 
 def score(b, c, n):

@@ -61,9 +61,15 @@ def paired_items(
 
 
 def exact_paired_power(
-    n: int, difference: float, disagreement: float, *, alpha: float = 0.05
+    n: int,
+    difference: float,
+    disagreement: float,
+    *,
+    alpha: float = 0.05,
+    certified: bool = False,
 ) -> float:
-    r"""Return the exact power of the exact McNemar test on *n* items.
+    r"""Return the exact power of McNemar's test on *n* items, as
+    :func:`~tallystick.stats.two_accuracies.paired_test` runs it.
 
     The disagreements are :math:`M \sim \mathrm{Bin}(n, d)`; given :math:`M = m` the test rejects if
     the smaller count is at most :math:`k_m`, the largest k with :math:`2 P(\mathrm{Bin}(m, ½) \le
@@ -72,7 +78,10 @@ def exact_paired_power(
     .. math:: \text{power} = \sum_m P(M = m)\,
               \bigl[P(\mathrm{Bin}(m, π) \le k_m) + P(\mathrm{Bin}(m, 1-π) \le k_m)\bigr] .
 
-    >>> exact_paired_power(394, 0.02, 0.02) >= 0.8 > exact_paired_power(393, 0.02, 0.02)
+    With mid-p values, :math:`k_m` counts the outcome itself by half.
+
+    >>> exact = [exact_paired_power(n, 0.02, 0.02, certified=True) for n in (393, 394)]
+    >>> exact[1] >= 0.8 > exact[0]
     True
     """
     whole(1, n=n)
@@ -80,26 +89,36 @@ def exact_paired_power(
     e, d = _pair(difference, disagreement)
     m, weight = binomial_window(n, d)
     k = _sign_test_cut(m, alpha)
+    if not certified:
+        # A mid-p value lets in at most one outcome more than the exact test.
+        wider = binomial_up_to(k, m, 0.5) + binomial_up_to(k + 1, m, 0.5)
+        k = k + ((wider <= alpha) & (2 * m <= n) & (2 * (k + 1) < m))
     lean = (1 + e / d) / 2
     return float(np.sum(weight * (binomial_up_to(k, m, lean) + binomial_up_to(k, m, 1 - lean))))
 
 
 def exact_paired_items(
-    difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
+    difference: float,
+    disagreement: float,
+    *,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    certified: bool = False,
 ) -> int:
-    """Return the items from which on the exact McNemar test keeps this power.
+    """Return the items from which on McNemar's test keeps this power; *certified* for the exact one.
 
     A test on whole counts gains and loses a little as n grows (visibly only when the models
     disagree nearly everywhere), so the answer is the n after which no later one in sight falls
     below the power.
 
-    >>> exact_paired_items(0.02, 0.02), exact_paired_items(0.02, 0.1)
-    (394, 2043)
+    >>> exact_paired_items(0.02, 0.1), exact_paired_items(0.02, 0.1, certified=True)
+    (1949, 2043)
     """
     open_unit(power=power)
 
     def enough(n: int) -> bool:
-        return exact_paired_power(n, difference, disagreement, alpha=alpha) >= power
+        found = exact_paired_power(n, difference, disagreement, alpha=alpha, certified=certified)
+        return found >= power
 
     n = smallest(enough)
     while short := [later for later in range(n, n + 32) if not enough(later)]:

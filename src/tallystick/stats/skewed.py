@@ -21,15 +21,19 @@ the sample stays unseen: print "assumes that nothing rarer than 1 in n/3 calls m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import exp
+from dataclasses import dataclass, replace
+from math import ceil, exp, inf
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.stats.exact_tails import open_unit
-from tallystick.stats.signs import paired_scores
+from tallystick.errors import InputError
+from tallystick.stats.exact_tails import binomial_up_to, open_unit
+from tallystick.stats.intervals import Intervals
+from tallystick.stats.maxt import holm
+from tallystick.stats.pairs import PairTable
+from tallystick.stats.signs import paired_scores, sign_p_value
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,6 +49,7 @@ class HullEnds:
     skewness: Floats
     student: tuple[Floats, Floats]
     hall: tuple[Floats, Floats]
+    student_p: Floats
     p_value: Floats
 
     @property
@@ -88,8 +93,16 @@ def hull_ends(differences: Floats, *, alpha: float = 0.05) -> HullEnds:
     t = mean / step
     g = skewness / root
     corrected = t + g * (t**2 / 3 + 1 / 6) + g**2 * t**3 / 27  # (H2)
-    p_value = np.maximum(2 * stdtr(n - 1, -np.abs(t)), 2 * stdtr(n - 1, -np.abs(corrected)))
-    return HullEnds(mean=mean, skewness=skewness, student=student, hall=hall, p_value=p_value)
+    student_p = np.asarray(2 * stdtr(n - 1, -np.abs(t)))
+    p_value = np.maximum(student_p, 2 * stdtr(n - 1, -np.abs(corrected)))
+    return HullEnds(
+        mean=mean,
+        skewness=skewness,
+        student=student,
+        hall=hall,
+        student_p=student_p,
+        p_value=p_value,
+    )
 
 
 def _hall(t: float, skewness: Floats, root: float) -> Floats:
@@ -110,7 +123,7 @@ def _hall(t: float, skewness: Floats, root: float) -> Floats:
 Shown = Literal["mean", "ratio", "signs"]
 
 FEWEST = 40
-"""No mean is printed from fewer pairs than this."""
+"""Below, rows are folds, seeds or data sets, which are compared by plain t."""
 SMALL_COUNT = 30
 """Scores whose median is fewer steps than this from an end are small counts."""
 
@@ -199,3 +212,215 @@ def _upper_spread(above: Floats) -> float:
     median = float(np.median(above))
     above = above[above > median]
     return float(np.sqrt(np.mean(np.log(above / median) ** 2))) if above.size else 0.0
+
+
+# All pairs of models by an unbounded score. One summary serves the whole board, so that its ranks
+# speak of one thing.
+
+
+RARE = "nothing rarer than 1 in {:,} {} moves the mean"
+"""What every summary of an unbounded score assumes of what did not occur."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SkewedBoard:
+    """What may be said of models by an unbounded score.
+
+    Parameters
+    ----------
+    shown
+        ``mean``, ``ratio`` or ``signs``: what is compared.
+    table
+        All pairs.
+    levels
+        What ranks the models: their means, geometric means or medians.
+    intervals
+        For each of these.
+    needed
+        (K4): the items from which the means of every pair can be relied on.
+    """
+
+    shown: Shown
+    table: PairTable
+    levels: Floats
+    intervals: Intervals
+    needed: float
+
+
+def skewed_board(scores: Floats, *, alpha: float = 0.05, unit: str = "items") -> SkewedBoard:
+    """Compare all pairs of columns of *scores* by the summary that the sample supports.
+
+    Fewer than 40 rows are folds, seeds or data sets: their means are compared by plain paired t.
+    From 40 on, means are compared where (K4) says that they are settled, by the hull of t and
+    Hall; else typical ratios, or signs.
+
+    Parameters
+    ----------
+    scores
+        Items (or cluster means) x models, unbounded.
+    alpha
+        One minus the level; pairs are adjusted by Holm.
+    unit
+        What a row is, for the assumption.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.lognormal(0, [1.5, 0.5], (40, 2))
+    >>> found = skewed_board(scores)
+    >>> found.shown, found.table.ratio.round(2).tolist()
+    ('ratio', [1.01])
+    """
+    x = np.asarray(scores, dtype=float)
+    if x.ndim != 2 or len(x) < 2:
+        raise InputError(f"scores must be at least two rows x models, got shape {x.shape}")
+    first, second = np.triu_indices(x.shape[1], 1)
+    needed = max(mean_rule(x[:, a], x[:, b]).needed for a, b in zip(first, second, strict=True))
+    settled = len(x) < FEWEST or len(x) >= needed
+    shown: Shown = "mean" if settled else "ratio" if x.min() > 0 else "signs"
+    if shown == "signs":
+        return _by_signs(x, first, second, alpha, needed)
+    y = x if shown == "mean" else np.log(x)
+    rare = RARE.format(max(2, ceil(len(x) / 3)), unit)
+    return _by_hull(x, y, first, second, alpha, needed, rare)
+
+
+def _by_hull(
+    x: Floats,
+    y: Floats,
+    first: npt.NDArray[np.intp],
+    second: npt.NDArray[np.intp],
+    alpha: float,
+    needed: float,
+    rare: str,
+) -> SkewedBoard:
+    """Compare by t, or by the hull of t and Hall, on the scores or on their logarithms."""
+    of_ratio = y is not x
+    gaps = (y[:, first] - y[:, second]).T
+    alone = _ends(gaps, alpha, rare)
+    joint = _ends(gaps, alpha / first.size, rare, level=1 - alpha)
+    own = hull_ends(gaps, alpha=alpha)
+    # All differences equal: nothing says how much they vary, so nothing is told apart.
+    found = own.student_p if len(x) < FEWEST else own.p_value
+    p_value = np.where(np.isnan(found), 1.0, found)
+    # Measured from the first item: 1e18 + 1, 1e18 + 2, … vary, though little beside their size.
+    base = y[0]
+    levels, score_ends = (
+        base + (y - base).mean(axis=0),
+        _shifted(_ends((y - base).T, alpha, rare), base),
+    )
+    unknown = np.full(first.size, np.nan)
+    free = np.full(first.size, inf)
+    no_mean = Intervals(-free, free, level=1 - alpha, guarantee="approximate", method="none")
+    table = PairTable(
+        first=first,
+        second=second,
+        difference=unknown if of_ratio else np.asarray(own.mean),
+        first_only=unknown,
+        second_only=unknown,
+        spread=np.asarray(gaps.std(axis=1, ddof=1)),
+        intervals=no_mean if of_ratio else alone,
+        simultaneous=no_mean if of_ratio else joint,
+        p_value=p_value,
+        adjusted_p=p_value if first.size == 1 else holm(p_value),
+        adjustment="none: one pair" if first.size == 1 else "Holm",
+        ratio=np.exp(own.mean) if of_ratio else None,
+        ratio_intervals=_exp(joint if first.size > 1 else alone) if of_ratio else None,
+        unsettled=_why(needed, len(x)) if of_ratio else "",
+    )
+    return SkewedBoard(
+        shown="ratio" if of_ratio else "mean",
+        table=table,
+        levels=np.exp(levels) if of_ratio else levels,
+        intervals=_exp(score_ends) if of_ratio else score_ends,
+        needed=needed,
+    )
+
+
+def _by_signs(
+    x: Floats,
+    first: npt.NDArray[np.intp],
+    second: npt.NDArray[np.intp],
+    alpha: float,
+    needed: float,
+) -> SkewedBoard:
+    """Compare by how often each model is larger, with the exact sign test."""
+    larger = (x[:, first] > x[:, second]).sum(axis=0).astype(float)
+    smaller = (x[:, first] < x[:, second]).sum(axis=0).astype(float)
+    p_value = np.array([sign_p_value(int(b), int(c)) for b, c in zip(larger, smaller, strict=True)])
+    free = np.full(first.size, inf)
+    none = Intervals(-free, free, level=1 - alpha, guarantee="approximate", method="none")
+    table = PairTable(
+        first=first,
+        second=second,
+        difference=np.full(first.size, np.nan),
+        first_only=larger,
+        second_only=smaller,
+        spread=np.full(first.size, np.nan),
+        intervals=none,
+        simultaneous=none,
+        p_value=p_value,
+        adjusted_p=p_value if first.size == 1 else holm(p_value),
+        adjustment="none: one pair" if first.size == 1 else "Holm",
+        unsettled=_why(needed, len(x)),
+    )
+    levels, ends = median_intervals(x, alpha=alpha)
+    return SkewedBoard(shown="signs", table=table, levels=levels, intervals=ends, needed=needed)
+
+
+def median_intervals(scores: Floats, *, alpha: float = 0.05) -> tuple[Floats, Intervals]:
+    """Return the median of each column with its exact interval between two order statistics.
+
+    Examples
+    --------
+    >>> levels, ends = median_intervals(np.arange(20.0)[:, None])
+    >>> levels.tolist(), ends.low.tolist(), ends.high.tolist()
+    ([9.5], [5.0], [14.0])
+    """
+    ordered = np.sort(scores, axis=0)
+    n = len(ordered)
+    ranks = np.arange(n // 2)
+    tail = np.asarray(binomial_up_to(ranks, np.full(ranks.size, n), 0.5))
+    # The lower end is the (d+1)-th smallest for the largest d with P(Bin(n, ½) ≤ d) ≤ α/2.
+    inside = np.flatnonzero(tail <= alpha / 2)
+    if inside.size:
+        cut = int(inside[-1])
+        low, high = ordered[cut], ordered[n - 1 - cut]
+    else:
+        low, high = np.full(ordered.shape[1], -inf), np.full(ordered.shape[1], inf)
+    ends = Intervals(low, high, level=1 - alpha, guarantee="exact", method="median")
+    return np.asarray(np.median(ordered, axis=0)), ends
+
+
+def _ends(rows: Floats, alpha: float, rare: str, *, level: float | None = None) -> Intervals:
+    found = hull_ends(rows, alpha=alpha)
+    few = rows.shape[-1] < FEWEST
+    low, high = found.student if few else (found.low, found.high)
+    low, high = np.where(np.isnan(low), -inf, low), np.where(np.isnan(high), inf, high)
+    return Intervals(
+        low,
+        high,
+        level=1 - alpha if level is None else level,
+        guarantee="under",
+        assumption=rare,
+        method="t" if few else "hull",
+    )
+
+
+def _shifted(found: Intervals, by: Floats) -> Intervals:
+    return replace(found, low=found.low + by, high=found.high + by)
+
+
+def _exp(found: Intervals) -> Intervals:
+    return Intervals(
+        np.exp(found.low),
+        np.exp(found.high),
+        level=found.level,
+        guarantee=found.guarantee,
+        assumption=found.assumption,
+        method="hull of logarithms",
+    )
+
+
+def _why(needed: float, n: int) -> str:
+    return f"the mean is not settled by {n:,} items: scores this skewed need about {ceil(needed):,}"

@@ -22,6 +22,7 @@ from tallystick.table import (
     by_slice,
     in_order,
 )
+from tallystick.table.weights import refuse_weight
 from tallystick.verbs.bound.label_models import (
     LabelModel,
     audit,
@@ -34,7 +35,6 @@ from tallystick.verbs.bound.labels import (
     auc_from_labels,
     from_labels,
     labelling,
-    with_draw,
     with_session,
     without_truth,
 )
@@ -51,10 +51,6 @@ from tallystick.verbs.bound.verdict import (
     warnings_of,
 )
 from tallystick.verbs.bound.votes import WeakVotes, at_thresholds, weak_summary
-
-_ROWS_COUNT = (
-    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-)
 
 
 def evaluate(source: Any, **options: Any) -> BoundResult:
@@ -101,6 +97,7 @@ def answer(data: Data, question: BoundQuestion) -> Result:
 
 def _answer(data: Data, question: BoundQuestion, classes: Sequence[Label] | None) -> BoundResult:
     roles = data.roles
+    refuse_weight(roles, "bound")
     if bool(roles.prediction) == (roles.score is not None):
         raise InputError(
             "name the column to judge: --prediction for labels, or --score for numbers in [0, 1]"
@@ -127,9 +124,7 @@ def _answer(data: Data, question: BoundQuestion, classes: Sequence[Label] | None
         result = _with_auc(result, data, question, known)
     else:
         result = replace(result, table=_attachable(votes, result, question, data))
-    if roles.weight is not None or tally.weighted:
-        return replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
-    return result if roles.truth is None else with_draw(result, votes)
+    return result
 
 
 def _told(
@@ -317,7 +312,8 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     if not roles.weak or not (roles.prediction or roles.score):
         return None
     judged = {"prediction": roles.prediction} if roles.prediction else {"score": roles.score}
-    return {**judged, "weak": roles.weak, "truth": roles.truth, "weight": roles.weight}
+    beside = {"count": roles.count, "weight": roles.weight}
+    return {**judged, "weak": roles.weak, "truth": roles.truth, **beside}
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -325,7 +321,7 @@ CAPABILITY: Capability[Any] = Capability(
     summary="Within what bounds is my classifier, given only weak labels?",
     question=BoundQuestion,
     answer=answer,
-    reads=("prediction", "score", "weak", "truth", "item", "weight", "by"),
+    reads=("prediction", "score", "weak", "truth", "item", "count", "weight", "by"),
     door=Door(want="weak"),
     applies=applies,
     demo=demo,

@@ -18,8 +18,7 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.papers.frechet_bounds import Summary
-from tallystick.results import Interval, Needed, Sentences, Unknown
-from tallystick.sampling.estimate import if_drawn, odd_draw
+from tallystick.results import Interval, Needed, Unknown
 from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes, pass_code
 from tallystick.sampling.label_shares import apart_of, planned_measure
 from tallystick.sampling.label_strata import LabelStrata, stratum_means
@@ -316,30 +315,6 @@ def auc_from_labels(
 
 
 # Labelled rows that were not drawn at random decide nothing.
-
-
-def with_draw(result: BoundResult, votes: WeakVotes) -> BoundResult:
-    """Return the result; labels that were not drawn at random decide nothing, and it says so."""
-    panel = votes.panel
-    found = odd_draw(
-        panel.codes,
-        panel.counts,
-        panel.known,
-        columns=panel.names,
-        labels=[str(label) for label in panel.labels],
-    )
-    if found is None:
-        return result
-    first = "The labels decide nothing, because they were not drawn at random."
-    return replace(
-        result,
-        verdict=f"{first} {if_drawn(result.verdict)}",
-        sentences=Sentences(answer=first, open=if_drawn(result.verdict)),
-        decision="undecided",
-        needed=Needed(None, "labels on rows drawn at random"),
-        warnings=(found.warning, *result.warnings),
-        pairs=tuple(replace(pair, better=None) for pair in result.pairs),
-    )
 
 
 # What to label in order to settle a claim on a classifier: all items, or those it calls positive.

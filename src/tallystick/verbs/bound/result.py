@@ -5,7 +5,7 @@ model is right.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from tallystick.results import (
@@ -143,7 +143,10 @@ class BoundResult(Result):
     classes: tuple[Label, ...]
     gold: tuple[GoldEstimate, ...] = ()
     population: str | None = None
-    pairs: tuple[ClassifierPair, ...] = ()
+    pairs: tuple[ClassifierPair, ...] = field(
+        default=(),
+        metadata={"doubted": lambda found: tuple(replace(one, better=None) for one in found.pairs)},
+    )
     bounds: tuple[Bound, ...] = ()
     label_models: tuple[LabelModelAudit, ...] = ()
     weak_labels: tuple[WeakLabel, ...] = ()

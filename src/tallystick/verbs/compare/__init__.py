@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from tallystick.verbs.compare.answer import CAPABILITY, evaluate
     from tallystick.verbs.compare.battles import BattlesResult
     from tallystick.verbs.compare.board import Board
-    from tallystick.verbs.compare.pairs import exact_score, mcnemar, tango
-    from tallystick.verbs.compare.partial import Disagreement, labels_needed, partial_interval
     from tallystick.verbs.compare.planning import PLAN, PlanResult, plan, plan_judges
     from tallystick.verbs.compare.question import CompareQuestion, Settings
     from tallystick.verbs.compare.ranking import leaderboard, rank
@@ -24,20 +22,14 @@ __all__ = [
     "Board",
     "CompareQuestion",
     "CompareResult",
-    "Disagreement",
     "PlanResult",
     "Sequential",
     "Settings",
     "evaluate",
-    "exact_score",
-    "labels_needed",
     "leaderboard",
-    "mcnemar",
-    "partial_interval",
     "plan",
     "plan_judges",
     "rank",
-    "tango",
 ]
 
 _HOME = {
@@ -46,21 +38,15 @@ _HOME = {
     "CAPABILITY": "answer",
     "CompareQuestion": "question",
     "CompareResult": "result",
-    "Disagreement": "partial",
     "PLAN": "planning",
     "PlanResult": "planning",
     "Sequential": "sequential",
     "Settings": "question",
     "evaluate": "answer",
-    "exact_score": "pairs",
-    "labels_needed": "partial",
     "leaderboard": "ranking",
-    "mcnemar": "pairs",
-    "partial_interval": "partial",
     "plan": "planning",
     "plan_judges": "planning",
     "rank": "ranking",
-    "tango": "pairs",
 }
 
 

@@ -42,14 +42,21 @@ from tallystick.table.capability import MOST_ROWS
 from tallystick.table.detect_names import are_places, lower_word, names_place, shared_lower_word
 from tallystick.table.formats import Loss
 from tallystick.table.frames import first_repeat_in, lazily, rows_fit
-from tallystick.verbs.compare.battles import answer_battles, is_battle_table, is_battles
+from tallystick.table.weights import refuse_weight
+from tallystick.verbs.compare.battles import (
+    answer_battles,
+    battle_columns,
+    is_battle_table,
+    is_battles,
+)
 from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.partial import no_shared_label, refuse_files_apart, who_costs_items
+from tallystick.verbs.compare.in_common import no_shared_label, refuse_files_apart, who_costs_items
 from tallystick.verbs.compare.question import CompareQuestion, Settings, demo, labelling
 from tallystick.verbs.compare.ranking import gate_estimate, leaderboard, rank
 from tallystick.verbs.compare.reading import (
     read_board,
     refuse_marks_as_answers,
+    refuse_odd_scores,
     refuse_results_table,
     refuse_two_scales,
 )
@@ -114,7 +121,7 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
     source
         A `Board`, or whatever `tallystick.table.door` takes.
     **options
-        Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *weight*, *by*), the fields of
+        Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *count*, *weight*, *by*), the fields of
         `CompareQuestion`, and the options of reading (*missing*, *coerce*, …). A mapping of names
         to files or frames is one run per name.
 
@@ -151,11 +158,6 @@ def _as_options(settings: Settings) -> dict[str, Any]:
 
 def answer(data: Data, question: CompareQuestion) -> Result:
     """Answer from data that was read."""
-    # A session for two models draws uniformly among their disagreements; any other session leaves
-    # blanks of which nothing is assumed.
-    two = len(data.roles.models) == 2
-    if data.session is not None and data.session.head.question == "compare" and two:
-        question = replace(question, blanks="random")
     if question.add and data.roles.by is not None:
         raise InputError(
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
@@ -168,6 +170,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     _, guessed = question.better(metric)
     question = replace(question, scored_as=metric)
     if is_battles(data):
+        refuse_weight(data.roles, "a table of battles")
         return replace(answer_battles(data, question), notes=_said(guessed))
     by_rows = _needs_rows(data, question)
     counted = None if by_rows else counted_moments(data, bounds=question.bounds)
@@ -184,6 +187,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     if data.roles.truth is None:
         _refuse_unnamed_places(board, question)
         if question.bounds is None and question.settings.better == "higher":
+            refuse_odd_scores(board)
             refuse_two_scales(board)
 
     # Gates are parsed before the work, so that a misspelt one costs nothing.
@@ -269,14 +273,13 @@ def _gates(
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which compare answers a table with these roles, None if it cannot."""
-    beside = {"cluster": roles.cluster, "weight": roles.weight}
+    beside = {"cluster": roles.cluster, "count": roles.count, "weight": roles.weight}
     if len(roles.models) > 1:
         return {"models": roles.models, **beside}
     answers = (*roles.judges, *roles.prediction)
     if roles.truth is None or len(answers) < 2:
         return None
-    # The same labels are taken as a random draw by judge, so both answers rest on one assumption.
-    return {"models": answers, "truth": roles.truth, "blanks": "random", **beside}
+    return {"models": answers, "truth": roles.truth, **beside}
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -284,8 +287,9 @@ CAPABILITY: Capability[Any] = Capability(
     summary="Which model is better, how sure is that, and what would settle the rest?",
     question=CompareQuestion,
     answer=answer,
-    reads=("models", "truth", "item", "cluster", "replicate", "weight", "by"),
+    reads=("models", "truth", "item", "cluster", "replicate", "count", "weight", "by"),
     door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
+    columns=battle_columns,
     applies=applies,
     demo=demo,
     labelling=labelling,
@@ -493,8 +497,8 @@ SUMS_ONLY = (
 def rank_summed(data: Data, *, settings: Settings, rng: Rng = 0) -> CompareResult | None:
     """Rank models from sums that the engine returns; None where rows are used.
 
-    Rows are used where they fit into memory, and needed for a truth, weights, replicates, repeated
-    items and new items of the same clusters.
+    Rows are used where they fit into memory, and needed for a truth, weights, replicates and
+    repeated items.
 
     Parameters
     ----------
@@ -504,9 +508,7 @@ def rank_summed(data: Data, *, settings: Settings, rng: Rng = 0) -> CompareResul
         As in `tallystick.verbs.compare.ranking.rank`.
     """
     roles = data.roles
-    if not data.in_engine or roles.truth or roles.weight or roles.replicate:
-        return None
-    if settings.population == "items" and roles.cluster is not None:
+    if not data.in_engine or roles.truth or roles.count or roles.weight or roles.replicate:
         return None
     if rows_fit(data.held, roles.columns()):
         return None

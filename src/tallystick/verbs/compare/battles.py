@@ -26,9 +26,9 @@ from tallystick.stats.battles import (
 )
 from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.maxt import holm
+from tallystick.stats.two_accuracies import exact_score, tango
 from tallystick.table import Data, Roles, Table, is_missing, is_no_answer
 from tallystick.table.detect_names import VOTER_NAMES, plain
-from tallystick.verbs.compare.pairs import exact_score, tango
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.result import NOT_TOLD
 
@@ -377,6 +377,16 @@ def is_battle_table(table: Table, given: Roles | None = None) -> bool:
     """
     del given  # battles are told by their columns alone
     return _columns(table) is not None
+
+
+def battle_columns(data: Data) -> dict[str, Any] | None:
+    """Return which column of a table of battles has which role; None for any other table."""
+    columns = _columns(data.held) if isinstance(data.held, Table) else None
+    if columns is None:
+        return None
+    own = {"pair": (columns.first, columns.second), "vote": columns.winner}
+    beside = {"item": columns.prompt, "annotator": columns.person}
+    return {**own, **{role: name for role, name in beside.items() if name is not None}}
 
 
 def read_battles(data: Data) -> BattleTable:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from tallystick.table import Label, Moments
 from tallystick.table.engine import how_items_differ
 
 Floats = npt.NDArray[np.float64]
+Drawn = Literal["random", "disagreements", "any"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,9 +36,12 @@ class Board:
         What each item belongs to (a document, a scenario); None without clusters.
     weights
         The weight of each item; None if all count alike.
-    answers
-        Codes of the answers, items x models, if scores came from answers and a truth; they say
-        where models disagree.
+    answers, gold
+        Codes of the answers, items x models, and of the true labels, below 0 where they are blank;
+        None unless some are.
+    drawn
+        How the true labels were chosen, if not all are there: at ``random`` among all items, at
+        random among the ``disagreements`` of two models, or nobody knows (``any``).
     truth
         The true label of each item, None where it is blank; by it two boards are seen to rest on
         the same labels.
@@ -71,6 +75,8 @@ class Board:
     clusters: tuple[Label, ...] | None = None
     weights: Floats | None = None
     answers: npt.NDArray[np.int32] | None = None
+    gold: npt.NDArray[np.int32] | None = None
+    drawn: Drawn = "random"
     truth: tuple[Label, ...] | None = None
     rows: npt.NDArray[np.int64] | None = None
     right: Floats | None = None

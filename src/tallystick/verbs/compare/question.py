@@ -17,15 +17,14 @@ from tallystick.sampling.label_best import contest_of
 from tallystick.sampling.label_differences import disagreement_strata
 from tallystick.sampling.label_strata import LabelStrata, uniform_spread
 from tallystick.sampling.label_task import LabelTask, Measure, votes_task_strata
-from tallystick.stats.clusters import ClusterWeight
+from tallystick.stats.adverse_binary import Population
 from tallystick.stats.exact_tails import open_unit, whole
+from tallystick.stats.pairs import Bounds
 from tallystick.stats.replicates import PassKind
 from tallystick.table import Data, Demo, Question, option
 from tallystick.table.detect_names import lower_word
 from tallystick.table.frames import draw_answers, draw_truth
 from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.pairs import Bounds
-from tallystick.verbs.compare.partial import Blanks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,31 +43,20 @@ class CompareQuestion(Question):
     )
     population: str | None = option(
         None,
-        "What the answer is about: new clusters (the default with --cluster), or new items of"
-        " these clusters.",
-        choices=("items", "clusters"),
-    )
-    cluster_weight: str = option(
-        "equal",
-        "With new clusters: count every cluster once (equal), or every item once (items).",
-        choices=("equal", "items"),
+        "The answer is for these items, or for new ones like them (default: these while true labels"
+        " are missing, new otherwise; new clusters with --cluster).",
+        choices=("these", "new"),
     )
     bounds: tuple[float, float] | None = option(
         None, "Lowest and highest possible score (not needed for scores of 0 and 1)."
     )
-    blanks: str = option(
-        "any",
-        "Items without a true label: assume nothing about them (any), or that they were left out"
-        " at random (random).",
-        choices=("any", "random"),
+    certified: bool = option(
+        False, "Use exact tests and intervals for scores of 0 and 1, which are somewhat wider."
     )
     power: float = option(
         0.8, "Power of the detectable difference.", within=(0.0, 1.0), hidden=True
     )
     draws: int = option(10_000, "Normal draws of max-T.", low=1, hidden=True)
-    mid_p: bool = option(
-        False, "Whether McNemar's test counts the observed outcome by half.", hidden=True
-    )
     add: tuple[str, ...] = option(
         (), "Another file with models on the same items (needs --item); repeat for more."
     )
@@ -116,28 +104,28 @@ class CompareQuestion(Question):
         )
 
     @property
+    def labels_speak_for(self) -> str:
+        """A difference needs labels where models disagree, and no others."""
+        return "disagreements"
+
+    @property
     def settings(self) -> Settings:
         """The settings of the mathematics."""
         passes, _ = split_metric(self.metric)
         return Settings(
             bounds=self.bounds,
             population=self.population,  # type: ignore[arg-type]  # one of the choices
-            cluster_weight=self.cluster_weight,  # type: ignore[arg-type]  # one of the choices
-            blanks=self.blanks,  # type: ignore[arg-type]  # one of the choices
+            certified=self.certified,
             better=self.better(self.scored_as)[0],
             metric=self.scored_as,
             passes=passes,
             alpha=self.alpha,
             power=self.power,
             draws=self.draws,
-            mid_p=self.mid_p,
         )
 
 
 # What a comparison is asked for: level, bounds, population, direction.
-
-
-Population = Literal["items", "clusters"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,13 +138,10 @@ class Settings:
         Between what every score must lie. None: 0/1 scores are recognised, others are taken as
         unbounded.
     population
-        ``items``: new items (of these clusters, if there are any). ``clusters``: new clusters.
-        None: new clusters if there are clusters, else new items.
-    cluster_weight
-        New clusters: whether every cluster counts once (``equal``) or every item does (``items``).
-    blanks
-        What is assumed of items without a true label: nothing (``any``), or that they were left out
-        at ``random``.
+        ``these`` items, or ``new`` ones like them (new clusters, if there are any). None: these
+        while true labels are missing, else new.
+    certified
+        Whether tests and intervals of 0/1 scores must be exact.
     better
         Whether a ``higher`` or a ``lower`` score is better.
     metric
@@ -168,29 +153,23 @@ class Settings:
         difference.
     draws
         Normal draws of max-T.
-    mid_p
-        Whether McNemar's test counts the observed outcome by half (then it is no longer exact).
     """
 
     bounds: Bounds | None = None
     population: Population | None = None
-    cluster_weight: ClusterWeight = "equal"
-    blanks: Blanks = "any"
+    certified: bool = False
     better: Better = "higher"
     metric: str | None = None
     passes: PassMetric | None = field(default=None)
     alpha: float = 0.05
     power: float = 0.8
     draws: int = 10_000
-    mid_p: bool = False
 
     def __post_init__(self) -> None:
         open_unit(alpha=self.alpha, power=self.power)
         whole(1, draws=self.draws)
         for name, value, kind in (
             ("population", self.population, Population),
-            ("cluster_weight", self.cluster_weight, ClusterWeight),
-            ("blanks", self.blanks, Blanks),
             ("better", self.better, Better),
         ):
             words = get_args(kind)

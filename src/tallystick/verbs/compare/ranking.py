@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,32 +15,29 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import GateEstimate, Interval, Unknown
 from tallystick.results.numbers import count
 from tallystick.stats.anytime import betting
+from tallystick.stats.cluster_pairs import (
+    cluster_intervals,
+    pairs_of_new_clusters,
+    sign_flip_table,
+)
 from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
-from tallystick.stats.power import detectable_difference, range_critical
-from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.clusters import (
-    ClusterSample,
-    cluster_errors,
-    cluster_score_intervals,
-    pairs_of_new_clusters,
-    pairs_of_same_clusters,
-    sign_flip_table,
-    with_floor,
-)
-from tallystick.verbs.compare.pairs import (
+from tallystick.stats.pairs import (
     FREE,
     Bounds,
     PairTable,
-    across_zero,
+    accuracy_intervals,
     affordable_draws,
-    exact_score,
     is_binary,
     is_flat,
-    mcnemar,
+    known_pairs,
     pairs_of_items,
 )
-from tallystick.verbs.compare.partial import pairs_with_blanks
+from tallystick.stats.power import detectable_difference, range_critical
+from tallystick.stats.signs import sign_p_value
+from tallystick.stats.skewed import FEWEST, RARE, skewed_board
+from tallystick.verbs.compare.board import Board
+from tallystick.verbs.compare.labels import rank_by_labels
 from tallystick.verbs.compare.question import (
     Settings,
     check_bounds,
@@ -47,24 +45,25 @@ from tallystick.verbs.compare.question import (
     score_range,
     unit_of,
 )
+from tallystick.verbs.compare.replicates import pass_board, with_replicates
 from tallystick.verbs.compare.result import (
+    MOST_DRAWN,
     ClusterRow,
     CompareResult,
     ModelRow,
     PairRow,
     SampleSize,
-    guarantees,
+    pair_interval,
 )
-from tallystick.verbs.compare.skewed import RARE, pass_board, skewed_board, with_replicates
 from tallystick.verbs.compare.verdict import (
     INDEPENDENT,
     SHARES,
     Findings,
     assemble,
     cluster_assumptions,
+    few_and_skewed,
     finish,
     flat_models,
-    no_true_label,
     on_answered,
     shown_levels,
     spoken,
@@ -75,6 +74,11 @@ if TYPE_CHECKING:
     from tallystick.table import Moments
 
 Floats = npt.NDArray[np.float64]
+
+MOST_ROWS = 2_000
+"""Rows from which on a pseudo-item changes nothing."""
+MEASURED = "differences by paired t: at least half of the rows differ, so none is rare and far away"
+PSEUDO = "differences by paired t with one pseudo-item, half at each end of the range"
 
 
 def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> CompareResult:
@@ -96,10 +100,8 @@ def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> Com
     ('new',)
     """
     chosen = settings or Settings()
-    if chosen.population == "clusters" and board.clusters is None:
-        raise InputError("population 'clusters' needs clusters: name the column (--cluster)")
-    if board.answers is not None:
-        return _with_blanks(board, chosen)
+    if board.gold is not None:
+        return rank_by_labels(board, chosen, rng)
     if chosen.passes is not None:
         board = pass_board(board, chosen.passes)
         chosen = replace(chosen, bounds=(0.0, 1.0))
@@ -108,15 +110,52 @@ def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> Com
     bounds = score_range(board.scores, chosen, binary=binary)
     taken = bounds is not None and chosen.bounds is None and not binary
 
-    if board.clusters is not None or board.weights is not None:
+    if chosen.population == "these":
+        result = _these(board, chosen, unit_of(bounds))
+    elif board.clusters is not None or board.weights is not None:
         result = rank_clustered(board, chosen, bounds, rng)
     elif bounds is None:
         result = _unbounded(board, chosen)
     else:
-        result = leaderboard(board.moments(), settings=replace(chosen, bounds=bounds), rng=rng)
+        within = replace(chosen, bounds=bounds)
+        result = _independent(board.moments(), within, rng, measured=are_measured(board.scores))
     if taken:
         result = replace(result, assumptions=(*result.assumptions, SHARES))
-    return finish(with_replicates(result, board, chosen), board)
+    return finish(with_replicates(_with_signs(result, board, chosen), board, chosen), board)
+
+
+def are_measured(scores: Floats) -> bool:
+    """Say whether scores are measurements that hardly ever tie, such as accuracies on folds.
+
+    Plain t needs no pseudo-item then: what could be rare and far away would have been seen as a
+    spread.
+
+    >>> are_measured(np.array([[0.81, 0.8], [0.79, 0.78], [0.83, 0.8], [0.8, 0.8]] * 2))
+    True
+    >>> are_measured(np.array([[1.0, 1.0], [0.5, 0.5], [1.0, 0.0], [0.0, 0.0]] * 2))
+    False
+    """
+    # From so many rows or models on a pseudo-item hardly counts, or takes long to look for.
+    if len(scores) > MOST_ROWS or scores.shape[1] > MOST_DRAWN or len(scores) < 3:
+        return False
+    columns = [scores[:, j] for j in range(scores.shape[1])]
+    return max(float((a == b).mean()) for a, b in combinations(columns, 2)) <= 0.5
+
+
+def _with_signs(result: CompareResult, board: Board, settings: Settings) -> CompareResult:
+    """Put the exact sign test beside the mean of few rows: folds, seeds or data sets."""
+    plain = board.clusters is None and board.weights is None and board.runs is None
+    binary = bool(np.isin(board.scores, (0.0, 1.0)).all())
+    if binary or not plain or board.n >= FEWEST or settings.population == "these":
+        return result
+    pairs = []
+    for row in result.pairs:
+        gap = settings.sign * (
+            board.scores[:, board.place(row.a)] - board.scores[:, board.place(row.b)]
+        )
+        for_a, for_b = int((gap > 0).sum()), int((gap < 0).sum())
+        pairs.append(replace(row, signs=(for_a, for_b, sign_p_value(for_a, for_b))))
+    return spoken(replace(result, pairs=tuple(pairs)))
 
 
 def leaderboard(
@@ -139,26 +178,62 @@ def leaderboard(
     chosen = settings or Settings()
     names, n = moments.names, int(moments.n)
     check_size(names, n)
-    if chosen.population == "clusters" and not moments.groups:
-        raise InputError("population 'clusters' needs clusters: name the column (--cluster)")
-    if moments.groups and chosen.population != "items":
-        binary = is_binary(moments)
-        return rank_new_clusters(
-            names,
-            cluster_sample(moments),
-            n=n,
-            bounds=chosen.bounds or ((0.0, 1.0) if binary else None),
-            settings=chosen,
-            rng=rng,
-        )
+    binary = is_binary(moments)
+    bounds = chosen.bounds or ((0.0, 1.0) if binary else None)
+    if chosen.population == "these":
+        return _of_known(names, moments.means, n, chosen, unit_of(bounds))
+    if moments.groups:
+        sample = cluster_sample(moments)
+        return rank_new_clusters(names, sample, n=n, bounds=bounds, settings=chosen, rng=rng)
     if moments.weighted:
         raise InputError("weighted items are compared from the board itself: use compare.evaluate")
     return _independent(moments, chosen, rng)
 
 
-def _independent(moments: Moments, chosen: Settings, rng: Rng) -> CompareResult:
+def _these(board: Board, settings: Settings, unit: Literal["share", "number"]) -> CompareResult:
+    """Rank models on these very items, of which everything is known."""
+    check_size(board.names, board.n)
+    if board.runs is not None and board.runs.max() > 1:
+        raise InputError(
+            "items were run several times, and new runs of these items would differ: leave out"
+            " --population these; the interval for new runs of these items is given beside"
+        )
+    means = np.average(board.scores, axis=0, weights=board.weights)
+    return _of_known(board.names, means, board.n, settings, unit)
+
+
+def _of_known(
+    names: tuple[str, ...],
+    means: Floats,
+    n: int,
+    settings: Settings,
+    unit: Literal["share", "number"],
+) -> CompareResult:
+    exact = Intervals(means, means, level=1 - settings.alpha, guarantee="exact", method="logic")
+    return assemble(
+        Findings(
+            names=names,
+            table=known_pairs(means, n, alpha=settings.alpha),
+            scores=exact,
+            means=means,
+            n=n,
+            settings=settings,
+            population="these",
+            detectable=Unknown("every score is known: there is nothing to detect"),
+            assumptions=[],
+            warnings=[],
+            seed=None,
+            unit=unit,
+        )
+    )
+
+
+def _independent(
+    moments: Moments, chosen: Settings, rng: Rng, *, measured: bool = False
+) -> CompareResult:
     """Rank models on independent items: max-T over all pairs."""
     names, n = moments.names, int(moments.n)
+    check_size(names, n)
     draws = affordable_draws(len(names), chosen.draws)
     table = pairs_of_items(
         moments,
@@ -166,25 +241,29 @@ def _independent(moments: Moments, chosen: Settings, rng: Rng) -> CompareResult:
         alpha=chosen.alpha,
         rng=as_rng(rng),
         draws=draws,
-        mid_p=chosen.mid_p,
+        certified=chosen.certified,
+        measured=measured,
     )
     binary = is_binary(moments)
     means = moments.means
     variance = np.diag(moments.centred) / max(n - 1, 1)
     flat = is_flat(variance, 0.0, np.diag(moments.products) / n)
-    scores = _score_intervals(moments.sums, means, variance, n, binary, flat, chosen)
     free = not binary and chosen.bounds is None
+    if binary:
+        scores = accuracy_intervals(moments.sums, n, alpha=chosen.alpha, certified=chosen.certified)
+    else:
+        scores = _mean_intervals(means, variance, n, flat, chosen, measured=measured or free)
     assumptions = [INDEPENDENT, *([FREE] if free else [])]
-    costs = guarantees(moments, table, bounds=chosen.bounds, alpha=chosen.alpha)
+    if not binary and not free:
+        assumptions.append(MEASURED if measured else PSEUDO)
     if len(names) > 2:
         times = "" if draws == chosen.draws else f" ({draws:,} for so many pairs)"
-        fewer = ", ".join(f"{row.name} tells {row.pairs:,} pairs apart" for row in costs[:-1])
         assumptions.append(
             f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many"
-            f" items; with less assumed, {fewer}"
+            " items"
         )
     unit = "share" if binary else unit_of(chosen.bounds)
-    found = assemble(
+    return assemble(
         Findings(
             names=names,
             table=table,
@@ -192,7 +271,7 @@ def _independent(moments: Moments, chosen: Settings, rng: Rng) -> CompareResult:
             means=means,
             n=n,
             settings=chosen,
-            population="new items",
+            population="new",
             detectable=detectable_by_items(table, n, len(names), binary, chosen),
             assumptions=assumptions,
             warnings=flat_models(names, flat, binary),
@@ -200,7 +279,6 @@ def _independent(moments: Moments, chosen: Settings, rng: Rng) -> CompareResult:
             unit=unit,
         )
     )
-    return replace(found, guarantees=costs)
 
 
 def _unbounded(board: Board, chosen: Settings) -> CompareResult:
@@ -226,14 +304,18 @@ def _unbounded(board: Board, chosen: Settings) -> CompareResult:
             means=found.levels,
             n=board.n,
             settings=chosen,
-            population="new items",
+            population="new",
             detectable=detectable,
             assumptions=[
                 INDEPENDENT,
-                *([] if found.shown == "signs" else [rare]),
+                *([] if found.shown == "signs" or board.n < FEWEST else [rare]),
                 *shown_levels(found.shown),
             ],
-            warnings=flat_models(board.names, flat, False) + undeclared_bounds(board.scores),
+            warnings=[
+                *flat_models(board.names, flat, False),
+                *undeclared_bounds(board.scores),
+                *few_and_skewed(board.n, found.needed, "rows"),
+            ],
             seed=None,
             unit="number",
             estimand=found.shown,
@@ -241,65 +323,30 @@ def _unbounded(board: Board, chosen: Settings) -> CompareResult:
     )
 
 
-def _with_blanks(board: Board, settings: Settings) -> CompareResult:
-    check_size(board.names, board.n)
-    if board.clusters is not None or board.weights is not None:
-        raise InputError(
-            "clusters and weights need every true label: fill in the blanks, or compare without"
-            " them"
-        )
-    table = pairs_with_blanks(board, alpha=settings.alpha, blanks=settings.blanks)
-    known = board.known
-    right, blank = board.scores[known].sum(axis=0), int((~known).sum())
-    low = clopper_pearson(right, board.n, alpha=settings.alpha).low
-    high = clopper_pearson(right + blank, board.n, alpha=settings.alpha).high
-    scores = Intervals(
-        low, high, level=1 - settings.alpha, guarantee="exact", method="clopper-pearson with blanks"
-    )
-    blanks = (
-        "nothing on the blank labels"
-        if settings.blanks == "any"
-        else "blanks were left out at random"
-    )
-    result = assemble(
-        Findings(
-            names=board.names,
-            table=table,
-            scores=scores,
-            means=right / board.n,
-            n=board.n,
-            settings=settings,
-            population="new items",
-            detectable=Unknown("labels are missing: see needed"),
-            assumptions=[INDEPENDENT, blanks],
-            warnings=[f"{blank} of {board.n} items have no true label"],
-            seed=None,
-            hidden=no_true_label(blank, board.n),
-            board=board,
-        )
-    )
-    return finish(result, board)
-
-
-def _score_intervals(
-    sums: Floats,
+def _mean_intervals(
     means: Floats,
     variance: Floats,
     n: int,
-    binary: bool,
     flat: npt.NDArray[np.bool_],
     settings: Settings,
+    *,
+    measured: bool,
 ) -> Intervals:
-    if binary:
-        return clopper_pearson(sums, n, alpha=settings.alpha)
-    if settings.bounds is not None:
+    """Bound means of scores: Student's t, with a pseudo-item unless they are measured."""
+    if not measured and settings.bounds is not None:
         return pseudo_t(means, variance, n, alpha=settings.alpha, bounds=settings.bounds)
     half = float(stdtrit(n - 1, 1 - settings.alpha / 2)) * np.where(
         flat, np.inf, np.sqrt(variance / n)
     )
-    ends = means - half, means + half
+    low, high = settings.bounds or (-np.inf, np.inf)
+    free = settings.bounds is None
     return Intervals(
-        *ends, level=1 - settings.alpha, guarantee="under", assumption=FREE, method="t"
+        np.clip(means - half, low, high),
+        np.clip(means + half, low, high),
+        level=1 - settings.alpha,
+        guarantee="under" if free else "approximate",
+        assumption=FREE if free else None,
+        method="t",
     )
 
 
@@ -308,6 +355,27 @@ def _score_intervals(
 
 FEW_WEIGHTED = 30
 """Degrees of freedom of weighted items below which the reader is warned."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClusterSample:
+    """The clusters that were seen: their names, items (or their weight), and sums of scores,
+    clusters x models.
+    """
+
+    names: tuple[str, ...]
+    counts: Floats
+    sums: Floats
+
+    @property
+    def means(self) -> Floats:
+        """Mean score in each cluster, clusters x models."""
+        return np.asarray(self.sums / self.counts[:, None])
+
+    @property
+    def item_means(self) -> Floats:
+        """Mean score over all items, however they are spread over the clusters."""
+        return np.asarray(self.sums.sum(axis=0) / self.counts.sum())
 
 
 def cluster_sample(moments: Moments) -> ClusterSample:
@@ -322,16 +390,10 @@ def cluster_sample(moments: Moments) -> ClusterSample:
 def rank_clustered(
     board: Board, settings: Settings, bounds: Bounds | None, rng: Rng
 ) -> CompareResult:
-    """Rank the models of a board with clusters or weights, for the population that was asked."""
+    """Rank the models of a board with clusters or weights."""
     check_size(board.names, board.n)
     if board.clusters is None:
         return _weighted_items(board, settings, bounds)
-    if settings.population == "items":
-        if board.weights is not None:
-            raise InputError(
-                "weights with clusters answer for new clusters only: leave out --population items"
-            )
-        return _same_clusters(board, settings, bounds)
     sample = cluster_sample(board.moments())
     return rank_new_clusters(
         board.names, sample, n=board.n, bounds=bounds, settings=settings, rng=rng
@@ -347,34 +409,37 @@ def rank_new_clusters(
     settings: Settings,
     rng: Rng,
 ) -> CompareResult:
-    """Rank models on new clusters; too few of them show nothing."""
+    """Rank models on new clusters, each of which counts once; too few of them show nothing."""
     clusters = len(sample.counts)
     if clusters < fewest_clusters(settings.alpha):
         return _too_few(names, sample, n=n, bounds=bounds, settings=settings)
-    equal = settings.cluster_weight == "equal"
     if bounds is None:
         return _unbounded_clusters(names, sample, n=n, settings=settings)
-    table = sign_flip_table(sample, bounds=bounds, settings=settings, rng=rng)
+    means, alpha = sample.means, settings.alpha
+    table = sign_flip_table(means, bounds=bounds, alpha=alpha, rng=rng)
+    scores, ends, _ = cluster_intervals(
+        np.ones(clusters), means, bounds=bounds, alpha=alpha, method="t over clusters"
+    )
     return assemble(
         Findings(
             names=names,
             table=table,
-            scores=cluster_score_intervals(sample, bounds=bounds, settings=settings),
-            means=sample.values(settings).scores,
+            scores=ends,
+            means=scores,
             n=n,
             settings=settings,
-            population="new clusters",
+            population="new",
             detectable=detectable_by_errors(table, settings, len(names)),
-            assumptions=cluster_assumptions(clusters, settings, bounded=True),
+            assumptions=cluster_assumptions(clusters, bounded=True),
             warnings=[],
             seed=seed_of(rng),
             sample=SampleSize(
                 clusters, "clusters", of_means=True, share=unit_of(bounds) == "share"
             ),
             unit=unit_of(bounds),
-            estimand="cluster mean" if equal else "mean",
+            estimand="cluster mean",
             clusters=clusters,
-            item_means=sample.item_means if equal else None,
+            item_means=sample.item_means,
         )
     )
 
@@ -383,11 +448,6 @@ def _unbounded_clusters(
     names: tuple[str, ...], sample: ClusterSample, *, n: int, settings: Settings
 ) -> CompareResult:
     """Compare cluster means of an unbounded score: clusters are then the sample of (K4)."""
-    if settings.cluster_weight != "equal":
-        raise InputError(
-            "unbounded scores are compared by cluster means: leave out --cluster-weight items, or"
-            " declare the range of scores (--bounds LO,HI)"
-        )
     clusters = len(sample.counts)
     found = skewed_board(sample.means, alpha=settings.alpha, unit="clusters")
     detectable: float | Unknown = (
@@ -404,10 +464,10 @@ def _unbounded_clusters(
             means=found.levels,
             n=n,
             settings=settings,
-            population="new clusters",
+            population="new",
             detectable=detectable,
-            assumptions=[*cluster_assumptions(clusters, settings, bounded=False), rare],
-            warnings=[],
+            assumptions=[*cluster_assumptions(clusters, bounded=False), rare],
+            warnings=few_and_skewed(clusters, found.needed, "clusters"),
             seed=None,
             sample=SampleSize(clusters, "clusters", share=False),
             unit="number",
@@ -427,19 +487,18 @@ def _too_few(
     settings: Settings,
 ) -> CompareResult:
     """Say that so few clusters show nothing about new ones, and list what they show of these."""
-    held = sample.values(settings)
+    held = sample.means.mean(axis=0)
     least = fewest_clusters(settings.alpha)
     why = Unknown(f"{len(sample.counts)} clusters are too few: at least {least} are needed")
-    order = np.argsort(-settings.sign * held.scores, kind="stable")
+    order = np.argsort(-settings.sign * held, kind="stable")
     models = tuple(
-        ModelRow(names[j], float(held.scores[j]), why, why, float(sample.item_means[j]))
-        for j in order
+        ModelRow(names[j], float(held[j]), why, why, float(sample.item_means[j])) for j in order
     )
     pairs = tuple(
         PairRow(
             names[a],
             names[b],
-            float(held.scores[a] - held.scores[b]),
+            float(held[a] - held[b]),
             why,
             why,
             why,
@@ -459,50 +518,25 @@ def _too_few(
         verdict="pending",
         decision="unknowable",
         n_items=n,
-        assumptions=tuple(cluster_assumptions(len(rows), settings, bounded=False)),
+        assumptions=tuple(cluster_assumptions(len(rows), bounded=False)),
         models=models,
         pairs=pairs,
         contenders=tuple(names[j] for j in order),
         tiers=(tuple(names[j] for j in order),),
         detectable_difference=why,
         separable=why,
-        guarantees=(),
-        population="new clusters",
+        population="new",
+        sample="clusters",
         adjustment="none",
         alpha=settings.alpha,
         metric=settings.metric,
         better=settings.better,
-        estimand="cluster mean" if settings.cluster_weight == "equal" else "mean",
+        estimand="cluster mean",
         unit=unit_of(bounds),
         clusters=len(rows),
         per_cluster=rows,
     )
     return spoken(result)
-
-
-def _same_clusters(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:
-    """Rank models on new items of these clusters."""
-    table = pairs_of_same_clusters(board, bounds=bounds, alpha=settings.alpha)
-    return assemble(
-        Findings(
-            names=board.names,
-            table=table,
-            scores=_same_cluster_scores(board, bounds, settings.alpha),
-            means=board.scores.mean(axis=0),
-            n=board.n,
-            settings=settings,
-            population="new items of these clusters",
-            detectable=detectable_by_errors(table, settings, len(board.names)),
-            assumptions=[
-                "items are independent draws within each cluster; the clusters and their shares"
-                " stay the same"
-            ],
-            warnings=[],
-            seed=None,
-            sample=SampleSize(board.n, "items", of_means=True, share=unit_of(bounds) == "share"),
-            unit=unit_of(bounds),
-        )
-    )
 
 
 def _weighted_items(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:
@@ -511,10 +545,7 @@ def _weighted_items(board: Board, settings: Settings, bounds: Bounds | None) -> 
     used = board.weights > 0
     counts, sums = board.weights[used], (board.weights[:, None] * board.scores)[used]
     table = pairs_of_new_clusters(counts, sums, bounds=bounds, alpha=settings.alpha)
-    means, errors, freedom = cluster_errors(counts, sums)
-    errors = with_floor(errors, counts, sums, bounds)
-    half = float(stdtrit(freedom, 1 - settings.alpha / 2)) * errors
-    low, high = bounds or (-np.inf, np.inf)
+    means, ends, freedom = cluster_intervals(counts, sums, bounds=bounds, alpha=settings.alpha)
     warnings = []
     if freedom < FEW_WEIGHTED:
         warnings.append(
@@ -526,17 +557,11 @@ def _weighted_items(board: Board, settings: Settings, bounds: Bounds | None) -> 
         Findings(
             names=board.names,
             table=table,
-            scores=Intervals(
-                np.clip(means - half, low, high),
-                np.clip(means + half, low, high),
-                level=1 - settings.alpha,
-                guarantee="approximate",
-                method="cr2",
-            ),
+            scores=ends,
             means=means,
             n=board.n,
             settings=settings,
-            population="new weighted items",
+            population="new",
             detectable=detectable_by_errors(table, settings, len(board.names)),
             assumptions=[
                 "weighted items are independent draws from the population that the answer is about"
@@ -549,23 +574,6 @@ def _weighted_items(board: Board, settings: Settings, bounds: Bounds | None) -> 
             unit=unit_of(bounds),
         )
     )
-
-
-def _same_cluster_scores(board: Board, bounds: Bounds | None, alpha: float) -> Intervals:
-    """Score each model against one that always scores 0: the pair's interval is that of the
-    mean.
-    """
-    zero = Board(
-        names=(*board.names, "\0"),
-        scores=np.hstack([board.scores, np.zeros((board.n, 1))]),
-        clusters=board.clusters,
-    )
-    table = pairs_of_same_clusters(zero, bounds=bounds, alpha=alpha)
-    against = table.second == len(board.names)
-    low, high = table.intervals.low[against], table.intervals.high[against]
-    if bounds is not None:
-        low, high = np.clip(low, *bounds), np.clip(high, *bounds)
-    return Intervals(low, high, level=1 - alpha, guarantee="approximate", method="stratified")
 
 
 # What this benchmark can show: the smallest difference between two of its models that it would
@@ -626,11 +634,9 @@ def gate_estimate(
 ) -> GateEstimate:
     """Return ``left - right``, or the score of *left*, bounded as surely as the scores allow.
 
-    Right/wrong scores on independent items: exact (:func:`exact_score`, Clopper-Pearson), and the
-    interval contains 0 wherever McNemar's exact test does not separate the two. Scores in bounds:
-    betting, exact, in an order drawn with *rng*. Clusters, weights, blanks and unbounded scores:
-    the interval that :func:`rank` gives for the two; unknown where too few clusters or too skewed
-    scores allow none.
+    The interval is the one that :func:`rank` gives for the two, so that a gate and a verdict never
+    contradict each other; scores in declared bounds are bounded by betting, exactly, in an order
+    drawn with *rng*. Unknown where too few clusters or too skewed scores allow none.
 
     Where scores are too skewed for their mean to be settled, ``new <= old`` is checked by what the
     verdict compares: the typical ratio with 1, or on how many of the differing items *left* is
@@ -742,22 +748,24 @@ def _measured(
 def _plain(
     board: Board, x: npt.NDArray[np.float64], chosen: Settings, rng: Rng
 ) -> tuple[float, Interval] | None:
-    """Return an exact answer for independent items; None where there is none."""
-    if board.clusters is not None or board.weights is not None or board.answers is not None:
+    """Return the answer for independent items of which one or two columns matter; None where there
+    is none.
+    """
+    apart = board.clusters is not None or board.weights is not None or board.gold is not None
+    if apart or chosen.population == "these":
         return None
     alone = x.shape[1] == 1
-    binary = bool(np.isin(x, (0.0, 1.0)).all())
     values = x[:, 0] if alone else x[:, 0] - x[:, 1]
     estimate = float(values.mean())
 
-    if binary and alone:
-        return estimate, clopper_pearson(int(x.sum()), board.n, alpha=chosen.alpha)
-    if binary:
+    if np.isin(x, (0.0, 1.0)).all():
+        if alone:
+            right, sure = [int(x.sum())], chosen.certified
+            return estimate, accuracy_intervals(right, board.n, alpha=chosen.alpha, certified=sure)[
+                0
+            ]
         wins, losses = int((values > 0).sum()), int((values < 0).sum())
-        interval = exact_score(wins, losses, board.n, alpha=chosen.alpha)
-        # The interval and the test must agree on whether the two are separated.
-        separated = mcnemar(wins, losses, mid_p=chosen.mid_p) <= chosen.alpha
-        return estimate, interval if separated else across_zero(interval)
+        return estimate, pair_interval(wins, losses, board.n, chosen)
     if chosen.bounds is not None:
         low, high = chosen.bounds
         bounds = (low, high) if alone else (low - high, high - low)

@@ -1,6 +1,4 @@
-"""What ``compare`` answers: models with their ranks, pairs with their doubts, and what each
-guarantee costs.
-"""
+"""What ``compare`` answers: models with their ranks, and pairs with their doubts."""
 
 from __future__ import annotations
 
@@ -14,7 +12,6 @@ import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
 from tallystick.errors import InputError
-from tallystick.papers.detecting_differences import union_radius
 from tallystick.results import (
     Figure,
     Interval,
@@ -26,28 +23,14 @@ from tallystick.results import (
     Unknown,
 )
 from tallystick.results.numbers import number, points
+from tallystick.stats.adverse_binary import Population
 from tallystick.stats.exact_tails import smallest
-from tallystick.stats.maxt import holm
+from tallystick.stats.pairs import PairTable, bounded_p_value, t_p_value
 from tallystick.stats.power import exact_paired_items, leaderboard_items, range_critical
-from tallystick.verbs.compare.pairs import (
-    Bounds,
-    PairTable,
-    across_zero,
-    bounded_p_value,
-    exact_score,
-    is_binary,
-)
-from tallystick.verbs.compare.partial import (
-    Disagreement,
-    disagreements,
-    labels_needed,
-    partial_interval,
-)
+from tallystick.stats.two_accuracies import across_zero, exact_score, paired_test, tango
 from tallystick.verbs.compare.question import Better
 
 if TYPE_CHECKING:
-    from tallystick.table import Moments
-    from tallystick.verbs.compare.board import Board
     from tallystick.verbs.compare.question import Settings
 
 Estimand: TypeAlias = Literal["mean", "cluster mean", "ratio", "signs", "pass@k", "pass^k"]
@@ -87,7 +70,8 @@ class PairRow:
     negative where a lower score is better. *a_only* and *b_only* are items on which only one of
     them is right, or, for unbounded scores compared by signs, on which it is better. *holds_below*
     is for new clusters: the verdict holds unless one more cluster favours *b* by this much or more.
-    *ratio* is the typical ratio a/b, where that is compared.
+    *ratio* is the typical ratio a/b, where that is compared. *signs*, for few rows: on how many *a*
+    is better, on how many *b*, and the exact sign test of that.
     """
 
     a: str
@@ -103,6 +87,7 @@ class PairRow:
     holds_below: float | None = None
     ratio: float | None = None
     ratio_interval: Interval | None = None
+    signs: tuple[int, int, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +122,6 @@ class Replicates:
     between: float | Unknown
     floor: float | Unknown
     runs_per_item: float | Unknown
-
-
-@dataclass(frozen=True, slots=True)
-class GuaranteeRow:
-    """What one guarantee costs: how many pairs, and how many neighbours on the board, it tells
-    apart.
-    """
-
-    name: str
-    guarantee: str
-    pairs: int
-    adjacent: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,10 +167,8 @@ class CompareResult(Result):
     separable
         How many models, spread evenly between the best and the worst, could all be told apart at
         that difference.
-    guarantees
-        What each guarantee costs, the most cautious first.
-    population
-        To what the answer speaks: new items, new clusters, or new items of these clusters.
+    population, sample
+        To what the answer speaks: these, or new ones; items, clusters or weighted items.
     metric
         What the scores are called; None if nobody said.
     better
@@ -214,8 +185,11 @@ class CompareResult(Result):
         The scores in each cluster, where clusters are too few for a verdict.
     replicates
         What several runs per item say; None where every item was run once.
-    left_out
-        Items that count nowhere because a model gave no answer there.
+    left_out, whatever
+        Items that count nowhere because a model gave no answer there; between what the difference
+        of the two best would lie on all items, whatever the missing answers are.
+    n_labels
+        Items with a true label, where some have none; else None.
     """
 
     verb: ClassVar[str] = "compare"
@@ -226,10 +200,10 @@ class CompareResult(Result):
     tiers: tuple[tuple[str, ...], ...]
     detectable_difference: float | Unknown
     separable: int | Unknown
-    guarantees: tuple[GuaranteeRow, ...]
-    population: str
+    population: Population
     adjustment: str
     alpha: float
+    sample: str = "items"
     metric: str | None = None
     better: Better = "higher"
     estimand: Estimand = "mean"
@@ -240,6 +214,8 @@ class CompareResult(Result):
     per_cluster: tuple[ClusterRow, ...] = ()
     replicates: Replicates | None = None
     left_out: int = 0
+    whatever: tuple[float, float] | None = None
+    n_labels: int | None = None
     learnt: PatternTable | None = field(default=None, repr=False, metadata={"private": True})
 
     def pair(self, a: str, b: str) -> PairRow:
@@ -275,7 +251,7 @@ class CompareResult(Result):
         return {"score": self.unit, "item_score": self.unit}
 
     def folds(self) -> tuple[Section, ...]:
-        """Return what a page unfolds: the board, all pairs, and what each guarantee costs."""
+        """Return what a page unfolds: the board and all pairs."""
         return folds_of(self)
 
     def figures(self) -> tuple[Figure, ...]:
@@ -365,7 +341,7 @@ def _end(held: Interval | tuple[int, int] | Unknown, place: int) -> float | None
     return found if np.isfinite(found) else None
 
 
-# What a page of ``compare`` unfolds: the board, all pairs, and what each guarantee costs.
+# What a page of ``compare`` unfolds: the board and all pairs.
 
 
 _OPEN = "not told apart"
@@ -412,22 +388,6 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
                     for row in result.per_cluster
                 ],
                 units={row.name: share for row in result.models},
-            )
-        )
-    if result.guarantees:
-        found.append(
-            Section(
-                title="Guarantees",
-                line="The less is assumed, the fewer pairs are told apart.",
-                rows=[
-                    {
-                        "method": row.name,
-                        "guarantee": row.guarantee,
-                        "pairs told apart": row.pairs,
-                        "neighbours told apart": row.adjacent,
-                    }
-                    for row in result.guarantees
-                ],
             )
         )
     return tuple(found)
@@ -495,37 +455,6 @@ def _pair(row: PairRow) -> dict[str, Any]:
     }
 
 
-# What each guarantee costs. Models more than two union radii apart are told apart for certain,
-# whatever the distribution; exact and paired tests ask for far less.
-
-
-def guarantees(
-    moments: Moments, table: PairTable, *, bounds: Bounds | None, alpha: float = 0.05
-) -> tuple[GuaranteeRow, ...]:
-    """Count the pairs, and the neighbours on the board, that each method tells apart; the most
-    cautious first.
-    """
-    means, n = moments.means, int(moments.n)
-    binary = is_binary(moments)
-    order = np.argsort(-means, kind="stable")
-    place = np.empty(len(means), np.intp)
-    place[order] = np.arange(len(means))
-    neighbours = np.abs(place[table.first] - place[table.second]) == 1
-    rows = []
-    if binary or bounds is not None:
-        width = 1.0 if bounds is None else bounds[1] - bounds[0]
-        far = np.abs(table.difference) > 2 * union_radius(n, len(means), width=width, alpha=alpha)
-        rows.append(("Hoeffding and the union bound", "exact", far))
-    exact = "Holm on exact McNemar" if binary else "Holm on paired t"
-    rows.append((exact, "exact" if binary else "approximate", holm(table.p_value) <= alpha))
-    if len(means) > 2:
-        rows.append((table.adjustment, "approximate", table.adjusted_p <= alpha))
-    return tuple(
-        GuaranteeRow(name, promise, int(told.sum()), int((told & neighbours).sum()))
-        for name, promise, told in rows
-    )
-
-
 # What would settle an open comparison: about how many more items, clusters or labels.
 
 
@@ -560,26 +489,26 @@ class SampleSize:
         return spread if self.of_means else spread / sqrt(self.size)
 
 
-def exact_interval(
-    table: PairTable, i: int, n: int, settings: Settings, board: Board | None
-) -> Interval:
-    """Return the exact interval of pair *i* where there is one, else the one in the table.
+def pair_interval(first_only: int, second_only: int, n: int, settings: Settings) -> Interval:
+    """Return the interval of two models on the same items, all of them known to be right or wrong.
 
-    It holds 0 where the test of the pair does not tell the two apart.
+    Exact if that was asked for; it holds 0 where the test of the pair does not tell the two apart.
     """
-    if isnan(table.first_only[i]) or table.unsettled:
+    certified, alpha = settings.certified, settings.alpha
+    found = (
+        exact_score(first_only, second_only, n, alpha=alpha)
+        if certified
+        else tango(first_only, second_only, n, alpha=alpha)[0]
+    )
+    told = paired_test(first_only, second_only, n, certified=certified) <= alpha
+    return found if told else across_zero(found)
+
+
+def interval_of(table: PairTable, i: int, n: int, settings: Settings, *, counted: bool) -> Interval:
+    """Return the interval of pair *i*; *counted* says that every item is known."""
+    if not counted or isnan(table.first_only[i]) or table.unsettled:
         return table.intervals[i]
-    if board is not None and board.answers is not None:
-        counts = _disagreement(board, i)
-        few = counts.labelled < 2
-        found = partial_interval(
-            counts, alpha=settings.alpha, blanks="any" if few else settings.blanks
-        )
-    else:
-        found = exact_score(
-            int(table.first_only[i]), int(table.second_only[i]), n, alpha=settings.alpha
-        )
-    return found if table.p_value[i] <= settings.alpha else across_zero(found)
+    return pair_interval(int(table.first_only[i]), int(table.second_only[i]), n, settings)
 
 
 def needed_for(
@@ -589,7 +518,6 @@ def needed_for(
     sample: SampleSize,
     k: int,
     settings: Settings,
-    board: Board | None,
 ) -> Needed | None:
     """Say about how many more items (or labels) would tell the first two apart.
 
@@ -607,13 +535,9 @@ def needed_for(
         What was drawn.
     k
         Models.
-    settings, board
-        What was asked, and the board where labels are missing.
+    settings
+        What was asked.
     """
-    if board is not None and board.answers is not None:
-        counts = _disagreement(board, i)
-        if counts.blank:
-            return _labels_or_items(top, counts, k, settings)
     if table.unsettled:
         return Needed(None, f"{sample.unit}: {table.unsettled}")
     # Means of runs that are equal differ by rounding.
@@ -628,8 +552,8 @@ def needed_for(
         goal = _right_or_wrong(lead, (top.a_only + top.b_only) / sample.size, k, settings)
     elif not 0 < error < inf:
         return Needed(None, f"{sample.unit}, of which nothing says yet how much they vary")
-    elif settings.bounds is not None and not sample.of_means:
-        goal = _bounded(lead, spread, sample.size, k, settings)
+    elif table.intervals.method in ("t", "pseudo-t") and not sample.of_means:
+        goal = _by_t(lead, spread, sample.size, k, settings, table.intervals.method)
     else:
         ends = (table.intervals if k == 2 else table.simultaneous)[i]
         reach = lead - max(ends.low, -ends.high) + float(ndtri(settings.power)) * error
@@ -641,17 +565,18 @@ def needed_for(
 
 
 def _right_or_wrong(lead: float, apart: float, k: int, settings: Settings) -> int:
-    """Return the items at which all pairs and the exact test of this pair tell the two apart."""
-    alpha, power = settings.alpha, settings.power
+    """Return the items at which all pairs and the test of this pair tell the two apart."""
+    alpha, power, certified = settings.alpha, settings.power, settings.certified
     goal = leaderboard_items(lead, k, apart, alpha=alpha, power=power)
     # Beyond, the exact test needs the same number to within a few per cent, and takes a while.
     if goal > MOST_EXACT:
         return goal
-    return max(goal, exact_paired_items(lead, apart, alpha=alpha, power=power))
+    own = exact_paired_items(lead, apart, alpha=alpha, power=power, certified=certified)
+    return max(goal, own)
 
 
-def _bounded(lead: float, spread: float, size: int, k: int, settings: Settings) -> float:
-    """Return the items at which the t test with a pseudo-item tells two bounded scores apart."""
+def _by_t(lead: float, spread: float, size: int, k: int, settings: Settings, method: str) -> float:
+    """Return the items at which the t test, with or without a pseudo-item, tells two apart."""
     low, high = settings.bounds or (0.0, 1.0)
     level = 2 * float(ndtr(-range_critical(k, settings.alpha)))
     short = float(ndtri(settings.power)) * spread
@@ -661,35 +586,10 @@ def _bounded(lead: float, spread: float, size: int, k: int, settings: Settings) 
     def told(n: int) -> bool:
         # The difference that is reached with this power, by the test in use.
         seen = lead - short / sqrt(n)
-        p_value = bounded_p_value(np.array([seen]), np.array([spread**2]), n, high - low)
+        if method == "t":
+            p_value = t_p_value(np.array([seen]), np.array([spread / sqrt(n)]), n - 1)
+        else:
+            p_value = bounded_p_value(np.array([seen]), np.array([spread**2]), n, high - low)
         return seen > 0 and float(p_value[0]) <= level
 
     return smallest(told, start=size + 1)
-
-
-def _labels_or_items(top: PairRow, counts: Disagreement, k: int, settings: Settings) -> Needed:
-    """Say how many blank labels would decide it, or how many more items if the blanks alone would
-    not.
-    """
-    alpha, power = settings.alpha, settings.power
-    more = labels_needed(
-        counts, blanks=settings.blanks, pairs=k * (k - 1) // 2, alpha=alpha, power=power
-    )
-    if more is not None:
-        return Needed(more, f"labels on items where {top.a} and {top.b} disagree")
-    of = (
-        f"items, labelled where {top.a} and {top.b} disagree: the blank labels of these alone would"
-        " not decide it"
-    )
-    won, lost = counts.first_only, counts.second_only
-    if won == lost:
-        return Needed(None, of)
-    # The share for which a labelled disagreement stands.
-    each = counts.apart / counts.labelled / counts.items
-    goal = _right_or_wrong(abs(won - lost) * each, (won + lost) * each, k, settings)
-    return Needed(max(1, goal - counts.items), of)
-
-
-def _disagreement(board: Board, i: int) -> Disagreement:
-    counts = disagreements(board)
-    return Disagreement(items=board.n, **{name: int(values[i]) for name, values in counts.items()})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.results import Interval, PatternTable, Sentences, Unknown
+from tallystick.results import Interval, Needed, PatternTable, Sentences, Unknown
 from tallystick.results.numbers import (
     MINUS,
     count,
@@ -27,6 +27,7 @@ from tallystick.results.numbers import (
     points_interval,
 )
 from tallystick.stats.signs import Ranks, ranks
+from tallystick.stats.skewed import FEWEST
 from tallystick.verbs.compare.question import LEAST_SHARE
 from tallystick.verbs.compare.result import (
     MOST_DRAWN,
@@ -38,14 +39,16 @@ from tallystick.verbs.compare.result import (
     ModelRow,
     PairRow,
     SampleSize,
-    exact_interval,
+    interval_of,
     needed_for,
 )
 
 if TYPE_CHECKING:
+    from tallystick.stats.adverse_binary import Population
     from tallystick.stats.intervals import Intervals
+    from tallystick.stats.pairs import PairTable
     from tallystick.verbs.compare.board import Board
-    from tallystick.verbs.compare.pairs import PairTable
+    from tallystick.verbs.compare.labels import Labelled
     from tallystick.verbs.compare.question import Settings
 
 MOST_NAMED = 5
@@ -56,7 +59,8 @@ def verdict_of(result: CompareResult) -> str:
     if result.per_cluster:
         return _too_few_clusters(result)
     body = _of_two(result) if len(result.models) == 2 else _of_several(result)
-    return " ".join(part for part in (body, _strength(result), _not_the_mean(result)) if part)
+    parts = (body, _strength(result), _not_the_mean(result), _worst_case(result))
+    return " ".join(part for part in parts if part)
 
 
 def spoken(result: CompareResult) -> CompareResult:
@@ -69,11 +73,30 @@ def spoken(result: CompareResult) -> CompareResult:
     )
 
 
-def with_left_out(result: CompareResult, lost: int) -> CompareResult:
-    """Return the result with sentences that say on which items it rests, where some are left
-    out.
+def with_left_out(
+    result: CompareResult, lost: int, whatever: tuple[float, float] | None = None
+) -> CompareResult:
+    """Return the result with sentences that say on which items it rests, where some are left out,
+    and what the missing answers could change.
     """
-    return spoken(replace(result, left_out=lost)) if lost else result
+    return spoken(replace(result, left_out=lost, whatever=whatever)) if lost else result
+
+
+def whatever_is_missing(
+    result: CompareResult, board: Board, ends: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """Return between what the difference of the two best lies on all items, missing answers at
+    either *ends* of the range; None where nothing says what they are worth.
+    """
+    if board.whole is None or ends is None or not result.pairs or result.unit != "share":
+        return None
+    top = result.pairs[0]
+    first, second = (board.whole.scores[:, board.place(name)] for name in (top.a, top.b))
+    found = []
+    for mine, theirs in (ends, ends[::-1]):
+        gap = np.where(np.isnan(first), mine, first) - np.where(np.isnan(second), theirs, second)
+        found.append(float(np.average(gap, weights=board.whole.weights)))
+    return found[0], found[1]
 
 
 def left_out_warning(
@@ -103,7 +126,12 @@ def sentences_of(result: CompareResult) -> Sentences:
     following = "" if result.needed is None else f"Next: get {result.needed}."
     if result.per_cluster or len(result.models) == 2:
         return Sentences(answer=verdict_of(result), next=following)
-    parts = [_lead_of_several(result), _strength(result), _not_the_mean(result)]
+    parts = [
+        _lead_of_several(result),
+        _strength(result),
+        _not_the_mean(result),
+        _worst_case(result),
+    ]
     return Sentences(
         answer=_best_of_several(result),
         contrast=" ".join(part for part in parts if part),
@@ -117,6 +145,7 @@ def basis_of(result: CompareResult) -> str:
     if result.per_cluster:
         return ""
     level = f"{100 * (1 - result.alpha):g} %"
+    labels = "" if result.n_labels is None else f" from {count(result.n_labels)} labels"
     pairs = "" if result.pairs_total < 2 else f" Pairs are adjusted for all {result.pairs_total:,}."
     wider = any(
         row.verdict != NOT_TOLD and isinstance(row.simultaneous, Interval) and 0 in row.simultaneous
@@ -128,7 +157,10 @@ def basis_of(result: CompareResult) -> str:
         if wider
         else ""
     )
-    return f"{level} intervals {_on(result)}; {_direction(result)}.{pairs}{tested}"
+    if result.population == "these" and result.n_labels is None:
+        new = "every score is known; for new items leave out --population these"
+        return f"On these {count(result.n_items)} items {new}; {_direction(result)}."
+    return f"{level} intervals {_on(result)}{labels}; {_direction(result)}.{pairs}{tested}"
 
 
 def _open(result: CompareResult) -> str:
@@ -304,6 +336,18 @@ def _not_the_mean(result: CompareResult) -> str:
     return ""
 
 
+def _worst_case(result: CompareResult) -> str:
+    """Say what the missing answers could make of the difference."""
+    if result.whatever is None:
+        return ""
+    pair = result.pairs[0]
+    low, high = (f"{100 * end:+.1f}".replace("-", MINUS) for end in result.whatever)
+    return (
+        f"On all items, {pair.a} against {pair.b} lies between {low} and {high} points, whatever"
+        " the missing answers are."
+    )
+
+
 # -- pieces of sentences
 
 
@@ -315,15 +359,21 @@ def _direction(result: CompareResult) -> str:
 def _p(pair: PairRow, result: CompareResult) -> str:
     if isinstance(pair.p_value, Unknown):
         return "no test"
-    return p_value(pair.p_value, alpha=result.alpha)
+    if isinstance(pair.interval, Interval) and pair.interval.method == "logic":
+        return "certain" if pair.verdict != NOT_TOLD else "blank labels could turn it"
+    found = p_value(pair.p_value, alpha=result.alpha)
+    if pair.signs is None:
+        return found
+    ahead, behind, sign_p = pair.signs
+    rows = f"{pair.a} ahead in {count(ahead)} rows and behind in {count(behind)}"
+    return f"{found}; {rows}, exact sign test {p_value(sign_p, alpha=result.alpha)}"
 
 
 def _on(result: CompareResult) -> str:
     if not result.clusters:
-        return _where(result) or f"on {count(result.n_items)} items"
-    weight = "" if result.estimand == "cluster mean" else ", every item counting once"
-    if result.estimand == "cluster mean":
-        weight = ", every cluster counting once"
+        these = "these " if result.population == "these" else ""
+        return _where(result) or f"on {these}{count(result.n_items)} items"
+    weight = ", every cluster counting once" if result.estimand == "cluster mean" else ""
     items = _where(result).removeprefix("on ") or f"{count(result.n_items)} items"
     return f"on {count(result.clusters)} clusters ({items}){weight}"
 
@@ -414,12 +464,11 @@ def shown_levels(estimand: str) -> tuple[str, ...]:
     return (f"the scores listed are {levels[estimand]}, not means",) if estimand in levels else ()
 
 
-def cluster_assumptions(clusters: int, settings: Settings, *, bounded: bool) -> list[str]:
+def cluster_assumptions(clusters: int, *, bounded: bool) -> list[str]:
     """Return what a comparison on new clusters rests on."""
-    once = "cluster" if settings.cluster_weight == "equal" else "item"
     found = [
         "clusters are independent draws from the population that the answer is about",
-        f"every {once} counts once (--cluster-weight)",
+        "every cluster counts once",
     ]
     if bounded:
         found.append(
@@ -435,9 +484,14 @@ def would_be_seen(detectable: float, power: float, unit: str) -> str:
     return f"differences of {size} or more would be seen with probability {power:g}"
 
 
-def no_true_label(blank: int, n: int) -> str:
-    """Return what hides the scores of models whose true labels are partly blank."""
-    return f"{blank} of {n} true labels are blank"
+def few_and_skewed(n: int, needed: float, unit: str) -> list[str]:
+    """Warn where few rows are so skewed that their mean may rest on one of them."""
+    if n >= FEWEST or needed <= FEWEST:
+        return []
+    return [
+        f"the scores are skewed, and one of {n} {unit} can move their mean: hold the t test against"
+        " the sign test beside it"
+    ]
 
 
 def without_spread(names: tuple[str, ...], table: PairTable) -> list[str]:
@@ -476,20 +530,15 @@ def flat_models(names: tuple[str, ...], flat: np.ndarray, binary: bool) -> list[
 
 
 def undeclared_bounds(scores: np.ndarray) -> list[str]:
-    """Say that bounds would help where scores look like shares, and name what breaks [0, 1]."""
+    """Say that bounds would help where scores look like shares."""
     outside = scores[(scores < 0) | (scores > 1)]
     if outside.size > 0.01 * scores.size or scores.max() < LEAST_SHARE:
         return []
-    if not outside.size:
-        return [
-            "scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1), and the"
-            " answer needs no assumption on their shape"
-        ]
-    odd = outside[np.argmax(np.abs(outside))]
+    if outside.size:
+        return []
     return [
-        f"scores look like shares in [0, 1], but {count(int(outside.size))} of"
-        f" {count(int(scores.size))} lie outside, such as {odd:g}. If that is a code for no score,"
-        f" read it as one (--missing {odd:g}) and declare the range (--bounds 0,1)"
+        "scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1), and the answer"
+        " needs no assumption on their shape"
     ]
 
 
@@ -547,8 +596,8 @@ class Findings:
         Of everything drawn.
     hidden
         Why no score can be given; empty if it can.
-    board
-        The board, where labels are missing.
+    labelled, n_labels
+        What the labels say, and how many there are, where some are missing.
     sample
         What was drawn; the items by default.
     clusters, item_means
@@ -561,13 +610,14 @@ class Findings:
     means: Floats
     n: int
     settings: Settings
-    population: str
+    population: Population
     detectable: float | Unknown
     assumptions: list[str]
     warnings: list[str]
     seed: int | None
     hidden: str = ""
-    board: Board | None = None
+    labelled: Labelled | None = None
+    n_labels: int | None = None
     sample: SampleSize | None = None
     estimand: Estimand = "mean"
     unit: Literal["share", "number"] = "share"
@@ -578,9 +628,10 @@ class Findings:
 def assemble(found: Findings) -> CompareResult:
     """Return the result: models from best to worst, their ranks, all pairs and the verdict."""
     names, table, settings = found.names, found.table, found.settings
-    order = np.argsort(-settings.sign * found.means, kind="stable")
+    order = np.argsort(-settings.sign * np.nan_to_num(found.means), kind="stable")
     told = table.adjusted_p <= settings.alpha
-    alone = exact_interval(table, 0, found.n, settings, found.board) if len(names) == 2 else None
+    counted = found.labelled is None and found.population == "new"
+    alone = interval_of(table, 0, found.n, settings, counted=counted) if len(names) == 2 else None
     # One statement: two models are told apart only if the interval that is printed says so too.
     if alone is not None and table.holds_below is None and not table.unsettled:
         told = told & (0 not in alone)
@@ -594,12 +645,15 @@ def assemble(found: Findings) -> CompareResult:
     a, b = sorted(order[:2].tolist())
     first_two = a * (2 * len(names) - a - 1) // 2 + b - a - 1  # as numpy.triu_indices lists them
     sample = found.sample or SampleSize(found.n, share=found.unit == "share")
-    needed = (
-        None
-        if decided
-        else needed_for(pairs[0], table, first_two, sample, len(names), settings, found.board)
-    )
-    spread = float(found.means.max() - found.means.min())
+    if decided:
+        needed = None
+    elif found.labelled is not None:
+        needed = found.labelled.needed(names, first_two, settings)
+    elif found.population == "these":
+        needed = Needed(None, f"items: on these {pairs[0].a} and {pairs[0].b} are equal")
+    else:
+        needed = needed_for(pairs[0], table, first_two, sample, len(names), settings)
+    spread = float(np.ptp(found.means))
     detectable = found.detectable
     assumptions = list(found.assumptions)
     if len(names) > 2 and not isinstance(detectable, Unknown):
@@ -626,8 +680,9 @@ def assemble(found: Findings) -> CompareResult:
             if isinstance(detectable, Unknown)
             else min(len(names), 1 + int(spread / detectable))
         ),
-        guarantees=(),
         population=found.population,
+        sample=sample.unit,
+        n_labels=found.n_labels,
         adjustment=table.adjustment,
         alpha=settings.alpha,
         metric=str(settings.passes) if settings.passes else settings.metric,
@@ -646,6 +701,10 @@ def _lead(found: Findings) -> Floats:
     table = found.table
     if table.unsettled and table.ratio is None:
         return np.asarray(table.first_only - table.second_only)
+    if found.labelled is not None:
+        # Labels may tell the difference of two models and neither of their scores.
+        counted = table.first_only - table.second_only
+        return np.where(np.isnan(table.difference), counted, table.difference)
     return np.asarray(found.means[table.first] - found.means[table.second])
 
 
@@ -656,13 +715,20 @@ def _model_rows(
     return tuple(
         ModelRow(
             found.names[j],
-            Unknown(found.hidden) if found.hidden else float(found.means[j]),
+            _score_of(found, int(j)),
             found.scores[int(j)],
             (int(ranked.low[j]), int(ranked.high[j])),
             item_score=None if items is None else float(items[j]),
         )
         for j in order
     )
+
+
+def _score_of(found: Findings, j: int) -> float | Unknown:
+    if found.hidden:
+        return Unknown(found.hidden)
+    mean = float(found.means[j])
+    return Unknown(f"no label on an answer of {found.names[j]}") if np.isnan(mean) else mean
 
 
 def _pair_rows(
@@ -746,7 +812,8 @@ def _count(value: float) -> int | Unknown:
 
 def finish(result: CompareResult, board: Board) -> CompareResult:
     """Add what was said while reading, and what was learnt of each item."""
-    result = with_left_out(result, board.left_out)
+    ends = (0.0, 1.0) if result.unit == "share" else None
+    result = with_left_out(result, board.left_out, whatever_is_missing(result, board, ends))
     result = replace(result, warnings=(*board.notes, *result.warnings))
     if board.rows is None:
         return result

@@ -1,19 +1,16 @@
-"""Judges by labelled items alone, and by the latent-class model of Dawid and Skene."""
+"""Dawid-Skene: any number of judges, labels and gaps, by likelihood."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import NormalDist
 
 import numpy as np
 
-from tallystick._rng import Rng
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
-from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.latent_checks import fit_unreadable, support
 from tallystick.stats.latent_covotes import with_extras
-from tallystick.stats.latent_fit import LatentFit, LatentInformation, bootstrap, fit, information
+from tallystick.stats.latent_fit import LatentFit, LatentInformation, fit, information
 from tallystick.stats.latent_model import LatentOptions
 from tallystick.table import Tally
 from tallystick.table.cells import Label
@@ -22,16 +19,13 @@ from tallystick.verbs.judge.independent import Known, known_table
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import JudgeScore, LabelScore, Range, Share
-from tallystick.verbs.judge.sessions import by_labels
 from tallystick.verbs.judge.verdict import (
     BETTER_THAN_CHANCE,
     INDEPENDENCE,
     MISSING_SAY_NOTHING,
     NEVER_RIGHT,
     OFF_THE_MODEL,
-    SAMPLE,
     SHARED_BIAS,
-    on_labelled_items,
 )
 from tallystick.verbs.judge.verdict_methods import (
     as_stated,
@@ -41,89 +35,7 @@ from tallystick.verbs.judge.verdict_methods import (
     of_baseline,
 )
 
-
-def supervised(
-    votes: Tally | Panel,
-    *,
-    truth: str | None = None,
-    judges: tuple[str, ...] | None = None,
-    alpha: float = 0.05,
-) -> JudgeResult:
-    """Grade judges on the labelled items alone: plain shares, exact intervals, no other assumption
-    than a fair sample.
-
-    Votes on unlabelled items are not used; ``evaluate`` uses them. Intervals are Clopper-Pearson:
-    exact for new items like the labelled ones.
-
-    Examples
-    --------
-    >>> votes = Tally.of({"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "gold": [0, 0, 1, 0]})
-    >>> supervised(votes, truth="gold").judges[0].accuracy
-    0.75
-    """
-    panel = Panel.of(votes, voters=judges, truth=truth)
-    panel.require_items("supervised")
-    known = panel.truth >= 0
-    if not known.any():
-        raise InputError("truth: not one item has a true label, and supervised needs them all")
-    n_labels = int(panel.counts @ known)
-    voted = (panel.codes >= 0) & known[:, None]
-    all_votes = panel.counts @ voted
-    right_votes = panel.counts @ (voted & (panel.codes == panel.truth[:, None]))
-
-    scores = []
-    for j, name in enumerate(panel.names):
-        column = panel.codes[:, j]
-        parts = {}
-        for c, key in enumerate(panel.keys):
-            there = (panel.truth == c) & (column >= 0)
-            parts[key] = _score(
-                int(panel.counts @ (there & (column == c))),
-                int(panel.counts @ there),
-                alpha,
-                f"items of {key}",
-            )
-        whole = _score(int(right_votes[j]), int(all_votes[j]), alpha, "items")
-        scores.append(
-            JudgeScore(
-                name=name,
-                accuracy=whole.estimate,
-                interval=whole.interval,
-                per_label=parts,
-                votes=float(all_votes[j]),
-            )
-        )
-    prevalence = {}
-    for c, key in enumerate(panel.keys):
-        part = _score(int(panel.counts @ (panel.truth == c)), n_labels, alpha, "items")
-        prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
-    best = by_labels(panel, right_votes, all_votes, alpha=alpha)
-    return JudgeResult(
-        verdict=on_labelled_items(best, scores, n_labels),
-        n_items=round(panel.n),
-        assumptions=(SAMPLE,),
-        method="supervised",
-        judges=tuple(scores),
-        prevalence=prevalence,
-        n_labels=n_labels,
-        leader=None if best is None else best.name,
-        rivals=() if best is None else best.rivals,
-    )
-
-
-def _score(right: int, total: int, alpha: float, of: str) -> LabelScore:
-    if not total:
-        nothing = Unknown(f"no vote on labelled {of}")
-        return LabelScore(estimate=nothing, interval=nothing)
-    return LabelScore(estimate=right / total, interval=clopper_pearson(right, total, alpha=alpha))
-
-
-# Dawid-Skene: any number of judges, labels and gaps, by likelihood.
-
-
 _MOST_PARAMETERS = 700
-_MOST_REFITTED = 20
-_REFITS = 30
 _HARDLY = 0.05
 _UNSEEN = "A bias that all judges share would not show."
 _DIGITS = 6
@@ -333,26 +245,6 @@ def overall_accuracy(panel: Panel, fitted: LatentFit, known: Known | None) -> Fl
             weight = fitted.n_effective[j]
             accuracy[j] = weight @ np.diagonal(fitted.confusion[j]) / weight.sum()
     return accuracy
-
-
-def overall_ends(
-    panel: Panel, fitted: LatentFit, *, known: Known | None, alpha: float, rng: Rng
-) -> tuple[Floats, Floats]:
-    """Return a range of each judge's accuracy: by information, on the edge by refits, a point where
-    it is stated.
-    """
-    accuracy = overall_accuracy(panel, fitted, known)
-    found, _ = _information(panel, fitted)
-    low, high = (
-        np.full((2, len(accuracy)), np.nan) if found is None else found.accuracy_interval(1 - alpha)
-    )
-    stated = np.isin(panel.names, list(known or ()))
-    edge = ~np.isfinite(low)
-    if (edge & ~stated).any() and len(panel.names) <= _MOST_REFITTED:
-        again = bootstrap(fitted, n_replicates=_REFITS, rng=rng).accuracy
-        half = NormalDist().inv_cdf(1 - alpha / 2) * again.std(axis=0, ddof=1)
-        low, high = np.where(edge, accuracy - half, low), np.where(edge, accuracy + half, high)
-    return np.where(stated & edge, accuracy, low), np.where(stated & edge, accuracy, high)
 
 
 def _information(panel: Panel, fitted: LatentFit) -> tuple[LatentInformation | None, str]:

@@ -1,0 +1,509 @@
+"""All pairs of columns on the same items, in one table: full truth, few labels, or all known.
+
+One engine for every way in which scores can be known. Right or wrong on every item:
+:mod:`~tallystick.stats.two_accuracies`. Scores: Student's t. The truth of some items only:
+:mod:`~tallystick.stats.few_labels`. Clusters: :mod:`~tallystick.stats.cluster_pairs`. Skewed scores:
+:mod:`~tallystick.stats.skewed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from tallystick._rng import Rng
+from tallystick.errors import InputError
+from tallystick.stats.few_labels import FewLabels, Rows, fit
+from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
+from tallystick.stats.maxt import holm, pairwise_max_t
+from tallystick.stats.two_accuracies import discordance, exact_score, paired_test, tango
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+Bounds = tuple[float, float]
+
+MOST_CELLS = 20_000_000_000
+"""Pairs times draws of max-T, about a minute of work."""
+FREE = "the mean of this many items is nearly normal (no bounds were declared for the scores)"
+"""What every interval for unbounded scores rests on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairTable:
+    """Every pair of models: how far apart, how surely, alone and among all pairs.
+
+    Parameters
+    ----------
+    first, second
+        Positions of the two models; pairs are listed as ``numpy.triu_indices`` lists them.
+    difference
+        Score of the first minus that of the second; NaN where labels are missing.
+    first_only, second_only
+        Items on which only one of the two is right; NaN for scores that are not 0 or 1.
+    spread
+        What the difference would vary by on a single item, its root mean square.
+    intervals
+        For each difference, alone.
+    simultaneous
+        For all differences at once.
+    p_value, adjusted_p
+        Of "both are equally good": of this pair alone, and among all pairs.
+    adjustment
+        How p-values were adjusted.
+    holds_below
+        New clusters: each verdict holds unless one more cluster favours the other model by this
+        much; None elsewhere.
+    ratio, ratio_intervals
+        The typical ratio first/second, where that is compared instead of the mean.
+    unsettled
+        Why no difference of means is given; empty where it is.
+    """
+
+    first: npt.NDArray[np.intp]
+    second: npt.NDArray[np.intp]
+    difference: Floats
+    first_only: Floats
+    second_only: Floats
+    spread: Floats
+    intervals: Intervals
+    simultaneous: Intervals
+    p_value: Floats
+    adjusted_p: Floats
+    adjustment: str
+    holds_below: Floats | None = None
+    ratio: Floats | None = None
+    ratio_intervals: Intervals | None = None
+    unsettled: str = ""
+
+
+class Sums(Protocol):
+    """Sums and products of scores over items, however they were counted."""
+
+    @property
+    def n(self) -> int | float:
+        """Items."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether all scores are whole numbers, summed without rounding."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether items have weights."""
+
+    @property
+    def sums(self) -> Floats:
+        """One per model."""
+
+    @property
+    def products(self) -> Floats:
+        """Models x models."""
+
+    @property
+    def centred(self) -> Floats:
+        """The products about the means."""
+
+
+def is_binary(moments: Sums) -> bool:
+    r"""Say whether every score is 0 or 1: whole numbers whose squares sum to what they sum to.
+
+    For whole scores :math:`x^2 \ge x`, with equality at 0 and 1 only.
+    """
+    return (
+        moments.exact
+        and not moments.weighted
+        and bool(np.array_equal(np.diag(moments.products), moments.sums))
+    )
+
+
+def affordable_draws(models: int, draws: int) -> int:
+    """Return how often max-T draws: as asked, or less often for thousands of models, but not below
+    1000 times.
+
+    >>> affordable_draws(200, 10_000), affordable_draws(5000, 10_000), affordable_draws(5000, 500)
+    (10000, 1600, 500)
+    """
+    pairs = models * (models - 1) // 2
+    return min(draws, max(1000, MOST_CELLS // pairs))
+
+
+def pairs_of_items(
+    moments: Sums,
+    *,
+    bounds: Bounds | None,
+    alpha: float,
+    rng: Rng,
+    draws: int,
+    certified: bool = False,
+    measured: bool = False,
+) -> PairTable:
+    r"""Compare all pairs on independent items.
+
+    0/1 scores: Tango's interval and McNemar's test (`paired_test`). Scores in *bounds*: Student's t
+    with half a pseudo-item at each end of the range of the difference, so that a rare difference
+    that did not occur is not ruled out; *measured* scores, which hardly ever tie, need none. Scores
+    without bounds: Student's t, with its assumption named. Pairs are adjusted by step-down max-T
+    (:mod:`tallystick.stats.maxt`); no adjusted p-value is below the pair's own.
+    """
+    n = int(moments.n)
+    sums, products = moments.sums, moments.products
+    binary = is_binary(moments)
+    free = not binary and (bounds is None or measured)
+    limit = 1.0 if binary else np.inf if bounds is None else bounds[1] - bounds[0]
+    width = 0.0 if free else limit
+    tests = pairwise_max_t(sums, products, n, rng=rng, alpha=alpha, draws=draws, width=width)
+    first, second = tests.first, tests.second
+    variance = np.maximum(0.0, _of_pairs(moments.centred, first, second)) / max(n - 1, 1)
+    own, square = np.diag(moments.centred) / max(n - 1, 1), np.diag(products) / n
+    flat = is_flat(variance, own[first] + own[second], square[first] + square[second]) & free
+    unknown = np.full(first.size, np.nan)
+    b, c = unknown, unknown
+    if binary:
+        found = discordance(sums, products, n)
+        b, c = found.first_only, found.second_only
+        intervals, p_value = _of_counts(b, c, n, alpha, certified)
+    else:
+        intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
+        if np.isfinite(limit):
+            kind = replace(intervals, guarantee="approximate", assumption=None)
+            intervals = _within(kind, limit)
+    # The draws are those of a normal law; what is told apart must be told apart by its own test
+    # too.
+    alone = first.size == 1
+    adjusted = p_value if alone else np.maximum(tests.adjusted_p, p_value)
+    joint = Intervals(
+        np.where(flat, -np.inf, tests.low),
+        np.where(flat, np.inf, tests.high),
+        level=1 - alpha,
+        guarantee="under" if np.isinf(limit) else "approximate",
+        assumption=FREE if np.isinf(limit) else None,
+        method="max-t",
+    )
+    return PairTable(
+        first=first,
+        second=second,
+        difference=tests.difference,
+        first_only=b,
+        second_only=c,
+        spread=np.sqrt(variance),
+        intervals=intervals,
+        simultaneous=_within(joint, limit),
+        p_value=p_value,
+        adjusted_p=np.asarray(adjusted),
+        adjustment="none: one pair" if alone else "step-down max-T",
+    )
+
+
+def known_pairs(means: Floats, n: float, *, alpha: float) -> PairTable:
+    """Compare all pairs on these very items, every score of which is known: nothing is in doubt.
+
+    Examples
+    --------
+    >>> known_pairs(np.array([0.5, 0.5, 0.4]), 10, alpha=0.05).adjusted_p.tolist()
+    [1.0, 0.0, 0.0]
+    """
+    first, second = np.triu_indices(means.size, 1)
+    # Means of runs that are equal differ by rounding.
+    gap = means[first] - means[second]
+    gap = np.where(np.abs(gap) <= 1e-12 * np.abs(means).max(), 0.0, gap)
+    return _certain(first, second, gap, gap, gap, alpha)
+
+
+def _certain(
+    first: Places, second: Places, difference: Floats, low: Floats, high: Floats, alpha: float
+) -> PairTable:
+    """Return pairs of which logic says the range: apart if it leaves out 0, and not otherwise."""
+    unknown = np.full(first.size, np.nan)
+    p_value = np.where((low > 0) | (high < 0), 0.0, 1.0)
+    ends = Intervals(low, high, level=1 - alpha, guarantee="exact", method="logic")
+    return PairTable(
+        first=first,
+        second=second,
+        difference=difference,
+        first_only=unknown,
+        second_only=unknown,
+        spread=unknown,
+        intervals=ends,
+        simultaneous=ends,
+        p_value=p_value,
+        adjusted_p=p_value,
+        adjustment="none: these items",
+    )
+
+
+def accuracy_intervals(
+    right: npt.ArrayLike, n: int, *, alpha: float, new: bool = True, certified: bool = False
+) -> Intervals:
+    """Bound accuracies from counts, every item labelled: the rule of few labels with nothing left.
+
+    Examples
+    --------
+    >>> print(accuracy_intervals([27], 30, alpha=0.05)[0])
+    [0.744, 0.977] (95 %, approximate)
+    """
+    right = np.asarray(right, dtype=float)
+    if certified and new:
+        return clopper_pearson(right, n, alpha=alpha)
+    counts = np.stack([right, n - right], axis=1).ravel()
+    some = counts > 0
+    rows = Rows(
+        y=np.tile([1.0, 0.0], right.size)[some],
+        grades=np.empty((int(some.sum()), 0)),
+        system=np.repeat(np.arange(right.size), 2)[some],
+        count=counts[some],
+    )
+    found = fit(rows, pass_fail=True, population="new" if new else "these")
+    return found.means(alpha=alpha).interval
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreements:
+    """On how many items each pair of columns differs, and what the labels there say.
+
+    Pairs are listed as ``numpy.triu_indices`` lists them.
+
+    Parameters
+    ----------
+    n
+        All items.
+    apart, labelled
+        Items on which the two give different answers; those of them with a true label.
+    first_only, second_only
+        Of these, on how many only the first, only the second is right.
+    """
+
+    n: int
+    apart: Floats
+    labelled: Floats
+    first_only: Floats
+    second_only: Floats
+
+    @property
+    def blank(self) -> Floats:
+        """Disagreements without a label."""
+        return self.apart - self.labelled
+
+    @classmethod
+    def of(cls, codes: npt.NDArray[np.integer], truth: npt.NDArray[np.integer]) -> Disagreements:
+        """Count them: items x columns, and the true code of each item, below 0 where unknown.
+
+        >>> codes = np.array([[0, 0], [0, 1], [1, 0], [0, 1]])
+        >>> found = Disagreements.of(codes, np.array([0, 0, -1, -1]))
+        >>> found.apart.tolist(), found.labelled.tolist(), found.first_only.tolist()
+        ([3.0], [1.0], [1.0])
+        """
+        known = truth >= 0
+        right = (codes == truth[:, None]) & known[:, None]
+        parts: list[list[Floats]] = [[], [], [], []]
+        for j in range(codes.shape[1] - 1):
+            differ = codes[:, j : j + 1] != codes[:, j + 1 :]
+            mine, theirs = right[:, j : j + 1], right[:, j + 1 :]
+            cells = (differ, differ & known[:, None], mine & ~theirs, ~mine & theirs)
+            for part, cell in zip(parts, cells, strict=True):
+                part.append(cell.sum(axis=0).astype(float))
+        return cls(len(codes), *(np.concatenate(part) for part in parts))
+
+
+def pairs_of_few_labels(
+    found: FewLabels, counts: Disagreements, *, alpha: float, rng: Rng, certified: bool = False
+) -> PairTable:
+    """Compare all pairs by the labels of items drawn at random.
+
+    A pair all of whose disagreements are labelled is known: on these items exactly, and on new ones
+    as from a full truth.
+    """
+    new = found.population == "new"
+    sure = pairs_whatever_the_blanks(counts, alpha=alpha, new=new, certified=certified)
+    if not counts.blank.any():
+        return sure
+    known = (counts.blank == 0) & new  # of these items the fit knows it as well
+    all_pairs = found.pairs(rng=rng, alpha=alpha)
+    first, second = all_pairs.first, all_pairs.second
+    own = found.difference(first, second, alpha=alpha)
+    alone = first.size == 1
+
+    def either(some: Floats, other: Floats) -> Floats:
+        return np.where(known, some, other)
+
+    def ends(some: Intervals, other: Intervals) -> Intervals:
+        return replace(other, low=either(some.low, other.low), high=either(some.high, other.high))
+
+    p_value = all_pairs.p_value
+    return PairTable(
+        first=first,
+        second=second,
+        difference=either(sure.difference, all_pairs.difference),
+        first_only=counts.first_only,
+        second_only=counts.second_only,
+        spread=np.full(first.size, np.nan),
+        intervals=ends(sure.intervals, own.interval),
+        simultaneous=ends(sure.simultaneous, own.interval if alone else all_pairs.interval),
+        p_value=either(sure.p_value, p_value),
+        adjusted_p=either(sure.adjusted_p, p_value if alone else all_pairs.adjusted_p),
+        adjustment="none: one pair" if alone else f"few labels, {all_pairs.method}",
+    )
+
+
+def pairs_whatever_the_blanks(
+    counts: Disagreements, *, alpha: float, new: bool, certified: bool = False
+) -> PairTable:
+    """Compare all pairs where nothing is known of how labels were chosen.
+
+    All blank disagreements go to the second for the lower end and to the first for the upper one,
+    so what is told apart is told apart whatever they are. On *new* items the counts are then those
+    of a full truth: `paired_test`, Tango's ends, and the exact ones for a single pair if
+    *certified*.
+
+    Examples
+    --------
+    >>> counts = Disagreements(10, *(np.array([x]) for x in (4.0, 4.0, 3.0, 1.0)))
+    >>> print(pairs_whatever_the_blanks(counts, alpha=0.05, new=False).intervals[0])
+    [0.200, 0.200] (95 %, exact)
+    """
+    b, c, u, n = counts.first_only, counts.second_only, counts.blank, counts.n
+    first, second = np.triu_indices(round((1 + np.sqrt(1 + 8 * b.size)) / 2), 1)
+    difference = np.where(u == 0, (b - c) / n, np.nan)
+    if not new:
+        table = _certain(first, second, difference, (b - c - u) / n, (b - c + u) / n, alpha)
+        return replace(table, first_only=b, second_only=c)
+
+    worst = paired_test(
+        b + np.where(b < c, u, 0.0), c + np.where(b > c, u, 0.0), n, certified=certified
+    )
+    p_value = np.where(np.abs(b - c) > u, worst, 1.0)
+    alone = first.size == 1
+    own = _ends_of_blanks(counts, alpha, p_value, exact=alone and certified)
+    return PairTable(
+        first=first,
+        second=second,
+        difference=difference,
+        first_only=b,
+        second_only=c,
+        spread=np.sqrt((b + c) / n),
+        intervals=own,
+        simultaneous=replace(
+            own if alone else _ends_of_blanks(counts, alpha / b.size, p_value), level=1 - alpha
+        ),
+        p_value=p_value,
+        adjusted_p=holm(p_value),
+        adjustment="none: one pair" if alone else "Holm",
+    )
+
+
+def _ends_of_blanks(
+    counts: Disagreements, alpha: float, p_value: Floats, *, exact: bool = False
+) -> Intervals:
+    b, c, u, n = counts.first_only, counts.second_only, counts.blank, counts.n
+    low = tango(b, c + u, n, alpha=alpha).low.copy()
+    high = tango(b + u, c, n, alpha=alpha).high.copy()
+    if exact:
+        low[0] = exact_score(int(b[0]), int(c[0] + u[0]), n, alpha=alpha).low
+        high[0] = exact_score(int(b[0] + u[0]), int(c[0]), n, alpha=alpha).high
+    # An interval must not claim more than the test beside it.
+    told = p_value <= alpha
+    return Intervals(
+        np.where(told, low, np.minimum(low, 0.0)),
+        np.where(told, high, np.maximum(high, 0.0)),
+        level=1 - alpha,
+        guarantee="exact" if exact else "approximate",
+        method="exact-score" if exact else "tango",
+    )
+
+
+def _of_counts(
+    b: Floats, c: Floats, n: int, alpha: float, certified: bool
+) -> tuple[Intervals, Floats]:
+    """Return Tango's intervals and McNemar's p-values; counts that many pairs share are worked out
+    once.
+    """
+    codes, where = np.unique(b * (n + 1) + c, return_inverse=True)
+    first_only, second_only = np.divmod(codes, n + 1)
+    found = tango(first_only, second_only, n, alpha=alpha)
+    p_value = paired_test(first_only, second_only, n, certified=certified)
+    return replace(found, low=found.low[where], high=found.high[where]), p_value[where]
+
+
+def _within(found: Intervals, limit: float) -> Intervals:
+    return replace(
+        found, low=np.clip(found.low, -limit, limit), high=np.clip(found.high, -limit, limit)
+    )
+
+
+def is_flat(
+    variance: npt.ArrayLike, own: npt.ArrayLike, square: npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
+    """Say where a score or a difference does not vary but by rounding.
+
+    Without bounds for the scores nothing can then be said of it: a t interval would have no width,
+    its p-value be 0.
+
+    Parameters
+    ----------
+    variance
+        Of what is asked about.
+    own, square
+        The variance and the mean square of the scores that it comes from, which say how large
+        rounding is.
+
+    Examples
+    --------
+    >>> is_flat([0.0, 1e-18, 1e-6], 0.1, 1.0).tolist()
+    [True, True, False]
+    """
+    return np.asarray(np.asarray(variance) <= 1e-13 * np.asarray(own) + 1e-20 * np.asarray(square))
+
+
+def _of_scores(
+    difference: Floats,
+    variance: Floats,
+    n: int,
+    width: float,
+    alpha: float,
+    flat: npt.NDArray[np.bool_],
+) -> tuple[Intervals, Floats]:
+    """Return t intervals and the p-values that go with them, with pseudo-items if the scores are
+    bounded.
+    """
+    if n < 2:
+        raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
+    if width:
+        intervals = pseudo_t(difference, variance, n, alpha=alpha, bounds=(-width, width))
+        return intervals, bounded_p_value(difference, variance, n, width)
+    error = np.where(flat, np.inf, np.sqrt(variance / n))
+    half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
+    free = Intervals(
+        difference - half,
+        difference + half,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=FREE,
+        method="t",
+    )
+    return free, t_p_value(difference, error, n - 1)
+
+
+def bounded_p_value(difference: Floats, variance: Floats, n: int, width: float) -> Floats:
+    """Return the p-values that go with the intervals of `pseudo_t`, for scores that are *width*
+    apart at most.
+    """
+    size, squares = n + 1, variance * (n - 1) + n * difference**2 + width**2
+    centre = n * difference / size
+    error = np.sqrt((squares - size * centre**2) / (size - 1) / size)  # as in pseudo_t (I7)
+    return t_p_value(centre, error, n - 1)
+
+
+def t_p_value(difference: Floats, error: Floats, freedom: float) -> Floats:
+    """Return two-sided p-values of Student's test; 1 where the error is infinite, that is
+    unknown.
+    """
+    return np.asarray(2 * special.stdtr(freedom, -np.abs(difference) / error))
+
+
+def _of_pairs(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
+    diagonal = np.diag(matrix)
+    return np.asarray(diagonal[first] + diagonal[second] - 2 * matrix[first, second])
