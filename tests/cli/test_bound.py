@@ -16,7 +16,8 @@ def tallystick(in_process):
 
 @pytest.fixture
 def table(tmp_path):
-    data = spam(600, rng=3, labelled=120)
+    data = spam(600, rng=3, labelled=600)
+    data["truth"] = [y if i % 5 == 0 else None for i, y in enumerate(data["truth"])]
     path = tmp_path / "spam.csv"
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
