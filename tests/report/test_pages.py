@@ -18,7 +18,7 @@ LONGEST = 2_000_000
 # What each verb is asked; FOLDER holds the generated tables.
 COMMANDS = {
     "audit": ["FOLDER/compare.csv"],
-    "bound": ["FOLDER/bound.csv", "--score", "score", "--weak", "lf_*"],
+    "bound": ["FOLDER/bound.csv", "--prediction", "classifier", "--truth", "truth"],
     "compare": ["FOLDER/compare.csv", "--truth", "truth"],
     "doctor": [],
     "dynamic analyse": ["FOLDER/dynamic.csv", "--truth", "gold"],

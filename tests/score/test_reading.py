@@ -92,7 +92,7 @@ def test_systems_and_items_are_found_by_their_names(table, expected):
     found = evaluate(table, truth="human")
     assert key(found) == expected
     assert "3 systems (system)" in found.reading.line()
-    assert "column 'item' names the items" in found.notes
+    assert "(item)" in found.reading.line()
 
 
 def test_a_tally_gives_the_same_scores_and_no_pairs_with_the_reason(table, expected, tmp_path):

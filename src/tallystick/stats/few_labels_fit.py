@@ -2,7 +2,8 @@ r"""From few labels and many grades to moments, and from moments to the two ends
 
 The arithmetic behind :mod:`tallystick.stats.few_labels`, in the order of the walk: what was
 labelled (:class:`LabelDesign`), one linear forecast per output (:func:`features`,
-:func:`solve`), what the left-out residuals look like (:class:`ResidualMoments`), and how far an interval reaches
+:func:`solve`), what the
+left-out residuals look like (:class:`ResidualMoments`), and how far an interval reaches
 (:func:`reach`). Equations are tagged F1 to F10.
 
 A *unit* is what is labelled as a whole: an item with its outputs of all systems, or a document. All

@@ -65,7 +65,8 @@ def poststratified_ratio(
     among the labelled items of cell h. A, C are the sums of :math:`N_h p_h` over the cells *inside*
     (the vote is the label) and outside, and their squared reaches the sums of :math:`(N_h (p_h -
     l_h))^2` and :math:`(N_h (u_h - p_h))^2`, with Wilson ends
-    :math:`l_h, u_h` at the effective size :math:`k_h (N_h - 1)/(N_h - k_h)` and Student's quantile; (I9) bounds r = A/C, and
+    :math:`l_h, u_h` at the effective size
+    :math:`k_h (N_h - 1)/(N_h - k_h)` and Student's quantile; (I9) bounds r = A/C, and
 
     .. math:: \frac{A}{A + C}: \qquad \frac{r}{1 + r} \mp \frac{1}{2 (A + C)},   \tag{P2}
 

@@ -160,7 +160,8 @@ def basis_of(result: CompareResult) -> str:
     if result.population == "these" and result.n_labels is None:
         new = "every score is known; for new items leave out --population these"
         return f"On these {count(result.n_items)} items {new}; {_direction(result)}."
-    return f"{level} intervals {_on(result)}{labels}; {_direction(result)}.{pairs}{tested}"
+    new = " For new items like them: --population new." if result.population == "these" else ""
+    return f"{level} intervals {_on(result)}{labels}; {_direction(result)}.{pairs}{tested}{new}"
 
 
 def _open(result: CompareResult) -> str:
