@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.record import record
 from benchmarks.truth.score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
-from tallystick.stats.adverse_systems import compare_systems
+from tallystick.stats.few_labels import Rows, fit
 from tallystick.verbs.score.pairs import compare_pairs, sign_of
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.systems import estimate_systems, fitted
@@ -89,8 +89,17 @@ class Cell:
         ]
         sums["mean"] += float(np.mean(held))
         if self.common == 1:
-            flat = np.zeros((n, k))
-            plain = compare_systems(self.one.truth[chosen], flat[chosen], flat, rng=rng)
+            known = np.zeros((n, 1), dtype=bool)
+            known[chosen] = True
+            rows = Rows(
+                y=np.where(known, self.one.truth, np.nan).ravel(),
+                grades=np.zeros((n * k, 0)),
+                system=np.tile(np.arange(k), n),
+                item=np.repeat(np.arange(n), k),
+            )
+            plain = fit(rows, pass_fail=bool(np.isin(self.one.truth, (0.0, 1.0)).all())).pairs(
+                rng=rng
+            )
             told = np.where(plain.adjusted_p <= ALPHA, np.sign(plain.difference), 0)
             sums["alone"] += float((told != 0).mean())
             sums["alone wrong"] += _any_wrong(told, truths)

@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.stats.adverse_binary import Ends, Population, check_population
-from tallystick.stats.adverse_systems import difference_ends
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.few_labels_fit import (
     LARGEST,
@@ -47,7 +46,7 @@ from tallystick.stats.few_labels_fit import (
     solve,
 )
 from tallystick.stats.few_labels_fit import Rows as Rows
-from tallystick.stats.intervals import Floats, Intervals
+from tallystick.stats.intervals import Floats, Intervals, difference_ends
 from tallystick.stats.maxt import holm, step_down, upper_quantile
 
 Model: TypeAlias = Literal["labels", "consensus", "judges"]

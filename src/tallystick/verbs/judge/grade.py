@@ -64,7 +64,6 @@ from tallystick.verbs.judge.verdict_methods import (
     stray_labels,
 )
 
-_MOST_TRIO_JUDGES = 80
 _MOST_MISSING = 0.1
 _FEW = 10
 

@@ -36,7 +36,6 @@ from tallystick.sampling.label_shares import planned_mean
 from tallystick.stats.adverse_binary import adverse_shares, labels_worth
 from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_numbers import adverse_difference, adverse_means
-from tallystick.stats.adverse_systems import METHOD as PAIR_METHOD
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import step_down_order
 from tallystick.table import Data
@@ -61,6 +60,8 @@ from tallystick.verbs.score.verdict import number_word
 
 METHOD = "adverse likelihood on the strata of the session"
 GOES_ON = "the session says itself how long it goes on"
+
+_PAIR_METHOD = "adverse likelihood, MOVER"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -319,7 +320,7 @@ def _of_scores(draws: SessionDraws, pair: tuple[int, int], alpha: float) -> Inte
     (a, first), (b, second) = one, two
     low = a - b - hypot(a - first.low, second.high - b)
     high = a - b + hypot(first.high - a, b - second.low)
-    return Interval(max(-1.0, low), min(1.0, high), 1 - alpha, "approximate", None, PAIR_METHOD)
+    return Interval(max(-1.0, low), min(1.0, high), 1 - alpha, "approximate", None, _PAIR_METHOD)
 
 
 def _evidence(
