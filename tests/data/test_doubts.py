@@ -52,6 +52,12 @@ def test_labels_on_the_first_rows_decide_nothing_and_pass_no_gate() -> None:
     assert "not drawn at random" in gated.gates[0].text
 
 
+def test_a_method_that_reads_no_label_is_not_doubted_for_its_labels() -> None:
+    given = table(np.random.default_rng(1), np.arange(N) < 60)
+    result = judge.evaluate(given, **ROLES, method="majority")
+    assert result.verdict.startswith("If the majority were always right")
+
+
 def test_most_labels_in_one_stretch_of_rows_are_found() -> None:
     rng = np.random.default_rng(2)
     known = rng.random(N) < 0.02

@@ -94,6 +94,11 @@ class JudgeQuestion(Question):
         False, "Read standard input as it arrives, and print one JSON line per window."
     )
 
+    @property
+    def labels_speak_for(self) -> str:
+        """Most methods read the votes alone, so labels cannot mislead them."""
+        return "all" if self.method in ("evaluate", "supervised") else "none"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, methods in _USES.items():
