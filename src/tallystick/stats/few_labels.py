@@ -440,13 +440,15 @@ class FewLabels:
         )
 
     def _silent(self, a: Codes, b: Codes) -> NDArray[np.bool_]:
-        """Say which pairs hold a column whose labels are all equal.
+        """Say which pairs of columns cannot be trusted to err together as their residuals do.
 
-        Each column has a slope of its own, so such a column adds no spread to a difference, however
-        few its labels are.
+        Each column has a slope of its own. One whose labels are all equal adds no spread to a
+        difference, however few its labels are; and residuals of two different models say little of
+        how the two columns go together.
         """
         still = self.design.times @ self.alone.influence**2 < TINY**2
-        return np.asarray((still[a] | still[b]) & self.shared)
+        unlike = self.chosen.model[a] != self.chosen.model[b]
+        return np.asarray((still[a] | still[b] | unlike) & self.shared)
 
     def _apart(self, of: Fit, a: Codes, b: Codes, t: Floats) -> Ends:
         """Return the reaches of differences from those of the two means, as MOVER does."""
