@@ -39,7 +39,7 @@ def binary(n: int, models: int, gap: float, rng: np.random.Generator) -> Floats:
     """Right or wrong: items differ in difficulty, models share most of it."""
     hard = rng.normal(0, 1, (n, 1))
     skill = np.r_[0.8 + gap, np.full(models - 1, 0.8)]
-    return (hard + rng.normal(0, 1, (n, models)) < skill).astype(float)
+    return np.asarray(hard + rng.normal(0, 1, (n, models)) < skill, dtype=float)
 
 
 def graded(n: int, models: int, gap: float, rng: np.random.Generator) -> Floats:
@@ -61,7 +61,7 @@ def clustered(n: int, models: int, gap: float, rng: np.random.Generator) -> Floa
     own = np.repeat(rng.normal(0, 0.5, (n, models)), PER_CLUSTER, axis=0)
     hard = rng.normal(0, 1, (n * PER_CLUSTER, 1))
     skill = np.r_[0.8 + gap, np.full(models - 1, 0.8)]
-    return (hard + own + rng.normal(0, 1, own.shape) < skill).astype(float)
+    return np.asarray(hard + own + rng.normal(0, 1, own.shape) < skill, dtype=float)
 
 
 KINDS: dict[str, tuple[Callable[..., Floats], dict[int, float]]] = {
@@ -160,7 +160,7 @@ def _t(gap: Floats) -> float:
 
 
 def _wilcoxon(gap: Floats) -> float:
-    return float(stats.wilcoxon(gap, method="asymptotic").pvalue)
+    return float(stats.wilcoxon(gap, method="approx").pvalue)
 
 
 METHODS: dict[str, Callable[[str, Floats], tuple[bool, bool]]] = {
