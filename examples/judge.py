@@ -30,9 +30,6 @@ print(judge.logical(Tally.of(votes)).verdict)
 result = judge.evaluate(Tally.of(votes))
 print(result.summary())
 
-# %% Can that assumption be refuted?
-print(judge.independence(Tally.of(votes)).verdict)
-
 # %% Sixty labels on items drawn at random
 chosen = set(rng.permutation(3000)[:60].tolist())
 gold = [str(truth[i]) if i in chosen else None for i in range(3000)]

@@ -12,8 +12,8 @@ from benchmarks.record import record
 from tallystick.table import Tally
 from tallystick.verbs import score
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import consensus, read_outputs
-from tallystick.verbs.score.systems import estimate_systems
+from tallystick.verbs.score.reading import read_outputs
+from tallystick.verbs.score.systems import estimate_systems, fitted
 
 SYSTEMS, ITEMS, JUDGES, GRADED = 20, 5_000, 8, 100
 
@@ -69,10 +69,10 @@ def main() -> None:
 
     with read(tally, score.CAPABILITY.door, **roles) as data:
         outputs = read_outputs(data, scale=None)
-    values = consensus(outputs)
+    asked = ScoreQuestion()
     add(
         f"one family of {SYSTEMS} intervals from that tally",
-        lambda: estimate_systems(outputs, values, ScoreQuestion()),
+        lambda: estimate_systems(outputs, asked, fitted(outputs, asked)),
     )
     record(
         "score-speed",

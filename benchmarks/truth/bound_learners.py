@@ -7,9 +7,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.truth.bound_sets import Set
+from benchmarks.truth.bound_sets import Law, Set
 from tallystick.papers.frechet_bounds import noise_aware_weights
-from tallystick.verbs.bound.label_models import LabelModel
 
 DECAYS = np.logspace(0, -3, 10)
 STEPS = 100
@@ -20,13 +19,13 @@ def noise_aware_loss(logits: torch.Tensor, weights: torch.Tensor) -> torch.Tenso
     return -(weights * torch.log_softmax(logits, dim=1)).sum(dim=1).mean()
 
 
-def logistic(data: Set, model: LabelModel) -> np.ndarray:
+def logistic(data: Set, law: Law) -> np.ndarray:
     """Return P(class) of every row, the L2 penalty chosen by the noise-aware loss of the validation
     rows.
     """
     x, w = (
         torch.from_numpy(data.x),
-        torch.from_numpy(noise_aware_weights(model.predict, data.votes)),
+        torch.from_numpy(noise_aware_weights(law, data.votes)),
     )
     x_train, w_train, x_valid, w_valid = x[data.train], w[data.train], x[data.valid], w[data.valid]
     best = float("inf")
@@ -58,7 +57,7 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
     return chosen
 
 
-def perceptrons(data: Set, model: LabelModel, seed: int) -> list[tuple[str, np.ndarray]]:
+def perceptrons(data: Set, law: Law, seed: int) -> list[tuple[str, np.ndarray]]:
     """Return the eight MLPs of the paper (A.4.2), each with P(class) of the test rows.
 
     Adam's weight decay is added to the gradient of the *mean* loss, so that .1 is a strong penalty;
@@ -66,7 +65,7 @@ def perceptrons(data: Set, model: LabelModel, seed: int) -> list[tuple[str, np.n
     that are all alike.
     """
     torch.manual_seed(seed)
-    weights = noise_aware_weights(model.predict, data.votes)
+    weights = noise_aware_weights(law, data.votes)
     x, w, x_test = (
         torch.from_numpy(part).float()
         for part in (data.x[data.train], weights[data.train], data.x[data.test])

@@ -1,6 +1,4 @@
-"""Tables 2-4: which of 8 perceptrons (40 with thresholds) is best, by each rule; and bounds on
-every difference.
-"""
+"""Tables 2-4: which of 8 perceptrons (40 with thresholds) is best, by each rule."""
 
 from __future__ import annotations
 
@@ -16,9 +14,8 @@ from scipy.stats import rankdata
 from benchmarks.truth import bound_learners, bound_sets
 from benchmarks.truth.bound_figures import accuracy, ratio
 from benchmarks.truth.bound_learners import perceptrons
-from benchmarks.truth.bound_sets import SNORKEL, Set, label_models, sets
-from tallystick.verbs import bound
-from tallystick.verbs.bound.label_models import LabelModel
+from benchmarks.truth.bound_sets import SNORKEL, Law, Set, label_models, sets
+from tallystick.papers import frechet_bounds
 
 SEEDS = 5
 CUTS = (0.2, 0.4, 0.5, 0.6, 0.8)
@@ -46,9 +43,9 @@ SAVED = {
 repetitions)."""
 
 
-def tables() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of Tables 2-4, and those of the pairwise differences."""
-    chosen, pairs = [], []
+def tables() -> list[dict[str, Any]]:
+    """Return the rows of Tables 2-4."""
+    chosen = []
     for data in sets():
         for name, model in label_models(data, ("snorkel" if SNORKEL else "dawid-skene",)).items():
             if isinstance(model, str):
@@ -56,17 +53,16 @@ def tables() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                 continue
             seeds = [kept(data, name, model, seed) for seed in range(SEEDS)]
             chosen += _chosen_rows(data, name, seeds)
-            pairs.append(_pair_row(data, name, np.concatenate([seed["pairs"] for seed in seeds])))
             print(data.name, name, "done", file=sys.stderr, flush=True)
-    return chosen, pairs
+    return chosen
 
 
-def kept(data: Set, name: str, model: LabelModel, seed: int) -> dict[str, Any]:
+def kept(data: Set, name: str, model: Law, seed: int) -> dict[str, Any]:
     """Return one seed, from out/ if the same code has measured it already: a run of half an hour
     can be interrupted.
     """
     sources = [Path(__file__), Path(bound_learners.__file__), Path(bound_sets.__file__)]
-    sources += sorted(Path(bound.__file__).parent.rglob("*.py"))
+    sources += sorted(Path(frechet_bounds.__file__).parent.rglob("*.py"))
     key = hashlib.sha256(
         f"{data.name} {name} {seed}".encode() + b"".join(path.read_bytes() for path in sources)
     )
@@ -83,9 +79,9 @@ def kept(data: Set, name: str, model: LabelModel, seed: int) -> dict[str, Any]:
     return found
 
 
-def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
-    """Train the models, keep 100 test rows for labels, bound on the others; return scores, ranks by
-    rule, and pairs.
+def one_seed(data: Set, model: Law, seed: int) -> dict[str, Any]:
+    """Train the models, keep 100 test rows for labels, bound on the others; return scores and ranks
+    by rule.
     """
     made = perceptrons(data, model, seed)
     order = np.random.default_rng(seed).permutation(data.test.sum())
@@ -104,22 +100,9 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
             return np.array([accuracy(one[rows], truth[rows]) for one in h])
         return np.nan_to_num([ratio("f1", one[rows] == 1, truth[rows] == 1) for one in h])
 
-    names = {f"h{i}": one[rest].tolist() for i, one in enumerate(h)}
     rows = np.flatnonzero(data.test)[rest]
-    picked = bound.select(
-        data.tally(rows, **names),
-        predictions=list(names),
-        weak=data.weak,
-        classes=list(range(data.k)),
-        label_model=model,
-        target=bound.BoundTarget(metrics=(data.metric,)),
-    )
-    ends = [
-        (b.plugin_lower, b.plugin_upper, b.independent_estimate) for b in picked.models.values()
-    ]
-    low, high, guess = np.array(
-        [[v if isinstance(v, float) else 0.0 for v in three] for three in ends]
-    ).T
+    ends = [data.ends(rows, one[rest], model, data.metric) for one in h]
+    low, high, guess = np.nan_to_num([(*one.plug_in, one.independent) for one in ends]).T
     rules = dict(zip(RULES, (low, high, (low + high) / 2, guess), strict=False))
     rules |= {f"{n} labels": score(labelled[:n]) for n in LABELS}
     test = score(rest)
@@ -127,10 +110,6 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
         "score": {rule: float(test[int(value.argmax())]) for rule, value in rules.items()},
         "rank": {rule: _rank_correlation(value, test) for rule, value in rules.items()},
         "range": (float(test.min()), float(test.max())),
-        "pairs": [
-            (p.interval.low, p.interval.high, *p.by_overlap, p.lower, p.upper, p.clipped)
-            for p in picked.pairs
-        ],
     }
 
 
@@ -165,27 +144,3 @@ def _chosen_rows(data: Set, name: str, seeds: list[dict[str, Any]]) -> list[dict
 
 def _mean(values: list[float]) -> str:
     return f"{np.mean(values):.2f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.2f}"
-
-
-def _pair_row(data: Set, name: str, pairs: np.ndarray) -> dict[str, Any]:
-    low, high, overlap_low, overlap_high, lower, upper, clipped = pairs.T
-    width, overlap = high - low, overlap_high - overlap_low
-    decided, apart = (low > 0) | (high < 0), (overlap_low > 0) | (overlap_high < 0)
-    differ = (upper > lower) | (lower != 0)
-    ratios = width[differ] / overlap[differ]
-    wider = width > overlap + 1e-12
-    return {
-        "set": data.name,
-        "label model": name,
-        "pairs": len(pairs),
-        "that differ on some row": int(differ.sum()),
-        "median width": float(np.median(width[differ])),
-        "by overlap": float(np.median(overlap[differ])),
-        "median ratio": float(np.median(ratios)),
-        "largest ratio": float(ratios.max()),
-        "wider": int(wider.sum()),
-        "wider, unclipped": int((wider & (clipped == 0)).sum()),
-        "decided": int(decided.sum()),
-        "decided by overlap": int(apart.sum()),
-        "by overlap only": int((apart & ~decided).sum()),
-    }

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from tallystick.errors import TallystickError
-from tallystick.table import Tally
-from tallystick.verbs import bound
-from tallystick.verbs.bound.label_model_checks import fitted
-from tallystick.verbs.bound.label_models import LabelModel, given
+from tallystick.errors import NotIdentifiable, TallystickError
+from tallystick.papers.frechet_bounds import independent, plug_in, summary
+from tallystick.papers.frechet_bounds.dual import Side
+from tallystick.papers.noisy_judges.trio_quadratic import triplet
+from tallystick.stats.latent_fit import fit
+from tallystick.stats.latent_model import LatentModel, LatentOptions, posterior
+from tallystick.verbs.bound.forward import Evidence, Scheme, forward, label_bins
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -67,27 +69,45 @@ class Set:
         """P(Y) of all rows, which the paper takes for known."""
         return np.bincount(self.y, minlength=self.k) / len(self.y)
 
-    def tally(
-        self, rows: np.ndarray, *, truth: bool = False, cut: Any = None, **more: Any
-    ) -> Tally:
-        """Count some rows, with *more* columns."""
-        held: dict[str, Any] = {
-            c: [None if v < 0 else int(v) for v in self.votes[rows, j]]
-            for j, c in enumerate(self.weak)
-        }
-        if truth:
-            held["truth"] = self.y[rows].tolist()
-        return Tally.of({**held, **more}, cut=cut)
-
-    def table(self) -> bound.WeakTable:
-        """Return all rows with their truth."""
-        everything = np.ones(len(self.y), dtype=bool)
-        return bound.weak_table(
-            self.tally(everything, truth=True),
-            weak=self.weak,
-            truth="truth",
-            classes=list(range(self.k)),
+    def ends(self, rows: np.ndarray, h: np.ndarray, law: Law, metric: str) -> Ends:
+        """Bound a metric of the predictions *h* of some rows, if the label model is right."""
+        patterns, place = np.unique(self.votes[rows], axis=0, return_inverse=True)
+        counts = np.zeros((len(patterns), self.k), dtype=np.int64)
+        np.add.at(counts, (place.reshape(-1), h.astype(np.int64)), 1)
+        p = np.asarray(law(patterns), dtype=np.float64)
+        wanted = summary(metric, 1)
+        evidence = Evidence(
+            counts=counts, p=p, bins=label_bins(p, counts.sum(axis=1).astype(float))
         )
+        [(low, high)] = forward(evidence, [wanted], rng=0, scheme=Scheme.fitting(len(h)))
+        return Ends(
+            metric=metric,
+            plug_in=_clipped(*(plug_in(counts, p, wanted, side)[0] for side in SIDES)),
+            estimate=_clipped(low.estimate, high.estimate),
+            sure=_clipped(low.edge(SURE), high.edge(SURE)),
+            independent=float(independent(counts, p, wanted)),
+        )
+
+
+Law: TypeAlias = Callable[[np.ndarray], np.ndarray]
+"""From patterns of votes to P(Y | Z)."""
+SIDES: tuple[Side, Side] = ("lower", "upper")
+SURE = 1.959963984540054
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """The plug-in of the paper, the forward dual, and the latter with its confidence."""
+
+    metric: str
+    plug_in: tuple[float, float]
+    estimate: tuple[float, float]
+    sure: tuple[float, float]
+    independent: float
+
+
+def _clipped(low: Any, high: Any) -> tuple[float, float]:
+    return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
 
 
 def made(
@@ -177,26 +197,101 @@ def hate_speech() -> Set:
     return made("hate speech", frame[kept].reset_index(drop=True), weak, metric="f1")
 
 
-def label_models(data: Set, names: Sequence[str]) -> dict[str, LabelModel | str]:
+def label_models(data: Set, names: Sequence[str]) -> dict[str, Law | str]:
     """Fit label models on all rows with the class balance known, as the paper does; what refuses
     says why.
     """
-    table = data.table()
-    out: dict[str, LabelModel | str] = {}
-    balance = np.maximum(data.balance, 1e-3)
-    fitting = bound.Fitting(balance=balance / balance.sum())
+    made_by = {"oracle": oracle, "dawid-skene": _dawid_skene, "triplet": _triplet}
+    out: dict[str, Law | str] = {}
     for name in names:
         try:
-            if name == "snorkel":
-                out[name] = _snorkel(data, table)
-            else:
-                out[name] = fitted("labels" if name == "oracle" else name, table, fitting)
+            out[name] = _snorkel(data) if name == "snorkel" else made_by[name](data)
         except TallystickError as error:
             out[name] = str(error)
     return out
 
 
-def _snorkel(data: Set, table: bound.WeakTable) -> LabelModel | str:
+def oracle(data: Set, *, strength: float = 1.0) -> Law:
+    """Take the labels of the rows that show a pattern, drawn to those with the same leading vote."""
+    patterns, gold = _counted(data)
+    overall = (gold.sum(axis=0) + 1 / data.k) / (gold.sum() + 1)
+    group = _leading(patterns, data.k)
+    by_group = np.stack([gold[group == g].sum(axis=0) for g in range(data.k + 1)])
+    laws = (by_group + 2 * overall) / (by_group.sum(axis=1, keepdims=True) + 2)
+    own = (gold + strength * laws[group]) / (gold.sum(axis=1, keepdims=True) + strength)
+    return _looked_up(patterns, own, lambda votes: laws[_leading(votes, data.k)])
+
+
+def _counted(data: Set) -> tuple[np.ndarray, np.ndarray]:
+    patterns, place = np.unique(data.votes, axis=0, return_inverse=True)
+    gold = np.zeros((len(patterns), data.k))
+    np.add.at(gold, (place.reshape(-1), data.y), 1)
+    return patterns, gold
+
+
+def _leading(votes: np.ndarray, k: int) -> np.ndarray:
+    counted = np.stack([(votes == c).sum(axis=1) for c in range(k)], axis=1)
+    return np.where(counted.max(axis=1) > 0, counted.argmax(axis=1), k)
+
+
+def _looked_up(patterns: np.ndarray, laws: np.ndarray, otherwise: Law) -> Law:
+    seen = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(patterns))}
+
+    def law(votes: np.ndarray) -> np.ndarray:
+        out = np.array(otherwise(votes), dtype=np.float64)
+        for i, row in enumerate(np.ascontiguousarray(votes)):
+            z = seen.get(row.tobytes())
+            if z is not None:
+                out[i] = laws[z]
+        return out
+
+    return law
+
+
+def _balance(data: Set) -> np.ndarray:
+    held = np.maximum(data.balance, 1e-3)
+    return np.asarray(held / held.sum())
+
+
+def _one_sided(data: Set) -> np.ndarray:
+    """Return the class of each rule that votes for one only and abstains otherwise, else -1."""
+    seen = [np.unique(column) for column in data.votes.T]
+    return np.array([s[1] if len(s) == 2 and s[0] < 0 else -1 for s in seen])
+
+
+def _dawid_skene(data: Set) -> Law:
+    extra = int((_one_sided(data) >= 0).any())
+    patterns, gold = _counted(data)
+
+    def codes(votes: np.ndarray) -> np.ndarray:
+        return np.where(votes < 0, data.k, votes) if extra else votes
+
+    options = LatentOptions(balance=_balance(data), confusion_prior=0.1, max_iterations=20_000)
+    found = fit(
+        codes(patterns),
+        gold.sum(axis=1),
+        n_classes=data.k,
+        n_votes=data.k + extra,
+        options=options,
+    )
+    return lambda votes: posterior(found.model, codes(votes))
+
+
+def _triplet(data: Set) -> Law:
+    if data.k != 2:
+        raise NotIdentifiable(f"the triplet method knows two classes, got {data.k}")
+    rule = _one_sided(data)
+    patterns, gold = _counted(data)
+
+    def codes(votes: np.ndarray) -> np.ndarray:
+        return np.where((votes < 0) & (rule >= 0), 1 - rule, votes)
+
+    solved = triplet(codes(patterns), gold.sum(axis=1), balance=_balance(data), clip=True)
+    model = LatentModel(solved.balance, np.clip(solved.confusion, 1e-3, 1 - 1e-3))
+    return lambda votes: posterior(model, codes(votes))
+
+
+def _snorkel(data: Set) -> Law | str:
     if SNORKEL is None:
         return "TALLYSTICK_SNORKEL names no Python that has Snorkel"
     with tempfile.TemporaryDirectory() as folder:
@@ -212,5 +307,4 @@ def _snorkel(data: Set, table: bound.WeakTable) -> LabelModel | str:
         if done.returncode != 0:
             return done.stderr.strip().splitlines()[-1]
         p = np.load(answer)
-    seen = {row.tobytes(): i for i, row in enumerate(data.votes)}
-    return given(table, p[[seen[row.tobytes()] for row in table.votes]], name="snorkel")
+    return _looked_up(data.votes, p, lambda votes: np.full((len(votes), data.k), 1 / data.k))

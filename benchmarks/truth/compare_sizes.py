@@ -39,7 +39,7 @@ def binary(n: int, models: int, gap: float, rng: np.random.Generator) -> Floats:
     """Right or wrong: items differ in difficulty, models share most of it."""
     hard = rng.normal(0, 1, (n, 1))
     skill = np.r_[0.8 + gap, np.full(models - 1, 0.8)]
-    return np.asarray(hard + rng.normal(0, 1, (n, models)) < skill, dtype=float)
+    return np.asarray(hard + rng.normal(0, 1, (n, models)) < skill, dtype=np.float64)
 
 
 def graded(n: int, models: int, gap: float, rng: np.random.Generator) -> Floats:
@@ -61,7 +61,7 @@ def clustered(n: int, models: int, gap: float, rng: np.random.Generator) -> Floa
     own = np.repeat(rng.normal(0, 0.5, (n, models)), PER_CLUSTER, axis=0)
     hard = rng.normal(0, 1, (n * PER_CLUSTER, 1))
     skill = np.r_[0.8 + gap, np.full(models - 1, 0.8)]
-    return np.asarray(hard + own + rng.normal(0, 1, own.shape) < skill, dtype=float)
+    return np.asarray(hard + own + rng.normal(0, 1, own.shape) < skill, dtype=np.float64)
 
 
 KINDS: dict[str, tuple[Callable[..., Floats], dict[int, float]]] = {

@@ -8,6 +8,7 @@ they take about ten minutes, and a killed run goes on where it was.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import os
@@ -19,9 +20,18 @@ import numpy as np
 
 from benchmarks.record import record
 from benchmarks.truth.judge_section4 import experiments
+from tallystick.errors import ConvergenceError, NotIdentifiable
+from tallystick.papers.noisy_judges.baselines import (
+    agreement_accuracy,
+    majority_scores,
+    rank_one,
+    spectral_point,
+)
+from tallystick.papers.noisy_judges.trio_quadratic import trio_moments
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs import judge
+from tallystick.verbs.judge.dawid_skene import fit_panel
 
 FOLDER = (
     Path(
@@ -61,16 +71,19 @@ def table_of_methods() -> None:
     for name, least in cases:
         mv, trio, ds = PUBLISHED[name]
         votes = votes_of(name)
-        labelled = judge.supervised(votes, truth="truth").judges
+        panel = Panel.of(votes, truth="truth")
+        graded = panel.part(panel.known)
+        right = graded.counts @ (graded.codes == graded.truth[:, None])
         truth = {
-            score.name: score.accuracy
-            for score in labelled
-            if score.votes >= least and isinstance(score.accuracy, float)
+            judge_name: float(right[j] / graded.voted[j])
+            for j, judge_name in enumerate(panel.names)
+            if graded.voted[j] >= least
         }
         blind = votes.marginal([column for column in votes.names if column != "truth"])
         result = judge.evaluate(blind, rng=0)
         errors = {
-            estimate.method: _error(estimate.accuracy, truth) for estimate in result.estimates
+            method: _error(dict(zip(panel.names, rates.tolist(), strict=True)), truth)
+            for method, rates in baselines(panel.blind).items()
         }
         headline = _error({score.name: score.accuracy for score in result.judges}, truth)
         held = [
@@ -116,6 +129,26 @@ def table_of_methods() -> None:
     record("judge-label-free", "Judges without labels, on real votes", rows, notes=notes)
 
 
+def baselines(blind: Panel) -> dict[str, np.ndarray]:
+    """Return the accuracy of every judge by each method that takes no label."""
+    codes, counts, n_labels = blind.codes, blind.counts, len(blind.classes)
+    found = {"dawid-skene": fit_panel(blind).accuracy}
+    for name, apart in (("majority", False), ("majority of the others", True)):
+        right, mass = majority_scores(codes, counts, n_labels=n_labels, leave_one_out=apart)
+        with np.errstate(invalid="ignore"):
+            found[name] = right.sum(axis=1) / mass.sum(axis=1)
+    if n_labels == 2 and len(blind.names) <= 80:
+        trios = judge.independent(blind)
+        found["independent"] = np.array(
+            [one.accuracy if isinstance(one.accuracy, float) else np.nan for one in trios.judges]
+        )
+        found["agreement"] = agreement_accuracy(codes, counts)
+        with contextlib.suppress(NotIdentifiable, ConvergenceError):
+            balance, accuracy = spectral_point(rank_one(trio_moments(codes, counts)))
+            found["spectral"] = accuracy @ [balance, 1 - balance]
+    return found
+
+
 def _crowd_kit(votes: Tally, truth: dict[str, Any]) -> Any:
     """Return the error of crowd-kit's Dawid-Skene: judges graded by the labels that it gives."""
     try:
@@ -134,30 +167,6 @@ def _crowd_kit(votes: Tally, truth: dict[str, Any]) -> Any:
     return _error(dict(zip(panel.names, map(float, right), strict=True)), truth)
 
 
-def quartets() -> None:
-    """Share of quartets that reject independence at 1 %."""
-    rows = []
-    for name, before in (
-        ("twonorm_lr_judges", "0 of 15"),
-        ("mushroom_lr_judges", "35 of 35"),
-        ("llmbar_swap0", "63 %"),
-    ):
-        votes = votes_of(name)
-        result = judge.independence(votes, truth="truth", alpha=0.01, most=100)
-        rows.append(
-            {
-                "set": name,
-                "rejected": f"{result.n_rejected} of {len(result.quartets)}",
-                "(before)": before,
-                "family-wise": result.rejected,
-                "pair": " & ".join(result.pair),
-                "effective judges": result.effective_judges,
-                "judges": len(votes.names) - 1,
-            }
-        )
-    record("judge-independence", "G² test of independent errors on quartets, at 1 %", rows)
-
-
 def _error(found: Any, truth: dict[str, Any]) -> float:
     gaps = [
         abs(value - truth[name])
@@ -171,7 +180,6 @@ def main() -> None:
     if not FOLDER.is_dir():
         sys.exit(f"{FOLDER} is absent: set TALLYSTICK_DATA")
     table_of_methods()
-    quartets()
     experiments(FOLDER, quick="--quick" in sys.argv)
 
 

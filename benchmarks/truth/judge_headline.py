@@ -14,12 +14,12 @@ import numpy as np
 
 from benchmarks.known import known
 from benchmarks.record import record
+from tallystick.papers.noisy_judges.baselines import majority_scores
 from tallystick.results import Unknown
 from tallystick.stats.latent_headline import blend
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs import judge
-from tallystick.verbs.judge.grade import majorities
 from tallystick.verbs.judge.label_free import fit_vote_model
 
 REPETITIONS = 16
@@ -134,10 +134,12 @@ def one(votes: Votes, truth: np.ndarray, *, check: bool) -> dict[str, Any]:
     true = (voted & (votes == truth[:, None])).sum(axis=0) / voted.sum(axis=0)
     panel = Panel.of(tally)
     model = fit_vote_model(panel, panel, rng=0)
-    found: dict[str, Any] = {
-        claim.estimate.method: _error(list(claim.estimate.accuracy.values()), true)
-        for claim in majorities(panel)
-    }
+    found: dict[str, Any] = {}
+    for name, apart in (("majority", False), ("majority of the others", True)):
+        right, mass = majority_scores(
+            panel.codes, panel.counts, n_labels=len(panel.classes), leave_one_out=apart
+        )
+        found[name] = _error(right.sum(axis=1) / mass.sum(axis=1), true)
     found["dawid-skene"] = _error(model.fit.accuracy[0], true)
     head = model.headline
     for pull in PULLS:

@@ -14,8 +14,8 @@ from benchmarks.record import record
 from tallystick.results import Interval, Unknown
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
+from tallystick.verbs.judge.dawid_skene import dawid_skene
 from tallystick.verbs.judge.label_free import label_free
-from tallystick.verbs.judge.supervised import dawid_skene
 
 TABLES = 500
 TIES = 0.07

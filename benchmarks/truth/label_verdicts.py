@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.truth.label_runs import Sessions, sessions
 from benchmarks.truth.label_sets import Population, Table, populations
+from benchmarks.truth.post_stratified import poststratified_share
 from tallystick.sampling.label_means import (
     capital,
     mirrored,
@@ -16,7 +17,6 @@ from tallystick.sampling.label_means import (
     sign_bets,
 )
 from tallystick.sampling.label_shares import SMALLEST_LEAD
-from tallystick.stats.poststratify import poststratified_share
 
 MOST, LEAD, PEEKS = 1200, 0.08, 5
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.truth.post_stratified import Sharpened, Target, check_target
 from tallystick.errors import InputError
 from tallystick.stats.intervals import (
     Bounds,
@@ -16,7 +17,6 @@ from tallystick.stats.intervals import (
     from_unit,
     split_alpha,
 )
-from tallystick.stats.poststratify import Sharpened, Target, check_target
 
 __all__ = ["PredictionPowered", "prediction_powered_mean"]
 

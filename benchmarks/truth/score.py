@@ -24,12 +24,12 @@ import numpy as np
 from benchmarks.known import known
 from benchmarks.record import record
 from benchmarks.truth import score_peers as peers
+from benchmarks.truth.post_stratified import poststratified_share
 from benchmarks.truth.prediction_powered import prediction_powered_mean
 from benchmarks.truth.score_sets import Population, populations
 from tallystick.stats.adverse_binary import adverse_shares
 from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_numbers import adverse_means
-from tallystick.stats.poststratify import poststratified_share
 from tallystick.verbs.score import evaluate
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score"

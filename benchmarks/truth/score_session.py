@@ -36,7 +36,6 @@ from tallystick.verbs.score import CAPABILITY
 from tallystick.verbs.score.labelling import labelling, rows_by_item
 from tallystick.verbs.score.pairs import sign_of
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import consensus
 from tallystick.verbs.score.sessions import SessionDraws, session_pairs
 from tallystick.verbs.score.systems import system_strata
 
@@ -78,7 +77,6 @@ class Ground:
     def __init__(self, one: SystemsSet, goal: str) -> None:
         self.one, self.goal, self.outputs = one, goal, one.outputs
         self.truth = self.outputs.truth
-        self.values = consensus(replace(self.outputs, truth=np.full_like(self.truth, np.nan)))
         roles = {"item": "item", "system": "system", "judges": one.judges}
         blind = {name: column for name, column in one.table.items() if name != "human"}
         scale = (0.0, 1.0) if one.graded else None
@@ -89,7 +87,7 @@ class Ground:
         if self.rows is not None:
             own = self.stratum[:, None]
             if goal == "best":
-                own = system_strata(self.outputs, self.values)[self.rows]
+                own = system_strata(self.outputs)[self.rows]
             self.stratum = np.full(self.truth.size, -1, np.int64)
             self.stratum[self.rows] = own
 
@@ -98,7 +96,6 @@ class Ground:
         truth = np.where(drawn, self.truth, np.nan)
         return Remembered(
             outputs=replace(self.outputs, truth=truth),
-            values=self.values,
             stratum=self.stratum,
             drawn=drawn,
             apart=np.zeros(drawn.size, np.bool_),
@@ -256,9 +253,9 @@ class Counts:
         question = ScoreQuestion()
         systems = draws.systems(ALPHA)
         for s, one in enumerate(systems):
-            if one.found is not None:
+            if one.score is not None:
                 self.seen[s] += 1
-                self.held[s] += _within(one.found.interval, self.mean[s])
+                self.held[s] += _within(one.interval, self.mean[s])
         pairs = session_pairs(draws, systems, question)
         count = len(pairs)
         # The interval as computed, before it is made to agree with the verdict about 0.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tallystick.verbs.score.reading import Outputs, consensus
+from tallystick.verbs.score.reading import Graded
 from tallystick.verbs.score.systems import system_strata
 
 DATA = Path(
@@ -39,10 +39,10 @@ class Population:
     grades: np.ndarray
 
     @cached_property
-    def outputs(self) -> Outputs:
+    def outputs(self) -> Graded:
         """The items as outputs of one system, nothing labelled."""
         n, judges = self.grades.shape
-        return Outputs(
+        return Graded(
             systems=("all outputs",),
             judges=tuple(f"judge {j + 1}" for j in range(judges)),
             system=np.zeros(n, np.int64),
@@ -56,12 +56,12 @@ class Population:
     @cached_property
     def consensus(self) -> np.ndarray:
         """The consensus of every item, as ``score`` makes it."""
-        return consensus(self.outputs)
+        return self.outputs.consensus
 
     @cached_property
     def strata(self) -> np.ndarray:
         """The stratum of every item, as ``score`` makes it."""
-        codes = system_strata(self.outputs, self.consensus)
+        codes = system_strata(self.outputs)
         return np.unique(codes, return_inverse=True)[1].ravel()
 
     def table(self, labelled: np.ndarray) -> dict[str, np.ndarray]:

@@ -19,18 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.known import known
 from benchmarks.record import record
 from benchmarks.truth.score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
-from tallystick.stats.adverse_systems import compare_systems
+from tallystick.stats.few_labels import Rows, fit
 from tallystick.verbs.score.pairs import compare_pairs, sign_of
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import consensus
-from tallystick.verbs.score.systems import estimate_systems
+from tallystick.verbs.score.systems import estimate_systems, fitted
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score-systems"
 ALPHA = 0.05
-VERSION = 1
+VERSION = 2
 """Raise it when a method changes, so that no cell of an older one is reused."""
 TWO, SEVERAL_LABELS = (20, 50, 100, 200), (20, 30, 50, 100)
 LARGE = 10
@@ -48,9 +46,6 @@ class Cell:
     def __init__(self, one: SystemsSet, m: int, common: float) -> None:
         self.one, self.m, self.common = one, m, common
         self.outputs = one.outputs
-        n, k = one.truth.shape
-        self.values = consensus(replace(self.outputs, truth=np.full(n * k, np.nan)))
-        self.board = self.values.reshape(n, k)
         self.gap = one.differences()
         self.means = one.truth.mean(axis=0)
         names = ("covered", "wrong", "decided", "alone", "alone wrong", "width", "mean")
@@ -73,8 +68,9 @@ class Cell:
         truth = np.where(mask, self.one.truth, np.nan).ravel()
         outputs = replace(self.outputs, truth=truth)
         question = ScoreQuestion(seed=int(rng.integers(2**31)))
-        systems = estimate_systems(outputs, self.values, question)
-        pairs = compare_pairs(outputs, self.values, systems, question)
+        found = fitted(outputs, question)
+        systems = estimate_systems(outputs, question, found)
+        pairs = compare_pairs(outputs, systems, question, found)
 
         sums = self.sums
         truths = [self.gap[pair.first, pair.second] for pair in pairs]
@@ -86,15 +82,24 @@ class Cell:
         sums["wrong"] += _any_wrong(signs, truths)
         sums["decided"] += float(np.mean(np.array(signs) != 0))
         sums["width"] += float(np.mean([pair.interval.width / 2 for pair in pairs]))
-        ends = [known(one.found).interval for one in systems]
+        ends = [one.interval for one in systems]
         held = [
             end.low - 1e-9 <= mean <= end.high + 1e-9
             for end, mean in zip(ends, self.means, strict=True)
         ]
         sums["mean"] += float(np.mean(held))
         if self.common == 1:
-            flat = np.zeros((n, k))
-            plain = compare_systems(self.one.truth[chosen], flat[chosen], flat, rng=rng)
+            known = np.zeros((n, 1), dtype=bool)
+            known[chosen] = True
+            rows = Rows(
+                y=np.where(known, self.one.truth, np.nan).ravel(),
+                grades=np.zeros((n * k, 0)),
+                system=np.tile(np.arange(k), n),
+                item=np.repeat(np.arange(n), k),
+            )
+            plain = fit(rows, pass_fail=bool(np.isin(self.one.truth, (0.0, 1.0)).all())).pairs(
+                rng=rng
+            )
             told = np.where(plain.adjusted_p <= ALPHA, np.sign(plain.difference), 0)
             sums["alone"] += float((told != 0).mean())
             sums["alone wrong"] += _any_wrong(told, truths)

@@ -28,8 +28,8 @@ from tallystick.serve.queue import (
     either,
     plan_frame,
 )
-from tallystick.stats.adverse_binary import adverse_share, adverse_share_weighted
-from tallystick.verbs.score.reading import strata_of
+from tallystick.stats.adverse_binary import adverse_share, vote_strata
+from tallystick.stats.few_labels import Rows, fit
 
 N, OLD = 1_500, 1_000
 BUDGETS = (40, 60)
@@ -158,7 +158,7 @@ def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
     found, truth = stream(judges, rate, seed)
     mean = truth.mean()
     values = np.array([bin(p).count("1") for p in found.pattern.tolist()]) / len(judges)
-    strata = strata_of(values, np.ones(N), votes=True)
+    strata = vote_strata(values)
     sizes = np.bincount(strata, minlength=strata.max() + 1).astype(float)
     rng = np.random.default_rng([seed, runs])
     hits: dict[str, list[bool]] = {
@@ -168,7 +168,10 @@ def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
     widths: dict[str, list[float]] = {way: [] for way in hits}
     for _ in range(runs):
         rows, p = run(found, truth, rng)
-        found_one = adverse_share_weighted(sizes, truth[rows], strata[rows], p)
+        known, chance = np.full(N, np.nan), np.ones(N)
+        known[rows], chance[rows] = truth[rows], p
+        few = Rows(y=known, grades=strata[:, None].astype(float), probability=chance)
+        weighted = fit(few, pass_fail=True).means().interval[0]
         # Complaints: failures are volunteered three times as often.
         others = np.setdiff1d(np.arange(N), rows)
         chance = np.where(truth[others] == 1, 0.01, 0.03)
@@ -178,8 +181,7 @@ def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
             for one in (extra, extra[truth[extra] == 1])
         )
         naive = adverse_share(sizes, k, x)
-        for way, one in zip(hits, (found_one, naive), strict=True):
-            low, high = one.interval
+        for way, (low, high) in zip(hits, (weighted, naive.interval), strict=True):
             hits[way].append(low - 1e-9 <= mean <= high + 1e-9)
             widths[way].append(high - low)
     return [

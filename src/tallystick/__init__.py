@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tallystick.errors import TallystickError
     from tallystick.report import plot
     from tallystick.results import Figure, Interval, Needed, Result, Unknown
-    from tallystick.table import Data, Moments, Roles, Tally, attach, read
+    from tallystick.table import Data, Moments, Reading, Roles, Tally, attach, read
 
 __all__ = [
     "Data",
@@ -25,6 +25,7 @@ __all__ = [
     "Interval",
     "Moments",
     "Needed",
+    "Reading",
     "Result",
     "Roles",
     "Tally",
@@ -44,6 +45,7 @@ _HOME = {
     "Interval": "results",
     "Moments": "table",
     "Needed": "results",
+    "Reading": "table",
     "Result": "results",
     "Roles": "table",
     "Tally": "table",
@@ -56,7 +58,7 @@ _HOME = {
 """Public name to the room that holds it."""
 
 _VERBS = frozenset(
-    {"ask", "audit", "bound", "compare", "dynamic", "judge", "label", "score", "shift"}
+    {"ask", "audit", "bound", "compare", "dynamic", "judge", "label", "look", "score", "shift"}
 )
 _ROOMS = frozenset(
     {

@@ -8,6 +8,7 @@
     │   │   └── FormatError a saved Tallystick file is damaged, foreign or of a newer version
     │   ├── MergeError      two tallies do not fit together
     │   └── UsageError      the question has to be put differently (exit code 2)
+    │       └── AskError    a column or a cell can mean two things: which? (exit code 2)
     ├── NotIdentifiable     the data cannot answer this question by this method
     ├── ConvergenceError    an iteration stopped before it reached its tolerance
     ├── BudgetError         the budget of calls or money does not allow what was asked
@@ -41,6 +42,40 @@ class MergeError(InputError):
 
 class UsageError(InputError):
     """The question has to be put differently: the message says what to type, or asks."""
+
+
+class AskError(UsageError):
+    """A column can mean two things, and only the caller knows which.
+
+    Parameters
+    ----------
+    question
+        One line: what is not clear, where, and what was seen.
+    role
+        What is open: judges, truth, item, missing, …
+    candidates
+        The columns, groups of columns or values that it could be.
+    calls
+        Answers, the likelier first: the options that give them (``--judges gpt,claude``), or a
+        whole command. At most two are kept.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        *,
+        role: str,
+        candidates: tuple[str, ...] = (),
+        calls: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(question)
+        self.question = question
+        self.role = role
+        self.candidates = candidates
+        self.calls = calls[:2]
+
+    def __str__(self) -> str:
+        return f"{self.question} Add {' or '.join(self.calls)}" if self.calls else self.question
 
 
 class NotIdentifiable(TallystickError):

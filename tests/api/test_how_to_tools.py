@@ -104,11 +104,11 @@ def test_a_spark_frame_is_counted_and_its_counts_are_kept(
     assert kept.verdict == scope["result"].verdict
 
 
-def test_a_fitted_snorkel_model_stands_beside_ours() -> None:
+def test_a_fitted_snorkel_model_takes_the_place_of_ours() -> None:
     labeling = pytest.importorskip("snorkel.labeling.model", reason="snorkel is not installed")
     import numpy as np
 
-    from tallystick import Tally, bound
+    from tallystick import bound
 
     rng = np.random.default_rng(0)
     spam = rng.random(500) < 0.4
@@ -116,8 +116,5 @@ def test_a_fitted_snorkel_model_stands_beside_ours() -> None:
     model = labeling.LabelModel(cardinality=2, verbose=False)
     model.fit(votes.astype(int), seed=0)
     table = {f"lf{j}": votes[:, j].astype(int) for j in range(3)} | {"h": spam.astype(int)}
-    tally, names = Tally.of(table), ["lf0", "lf1", "lf2"]
-    weak = bound.weak_table(tally, weak=names, prediction="h")
-    given = bound.label_models.given(weak, model, name="snorkel")
-    found = bound.bound(tally, prediction="h", weak=names, label_models=[given])
-    assert "snorkel" in {row.name for row in found.label_models}
+    found = bound.evaluate(table, prediction="h", weak=["lf0", "lf1", "lf2"], label_model=model)
+    assert [row.name for row in found.label_models] == ["given"]

@@ -37,7 +37,7 @@ def votes(n: int = 300, labelled: int = 0) -> dict[str, list]:
         for name, right in (("gpt", 0.92), ("claude", 0.85), ("llama", 0.78))
     }
     if labelled:
-        table["gold"] = [int(one) if k < labelled else None for k, one in enumerate(truth)]
+        table["gold"] = [int(one) if k * 7 % n < labelled else None for k, one in enumerate(truth)]
     return table
 
 

@@ -14,8 +14,6 @@ from tallystick.verbs.audit.audit import Skipped, concluded, question_of
 from tallystick.verbs.compare.verdict import SHARES
 from tests.generated import GENERATED, generate
 
-ROWS = "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-
 
 def table_of(question, seed=0):
     return scan(
@@ -130,16 +128,13 @@ def test_it_is_decided_only_if_every_section_is(decisions, decision):
     assert len(result.figures()) == 2 * len(parts)
 
 
-def test_a_verdict_on_top_then_columns_then_sections():
+def test_what_was_read_on_top_then_the_verdict_then_sections():
     result = audit(table_of("compare"))
     assert isinstance(result, AuditResult)
     lines = result.summary().splitlines()
     assert lines[0] == result.verdict
-    assert (
-        lines.index("Columns:")
-        < lines.index(question_of("compare"))
-        < lines.index(question_of("judge"))
-    )
+    assert str(result).splitlines()[0] == result.reading.line()
+    assert lines.index(question_of("compare")) < lines.index(question_of("judge"))
     assert any("'truth' is taken for the truth" in text for text in result.assumptions)
 
 
@@ -149,21 +144,21 @@ def test_weights_that_reach_only_some_sections_are_said():
     result = audit(scan(pa.table({**few, "sample_weight": [1.0, 2.0] * 200})))
     assert result.sections[0].n_items == 400
     [said] = [text for text in result.remarks if "sample_weight" in text]
-    assert said.endswith("is used by compare and judge only; every row counts once in shift")
+    assert said.endswith("is used by compare only; every row counts once in shift")
 
 
-def test_sections_that_count_weights_as_items_say_so():
+def test_equal_weights_change_no_section_and_counts_change_all():
     few = {name: list(values[:400]) for name, values in generate("shift", rng=0).items()}
-    weighted, plain = (
-        audit(scan(pa.table({**few, **more}))) for more in ({"row_weight": [2] * 400}, {})
+    plain, heavy = (
+        audit(scan(pa.table({**few, **more}))) for more in ({}, {"row_weight": [2] * 400})
     )
-    assert _counting_weights(weighted) == {"judge"}
-    assert f"judge: {ROWS}" in weighted.assumptions
-    assert _counting_weights(plain) == set()
-
-
-def _counting_weights(result):
-    return {part.verb for part in result.sections if ROWS in part.assumptions}
+    judge, same = (next(p for p in one.sections if p.verb == "judge") for one in (plain, heavy))
+    assert {**judge.to_dict(), "notes": []} == {**same.to_dict(), "notes": []}
+    table = scan(pa.table({**few, "n": [2] * 400}))
+    twice = audit(table, count="n")
+    assert next(p for p in twice.sections if p.verb == "judge").n_items == 800
+    with pytest.raises(InputError, match="--count n"):
+        audit(table)
 
 
 def test_bounds_that_only_the_data_suggest_are_an_assumption():
@@ -180,19 +175,6 @@ def test_a_section_that_only_counts_these_items_is_said_to():
     # A noisy API may answer otherwise next time, so even a full table leaves a doubt.
     assert not any("the answer of shift counts" in text for text in remarks)
     assert not any("very items" in text for text in audit(table_of("judge")).remarks)
-
-
-@pytest.mark.slow
-def test_whole_weights_reach_the_bounds_and_others_are_refused_there():
-    few = {name: list(values[:400]) for name, values in generate("bound", rng=0).items()}
-    once, double = (audit(scan(pa.table({**few, "row_weight": [w] * 400}))) for w in (1, 2))
-    assert _counting_weights(double) == {"judge", "bound"}
-    plain, twice = once.sections[1], double.sections[1]
-    assert plain.bounds[9].high - plain.bounds[9].low > twice.bounds[9].high - twice.bounds[9].low
-    broken = audit(scan(pa.table({**few, "row_weight": [0.5, 1.5] * 200})))
-    assert [(part.verb, "not whole numbers" in part.reason) for part in broken.skipped] == [
-        ("bound", True)
-    ]
 
 
 def test_every_question_is_a_part_with_its_own_table_on_the_page():
@@ -272,8 +254,8 @@ def test_a_log_of_attempts_is_described_and_its_command_is_named():
     with pytest.raises(InputError) as told:
         audit(attempts(model_wrong=[int(k % 3 == 0) for k in range(120)]))
     said = str(told.value)
-    assert "Then type: tallystick dynamic analyse the table" in said
-    assert "read as a log of attempts: annotator (annotator), round (round)" in said
+    assert told.value.calls == ("tallystick dynamic analyse 'the table'",)
+    assert "fooled model_wrong · people annotator" in said
     assert "Otherwise, --judges: " in said
 
 

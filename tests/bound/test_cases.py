@@ -21,7 +21,7 @@ def answered(**more):
     roles = {"prediction": ("h",), "weak": ("lf_a", "lf_b", "lf_c"), "item": "id"}
     roles |= {"truth": "truth"} if "truth" in more else {}
     data = read(table, CAPABILITY.door, **roles)
-    return data, conclude(CAPABILITY, data, BoundQuestion(label_models=("majority",)))
+    return data, conclude(CAPABILITY, data, BoundQuestion(label_model="majority"))
 
 
 def test_without_labels_rows_are_listed_on_which_most_weak_labels_disagree():

@@ -140,8 +140,7 @@ def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, 
 def test_a_column_of_words_is_left_out_and_said(tallystick):
     done = tallystick("compare", "-", stdin="topic,x,y\nlaw,1,0\nart,0,1\nlaw,1,1\n")
     assert done.returncode == 0
-    assert "models: 'x', 'y'" in done.stderr
-    assert "Left out: 'topic'" in done.stderr
+    assert "models x, y ?: 0 or 1 · unused: topic" in done.stdout
 
 
 def test_a_value_that_cannot_be_parsed_is_a_usage_error(tallystick):
@@ -159,8 +158,9 @@ def test_plan_prints_methods(tallystick, scores):
     assert [one["n_items"] for one in held["methods"][:3]] == [1949, 1960, 2043]
     pilot = tallystick("plan", scores, "--json")
     assert pilot.returncode == 0
-    assert "models: 'old', 'new'" in pilot.stderr
-    assert "Left out: 'doc'" in pilot.stderr
+    read = json.loads(pilot.stdout)["reading"]
+    assert read["models"] == ["old", "new"]
+    assert set(read["unused"]) == {"doc"}
 
 
 def test_a_pilot_is_planned_from_the_columns_that_are_named(tallystick, scores):

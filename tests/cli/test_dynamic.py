@@ -250,73 +250,40 @@ def read_items(path):
         return list(csv.DictReader(lines))
 
 
-def test_analyse_counts_rows_by_weight_in_all_and_in_slices_and_says_so(leave, tmp_path):
+def test_analyse_counts_rows_in_all_and_in_slices(leave, tmp_path):
     once, often = weighted_rows()
     write(tmp_path / "once.csv", HEAD + ",w", once)
     write(tmp_path / "often.csv", HEAD, often)
-    asked = (*ASKED, "--by", "topic", "--weight", "w", "--items-out", "items.csv", "--json")
+    asked = (*ASKED, "--by", "topic", "--count", "w", "--items-out", "items.csv", "--json")
     code, out, err = leave("analyse", "once.csv", *asked)
     assert code == 0, err
-    assert [row["item"] for row in read_items(tmp_path / "items.csv")] == [
-        f"i{k}" for k in range(60)
-    ]
-    weighted, plain = (
+    assert len(read_items(tmp_path / "items.csv")) == len(often)
+    counted, plain = (
         json.loads(out),
         json.loads(leave("analyse", "often.csv", *ASKED, "--json")[1]),
     )
-    slices = weighted.pop("slices")
+    slices = counted.pop("slices")
     assert [part["n_items"] for part in slices] == [
         sum(f",{topic}," in line for line in often) for topic in "uv"
     ]
-    for answer in (weighted, *slices):
-        assert answer.pop("assumptions")[-1].startswith("a row of weight w stands for w items")
-    plain.pop("assumptions")
-    assert weighted == plain
-
-
-@pytest.mark.parametrize("weight", ["1.5", "-1", "", "many", "inf", "99999999"])
-def test_a_bad_weight_is_refused_by_its_row_and_value(leave, tmp_path, weight):
-    once, _ = weighted_rows()
-    once[4] = once[4].rsplit(",", 1)[0] + f",{weight}"
-    write(tmp_path / "bad.csv", HEAD + ",w", once)
-    code, out, err = leave("analyse", "bad.csv", *ASKED, "--weight", "w", "--missing", "-1")
-    assert (code, out) == (1, "")
-    assert "row 5 of bad.csv (line 6): column 'w' is " in err
-    assert (weight or "is blank") in err
-
-
-def test_an_item_of_a_long_log_has_one_weight(leave, log):
-    lines = log.read_text(encoding="utf-8").splitlines()
-    log.write_text(
-        "\n".join([lines[0] + ",w", *(f"{line},{k % 2}" for k, line in enumerate(lines[1:]))]),
-        "utf-8",
-    )
-    code, _, err = leave("analyse", log, "--weight", "w")
-    assert code == 1
-    assert "item '1-0' has the weight 0 in one row and 1 in another" in err
-    code, _, err = leave("analyse", log, "--weight", "correct")
-    assert code == 1
-    assert "column 'correct' is given as correct and as weight" in err
+    for answer in (counted, plain):
+        answer.pop("reading")
+    assert counted == plain
 
 
 def test_analyse_writes_a_row_an_item_of_a_wide_log(leave, tmp_path):
     once, _ = weighted_rows()
     write(tmp_path / "once.csv", HEAD + ",w", ["=1+1" + once[0][2:], *once[1:]])
-    code, out, err = leave(
-        "analyse", "once.csv", *ASKED, "--weight", "w", "--items-out", "items.csv", "--json"
-    )
+    code, out, err = leave("analyse", "once.csv", *ASKED, "--items-out", "items.csv", "--json")
     assert code == 0, err
     rows = read_items(tmp_path / "items.csv")
     assert [row["item"] for row in rows] == ["'=1+1", *(f"i{k}" for k in range(1, 60))]
     for each in json.loads(out)["rounds"]:
         mine = [row for row in rows if row["round"] == str(each["round"])]
-        weights = [int(row["weight"]) for row in mine]
-        assert np.average(
-            [float(row["vote_error"]) for row in mine], weights=weights
-        ) == pytest.approx(each["risk"])
+        errors = [float(row["vote_error"]) for row in mine]
+        assert np.mean(errors) == pytest.approx(each["risk"])
     first = next(row for row in rows if row["check_order"] == "1")
     assert (first["wrong"], first["vote"], first["vote_error"]) == ("3", "y", "1.0")
-    assert "items of weight 0" in err
 
 
 def test_analyse_writes_a_row_per_item_of_a_long_log(leave, log, tmp_path):
@@ -345,11 +312,13 @@ def test_analyse_reads_a_label_in_two_spellings_as_one_where_the_truth_does(leav
     write(tmp_path / "mixed.csv", HEAD, [*often[:-1], often[-1][:-1] + often[-1][-1].upper()])
     told = leave("analyse", "mixed.csv", *ASKED, "--coerce", "--json")
     assert told[0] == 0, told[2]
-    assert told[1] == leave("analyse", "plain.csv", *ASKED, "--json")[1]
+    same = json.loads(leave("analyse", "plain.csv", *ASKED, "--json")[1])
+    assert {**json.loads(told[1]), "reading": None} == {**same, "reading": None}
     alone = leave("analyse", "mixed.csv", *ASKED, "--json")
     assert "labels that differ only by capitals or blanks are read as one" in alone[2]
     body, plain = json.loads(alone[1]), json.loads(told[1])
-    assert {**body, "notes": []} == {**plain, "notes": []}
+    aside = {"notes": [], "reading": None}
+    assert {**body, **aside} == {**plain, **aside}
 
 
 def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):

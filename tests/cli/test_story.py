@@ -27,7 +27,7 @@ def test_the_judges_name_the_wrong_winner_and_the_corrected_score_the_right_one(
     text = told[1]
     assert "Your judges alone name another winner: they put system-a first" in text
     assert text.index("system-b is better than system-a") < text.index("$ tallystick label")
-    assert "knows: system-b 88.3 %, system-c 65.5 %, system-a 51.6 %" in text
+    assert "knows: system-b 87.9 %, system-c 65.7 %, system-a 49.5 %" in text
 
 
 def test_what_was_open_is_settled_by_the_labels_and_rightly(told: tuple[Path, str]) -> None:

@@ -201,7 +201,7 @@ README = [
 PAGES = [
     (parquet, "audit answers.parquet"),
     (parquet, "tally votes.parquet --columns 'judge_*'"),
-    (sms, "bound sms.csv --prediction h --weak 'lf_*' --class-balance .87,.13"),
+    (sms, "bound sms.csv --prediction h --weak 'lf_*' --label-model majority"),
     (sms, "bound messages.csv --prediction classifier --weak 'rule_*' --at-least .6 --truth label"),
     (gates, "compare scores.csv"),
     (gates, "compare scores.csv --gate 'new >= old - 0.01'"),
@@ -215,7 +215,6 @@ PAGES = [
         written("battles.csv", tables.battles),
         "score battles.csv --judges gpt --truth human --gate 'new > old'",
     ),
-    (trusted, "judge votes.csv --method independence"),
     (trusted, "judge votes.csv --truth gold --covariate length"),
     (trusted, "judge pairs.csv --judges gpt_ab,gpt_ba,llama_ab,llama_ba --method position-bias"),
     (trusted, "judge runs.csv --judges 'run*' --method self-consistency"),

@@ -58,7 +58,7 @@ CASES: dict[str, tuple[Columns, dict[str, Any]]] = {
 ASKED: dict[str, dict[str, Any]] = {
     "compare": {"truth": "gold"},
     "judge": {"truth": "gold"},
-    "bound": {"truth": "gold", "prediction": "kim", "label_models": ("majority",)},
+    "bound": {"truth": "gold", "prediction": "kim", "label_model": "majority"},
     "shift": {"truth": "gold", "old": "ann", "new": "bob"},
     "dynamic": {"truth": "gold", "round": "round"},
 }
@@ -158,7 +158,7 @@ MEMORY: dict[str, Callable[[Columns], Any]] = {
     "duckdb": _duckdb,
 }
 
-WORDS = {"label_models": "label-model", "dynamic": "dynamic analyse"}
+WORDS = {"label_model": "label-model", "dynamic": "dynamic analyse"}
 
 
 def _pairs() -> list[Pair]:

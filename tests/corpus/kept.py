@@ -15,16 +15,29 @@ from typing import Any
 __all__ = ["ANSWERS", "differences", "load", "reduced", "same", "save", "short"]
 
 ANSWERS = Path(__file__).resolve().parent / "answers"
-RELATIVE, ABSOLUTE = 1e-9, 1e-12
+RELATIVE, ABSOLUTE = 2e-5, 1e-9
 """How far a number may be from the kept one; the second is for what should be zero."""
 
 LONG, FIRST = 16, 3
 
 ASIDE = {
-    *("schema", "verb", "verdict", "decision", "seed", "assumptions", "notes", "unknown"),
+    *(
+        "schema",
+        "verb",
+        "verdict",
+        "decision",
+        "seed",
+        "assumptions",
+        "notes",
+        "unknown",
+        "reading",
+    ),
     *("as_of", "command", "asked_hash", "data_hash", "hash", "session", "version", "at"),
 }
 """Fields that are kept elsewhere, or that say how and when, not what."""
+
+SAID = {"notes", "assumptions", "unknown", "schema", "reading"}
+"""Fields that are kept elsewhere wherever they stand."""
 
 TIMES = {"latency", "slowest"}
 """Fields that are other ones at every run."""
@@ -64,7 +77,7 @@ def _walk(value: Any, path: str, field: str, numbers: Any, words: Any) -> None:
                 continue
             if key == "warnings":
                 numbers.setdefault(f"{path}warnings", []).append(len(inner))
-            elif key not in TIMES and key not in ("notes", "assumptions", "unknown", "schema"):
+            elif key not in TIMES and key not in SAID:
                 _walk(inner, f"{path}{key}.", key, numbers, words)
     elif isinstance(value, list):
         for inner in value:
@@ -126,7 +139,7 @@ def differences(kept: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Say whether two kept values are equal, numbers to 1e-9."""
+    """Say whether two kept values are equal, numbers to five digits."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):

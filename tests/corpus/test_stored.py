@@ -53,7 +53,7 @@ def at(value: Any, path: str) -> Any:
     ("folder", "line", "said"),
     [
         ("tally", "judge votes.tally --truth gold", {"n_items": 120, "n_labels": 40}),
-        ("tally", "judge weighted.tally --truth gold", {"n_items": 240}),
+        ("tally", "judge weighted.tally --ignore gold", {"n_items": 240}),
         ("tally", "merge votes.tally more.tally -o both.tally", {"n_items": 180, "patterns": 18}),
         (
             "tally",

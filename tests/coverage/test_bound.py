@@ -53,7 +53,6 @@ class Cell:
     classes: int
     n: int
     kink: bool
-    labels: int = 0
     metrics: tuple[str, ...] = ("accuracy",)
 
     def summaries(self):
@@ -105,7 +104,7 @@ def hits(low, high, target):
     return np.atleast_1d(inside), np.atleast_1d(np.clip(high, 0, 1) - np.clip(low, 0, 1))
 
 
-def evidence_of(cell, draw, counts, votes, share, p):
+def evidence_of(cell, counts, votes, share, p):
     """Return what the forward dual and the plug-in are given; None where the votes do not identify
     the model."""
     if cell.source == "EM":
@@ -117,7 +116,7 @@ def evidence_of(cell, draw, counts, votes, share, p):
             fitted = fit(
                 codes, weight, n_classes=cell.classes, n_votes=cell.classes, options=options
             )
-            doubt = LabelDoubt(information(fitted), codes, True)
+            doubt = LabelDoubt(information(fitted), codes)
         except NotIdentifiable:
             return None
         both = Evidence(
@@ -127,41 +126,23 @@ def evidence_of(cell, draw, counts, votes, share, p):
             doubt=doubt,
         )
         return both, both
-    said = 0.7 * p + 0.3 * p[:, ::-1] if cell.source == "wrong by .3" else p
-    gold = None
-    if cell.labels:
-        cells = (share[:, None] * p).ravel()
-        gold = draw.multinomial(cell.labels, cells / cells.sum(), size=len(counts)).reshape(
-            -1, *p.shape
-        )
     keep = np.ones(len(share), dtype=bool)
     if len(share) > SINGLE:
         keep = counts[0].sum(axis=1) > 0
-        if gold is not None:
-            keep |= gold[0].sum(axis=1) > 0
-            gold = gold[0][keep]
         counts = counts[0][keep]
-    bins = label_bins(said[keep], share[keep])
-    known = Evidence(counts=counts, p=said[keep], bins=bins)
-    if gold is None:
-        return known, known
-    learnt = cell.source == "labels"
-    return Evidence(counts=counts, p=None if learnt else said[keep], bins=bins, gold=gold), (
-        None if learnt else known
-    )
+    known = Evidence(counts=counts, p=p[keep], bins=label_bins(p[keep], share[keep]))
+    return known, known
 
 
 def simulate(cell):
     votes, share, p, q = world(cell)
     wanted = cell.summaries()
     targets = [sharp(share, p, q, one) for one in wanted]
-    draw = np.random.default_rng(
-        [cell.weak, cell.classes, cell.n, cell.labels, cell.kink, len(cell.source)]
-    )
+    draw = np.random.default_rng([cell.weak, cell.classes, cell.n, 0, cell.kink, len(cell.source)])
     found = {(one.metric, how): [] for one in wanted for how in ("forward", "plug-in")}
     refused = 0
     for counts in batches(draw, cell, share, q):
-        held = evidence_of(cell, draw, counts, votes, share, p)
+        held = evidence_of(cell, counts, votes, share, p)
         if held is None:
             refused += 1
             continue
@@ -177,12 +158,8 @@ def simulate(cell):
 
 
 def row(cell, patterns, metric, found):
-    source = {
-        "labels": f"{cell.labels} labels",
-        "wrong by .3": f"wrong by .3, {cell.labels} labels",
-    }
     out = {
-        "P(Y|Z)": source.get(cell.source, cell.source) + (", kink" if cell.kink else ""),
+        "P(Y|Z)": cell.source + (", kink" if cell.kink else ""),
         "patterns": patterns,
         "classes": cell.classes,
         "n": cell.n,
@@ -213,31 +190,12 @@ def grid():
         )
         yield Cell(source="known", weak=4, classes=6, n=2000, kink=kink)
         yield Cell(source="known", weak=12, classes=2, n=1000, kink=kink)
-        yield Cell(
-            source="labels", weak=6, classes=2, n=1000, kink=kink, labels=300, metrics=ratios
-        )
         for weak, n in ((4, 500), (6, 5000)):
             yield Cell(source="EM", weak=weak, classes=2, n=n, kink=kink, metrics=ratios)
     yield Cell(source="known", weak=4, classes=6, n=5000, kink=True)
     yield Cell(
         source="known", weak=6, classes=2, n=1000, kink=True, metrics=("precision", "recall")
     )
-    for labels in (100, 2000):
-        yield Cell(
-            source="labels", weak=6, classes=2, n=1000, kink=True, labels=labels, metrics=ratios
-        )
-    for labels in (100, 300):
-        yield Cell(
-            source="wrong by .3",
-            weak=6,
-            classes=2,
-            n=1000,
-            kink=True,
-            labels=labels,
-            metrics=ratios,
-        )
-    yield Cell(source="labels", weak=12, classes=2, n=1000, kink=True, labels=300)
-    yield Cell(source="labels", weak=4, classes=6, n=1000, kink=True, labels=300)
     yield Cell(source="EM", weak=12, classes=2, n=1000, kink=True)
     yield Cell(source="EM", weak=5, classes=3, n=2000, kink=True)
 
@@ -270,8 +228,7 @@ def test_the_forward_dual_covers_the_sharp_bounds(publish_coverage):
         "bound",
         "How often the sharp bounds [L, U] lie inside the interval, nominal 95 %, and the median"
         " width; beside it the plug-in of the paper, (2.7), on the same samples. *kink*: P(h | z) ="
-        " P(Y | z), the hardest case; labels: P(Y | Z) learnt from so many labelled rows, or a"
-        " wrong P(Y | Z) rectified by them; EM: fitted on the same rows.",
+        " P(Y | z), the hardest case; EM: fitted on the same rows.",
         rows,
     )
     forward_rows = [one["coverage"] for one in rows]

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tallystick.stats.anytime import rate_log_e
 from tallystick.stats.bets import bounded_mean_log_e
-from tallystick.stats.poststratify import rate_log_e
 from tallystick.stats.signs import sign_log_e
 
 RUNS = 10_000

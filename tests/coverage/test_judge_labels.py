@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+from tallystick.stats.few_labels import accuracies
 from tallystick.stats.intervals import score_ends
-from tallystick.stats.poststratify import poststratified_ratio, poststratified_share
+from tallystick.stats.label_rates import poststratified_ratio
 from tallystick.stats.urns import hypergeometric_strata, hypergeometric_subgroup
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs.judge.few_labels import consensus
 
 REPETITIONS = 2000
+FITTED = 600
+"""Draws for which every judge is fitted."""
 LABELS = (20, 50, 100, 200)
 SETS = ("bluebirds", "rte", "dog", "llmbar_swap0", "adult_lr_judges")
 LEFT_OUT = 2e-4
@@ -137,14 +140,12 @@ def measure(known, k):
     picked = draws(len(known.truth), k, REPETITIONS, k)
     judges = known.codes.shape[1]
     cells, right, accuracy = two_strata(known)
-    n, m, x = table(known, picked, cells, right)
+    n, m, x = table(known, picked[:FITTED], cells, right)
     usable = m.sum(axis=1) > 0
-    found = poststratified_share(n, m, x)
+    low, high = fitted_ends(known, picked[:FITTED])
     alone = wilson_width(x.sum(axis=1), m.sum(axis=1), n.sum(axis=1))
-    overall = cover(
-        found.interval.low, found.interval.high, np.tile(accuracy, REPETITIONS), judges, usable
-    )
-    overall_width = ratio(found.interval.width, alone, judges, usable)
+    overall = cover(low, high, np.tile(accuracy, FITTED), judges, usable)
+    overall_width = ratio(high - low, alone, judges, usable)
     by_label, label_width = [], []
     for c in range(known.n_classes):
         cells, is_c, accuracy = on_label(known, c)
@@ -164,6 +165,18 @@ def measure(known, k):
         "width overall": float(np.median(overall_width)),
         "width per label": float(np.median(label_width)),
     }
+
+
+def fitted_ends(known, picked):
+    """Return the ends of every judge's accuracy, draw by draw: each draw is a fit of its own."""
+    ends = []
+    for chosen in picked:
+        truth = np.full(len(known.truth), -1)
+        truth[chosen] = known.truth[chosen]
+        found = accuracies(known.codes, truth).means().interval
+        ends.append((found.low, found.high))
+    low, high = np.array(ends).transpose(1, 0, 2).reshape(2, -1)
+    return low, high
 
 
 def certify(known, k):

@@ -18,7 +18,7 @@ OPTIONS = {"judges": ("a", "b", "c"), "truth": "gold"}
 
 
 def table(rows: int = 240, labels: tuple[str, ...] = ("pass", "fail")) -> dict[str, list[Any]]:
-    """Three judges that are mostly right, and a truth on two rows of five."""
+    """Three judges that are mostly right, and a truth on seven rows of ten."""
     rng = np.random.default_rng(2)
     truth = rng.integers(len(labels), size=rows)
     found: dict[str, list[Any]] = {}
@@ -28,7 +28,7 @@ def table(rows: int = 240, labels: tuple[str, ...] = ("pass", "fail")) -> dict[s
         found[name] = [labels[code] for code in codes]
     found["gold"] = [
         labels[code] if keep else None
-        for code, keep in zip(truth, rng.random(rows) < 0.4, strict=True)
+        for code, keep in zip(truth, rng.random(rows) < 0.7, strict=True)
     ]
     return found
 

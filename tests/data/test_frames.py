@@ -92,7 +92,7 @@ ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
     "bound": (
         bound.evaluate,
         _partly(_votes()),
-        {"truth": "gold", "prediction": "w", "weak": "x,y,z", "label_models": ("majority",)},
+        {"truth": "gold", "prediction": "w", "weak": "x,y,z", "label_model": "majority"},
     ),
     "compare": (compare.evaluate, _votes(), {"truth": "gold"}),
     "compare, right or wrong": (compare.evaluate, _right(_votes()), {}),

@@ -34,20 +34,19 @@ def test_evaluate_is_analyse_on_the_log_of_the_table(plain):
 
 
 def test_what_was_taken_by_default_is_said(plain):
-    assert any("round" in note and "by their names" in note for note in plain.notes)
-    assert any(note.startswith("models: ") and "m_c" in note for note in plain.notes)
-
-
-def test_weights_count_rows_and_the_answer_says_so():
-    weighted = dynamic.evaluate({**table(), "w": [2] * 90}, truth="gold", models="m_*", weight="w")
-    assert weighted.n_items == 180
-    assert weighted.assumptions[-1].startswith("a row of weight w stands for w items")
+    assert plain.reading.how["round"] == "by name"
+    assert "m_c" in plain.reading.models
 
 
 def test_attempts_are_told_from_panels_and_have_no_weights():
-    tries = {"worker": list("abc") * 10, "round": [1] * 30, "fooled": [0, 1, 0] * 10, "w": [1] * 30}
+    tries = {
+        "worker": list("abc") * 10,
+        "round": [1] * 30,
+        "fooled": [0, 1, 0] * 10,
+        "w": [1, 2] * 15,
+    }
     assert dynamic.evaluate(tries).kind == "attempts"
-    with pytest.raises(InputError, match="a log of attempts has no weights"):
+    with pytest.raises(InputError, match="dynamic analyse counts rows"):
         dynamic.evaluate(tries, weight="w")
     grid = {"item": list("aabb"), "round": [1] * 4, "model": list("mnmn"), "correct": [1, 0, 1, 1]}
     assert dynamic.evaluate(grid).kind == "panel"

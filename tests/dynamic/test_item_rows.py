@@ -13,7 +13,7 @@ MODELS = ("a", "b", "c", "d")
 
 
 def table(items=60, rounds=2, seed=0, labels="xyz"):
-    """A wide log of models that fail together, with validators, weights and costs."""
+    """A wide log of models that fail together, with validators, counts and costs."""
     rng = np.random.default_rng(seed)
     hard = 0.8 * rng.standard_normal(items)
     wrong = hard + 0.6 * rng.standard_normal((len(MODELS), items)) > 0.3
@@ -45,7 +45,7 @@ def wide(columns, **options):
     return read_log(columns, **{**named, **options})
 
 
-def long(columns, *, on_path=False, answers=True, weight=True):
+def long(columns, *, on_path=False, answers=True, count=True):
     """The same as a long log; on a path each model is a round."""
     rows = [(k, m) for k in range(len(columns["uid"])) for m in range(len(MODELS))]
     of = {
@@ -62,17 +62,15 @@ def long(columns, *, on_path=False, answers=True, weight=True):
     }
     if answers:
         log |= {"prediction": calls, "truth": of["gold"], "validators": of["said"]}
-    if weight:
-        log["weight"] = of["w"]
-    roles = [
-        name for name in ("prediction", "truth", "validators", "cost", "weight") if name in log
-    ]
+    if count:
+        log["count"] = of["w"]
+    roles = [name for name in ("prediction", "truth", "validators", "cost", "count") if name in log]
     return read_log(log, **{name: name for name in roles})
 
 
 def copies(columns):
-    """Each row as often as its weight says, each copy under a name of its own."""
-    again = [(k, c) for k, weight in enumerate(columns["w"]) for c in range(weight)]
+    """Each row as often as its count says, each copy under a name of its own."""
+    again = [(k, c) for k, count in enumerate(columns["w"]) for c in range(count)]
     out = {name: [values[k] for k, _ in again] for name, values in columns.items()}
     return {**out, "uid": [f"{columns['uid'][k]}, copy {c}" for k, c in again]}
 
@@ -82,50 +80,41 @@ def said(log):
 
 
 @pytest.mark.parametrize(
-    ("weighted", "plain"),
+    ("counted", "plain"),
     [
-        (lambda t: wide(t, weight="w"), wide),
-        (long, lambda t: long(t, weight=False)),
-        (lambda t: long(t, on_path=True), lambda t: long(t, on_path=True, weight=False)),
-        (lambda t: long(t, answers=False), lambda t: long(t, answers=False, weight=False)),
+        (lambda t: wide(t, count="w"), wide),
+        (long, lambda t: long(t, count=False)),
+        (lambda t: long(t, on_path=True), lambda t: long(t, on_path=True, count=False)),
+        (lambda t: long(t, answers=False), lambda t: long(t, answers=False, count=False)),
     ],
     ids=["wide", "long", "path", "right and wrong"],
 )
-def test_a_weighted_log_says_number_for_number_what_the_repeated_one_says(weighted, plain):
+def test_a_counted_log_says_number_for_number_what_the_repeated_one_says(counted, plain):
     columns = table()
-    one, all_of_them = weighted(columns), plain(copies(columns))
-    by_weight, by_copy = said(one), said(all_of_them)
-    assert by_weight.to_dict() == by_copy.to_dict()
-    rows, more = item_rows(one, by_weight).columns, item_rows(all_of_them, by_copy).columns
-    first = [
-        list(more["item"]).index(f"{name}, copy 0")
-        for name, w in zip(rows["item"], rows["weight"], strict=True)
-        if w
-    ]
-    kept = [k for k, w in enumerate(rows["weight"]) if w]
-    assert 0 < len(kept) < len(rows["item"])
-    for name in set(rows) - {"item", "weight", "check_order"}:
-        assert [rows[name][k] for k in kept] == [more[name][k] for k in first], name
+    one, all_of_them = counted(columns), plain(copies(columns))
+    by_count, by_copy = said(one), said(all_of_them)
+    assert by_count.to_dict() == by_copy.to_dict()
+    rows, more = item_rows(one, by_count).columns, item_rows(all_of_them, by_copy).columns
+    assert len(rows["item"]) == sum(columns["w"])
+    for name in set(rows) - {"item"}:
+        assert sorted(map(str, rows[name])) == sorted(map(str, more[name])), name
 
 
 @pytest.mark.parametrize(
-    "make", [lambda t: wide(t), lambda t: long(t, weight=False), lambda t: long(t, answers=False)]
+    "make", [lambda t: wide(t), lambda t: long(t, count=False), lambda t: long(t, answers=False)]
 )
 def test_the_errors_of_the_vote_average_to_the_risk_of_the_round(make):
     log = make(table(items=80, rounds=4))
     result = said(log)
     rows = item_rows(log, result).columns
-    weight = np.array(rows.get("weight", [1] * 80))
     for each in result.rounds:
         where = np.array(rows["round"]) == each.round
-        assert np.average(
-            np.array(rows["vote_error"])[where], weights=weight[where]
-        ) == pytest.approx(each.risk)
+        assert np.mean(np.array(rows["vote_error"])[where]) == pytest.approx(each.risk)
 
 
 def test_long_and_wide_logs_give_the_same_rows():
     columns = table()
-    one, other = wide(columns, weight="w"), long(columns)
+    one, other = wide(columns, count="w"), long(columns)
     assert item_rows(one, said(one)).columns == item_rows(other, said(other)).columns
 
 
@@ -206,7 +195,7 @@ def test_random_labels_are_a_probability_only_where_their_share_is_a_number():
 
 
 def test_validators_without_a_true_label_are_left_out_and_it_is_said():
-    log = replace(long(table(), answers=False, weight=False), validators=tuple(table()["said"]))
+    log = replace(long(table(), answers=False, count=False), validators=tuple(table()["said"]))
     rows = item_rows(log, said(log))
     assert not any("validators" in name or name == "random_label" for name in rows.columns)
     assert rows.notes == (
@@ -214,21 +203,8 @@ def test_validators_without_a_true_label_are_left_out_and_it_is_said():
     )
 
 
-def test_an_item_of_weight_nothing_keeps_its_row_and_has_no_place():
-    columns = table()
-    log = wide(columns, weight="w")
-    rows = item_rows(log, said(log))
-    out = [k for k, w in enumerate(columns["w"]) if not w]
-    assert all(
-        rows.columns[name][k] is None for k in out for name in ("random_label", "check_order")
-    )
-    ranks = [rank for rank in rows.columns["check_order"] if rank is not None]
-    assert sorted(ranks) == list(range(1, 61 - len(out)))
-    assert rows.notes[-1].startswith(f"items of weight 0 ({len(out)} of 60) were not analysed")
-
-
 def test_a_path_has_no_round():
-    walk = long(table(), on_path=True, weight=False)
+    walk = long(table(), on_path=True, count=False)
     found = item_rows(walk, said(walk))
     assert found.columns["round"] == [None] * 60
     assert found.notes[0] == "round is blank: on a path every item is tried in every round"

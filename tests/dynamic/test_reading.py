@@ -16,7 +16,7 @@ PANEL = {
     "model": ["m", "n"] * 3,
     "correct": [1, 0, 1, 1, 0, 0],
 }
-MORE = ("prediction", "truth", "validators", "cost", "weight")
+MORE = ("prediction", "truth", "validators", "cost", "count")
 
 
 def changed(**columns):
@@ -65,9 +65,9 @@ def test_items_tried_in_every_round_make_a_path_and_one_family_of_words_says_rig
             "item 'b' has the true label 'x' in one row and 'y' in another",
         ),
         ({"truth": ["x", "x", "x", None, "x", "x"]}, "'b' has a true label in one row and none"),
-        ({"weight": [1, 1, 2, 3, 1, 1]}, "item 'b' has the weight 2 in one row and 3 in another"),
-        ({"weight": ["1", "1", "1", "half", "1", "1"]}, "row 4.*'weight' is 'half'"),
-        ({"weight": [0] * 6}, "weights of all 3 items are 0"),
+        ({"count": [1, 1, 2, 3, 1, 1]}, "item 'b' has the count 2 in one row and 3 in another"),
+        ({"count": ["1", "1", "1", "half", "1", "1"]}, "row 4.*'count' is 'half'"),
+        ({"count": [0] * 6}, "every count in 'count' is 0"),
         ({"item": [], "round": [], "model": [], "correct": []}, "log is empty|no rows|blank"),
     ],
 )
@@ -191,18 +191,6 @@ def test_items_without_a_true_label_are_left_out_and_counted(blank):
 def test_a_log_without_any_true_label_is_refused():
     with pytest.raises(InputError, match="no item has a true label"):
         wide({**WIDE, "gold": ["NA", "NA"]})
-
-
-@pytest.mark.parametrize("value", ["1.5", "-1", "two", "inf", "1_0", "", "99999999"])
-def test_a_weight_that_counts_nothing_is_refused_by_row_and_value(value):
-    shown = "is blank" if not value else f"is '?{value}"
-    with pytest.raises(InputError, match=f"row 2.*column 'w' {shown}"):
-        wide({**WIDE, "w": ["1", value]}, weight="w", missing="-1")
-
-
-def test_weights_are_read_from_text_and_numbers():
-    assert wide({**WIDE, "w": ["3", "2.0"]}, weight="w").weight.tolist() == [3, 2]
-    assert wide({**WIDE, "w": [1.0, 0.0]}, weight="w").weight.tolist() == [1, 0]
 
 
 def test_a_long_log_that_contradicts_itself_is_refused():

@@ -91,9 +91,8 @@ def _unlabelled(answer: Told, truth: Told) -> list[str]:
 
 
 def _bounds(answer: Told, truth: Told) -> list[str]:
-    row = answer["bounds"][0]
-    ends = [row["lower_interval"][0], row["upper_interval"][1]]
-    return _outside(ends, truth["accuracy"], "accuracy")
+    false = ["decided without labels"] if answer["decision"] == "decided" else []
+    return false + _outside(answer["bounds"][0]["interval"], truth["accuracy"], "accuracy")
 
 
 def _change(answer: Told, truth: Told) -> list[str]:

@@ -65,10 +65,6 @@ def test_votes_that_are_never_true_do_not_become_a_label():
         assert score.accuracy == pytest.approx((said == truth).mean(), abs=0.05)
         assert score.when_answered.estimate == pytest.approx(score.accuracy / score.answered)
         assert isinstance(score.interval, Unknown)
-    for estimate in result.estimates:
-        if estimate.method in ("independent", "spectral", "agreement", "dawid-skene"):
-            truth_share = (np.array(votes["j0"]) == truth).mean()
-            assert estimate.accuracy["j0"] == pytest.approx(truth_share, abs=0.03), estimate.method
 
 
 def test_a_tie_that_is_declared_a_label_is_one():
@@ -97,7 +93,7 @@ def test_dawid_skene_gives_model_intervals_only_to_strong_panels():
 
 def test_methods_for_answers_say_that_they_leave_ties_aside():
     votes, _ = simulated(ties=0.05)
-    result = evaluate(votes, method="spectral")
+    result = evaluate(votes, method="independent")
     assert any("count as no vote in this method" in text for text in result.assumptions)
 
 

@@ -1,9 +1,6 @@
 """Warnings and alarms of judge: what was seen, and what to do about it."""
 
-from tallystick.sampling.estimate import OddDraw
 from tallystick.verbs.judge.verdict_methods import (
-    draw_alarm,
-    draw_warning,
     fitted_to_part,
     misfit_alarm,
     proved,
@@ -17,15 +14,8 @@ def test_stray_labels_name_the_judge_the_words_and_the_option():
     assert said.endswith("--labels safe,unsafe")
 
 
-def test_labels_that_were_chosen_are_an_alarm_with_a_way_out():
-    odd = OddDraw(p_value=0.0001, columns=("gpt",), label="yes", drawn=0.9, everywhere=0.5)
-    alarm = draw_alarm(odd)
-    assert "gpt says yes on 90.0" in alarm.proves
-    assert draw_warning(alarm).endswith("Draw them at random")
-
-
 def test_misfit_says_what_it_does_not_prove():
-    alarm = misfit_alarm(2.5, ["a", "b"])
+    alarm = misfit_alarm(2.5)
     assert "2.5 times" in proved(alarm)
     assert "which judges are at fault" in alarm.does_not_prove
 

@@ -185,7 +185,7 @@ def test_a_claim_on_a_classifier_is_settled_anytime(start, truth):
             "bound",
             name=f"{limit}.label",
             reading=reading,
-            options={"at_least": limit, "label_models": ("majority",)},
+            options={"at_least": limit, "label_model": "majority"},
         ) as work:
             fill(work, truth)
             result = work.result()

@@ -93,6 +93,7 @@ def test_the_dictionary_of_a_result_is_the_frozen_schema():
         "n_items": 40,
         "assumptions": [],
         "warnings": [],
+        "reading": None,
         "seed": 3,
         "judges": [
             {

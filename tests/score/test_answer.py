@@ -86,11 +86,11 @@ def test_ranks_follow_the_settled_pairs():
     [
         ({"certified": True, "probability": "p"}, "drawn uniformly"),
         ({"certified": True, "target_mix": {"0": 1}, "by": "p"}, "no certified intervals"),
-        ({"weight": "w", "probability": "p"}, "leave out weight"),
+        ({"weight": "w", "certified": True}, "counts rows"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options, message):
-    table = {**drawn(), "p": [0.2] * 600, "w": [1] * 600}
+    table = {**drawn(), "p": [0.2] * 600, "w": [1, 2] * 300}
     with pytest.raises(InputError, match=message):
         evaluate(table, **options, **ROLES)
 

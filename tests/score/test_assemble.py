@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tallystick.results import Interval, Unknown
-from tallystick.stats.adverse_binary import AdverseEstimate
 from tallystick.verbs.score.answer import score_outputs
 from tallystick.verbs.score.pairs import ranked
 from tallystick.verbs.score.question import ScoreQuestion
@@ -15,13 +14,8 @@ from tests.score.tables import outputs_of
 
 
 def system(name: str, score: float | None) -> System:
-    found = None
-    if score is not None:
-        interval = Interval(score - 0.1, score + 0.1)
-        found = AdverseEstimate(
-            estimate=score, interval=interval, labels_only=interval, n_labels=20, worth=20.0
-        )
-    return System(name=name, found=found, outlook=None, n=100, n_labels=20)
+    interval = Interval(0.0, 1.0) if score is None else Interval(score - 0.1, score + 0.1)
+    return System(name=name, n=100, n_labels=20, score=score, interval=interval, worth=20.0)
 
 
 def pair(first: int, second: int, difference: float, p: float) -> SystemPair:
@@ -33,7 +27,7 @@ def pair(first: int, second: int, difference: float, p: float) -> SystemPair:
         interval=interval,
         p_value=p,
         adjusted_p=p,
-        outlook=None,
+        needed=Unknown("a test"),
         common=20,
     )
 
@@ -88,9 +82,8 @@ def test_without_labels_nothing_is_ranked():
 def test_a_target_mix_has_forecasts_of_nothing_and_scores_of_the_mix():
     from dataclasses import replace
 
-    both = outputs()
-    cut = replace(both, slice=np.tile([0, 1], 60), slices=("x", "y"))
-    result = score_outputs(cut, ScoreQuestion(), shares=np.array([1.0, 0.0]))
+    cut = replace(outputs(), slice=np.tile([0, 1], 60), slices=("x", "y"))
+    result = score_outputs(cut, ScoreQuestion(target_mix={"x": 1, "y": 0}))
     only = score_outputs(cut.part(cut.slice == 0), ScoreQuestion())
     assert result.systems[0].score == pytest.approx(only.systems[0].score)
     assert isinstance(result.systems[0].needed, Unknown)

@@ -12,7 +12,7 @@ def gates(*texts, **more):
 
 
 def test_a_difference_is_checked_against_its_interval_in_either_direction():
-    passed, failed, undecided = gates("b >= a - 0.02", "a >= b", "b >= c + 0.15")
+    passed, failed, undecided = gates("b >= a - 0.02", "a >= b", "b >= c + 0.2")
     assert passed.passed is True
     assert failed.passed is False
     assert undecided.passed is None
@@ -48,7 +48,7 @@ def test_a_scale_is_the_unit_of_gates():
         "item": [i // 2 for i in range(400)],
         "system": ["old", "new"] * 200,
         "gpt": [2 + i % 2 + (i // 2) % 2 for i in range(400)],
-        "human": [2 + i % 2 + (i // 2) % 2 if i < 80 else None for i in range(400)],
+        "human": [2 + i % 2 + (i // 2) % 2 if i // 2 % 10 in (0, 3) else None for i in range(400)],
     }
     roles = {"item": "item", "system": "system", "judges": "gpt", "truth": "human"}
     found = evaluate(table, scale=(1, 5), gates=("score(new) > 3", "new >= old + 0.5"), **roles)

@@ -7,9 +7,8 @@ from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.verbs.score import evaluate
 from tallystick.verbs.score.answer import CAPABILITY, answer
-from tallystick.verbs.score.judges import item_columns, pass_probability
+from tallystick.verbs.score.judges import expected_grade, item_columns
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import consensus
 from tests.score.tables import ROLES, drawn, outputs_of
 
 
@@ -65,7 +64,7 @@ def test_below_twenty_grades_the_judges_view_is_called_support():
 
 def test_the_consensus_stays_without_labels():
     outputs = outputs_of([1, 0, 1], [float("nan")] * 3)
-    assert pass_probability(outputs, consensus(outputs)).tolist() == [1.0, 0.0, 1.0]
+    assert expected_grade(outputs).tolist() == [1.0, 0.0, 1.0]
 
 
 def test_numbers_have_an_expected_grade():

@@ -6,7 +6,6 @@ import pytest
 from tallystick.results import Unknown
 from tallystick.verbs.score import ScoreQuestion, evaluate
 from tallystick.verbs.score.judges import favours, grade_judges
-from tallystick.verbs.score.reading import consensus
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")
@@ -15,7 +14,7 @@ NONE = float("nan")
 def test_with_every_label_rates_are_plain_shares_and_kappa_is_cohens():
     grades = [[1], [1], [0], [0], [1], [0]]
     outputs = outputs_of(grades, [1, 1, 1, 0, 0, 0])
-    [row] = grade_judges(outputs, consensus(outputs), ScoreQuestion())
+    [row] = grade_judges(outputs, ScoreQuestion())
     assert row.tpr.estimate == pytest.approx(2 / 3)
     assert row.tnr.estimate == pytest.approx(2 / 3)
     assert row.kappa.estimate == pytest.approx(1 / 3)
@@ -76,7 +75,7 @@ def test_numbers_have_weighted_kappa_and_bias_and_no_rates():
 
 def test_a_judge_that_says_nothing_is_no_crash():
     outputs = outputs_of([[1, NONE], [0, NONE], [1, NONE]], [1, 0, 1])
-    rows = grade_judges(outputs, consensus(outputs), ScoreQuestion())
+    rows = grade_judges(outputs, ScoreQuestion())
     assert isinstance(rows[1].tpr.estimate, Unknown)
     assert isinstance(rows[1].kappa.estimate, Unknown)
 

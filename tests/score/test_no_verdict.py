@@ -34,8 +34,8 @@ def table(*, chosen: bool = False, easy: bool = False) -> dict[str, list[Any]]:
 
 def test_grades_that_were_chosen_decide_nothing_and_pass_no_gate() -> None:
     result = score.evaluate(table(chosen=True), gates=("B > A", "score(B) > 0.5"))
-    assert result.verdict.startswith("The grades decide nothing, because the graded outputs were")
-    assert "If they had been: B " in result.verdict  # a name keeps its capital
+    assert result.verdict.startswith("The labels decide nothing, because they were not drawn")
+    assert "(of B)" in result.verdict
     assert result.decision == "undecided"
     assert [gate.passed for gate in result.gates] == [None, None]
     assert "not drawn at random" in result.gates[0].text

@@ -71,11 +71,11 @@ def test_every_item_graded_leaves_the_doubt_about_new_items():
 
 def test_a_board_has_one_row_per_item_and_gaps_where_a_system_gave_no_output():
     outputs = outputs_of([1, 0, 1], [1, 0, NONE], [0, 1, 0], item=np.array([0, 0, 1]))
-    board = board_of(outputs, outputs.grades[:, 0], (0, 1))
+    board = board_of(outputs, (0, 1))
     assert not board.complete
     assert board.shared.tolist() == [True, False]
     weighted = replace(outputs, counts=np.array([1.0, 2.0, 1.0]))
-    assert board_of(weighted, outputs.grades[:, 0], (0, 1)) is None
+    assert board_of(weighted, (0, 1)) is None
 
 
 def test_exact_ties_are_rarely_ordered():

@@ -91,8 +91,8 @@ def test_a_label_on_an_unknown_output_is_refused(tmp_path, frame):
 def test_systems_and_items_are_found_by_their_names(table, expected):
     found = evaluate(table, truth="human")
     assert key(found) == expected
-    assert "column 'system' names the systems" in found.notes
-    assert "column 'item' names the items" in found.notes
+    assert "3 systems (system)" in found.reading.line()
+    assert "(item)" in found.reading.line()
 
 
 def test_a_tally_gives_the_same_scores_and_no_pairs_with_the_reason(table, expected, tmp_path):
@@ -100,15 +100,14 @@ def test_a_tally_gives_the_same_scores_and_no_pairs_with_the_reason(table, expec
     tally.save(tmp_path / "outputs.tally")
     for source in (tally, str(tmp_path / "outputs.tally")):
         found = evaluate(source, truth="human")
-        systems = [(r.name, r.score, tuple(r.interval), r.n_labels) for r in found.systems]
-        assert systems == expected[0]
+        assert_same(found, expected[0])
         assert isinstance(found.pairs, Unknown)
         body = found.to_dict()
         assert body["pairs"] is None
         assert "one item" in body["unknown"]["pairs"]
 
 
-def test_weights_count_outputs(table, expected):
+def test_counts_count_outputs(table, expected):
     rows = list(
         zip(table["system"], table["x"], table["y"], table["z"], table["human"], strict=True)
     )
@@ -118,14 +117,20 @@ def test_weights_count_outputs(table, expected):
         for j, name in enumerate(("system", "x", "y", "z", "human"))
     }
     short["n"] = [rows.count(kind) for kind in kinds]
-    found = evaluate(short, system="system", judges=("x", "y", "z"), truth="human", weight="n")
-    systems = [(row.name, row.score, tuple(row.interval), row.n_labels) for row in found.systems]
-    assert systems == expected[0]
+    found = evaluate(short, system="system", judges=("x", "y", "z"), truth="human", count="n")
+    assert_same(found, expected[0])
 
 
-def test_a_fractional_weight_is_refused(table):
+def assert_same(found, systems):
+    """Hold scores of counts to those of rows: sums in another order differ in the last digit."""
+    for row, (name, score, interval, labels) in zip(found.systems, systems, strict=True):
+        assert (row.name, row.n_labels) == (name, labels)
+        assert (row.score, *row.interval) == pytest.approx((score, *interval), abs=1e-12)
+
+
+def test_a_fractional_count_is_refused(table):
     with pytest.raises(InputError, match="whole number"):
-        evaluate({**table, "w": [0.5] * len(table["x"])}, weight="w", **ROLES)
+        evaluate({**table, "w": [0.5] * len(table["x"])}, count="w", **ROLES)
 
 
 def test_an_output_that_stands_twice_is_refused_with_both_rows(table):

@@ -1,15 +1,14 @@
-"""Scores equal the formulas of stats/adverse on the strata of the judges."""
+"""Scores are those of stats/few_labels, whatever they are asked through."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tallystick.stats.adverse_binary import adverse_share
-from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_forecast import certified_share
-from tallystick.stats.adverse_numbers import adverse_mean
+from tallystick.stats.few_labels import Rows, fit, prevalences
 from tallystick.verbs.score import ScoreQuestion, evaluate
-from tallystick.verbs.score.reading import consensus
-from tallystick.verbs.score.systems import estimate_systems, judge_means, judge_only
+from tallystick.verbs.score.systems import estimate_systems, fitted, judge_means
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")
@@ -22,66 +21,86 @@ def vector():
     return outputs_of(grades, truth)
 
 
-def test_the_printed_vector_of_the_stratified_adverse_likelihood():
+def scores(outputs, **asked):
+    question = ScoreQuestion(**asked)
+    return estimate_systems(outputs, question, fitted(outputs, question))
+
+
+@pytest.mark.parametrize("population", ["these", "new"])
+def test_one_pass_fail_system_is_the_share_of_passes(population):
     outputs = vector()
-    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
-    assert found.score == pytest.approx(0.7815, abs=5e-5)
-    assert tuple(found.found.interval) == pytest.approx((0.6574, 0.8704), abs=5e-5)
+    [found] = scores(outputs, population=population)
+    codes = outputs.grades.astype(int)
+    truth = np.where(outputs.known, np.nan_to_num(outputs.truth), -1).astype(int)
+    share = prevalences(codes, truth, n_classes=2, population=population)[1].means()
+    assert found.score == pytest.approx(share.estimate[0], abs=1e-12)
+    ends = share.interval.low[0], share.interval.high[0]
+    assert tuple(found.interval) == pytest.approx(ends, abs=1e-12)
     assert (found.n, found.n_labels) == (108, 30)
 
 
-def test_new_items_give_the_printed_vector_too():
-    outputs = vector()
-    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion(population="new"))
-    assert tuple(found.found.interval) == pytest.approx((0.6279, 0.8929), abs=5e-5)
+def test_certified_scores_are_exact_intervals_of_the_judges_strata():
+    [found] = scores(vector(), certified=True)
+    assert found.interval == certified_share([28, 80, 0], [10, 20, 0], [3, 19, 0])
+    assert found.interval.guarantee == "exact"
 
 
-def test_certified_scores_are_exact_intervals_of_the_same_strata():
-    outputs = vector()
-    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion(certified=True))
-    assert found.found.interval == certified_share([28, 80, 0], [10, 20, 0], [3, 19, 0])
-    assert found.found.interval.guarantee == "exact"
-
-
-def test_numbers_give_the_printed_vector_of_the_empirical_likelihood():
+def test_numbers_give_vector_five_of_few_labels():
     grades = np.arange(40) / 39
     truth = np.full(40, np.nan)
     truth[[35, 30, 16, 37, 12, 24, 33, 21]] = [1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5]
-    outputs = outputs_of(grades, truth, pass_fail=False)
-    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
-    assert found.score == pytest.approx(0.6953, abs=5e-5)
-    assert tuple(found.found.interval) == pytest.approx((0.4497, 0.8532), abs=5e-5)
+    [found] = scores(outputs_of(grades, truth, pass_fail=False))
+    assert found.score == pytest.approx(0.617639, abs=1e-6)
+    assert tuple(found.interval) == pytest.approx((0.404321, 0.777534), abs=1e-6)
 
 
 def test_counts_stand_for_that_many_outputs():
     rows = outputs_of([0, 1, 1, 1, 1], [0, 1, 1, NONE, NONE], pass_fail=False)
     short = outputs_of([0, 1, 1], [0, 1, NONE], pass_fail=False, counts=np.array([1.0, 2.0, 2.0]))
-    one, two = (estimate_systems(o, consensus(o), ScoreQuestion())[0] for o in (rows, short))
-    assert one.found.interval == two.found.interval
-    assert (
-        one.found.interval == adverse_mean([0, 1, 1], [0, 1, 1], Spread.of([0, 1], [1, 4])).interval
-    )
+    one, two = (scores(outputs)[0] for outputs in (rows, short))
+    assert tuple(one.interval) == pytest.approx(tuple(two.interval), abs=1e-12)
+    found = fit(
+        Rows(y=[0, 1, 1, NONE, NONE], grades=[[0], [1], [1], [1], [1]]), pass_fail=False
+    ).means()
+    assert one.score == found.estimate[0]
 
 
-def test_a_system_without_labels_has_no_score():
-    outputs = outputs_of([1, 1, 0], [1, NONE, NONE], [0, 0, 1])
-    first, second = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
-    assert first.score == 1.0
+def test_a_system_without_labels_has_no_score_and_moves_no_other():
+    outputs = outputs_of([1, 1, 0, 1, 0], [1, 0, NONE, NONE, NONE], [0, 0, 0, 1, 1])
+    first, second = scores(outputs)
+    [alone] = scores(replace(outputs.part(outputs.system == 0), systems=("a",)))
+    assert (first.score, first.interval) == (alone.score, alone.interval)
     assert second.score is None
-    assert second.found is None
 
 
 def test_all_labels_equal_leave_a_one_sided_doubt():
-    outputs = outputs_of([1] * 100, [1] * 20 + [NONE] * 80)
-    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
-    assert found.found.interval.high == 1.0
-    assert 0.8 < found.found.interval.low < 0.95
+    [found] = scores(outputs_of([1] * 100, [1] * 20 + [NONE] * 80))
+    assert found.interval.high == 1.0
+    assert 0.8 < found.interval.low < 0.95
 
 
 def test_two_labels_are_enough_for_a_true_statement():
-    outputs = outputs_of([1] * 50, [1, 0] + [NONE] * 48)
-    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
-    assert found.found.interval.width > 0.7
+    [found] = scores(outputs_of([1] * 50, [1, 0] + [NONE] * 48))
+    assert found.interval.width > 0.7
+
+
+@pytest.mark.parametrize("population", ["these", "new"])
+@pytest.mark.parametrize("extra", ["constant", "copy"])
+def test_a_constant_or_copied_judge_changes_no_digit(extra, population):
+    table = drawn(items=120, graded=30)
+    plain = evaluate(table, population=population, **ROLES)
+    more = {**table, "w": table["x"] if extra == "copy" else ["pass"] * len(table["x"])}
+    roles = {**ROLES, "judges": ("w", "x", "y", "z")}
+    again = evaluate(more, population=population, **roles)
+    for row in plain.systems:
+        other = again.system(row.name)
+        assert (other.score, tuple(other.interval)) == (row.score, tuple(row.interval))
+    for one, two in zip(plain.pairs, again.pairs, strict=True):
+        assert (one.difference, tuple(one.interval), one.adjusted_p) == (
+            two.difference,
+            tuple(two.interval),
+            two.adjusted_p,
+        )
 
 
 def test_known_probabilities_correct_a_draw_that_favoured_failures():
@@ -101,7 +120,7 @@ def test_known_probabilities_correct_a_draw_that_favoured_failures():
 
 def test_judge_means_are_per_judge_and_per_system():
     outputs = outputs_of([[1, 0], [1, NONE], [0, 1]], [NONE] * 3, [0, 0, 1])
-    assert judge_only(outputs).tolist() == [0.75, 0.5]
+    assert outputs.mean(outputs.mean_grade).tolist() == [0.75, 0.5]
     assert judge_means(outputs).tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
@@ -110,7 +129,6 @@ def test_intervals_hold_their_level_over_random_draws():
     truth = np.array([value == "pass" for value in table["human"]])
     system = np.array([ord(name) - 97 for name in table["system"]])
     grades = np.stack([np.array(table[j]) == "pass" for j in "xyz"], axis=1).astype(float)
-    values = consensus(outputs_of(grades, np.full(900, np.nan), system))
     rng = np.random.default_rng(1)
     inside = 0
     for _ in range(400):
@@ -118,17 +136,9 @@ def test_intervals_hold_their_level_over_random_draws():
         for s in range(3):
             chosen = rng.choice(np.flatnonzero(system == s), 25, replace=False)
             shown[chosen] = truth[chosen]
-        found = estimate_systems(outputs_of(grades, shown, system), values, ScoreQuestion())
-        inside += sum(
-            truth[system == s].mean() in one.found.interval for s, one in enumerate(found)
-        )
+        found = scores(outputs_of(grades, shown, system))
+        inside += sum(truth[system == s].mean() in one.interval for s, one in enumerate(found))
     assert inside / 1200 > 0.94
-
-
-def test_one_stratum_is_the_share_of_labels_alone():
-    outputs = outputs_of([1] * 108, [1] * 22 + [0] * 8 + [NONE] * 78)
-    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
-    assert found.found.interval == adverse_share([108], [30], [22]).interval
 
 
 def test_swapping_pass_and_fail_swaps_every_score() -> None:

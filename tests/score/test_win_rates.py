@@ -12,6 +12,7 @@ def table(rate=0.7, graded=80, seed=0, ties=0.0):
     """Return 300 comparisons of new and old, new winning *rate*; the judge likes old."""
     rng = np.random.default_rng(seed)
     held = {name: [] for name in ("id", "a", "b", "gpt", "claude", "human")}
+    chosen = set(np.random.default_rng(seed + 1).permutation(300)[:graded].tolist())
     for item in range(300):
         new_wins = rng.random() < rate
         for first, second in (("new", "old"), ("old", "new")):
@@ -24,7 +25,7 @@ def table(rate=0.7, graded=80, seed=0, ties=0.0):
                 chance = good if not new_wins else good - 0.4
                 answer = right if rng.random() < chance else wrong
                 held[judge].append("tie" if rng.random() < ties else answer)
-            held["human"].append(right if item < graded and first == "new" else None)
+            held["human"].append(right if item in chosen and first == "new" else None)
     return held
 
 

@@ -9,8 +9,24 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.few_labels import FewLabels, Rows, accuracies, fit, prevalences
-from tallystick.stats.few_labels_fit import Fit, mean_moments, reach, student, tuning
+from tallystick.stats.few_labels import (
+    FewLabels,
+    Rows,
+    accuracies,
+    each_judge,
+    fit,
+    prevalences,
+)
+from tallystick.stats.few_labels_fit import (
+    Fit,
+    LabelTable,
+    Sort,
+    features,
+    mean_moments,
+    reaches,
+    rule,
+    solve,
+)
 
 PLACE = np.arange(200)
 TENTHS = (PLACE % 10 < 7).astype(float)
@@ -75,11 +91,8 @@ def raw(found: FewLabels, of: Fit, *, at: int = 0) -> list[float]:
     """Return both ends before rounding, widening and clipping."""
     new = found.population == "new"
     moments = mean_moments(found.design, of, found.alone, new=new)
-    omega, a = tuning(
-        "mean", moments, of.model, pass_fail=found.pass_fail, clustered=found.design.clustered
-    )
-    t = student(moments, omega, 0.05)
-    down, up = (reach(moments, t, omega, a, upper=end, new=new)[at] for end in (False, True))
+    sort = Sort(found.pass_fail, of.model, found.design.clustered)
+    down, up = (end[at] for end in reaches(moments, rule("mean", moments, 0.05, sort), new=new))
     return [float(moments.estimate[at] - down), float(moments.estimate[at] + up)]
 
 
@@ -297,6 +310,32 @@ def test_accuracies_of_counted_patterns_are_those_of_the_items(population: Any) 
         np.testing.assert_allclose(a.interval.high, b.interval.high, rtol=0, atol=1e-12)
 
 
+def test_a_row_that_stands_for_nothing_is_no_row() -> None:
+    rows = replace(table(3), classes=np.arange(120) % 3)
+    more = Rows(
+        y=np.append(np.asarray(rows.y), 1.0),
+        grades=np.vstack([np.asarray(rows.grades), [0.0, 1.0, 0.0]]),
+        system=np.append(np.asarray(rows.system), 0),
+        item=np.append(np.asarray(rows.item), 999),
+        classes=np.append(np.asarray(rows.classes), 2),
+        count=np.append(np.ones(120), 0),
+    )
+    np.testing.assert_array_equal(
+        everything(fit(rows, pass_fail=True)), everything(fit(more, pass_fail=True))
+    )
+
+
+def test_columns_that_only_forecast_leave_the_others_as_they_are() -> None:
+    draw = np.random.default_rng(4)
+    truth = draw.integers(0, 3, 300)
+    votes = np.where(draw.random((300, 5)) < 0.7, truth[:, None], draw.integers(0, 3, (300, 5)))
+    known = np.where(np.arange(300) < 60, truth, -1)
+    whole, part = (accuracies(votes, known, columns=at) for at in (None, [3, 1]))
+    assert part.means().interval[0] == whole.means().interval[3]
+    assert part.difference(0, 1).interval[0] == whole.difference(3, 1).interval[0]
+    assert part.pairs(rng=1).first.size == 1
+
+
 def test_equal_weights_and_equal_probabilities_change_no_bit() -> None:
     rows = table(2)
     n = len(np.asarray(rows.y))
@@ -373,31 +412,33 @@ def test_repeated_rows_of_an_item_are_a_document() -> None:
     assert repeated.labels_for(0.05) == document.labels_for(0.05)
 
 
-@pytest.mark.parametrize("size", [2, 12])
+@pytest.mark.parametrize("size", [2, 6])
 def test_leaving_out_a_document_is_fitting_without_it(size: int) -> None:
     rng = np.random.default_rng(3)
-    truth = (rng.random(120) < 0.6).astype(float)
-    grades = np.where(rng.random((120, 1)) < 0.8, truth[:, None], 0.5)
-    document = np.arange(120) // size
-    rows = Rows(y=first(truth, 60), grades=grades, document=document)
-    found = fit(rows, pass_fail=True)
-    assert found.model == ("consensus",)
-    z = found.chosen.forecast / found.chosen.slope[0]
+    truth = (rng.random(360) < 0.6).astype(float)
+    grades = np.where(rng.random((360, 1)) < 0.99, truth[:, None], 0.5)
+    document = np.arange(360) // size
+    rows = Rows(y=first(truth, 180), grades=grades, document=document)
+    checked = LabelTable.of(rows, pass_fail=True)
+    system, mass = checked.design.system, checked.design.mass
+    every, penalties = features(checked.grades, checked.classes, system, mass, 1)
+    found = solve(checked.design, checked.labelled, every, penalties[1], 1)
+    z = every[:, 0]
 
     def ridge(at: np.ndarray) -> tuple[float, float, float]:
         centred = z[at] - z[at].mean()
         slope = centred @ truth[at] / (centred @ centred + 4)
         return float(slope), float(truth[at].mean()), float(z[at].mean())
 
-    labelled = np.arange(60)
-    centred = z[:60] - z[:60].mean()
-    stretch = np.sqrt(1 + 60 * z[:60].mean() ** 2 / (centred @ centred + 4))
-    for one in range(60 // size):
-        inside, rest = labelled[document[:60] == one], labelled[document[:60] != one]
+    labelled = np.arange(180)
+    centred = z[:180] - z[:180].mean()
+    stretch = np.sqrt(1 + 180 * z[:180].mean() ** 2 / (centred @ centred + 4))
+    for one in range(180 // size):
+        inside, rest = labelled[document[:180] == one], labelled[document[:180] != one]
         slope, mean_y, mean_z = ridge(rest)
         left_out = truth[inside] - mean_y - (z[inside] - mean_z) * slope
-        part = left_out.sum() / 60 * (1 - size / 60) * stretch
-        assert found.chosen.influence[one, 0] == pytest.approx(part, abs=1e-12)
+        part = left_out.sum() / 180 * (1 - size / 180) * stretch
+        assert found.influence[one, 0] == pytest.approx(part, abs=1e-12)
 
 
 def test_a_level_changes_neither_the_estimate_nor_the_model_and_levels_are_nested() -> None:
@@ -557,6 +598,55 @@ def test_it_covers_pass_rates_with_two_judges(m: int, least: float) -> None:
     assert held / 400 >= least
 
 
+def test_accuracies_of_fifty_workers_are_covered_and_their_pairs_answered() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 500)
+    votes = np.where(
+        rng.random((500, 50)) < rng.uniform(0.6, 0.9, 50), truth[:, None], 1 - truth[:, None]
+    )
+    votes = np.where(rng.random(votes.shape) < 0.6, -1, votes)
+    found = accuracies(votes, np.where(np.arange(500) < 80, truth, -1))
+    voted = votes >= 0
+    accuracy = ((votes == truth[:, None]) & voted).sum(axis=0) / voted.sum(axis=0)
+    assert found.means().interval.covers(accuracy).mean() >= 0.9
+    assert found.means().labels_worth.mean() > 1.3 * found.labels.mean()
+    pairs = found.pairs(rng=1, draws=500)
+    wrong = (accuracy[pairs.first] - accuracy[pairs.second]) * pairs.difference < 0
+    decided = pairs.adjusted_p <= 0.05
+    assert decided.sum() > 50
+    assert (wrong & decided).sum() <= 1  # the error is held in 95 % of such tables
+
+
+def test_a_large_document_that_was_not_labelled_leaves_more_open() -> None:
+    rng = np.random.default_rng(2)
+    document = np.repeat(np.arange(41), [120, *[3] * 40])
+    truth = (rng.random(240) < 0.6).astype(float)
+    grades = np.zeros((240, 1))
+
+    def width(some: np.ndarray) -> float:
+        y = np.where(np.isin(document, some), truth, np.nan)
+        return float(
+            fit(Rows(y=y, grades=grades, document=document), pass_fail=True)
+            .means()
+            .interval.width[0]
+        )
+
+    equal = np.where(np.isin(np.arange(240) // 3, np.arange(20)), truth, np.nan)
+    plain = fit(Rows(y=equal, grades=grades, document=np.arange(240) // 3), pass_fail=True)
+    assert width(np.arange(1, 21)) > 1.5 * plain.means().interval.width[0]
+
+
+def test_a_column_that_was_always_right_is_not_certain_in_a_difference() -> None:
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 2, 400)
+    votes = np.where(rng.random((400, 3)) < [0.95, 0.85, 0.85], truth[:, None], 1 - truth[:, None])
+    votes[:30, 0] = truth[:30]
+    found = accuracies(votes, np.where(np.arange(400) < 30, truth, -1))
+    gap, means = found.difference(0, 1), found.means()
+    assert means.estimate[0] == pytest.approx(1)
+    assert gap.estimate[0] - gap.interval.low[0] > means.estimate[0] - means.interval.low[0]
+
+
 def test_a_difference_of_accuracies_stays_within_what_the_disagreements_allow():
     """Five labels of forty: 60 points were shown where 50 are possible."""
     votes = np.stack([np.zeros(40, int), np.arange(40) % 2 == 0], axis=1).astype(int)
@@ -591,3 +681,71 @@ def test_labels_on_all_disagreements_determine_a_difference(counted):
     assert found.difference(0, 2).interval.width[0] > 0
     new = accuracies(votes_used, gold, counts=counts, population="new")
     assert new.difference(0, 1).interval.width[0] > 0.01
+
+
+def test_a_mean_against_a_value_is_its_interval_turned_round() -> None:
+    found = fit(v8(), pass_fail=False)
+    p = found.against(0.4)
+    for k in range(3):
+        at = found.means(alpha=float(p[k]))
+        gap = np.minimum(np.abs(at.interval.low - 0.4), np.abs(at.interval.high - 0.4))
+        assert gap[k] < 1e-6
+    assert p[0] < p[2] < p[1]  # A, then C, then B is farthest from it
+
+
+def test_pairs_are_forecast_at_once_and_a_smaller_gap_needs_more() -> None:
+    found = fit(v8(), pass_fail=False)
+    many = found.forecast_pairs([0, 0], [1, 2])
+    assert many.tolist() == [found.labels_to_settle(0, 1), found.labels_to_settle(0, 2)]
+    assert (
+        found.forecast_pairs(0, 1, gap=0.2)[0] < many[0] < found.forecast_pairs(0, 1, gap=0.08)[0]
+    )
+    assert found.forecast_pairs(0, 1, spread=1.3)[0] > many[0]
+
+
+def test_rows_are_expected_around_the_mean_of_their_system() -> None:
+    found = fit(v8(), pass_fail=False)
+    system = np.asarray(v8().system)
+    means = [found.expected[system == s].mean() for s in (0, 2)]  # nothing is cut there
+    assert means == near(*found.means().estimate[[0, 2]])
+    assert np.corrcoef(found.expected, np.asarray(v8().grades)[:, 0])[0, 1] > 0.9
+
+
+def test_two_systems_are_one_difference() -> None:
+    rows = v8()
+    two = np.asarray(rows.system) < 2
+    part = Rows(
+        y=np.asarray(rows.y)[two],
+        grades=np.asarray(rows.grades)[two],
+        system=np.asarray(rows.system)[two],
+        item=np.asarray(rows.item)[two],
+    )
+    found = fit(part, pass_fail=False)
+    pair, alone = found.pairs(rng=0), found.difference(0, 1)
+    assert pair.interval.low == alone.interval.low
+    assert pair.interval.high == alone.interval.high
+    assert pair.adjusted_p == pair.p_value
+
+
+def test_a_mean_is_told_from_a_value_by_the_labels_that_were_forecast() -> None:
+    found = fit(v3(), pass_fail=True)
+    labels = found.forecast_against(0.5)[0]
+    assert 20 < labels < 200
+    assert found.forecast_against(0.6)[0] > labels
+    assert found.forecast_against(0.5, spread=1.3)[0] > labels
+
+
+def test_every_judge_alone_is_the_fit_of_its_grades() -> None:
+    rows = v4()
+    grades = np.asarray(rows.grades)
+    for j, one in enumerate(each_judge(rows, pass_fail=True)):
+        alone = fit(Rows(y=rows.y, grades=grades[:, [j]]), pass_fail=True)
+        assert shown(one) == shown(alone)
+
+
+def test_differences_have_ends_at_many_levels() -> None:
+    found = fit(v8(), pass_fail=False)
+    low, high = found.difference_levels([0, 0], [1, 2])(np.array([0.05, 0.2]))
+    for k, (b, alpha) in enumerate(((1, 0.05), (2, 0.2))):
+        interval = found.difference(0, b, alpha=alpha).interval
+        assert (low[k], high[k]) == (interval.low[0], interval.high[0])

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from tallystick.errors import InputError
-from tallystick.stats.maxt import WIDE, _root, holm, pairwise_max_t, step_down, sup_t_critical
+from tallystick.stats.maxt import WIDE, _root, holm, pairwise_max_t, step_down
 from tallystick.stats.power import range_critical
 
 
@@ -125,21 +124,6 @@ def test_the_family_wise_error_is_held_with_exact_ties():
     # above 38 a binomial count of 400 at .05 comes once in 10,000 times
     assert wrong <= 38
     assert missed <= 38
-
-
-def test_a_sup_t_value_lies_between_one_estimate_and_bonferroni():
-    base = np.full((30, 30), 0.9) + 0.1 * np.eye(30)
-    value = sup_t_critical(base, rng=1, draws=40_000)
-    assert 1.96 < value < -ndtri(0.025 / 30)
-    assert sup_t_critical(np.ones((30, 30)), rng=1, draws=40_000) == pytest.approx(1.96, abs=0.03)
-    assert sup_t_critical(4 * base, rng=1, draws=40_000) == pytest.approx(value)
-
-
-def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="products k x k"):
-        pairwise_max_t([1.0, 2.0], np.eye(3), 10, rng=0)
-    with pytest.raises(InputError, match="square matrix"):
-        sup_t_critical(np.ones((2, 3)), rng=0)
 
 
 @pytest.mark.parametrize("cells", [1, 100, 4_000_000])

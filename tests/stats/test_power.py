@@ -118,9 +118,3 @@ def test_the_items_reach_the_power_and_one_less_does_not(pair, power):
     assert reached(n) >= power - 1e-9
     if n > 1 and disagreement < 1:
         assert reached(n - 1) <= power + 1e-9
-
-
-def test_labels_needed_on_disagreements():
-    assert pw.discordant_labels(0.25) == int(np.ceil(7.8489 * (1 - 0.0625) / 0.0625))
-    assert pw.discordant_labels(0.25, decided=0.5) < pw.discordant_labels(0.25)
-    assert pw.discordant_labels(1.0) == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.poststratify import RateTest, rate_log_e
+from tallystick.stats.anytime import RateTest, rate_log_e
 
 
 def all_orders(population, events):

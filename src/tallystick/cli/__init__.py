@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from tallystick.errors import TallystickError, UsageError
+from tallystick.errors import AskError, TallystickError, UsageError
 from tallystick.results import harmless
 
 __all__ = ["main"]
@@ -22,9 +23,9 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``tallystick VERB …`` and leave with the exit code of the contract.
 
-    0 done · 1 bad input or failed work · 2 usage · 10 a gate failed · 11 a gate could not be
-    decided · 70 an error of ours · 130 interrupted · 143 ended (SIGTERM). Usage errors, Ctrl-C and
-    a reader that closes its pipe early are answered by click with 2, 130 and 1.
+    0 done · 1 bad input or failed work · 2 usage, or a question · 10 a gate failed · 11 a gate
+    could not be decided · 70 an error of ours · 130 interrupted · 143 ended (SIGTERM). Usage
+    errors, Ctrl-C and a reader that closes its pipe early are answered by click with 2, 130 and 1.
     """
     from tallystick.cli.app import app
 
@@ -36,6 +37,8 @@ def _answer(app: click.Group, arguments: Sequence[str] | None) -> None:
     """Run the command line and say every error in a sentence."""
     try:
         _run(app, arguments)
+    except AskError as error:
+        _ask(app, error, sys.argv[1:] if arguments is None else list(arguments))
     except TallystickError as error:
         _leave(str(error), code=2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:  # outside a verb, e.g. while it is still loading
@@ -50,6 +53,27 @@ def _answer(app: click.Group, arguments: Sequence[str] | None) -> None:
         _leave(f"{type(error).__name__}: {error}")
     except Exception as error:  # noqa: BLE001 - the last door: nobody sees a traceback
         _leave(_ours(error), code=70)
+
+
+def _ask(app: click.Group, error: AskError, arguments: list[str]) -> None:
+    """Put the question with the commands that answer it; at a terminal, offer to run the first."""
+    if not error.calls:
+        _leave(str(error), code=2)
+    words = [
+        shlex.split(call)[1:]
+        if call.startswith("tallystick ")
+        else [*arguments, *shlex.split(call)]
+        for call in error.calls
+    ]
+    lines = [harmless(f"  tallystick {shlex.join(one)}") for one in words]
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        sys.stderr.write("\n".join([f"tallystick: {harmless(error.question)}", *lines]) + "\n")
+        sys.exit(2)
+    sys.stderr.write("\n".join([harmless(error.question), *lines, "Run the first? [Y/n] "]))
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("", "y", "yes"):
+        sys.exit(2)
+    _answer(app, words[0])
 
 
 @contextmanager

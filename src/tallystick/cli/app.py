@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tallystick.cli.verb import Call
 
 OWN = {
+    "look": "Show what each column is, how the table is read, and the commands that it can answer.",
     "label": "Label the few items that tell most, and know when to stop.",
     "audit": (
         "Look at a table, say what its columns are taken for and why, and run all that applies."
@@ -37,6 +38,7 @@ OWN = {
 """Verbs that are not capabilities."""
 
 _FILES = {
+    "look": "tallystick.cli.first",
     "label": "tallystick.cli.label",
     "audit": "tallystick.cli.first",
     "tally": "tallystick.cli.tables",
@@ -55,13 +57,14 @@ START = """\
 Tallystick says how good systems, models, judges and APIs are when labels are scarce.
 
   tallystick demo                                       see it at work, in half a minute
+  tallystick look table.csv                             what is in this table, and what to ask?
   tallystick score outputs.csv --truth human            judges graded all outputs, people a few
   tallystick compare old.csv new.csv --metric correct   which run is better, and how sure is that?
   tallystick audit table.csv --html report.html         what can this table say?
 
 All verbs: tallystick --help. How to read an answer: tallystick explain score.
 """
-"""What ``tallystick`` alone prints: the four commonest commands."""
+"""What ``tallystick`` alone prints: the commonest commands."""
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 

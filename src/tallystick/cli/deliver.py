@@ -126,7 +126,7 @@ def _writers(
 
 def _markdown(result: Result) -> str:
     """Return the verdict, the main table and the gates, for the summary page of a build."""
-    parts = [f"**{harmless(result.verdict)}**", result.to_markdown()]
+    parts = [f"**{harmless(result.verdict)}**", *result.read_line(), result.to_markdown()]
     if result.gates:
         words = {True: "passed", False: "failed", None: "undecided"}
         parts.append(
@@ -205,7 +205,7 @@ def _replace(path: Path, text: str) -> None:
 # The next step as a command: ``tallystick label`` with the columns that were just named.
 
 
-_UNUSED = ("by", "covariate", "weight", "probability", "criterion", "metric")
+_UNUSED = ("by", "covariate", "count", "weight", "probability", "criterion", "metric")
 """Options that a session does not read, or has no use for where it draws items of its own."""
 
 

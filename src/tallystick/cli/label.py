@@ -17,6 +17,7 @@ from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.verb import Pair, output_options, reading_options, role_options, sorted_options
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
+from tallystick.table import with_reading
 
 if TYPE_CHECKING:
     from tallystick.verbs.label import LabelResult, SessionSettings, Work
@@ -37,6 +38,7 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     """
     own = {name: given.pop(name) for name in _OWN if name in given}
     reading, delivery = sorted_options(given)
+    reading = with_reading(reading, reads=_READS)
     read_ = [own[name] for name in ("add", "import_", "instructions") if own[name]]
     truth = [reading["truth_file"]] if "truth_file" in reading else []
     delivery.check((*source, *read_, *truth), session=own["session"], out=own["out"])

@@ -19,7 +19,17 @@ from tallystick.cli.deliver import deliver, tell
 from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
 from tallystick.errors import InputError, MergeError
 from tallystick.results import to_json
-from tallystick.table import Data, Door, LabelRules, Roles, Tally, read, two_vocabularies
+from tallystick.table import (
+    Data,
+    Door,
+    LabelRules,
+    Roles,
+    Tally,
+    read,
+    reading_of,
+    two_vocabularies,
+    with_reading,
+)
 from tallystick.table.detect_names import ITEM_NAMES, is_truth
 from tallystick.table.roles import expand
 from tallystick.verbs.judge import JudgeQuestion, JudgeResult, Window, Windows
@@ -29,7 +39,7 @@ from tallystick.verbs.judge.windows import load_state, save_state
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
 
-_READS = ("item", "weight", "by")
+_READS = ("item", "count", "weight", "by")
 
 
 def _run(
@@ -40,11 +50,12 @@ def _run(
 ) -> None:
     """Count the decision patterns of a table, once; conclude from the counts as often as you like.
 
-    With --by the slice is one more column of the tally.
+    With --by the slice is one more column of the tally, and with --weight the weight is.
     """
     from tallystick.table import describe
 
     reading, delivery = sorted_options(given)
+    reading = with_reading(reading, reads=_READS)
     delivery.check(source, output=output)
     with read(list(source), Door(), **reading) as data:
         tell(data.notes)
@@ -53,11 +64,13 @@ def _run(
         data = replace(data, roles=roles, sketch_items=output is not None)
         edges = _edges(cut)
         with working("counting"):
-            counted = data.tally("judges", "by", cut=edges)
+            # A weight is one more column, so rows stay rows and weights need no total.
+            counted = data.tally("judges", "by", "weight", cut=edges)
         tell(data.meaning_notes)
         if output is not None:
             counted.save(output)
-        deliver(describe(counted), delivery, data=data)
+        result = replace(describe(counted), reading=reading_of(data))
+        deliver(result, delivery, data=data)
 
 
 def _counted(data: Data, reading: dict[str, Any]) -> tuple[str, ...]:
@@ -227,7 +240,9 @@ def follow(call: Call) -> bool:
             "--follow reads votes from stdin in windows: give INPUT as - and --window N"
         )
     roles = Roles.of({role: call.reading.get(role) for role in call.capability.reads})
-    refused = [f"--{role}" for role in ("weight", "by", "covariate") if getattr(roles, role)]
+    refused = [
+        f"--{role}" for role in ("count", "weight", "by", "covariate") if getattr(roles, role)
+    ]
     refused += list(call.delivery.files())
     refused += [f"--{name}" for name in ("judge", "vote", "delimiter") if name in call.reading]
     refused += ["--shape long"] if call.reading.get("shape") == "long" else []
@@ -248,7 +263,10 @@ def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> N
     names: tuple[str, ...] | None = None
 
     def grade(votes: Tally) -> JudgeResult:
-        return graded(votes, Data(held=votes, roles=roles, rules=rules, source="stdin"), question)
+        data = Data(held=votes, roles=roles, rules=rules, source="stdin")
+        judges = [name for name in votes.names if name != roles.truth]
+        read_as = replace(data, roles=replace(roles, item=None).with_columns("judges", judges))
+        return replace(graded(votes, data, question), reading=reading_of(read_as))
 
     stream = Windows(
         size=question.window or 1,

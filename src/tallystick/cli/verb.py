@@ -32,6 +32,7 @@ from tallystick.table import (
     conclude,
     options_of,
     read,
+    with_reading,
 )
 from tallystick.table.formats import Loss
 
@@ -211,7 +212,7 @@ def sorted_call(capability: Capability[Result], given: dict[str, Any]) -> Call:
     return Call(
         capability=capability,
         source=source,
-        reading=reading,
+        reading=with_reading(reading, reads=capability.reads, want=capability.door.want),
         question=capability.question(**question),
         delivery=delivery,
     )
@@ -334,7 +335,13 @@ def reading_options(
 
     Flags in *taken* mean something else to the verb and are left out.
     """
-    found: list[click.Parameter] = []
+    found: list[click.Parameter] = [
+        click.Option(
+            ["--reading", "reading"],
+            metavar="FILE",
+            help="What the columns mean, as look -o FILE.toml writes it; other options win.",
+        )
+    ]
     of = door or Door()
     for name, (flag, help_) in _READING.items():
         skipped = name in ("shape", "judge", "vote") and not of.pivots

@@ -62,7 +62,7 @@ def bound_scorer(
         result = bound.evaluate(
             table, prediction="prediction", weak=sources, metric=metric, **options
         )
-        # The first row is the robust range, or the interval from labels where there are some.
+        # The first row is the range under the first label model, or the interval from labels.
         low, high = float(result.rows()[0]["low"]), float(result.rows()[0]["high"])
         ends = {"low": low, "high": high, "middle": (low + high) / 2}
         return ends[end]

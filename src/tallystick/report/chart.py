@@ -10,10 +10,10 @@ from tallystick.errors import InputError, MissingExtra
 from tallystick.report.kinds import kind_of
 from tallystick.report.svg import (
     WIDTH,
+    ChartPart,
     Drawing,
     Mark,
     Mode,
-    Panel,
     Panels,
     Tick,
     TintedTable,
@@ -290,7 +290,7 @@ def _panels(drawing: Panels) -> str:
     return words(grid, across) if across else grid
 
 
-def _panel(panel: Panel, drawing: Panels) -> str:
+def _panel(panel: ChartPart, drawing: Panels) -> str:
     up = [
         element("text", tick.text, x="0", dx=-8, y=tick.place + 4, text_anchor="end")
         for tick in drawing.up

@@ -16,9 +16,9 @@ from typing import Any
 
 from tallystick.errors import InputError
 from tallystick.report.svg import (
+    ChartPart,
     Drawing,
     Mark,
-    Panel,
     Panels,
     Tick,
     TintedCell,
@@ -366,7 +366,7 @@ def lines(figure: Figure, *, whole: bool = False) -> Panels:
     named = groups if len(groups) > 1 else [""]
     return Panels(
         panels=tuple(
-            Panel(
+            ChartPart(
                 title=name,
                 value=_last(figure, part) if whole else "",
                 marks=_lines_marks(figure, part, frame),

@@ -121,7 +121,7 @@ def _panels(drawing: Panels, width: float, y: float) -> tuple[list[str], float]:
     return parts, y
 
 
-def _panel(panel: Panel, drawing: Panels, left: float, room: float, y: float) -> list[str]:
+def _panel(panel: ChartPart, drawing: Panels, left: float, room: float, y: float) -> list[str]:
     parts = []
     if panel.title:
         most = max(6, int((room - _LETTER * len(panel.value) - 12) / _LETTER))
@@ -652,7 +652,7 @@ class Tracks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel:
+class ChartPart:
     """One small plot with its own title; *value* stands at the right of the title."""
 
     title: str
@@ -665,7 +665,7 @@ class Panel:
 class Panels:
     """Small plots that share both axes. Places of *up* are pixels from the top."""
 
-    panels: tuple[Panel, ...]
+    panels: tuple[ChartPart, ...]
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
     x_title: str = ""

@@ -1,4 +1,4 @@
-"""A result in the terminal: the verdict first, then a table; plain text where nobody looks."""
+"""A result in the terminal: what was read, the verdict, a table; plain text where nobody looks."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
     terminal = target.isatty()
     pen: _Pen = _Terminal(target) if terminal else _Pipe(target)
     most = MOST_ROWS if terminal else sys.maxsize
+    for line in result.read_line():
+        _wrapped(pen, line, "dim", hanging="  ")
     if isinstance(result, Composed):
         _tell_parts(result, pen, most)
     else:
@@ -52,10 +54,6 @@ def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:
         pen.say(f"  {part.name.capitalize()}: {part.short}")
     for text in result.remarks:
         pen.say(f"Warning: {text}", "yellow")
-    pen.say("")
-    pen.say("Columns:", "bold")
-    for text in result.grounds:
-        pen.say(f"  {text}", "dim")
     for part in result.parts():
         pen.say("")
         pen.say(part.heading, "bold")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Decision: TypeAlias = Literal["decided", "undecided", "unknowable"]
 
 _MOST_ROWS = 200  # more would make a notebook slow, and nobody reads them
-_OWN_BLOCKS = ("gates", "slices", "notes")
+_OWN_BLOCKS = ("gates", "slices", "notes", "reading")
 """Fields that have a place of their own in the dictionary, after those of the capability."""
 
 
@@ -31,6 +31,18 @@ class Locator(Protocol):
 
     def locate(self, data: Any) -> Any:
         """Return one pattern index per row, -1 where the pattern never occurred."""
+        ...
+
+
+class WhatWasRead(Protocol):
+    """What a table was taken to mean; `tallystick.table.Reading` is one."""
+
+    def line(self) -> str:
+        """Return it in one or two lines."""
+        ...
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON types."""
         ...
 
 
@@ -68,7 +80,9 @@ class Result:
     slices
         The same question for each part of the data (``--by``).
     notes
-        What was chosen while the data was read, for instance which columns are the judges.
+        What was chosen while the data was read and is not part of *reading*.
+    reading
+        What each column was taken for, and why; None for an answer that needs no table.
     sentences
         The verdict line by line, and the next step; None if there is only the verdict.
     basis
@@ -76,6 +90,7 @@ class Result:
     """
 
     verb: ClassVar[str] = ""
+    schema: ClassVar[int] = SCHEMA
 
     verdict: str
     decision: Decision = "decided"
@@ -87,6 +102,7 @@ class Result:
     gates: tuple[GateOutcome, ...] = ()
     slices: tuple[Slice, ...] = ()
     notes: tuple[str, ...] = ()
+    reading: WhatWasRead | None = field(default=None, repr=False, compare=False)
     sentences: Sentences | None = field(
         default=None, repr=False, compare=False, metadata={"private": True}
     )
@@ -117,8 +133,8 @@ class Result:
         """Return JSON types only: the contract of command line and HTTP.
 
         An Interval becomes ``[low, high]``, with its guarantee beside it under ``…_guarantee``.
-        What is unknown becomes null, and the reason is in ``unknown`` under its path. ``gates`` and
-        ``notes`` are always there, ``slices`` only if there are any.
+        What is unknown becomes null, and the reason is in ``unknown`` under its path. ``gates``,
+        ``notes`` and ``reading`` are always there, ``slices`` only if there are any.
         """
         unknown: dict[str, str] = {}
         body = {
@@ -126,11 +142,12 @@ class Result:
             for f in dataclasses.fields(self)
             if not f.metadata.get("private", False) and f.name not in _OWN_BLOCKS
         }
-        out: dict[str, Json] = {"schema": SCHEMA, "verb": self.verb}
+        out: dict[str, Json] = {"schema": self.schema, "verb": self.verb}
         out.update(clean_fields(body, "", unknown))
 
         out["gates"] = [gate.to_dict() for gate in self.gates]
         out["notes"] = list(self.notes)
+        out["reading"] = None if self.reading is None else self.reading.to_dict()
         if self.slices:
             out["slices"] = [part.to_dict() for part in self.slices]
         out["unknown"] = dict(unknown)
@@ -225,6 +242,14 @@ class Result:
         parts += [f"Warning: {text}" for text in self.warnings]
         return "\n".join(harmless(part) for part in parts)
 
+    def __str__(self) -> str:
+        """Return what was read, then the summary: what ``print(result)`` shows."""
+        return "\n".join([*self.read_line(), self.summary()])
+
+    def read_line(self) -> tuple[str, ...]:
+        """Return what was read in one line of plain text; nothing if there is no table."""
+        return () if self.reading is None else (harmless(self.reading.line()),)
+
     def rests_on(self) -> str:
         """Return what the numbers rest on in one line, for a terminal: the first assumption, and
         where the others are; empty if there is none.
@@ -252,7 +277,8 @@ class Result:
             f"<li>{html.escape(text)}</li>" for text in (*cut, *self.assumptions, *self.warnings)
         )
         return (
-            f"<p><strong>{html.escape(self.verdict)}</strong></p>"
+            "".join(f"<p><small>{html.escape(line)}</small></p>" for line in self.read_line())
+            + f"<p><strong>{html.escape(self.verdict)}</strong></p>"
             + html_table(rows[:_MOST_ROWS], self.units())
             + (f"<ul>{notes}</ul>" if notes else "")
         )

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Guarantee, Interval, Unknown
-from tallystick.stats.adverse_ends import Spread, lower_ends, weighted_strata
+from tallystick.stats.adverse_ends import Spread, lower_ends
 from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import Bounds, Floats, Intervals, Vector, as_counts
 
@@ -137,56 +136,6 @@ def adverse_shares(
     return _estimates(
         (n, k, x), (share, k), (one[:, None], alone[0][:, None]), population=population, alpha=alpha
     )
-
-
-def adverse_share_weighted(
-    sizes: Vector,
-    passed: Vector,
-    stratum: npt.ArrayLike,
-    inclusion: Vector,
-    *,
-    population: Population = "these",
-    alpha: float = 0.05,
-) -> AdverseEstimate:
-    r"""Estimate how many items pass when some were more likely to be labelled than others.
-
-    As :func:`adverse_share`, with the pass rate and the size of :func:`weighted_strata` in each
-    stratum: Kish's size where the inclusion probabilities vary at most 4:1, and the conservative
-    size beyond.
-
-    Parameters
-    ----------
-    sizes
-        :math:`N_h` per stratum.
-    passed, stratum, inclusion
-        Per label: whether it passed (0 or 1), the position of its stratum in *sizes*, and the
-        known probability with which it was chosen.
-    population, alpha
-        As in :func:`adverse_share`.
-
-    Examples
-    --------
-    Outputs that the judges fail were labelled three times as often.
-
-    >>> stratum = [0] * 12 + [1] * 8
-    >>> chance = [0.3] * 12 + [0.1] * 8
-    >>> passed = [0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0] + [1] * 8
-    >>> print(adverse_share_weighted([40, 80], passed, stratum, chance))
-    0.7500 [0.550, 0.833] (95 %, approximate)
-    """
-    n = np.atleast_1d(np.asarray(sizes, dtype=np.float64))
-    if n.ndim != 1:
-        raise InputError(f"sizes must be one row of strata, got shape {n.shape}")
-    found = weighted_strata(passed, stratum, inclusion, strata=n.size)
-    together = weighted_strata(passed, np.zeros_like(np.asarray(stratum)), inclusion, strata=1)
-    counts = share_rows(n[None], found.labelled[None], found.passes[None])
-    return _estimates(
-        counts,
-        (found.share[None], found.effective[None]),
-        (together.share[None], together.effective[None]),
-        population=population,
-        alpha=alpha,
-    )[0]
 
 
 def pseudo_label(weights: Floats) -> Floats:

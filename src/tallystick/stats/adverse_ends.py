@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
@@ -390,29 +389,6 @@ MOST_VARIED = 4.0
 """Largest ratio of inclusion probabilities at which Kish's size was measured to hold."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class WeightedStrata:
-    """Labels with known inclusion probabilities, summed up per stratum.
-
-    Parameters
-    ----------
-    labelled, passes
-        Plain counts.
-    share
-        Pass rate, each label weighted by one over its inclusion probability; 0 without labels.
-    effective
-        How many equally likely labels these are worth.
-    conservative
-        Where the probabilities vary more than 4:1, so that the conservative size was used.
-    """
-
-    labelled: Floats
-    passes: Floats
-    share: Floats
-    effective: Floats
-    conservative: NDArray[np.bool_]
-
-
 def label_weights(inclusion: Vector) -> tuple[Floats, float, bool]:
     r"""Return weights that add up to the effective number of labels, that number, and how.
 
@@ -452,52 +428,3 @@ def label_weights(inclusion: Vector) -> tuple[Floats, float, bool]:
     conservative = bool(v.max() > MOST_VARIED * v.min() * (1 + 1e-12))
     effective = v.sum() / v.max() if conservative else v.sum() ** 2 / (v**2).sum()  # (AL4)
     return v * (effective / v.sum()), float(effective), conservative
-
-
-def weighted_strata(
-    passed: Vector, stratum: npt.ArrayLike, inclusion: Vector, *, strata: int
-) -> WeightedStrata:
-    """Sum up labels with known inclusion probabilities, stratum by stratum, by (AL4).
-
-    Parameters
-    ----------
-    passed, stratum, inclusion
-        Per label: 0 or 1, the position of its stratum, and its inclusion probability.
-    strata
-        How many strata there are.
-
-    Examples
-    --------
-    >>> found = weighted_strata([1, 0, 1], [0, 0, 1], [0.5, 0.25, 0.5], strata=2)
-    >>> found.share.round(3).tolist(), found.effective.round(3).tolist()
-    ([0.333, 1.0], [1.8, 1.0])
-    """
-    y, where = np.asarray(passed, dtype=np.float64), np.asarray(stratum)
-    pi = np.asarray(inclusion, dtype=np.float64)
-    if y.ndim != 1 or y.shape != where.shape or y.shape != pi.shape:
-        raise InputError(
-            "passed, stratum and inclusion must have one entry per label, "
-            f"got shapes {y.shape}, {where.shape} and {pi.shape}"
-        )
-    if not np.isin(y, (0.0, 1.0)).all():
-        raise InputError(f"passed must hold 0 or 1, got {y[~np.isin(y, (0.0, 1.0))][0]}")
-    if where.size and (where.min() < 0 or where.max() >= strata):
-        raise InputError(
-            f"stratum must lie in 0 to {strata - 1}, got {where.min()} to {where.max()}"
-        )
-
-    labelled, passes, share, effective = (np.zeros(strata) for _ in range(4))
-    conservative = np.zeros(strata, dtype=np.bool_)
-    for h in range(strata):
-        here = where == h
-        if here.any():
-            weights, effective[h], conservative[h] = label_weights(pi[here])
-            labelled[h], passes[h] = here.sum(), y[here].sum()
-            share[h] = min(1.0, (weights * y[here]).sum() / weights.sum())
-    return WeightedStrata(
-        labelled=labelled,
-        passes=passes,
-        share=share,
-        effective=effective,
-        conservative=conservative,
-    )

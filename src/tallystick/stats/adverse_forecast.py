@@ -24,8 +24,6 @@ from tallystick.stats.adverse_binary import (
     check_within,
     fill_unlabelled,
 )
-from tallystick.stats.adverse_numbers import PSEUDO as PSEUDO_OF_MEANS
-from tallystick.stats.adverse_numbers import SCORES
 from tallystick.stats.anytime import betting
 from tallystick.stats.bets import Wagers, stakes_before
 from tallystick.stats.exact_tails import open_unit, positive, whole
@@ -216,44 +214,6 @@ def share_outlook(
     )
 
 
-def mean_outlook(
-    adjusted: Vector, items: int, *, bounds: Bounds = SCORES, between: float | None = None
-) -> Outlook:
-    r"""Sum up a pilot of adjusted labels, for forecasts of means and differences.
-
-    :math:`V = (\sum (u - \bar u)^2 + ¼)/(m - 1)`, and A is the adverse fraction times the range.
-
-    Parameters
-    ----------
-    adjusted
-        u, from :func:`adjust`; at least two.
-    items
-        N.
-    bounds
-        Of the labels: (0, 1) for scores, (-1, 1) for differences.
-    between
-        :math:`b^2 v` for new items. None: these items.
-
-    Examples
-    --------
-    >>> outlook = mean_outlook([1.0, 0.7, 0.5, 0.9, 0.3, 0.7, 1.0, 0.5], 400)
-    >>> round(outlook.variance, 4), round(outlook.width(60), 2)
-    (0.1014, 0.15)
-    """
-    whole(1, items=items)
-    u = np.asarray(adjusted, dtype=np.float64)
-    if u.ndim != 1 or u.size < 2:
-        raise InputError(f"adjusted must hold at least 2 labels, got shape {u.shape}")
-    if bounds not in PSEUDO_OF_MEANS:
-        raise InputError(f"bounds must be (0, 1) or (-1, 1), got {bounds!r}")
-    return Outlook(
-        variance=float((((u - u.mean()) ** 2).sum() + 0.25) / (u.size - 1)),
-        pull=PSEUDO_OF_MEANS[bounds] * (bounds[1] - bounds[0]),
-        items=items,
-        between=between,
-    )
-
-
 def labels_to_settle(
     difference: float,
     interval: Interval | tuple[float, float],
@@ -440,31 +400,6 @@ def certified_mean(
     [0.385, 0.918] (95 %, exact)
     """
     return _bet(labels, consensus, every, (0.0, 1.0), population, alpha)
-
-
-def certified_difference(
-    labels: Vector,
-    consensus: Vector,
-    every: Vector,
-    *,
-    population: Population = "these",
-    alpha: float = 0.05,
-) -> Interval:
-    """Bound a mean difference on [-1, 1], for certain: :func:`certified_mean` on (D + 1)/2.
-
-    Parameters
-    ----------
-    labels, consensus, every
-        As in :func:`certified_mean`, with D in place of y and d in place of c.
-    population, alpha
-        As in :func:`certified_mean`.
-
-    Examples
-    --------
-    >>> print(certified_difference(np.zeros(20), np.zeros(20), np.zeros(200)))
-    [-0.206, 0.206] (95 %, exact)
-    """
-    return _bet(labels, consensus, every, (-1.0, 1.0), population, alpha)
 
 
 def _bet(

@@ -41,63 +41,6 @@ PSEUDO = {SCORES: 0.35, DIFFERENCES: 0.25}
 METHOD = "adverse empirical likelihood"
 
 
-def adverse_mean(
-    labels: Vector,
-    consensus: Vector,
-    every: Spread | Vector,
-    *,
-    population: Population = "these",
-    inclusion: Vector | None = None,
-    alpha: float = 0.05,
-) -> AdverseEstimate:
-    r"""Estimate a mean score on [0, 1] from few labels and the judges' consensus on every item.
-
-    The labels are adjusted for the consensus, u of (AL5). Each of m labels has weight
-
-    .. math:: w = \frac{N - 1}{N - m} \Big/ \Bigl(1 + \frac{m (\bar c - \bar c_m)^2}{S_{cc} + 32 v}
-              \Bigr), \qquad a = .35, \quad n = mw + a,
-
-    and the lower end sees the fraction a of one more label at :math:`u_{lo}`. With
-    :math:`d_i = u_i - u_{lo}`,
-
-    .. math:: q_i = \frac{1}{1 + \gamma d_i}, \quad s = w \sum_i q_i + a, \quad
-              2 \Bigl(n \ln \frac sn - w \sum_i \ln q_i\Bigr) = z_{1-\alpha/2}^2, \quad
-              L = u_{lo} + \frac ws \sum_i q_i d_i.   \tag{AL6}
-
-    The upper end is mirrored. For *these* items both ends are then widened by
-
-    .. math:: \min\Bigl(1, \frac{m}{N - m}\Bigr) \frac{\text{range}}{N},   \tag{AL7}
-
-    because one gross item among the last unlabelled ones is farther away than (AL6) reaches, and
-    clipped to what logic allows. For *new* items w = 1, nothing is widened by (AL7), (AL3) is added
-    with :math:`B = b^2 v`, and the ends are clipped to the range. The estimate is the mean of u.
-    Approximate, whatever the judges' errors, if the labelled items were drawn at random.
-
-    Parameters
-    ----------
-    labels, consensus
-        y and c on the labelled items, y in [0, 1].
-    every
-        The consensus on all N items, labelled or not, or its :class:`Spread`.
-    population
-        ``these`` items, or ``new`` items like them.
-    inclusion
-        Known probabilities with which the labelled items were chosen, one per label. Labels are
-        then weighted by (AL4). None: all alike.
-    alpha
-        One minus the level.
-
-    Examples
-    --------
-    >>> every = np.arange(40) / 39
-    >>> chosen = [35, 30, 16, 37, 12, 24, 33, 21]
-    >>> found = adverse_mean([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every)
-    >>> print(found)
-    0.6953 [0.450, 0.853] (95 %, approximate)
-    """
-    return _one(labels, consensus, every, SCORES, population, inclusion, alpha)
-
-
 def adverse_difference(
     labels: Vector,
     consensus: Vector,

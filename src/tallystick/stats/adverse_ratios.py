@@ -13,22 +13,18 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import PSEUDO as BINARY_PSEUDO
 from tallystick.stats.adverse_binary import (
-    Adjusted,
     AdverseEstimate,
     Population,
     adverse_share,
     check_population,
     effective_labels,
-    share_ends,
-    share_rows,
 )
-from tallystick.stats.adverse_ends import Spread, ratio_end, weighted_strata
+from tallystick.stats.adverse_ends import ratio_end
 from tallystick.stats.adverse_forecast import (
     CertifiedRows,
     LabelRange,
@@ -38,34 +34,12 @@ from tallystick.stats.adverse_forecast import (
     pilot_rate,
     share_outlook,
 )
-from tallystick.stats.adverse_numbers import SCORES, Cells, four_cells, mean_ends, one_row
+from tallystick.stats.adverse_numbers import Cells, four_cells
 from tallystick.stats.anytime import betting
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.intervals import Floats, Vector
 
 METHOD = "four-cell adverse likelihood"
-
-
-def adverse_accuracy(
-    sizes: Vector, labelled: Vector, right: Vector, *, alpha: float = 0.05
-) -> AdverseEstimate:
-    """Estimate a classifier's accuracy on these rows, from few labels.
-
-    :func:`adverse_share` of "h is right", in two strata: the consensus agrees with h, or not.
-
-    Parameters
-    ----------
-    sizes, labelled, right
-        Rows, labels and right predictions per stratum.
-    alpha
-        One minus the level.
-
-    Examples
-    --------
-    >>> print(adverse_accuracy([250, 750], [12, 38], [4, 35]))
-    0.7741 [0.667, 0.863] (95 %, approximate)
-    """
-    return adverse_share(sizes, labelled, right, alpha=alpha)
 
 
 def adverse_precision(
@@ -536,92 +510,6 @@ Levels: TypeAlias = Callable[[Floats], LevelEnds]
 """Given one α per entry, the estimate and the ends at each."""
 
 
-def share_levels(
-    sizes: Vector,
-    labelled: Vector,
-    passes: Vector,
-    *,
-    weighted: tuple[Vector, npt.ArrayLike, Vector] | None = None,
-    population: Population = "these",
-) -> Levels:
-    """Return :func:`adverse_share` of one problem as a function of α.
-
-    Parameters
-    ----------
-    sizes, labelled, passes
-        :math:`N_h, k_h, x_h` per stratum.
-    weighted
-        The arguments *passed*, *stratum* and *inclusion* of :func:`adverse_share_weighted`, if
-        labels were drawn with known probabilities. None: at random.
-    population
-        As in :func:`adverse_share`.
-
-    Examples
-    --------
-    >>> _, low, high = share_levels([28, 80], [10, 20], [3, 19])(np.array([0.05, 0.5]))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.657, 0.731], [0.87, 0.815])
-    """
-    check_population(population)
-    counts = (np.asarray(part, dtype=np.float64)[None] for part in (sizes, labelled, passes))
-    n, k, x = share_rows(*counts)
-    share = np.divide(x, k, out=np.zeros_like(x), where=k > 0)
-    effective = k
-    if weighted is not None:
-        found = weighted_strata(*weighted, strata=n.shape[1])
-        k, x = found.labelled[None], found.passes[None]
-        share, effective = found.share[None], found.effective[None]
-
-    def at(alpha: Floats) -> LevelEnds:
-        row = np.zeros(alpha.size, np.intp)
-        estimate, (low, high) = share_ends(
-            (n[row], k[row], x[row]), share[row], effective[row], population=population, alpha=alpha
-        )
-        return estimate, low, high
-
-    return at
-
-
-def mean_levels(
-    labels: Vector,
-    consensus: Vector,
-    every: Spread | Vector,
-    *,
-    inclusion: Vector | None = None,
-    population: Population = "these",
-) -> Levels:
-    """Return :func:`adverse_mean` of one problem as a function of α.
-
-    Parameters
-    ----------
-    labels, consensus, every, inclusion, population
-        As in :func:`adverse_mean`.
-
-    Examples
-    --------
-    >>> every = np.arange(40) / 39
-    >>> at = mean_levels([1, 0.75, 0.5, 1, 0.25, 0.75], every[[35, 30, 16, 37, 12, 24]], every)
-    >>> at(np.array([0.05, 0.5]))[1].round(3).tolist()
-    [0.388, 0.569]
-    """
-    check_population(population)
-    y, w, adjusted, spread = one_row(labels, consensus, every, inclusion)
-
-    def at(alpha: Floats) -> LevelEnds:
-        row = np.zeros(alpha.size, np.intp)
-        rows = Adjusted(
-            values=adjusted.values[row],
-            slope=adjusted.slope[row],
-            low=adjusted.low[row],
-            high=adjusted.high[row],
-            leverage=adjusted.leverage[row],
-        )
-        estimate, (low, high) = mean_ends(y[row], w[row], rows, spread, SCORES, population, alpha)
-        return estimate, low, high
-
-    return at
-
-
 def certified_share_levels(
     sizes: Vector, labelled: Vector, passes: Vector, *, population: Population = "these"
 ) -> Levels:
@@ -686,27 +574,3 @@ def certified_mean_levels(
 
 def _around(low: Floats, high: Floats) -> LevelEnds:
     return (low + high) / 2, low, high
-
-
-def exact_levels(approximate: Levels, exact: Levels) -> Levels:
-    """Return the estimates of *approximate* with exact intervals, moved inside where they must.
-
-    Parameters
-    ----------
-    approximate
-        Where the estimates come from.
-    exact
-        Where the intervals come from.
-
-    Examples
-    --------
-    >>> at = exact_levels(share_levels([9], [9], [9]), share_levels([9], [3], [1]))
-    >>> [round(float(part[0]), 3) for part in at(np.array([0.05]))]
-    [0.778, 0.111, 0.778]
-    """
-
-    def at(alpha: Floats) -> LevelEnds:
-        _, low, high = exact(alpha)
-        return np.clip(approximate(alpha)[0], low, high), low, high
-
-    return at

@@ -26,7 +26,7 @@ from tallystick.stats.maxt import holm
 # keeps that at every stopping time, so by Ville's inequality :math:`P(\sup_t E_t \ge 1/α) \le α`.
 # The
 # processes themselves live in :mod:`~tallystick.stats.signs` (paired wins),
-# :mod:`~tallystick.stats.bets` (means from moments) and :mod:`~tallystick.stats.poststratify` (a
+# :mod:`~tallystick.stats.bets` (means from moments) and :mod:`~tallystick.stats.anytime` (a
 # share of a finite population); here is what is done with many of them.
 #
 # All functions take *logarithms* of e-values: an e-value of a few thousand items overflows a

@@ -12,38 +12,41 @@ Scores, accuracies and shares of a label are the same question, so they have the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from functools import cached_property, partial
+from types import EllipsisType
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
-from tallystick.stats.adverse_binary import Population, check_population
-from tallystick.stats.adverse_systems import difference_ends
+from tallystick.stats.adverse_binary import Ends, Population, check_population
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.few_labels_fit import (
     LARGEST,
     TINY,
     Codes,
-    Design,
     Fit,
     Kind,
-    Moments,
-    Table,
+    LabelDesign,
+    LabelTable,
+    ReachRule,
+    ResidualMoments,
+    Sort,
     check_labels,
     features,
     growth,
     mean_moments,
     pair_moments,
-    reach,
+    reaches,
+    rule,
     solve,
-    student,
-    tuning,
 )
 from tallystick.stats.few_labels_fit import Rows as Rows
-from tallystick.stats.intervals import Floats, Intervals
+from tallystick.stats.intervals import Floats, Intervals, difference_ends
 from tallystick.stats.maxt import holm, step_down, upper_quantile
 
 Model: TypeAlias = Literal["labels", "consensus", "judges"]
@@ -53,7 +56,10 @@ CHOICE = 0.05
 """The model is chosen on 95 % intervals whatever level is asked for: every level then shows the
 same estimate, and a wider level contains a narrower one."""
 METHOD = "few labels"
-HALVINGS = 50
+HALVINGS, FORECASTS = 50, 30
+"""Steps to a p-value, and to a number of labels."""
+MANY = 30
+"""Systems from which single pairs are not looked up among all of them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,7 +126,7 @@ class FewLabels:
     they differ and that have no label leave it open.
     """
 
-    design: Design
+    design: LabelDesign
     alone: Fit
     chosen: Fit
     pass_fail: bool
@@ -130,7 +136,7 @@ class FewLabels:
 
     @property
     def labels(self) -> Floats:
-        """Labelled rows of each system."""
+        """LabelledEntries rows of each system."""
         return self.design.labels
 
     @property
@@ -152,15 +158,15 @@ class FewLabels:
         """Return the mean of every system."""
         open_unit(alpha=alpha)
         ends = [_mean_ends(self, of, alpha) for of in (self.chosen, self.alone)]
-        estimate = np.where(self.labels > 0, self._shown(), np.nan)
-        return _estimates(estimate, ends, self.labels, alpha)
+        return _estimates(self._shown(self.chosen), ends, self.labels, alpha)
 
     def difference(self, first: ArrayLike, second: ArrayLike, *, alpha: float = 0.05) -> Estimates:
         """Return how much higher the *first* systems score than the *second*, pair by pair.
 
         The estimate is the difference of the two means shown. Systems labelled on the same items
         are compared item by item; others by MOVER, which does not use what they have in common.
-        For :func:`accuracies` each accuracy is over the items that its column voted on.
+        For :func:`accuracies` each accuracy is over the items that its column voted on, and a
+        column that was always right (or never) is compared by MOVER too.
 
         Parameters
         ----------
@@ -168,12 +174,24 @@ class FewLabels:
             Positions of systems: two numbers, or two arrays of many pairs.
         alpha
             One minus the level.
+
+        Examples
+        --------
+        >>> item = np.tile(np.arange(100), 2)
+        >>> y = np.where(item < 20, np.repeat([1.0, 0.5], 100), np.nan)
+        >>> rows = Rows(y=y, grades=np.zeros((200, 1)), system=np.repeat([0, 1], 100), item=item)
+        >>> print(fit(rows, pass_fail=False).difference(0, 1).interval[0])
+        [0.320, 0.588] (95 %, approximate)
         """
         open_unit(alpha=alpha)
         a, b = self._positions(first, second)
         ends = [self._pair_ends(of, a, b, alpha) for of in (self.chosen, self.alone)]
         labels = np.minimum(self.labels[a], self.labels[b])
-        return _estimates(self._gap(a, b), ends, labels, alpha)
+        return _estimates(self._gap(self.chosen, a, b), ends, labels, alpha)
+
+    def difference_levels(self, first: ArrayLike, second: ArrayLike) -> Callable[[Floats], Ends]:
+        """Return both ends of the same differences as a function of their levels, one each."""
+        return self._pairs_at(self.chosen, *self._positions(first, second))
 
     def pairs(self, *, rng: Rng, alpha: float = 0.05, draws: int = 20_000) -> FewPairs:
         r"""Tell all systems apart, with the error over all pairs held.
@@ -193,6 +211,15 @@ class FewLabels:
             One minus the simultaneous level.
         draws
             Gaussian draws.
+
+        Examples
+        --------
+        >>> item = np.tile(np.arange(100), 2)
+        >>> y = np.where(item < 20, np.repeat([1.0, 0.5], 100), np.nan)
+        >>> rows = Rows(y=y, grades=np.zeros((200, 1)), system=np.repeat([0, 1], 100), item=item)
+        >>> pairs = fit(rows, pass_fail=False).pairs(rng=1)
+        >>> pairs.method, pairs.adjusted_p.round(3).tolist()
+        ('max-T', [0.002])
         """
         open_unit(alpha=alpha)
         whole(1, draws=draws)
@@ -205,24 +232,36 @@ class FewLabels:
             return _max_t(self, first, second, as_rng(rng), (alpha, draws))
         return _holm_pairs(self, first, second, alpha)
 
+    def against(self, value: float) -> Floats:
+        """Return the p-value of every mean against a value: the least alpha that excludes it."""
+        return _least_alpha(lambda level: _mean_ends(self, self.chosen, level), value, self.labels)
+
+    @property
+    def expected(self) -> Floats:
+        """The forecast label of every row that stands for something."""
+        shown = np.nan_to_num(self._shown(self.chosen), nan=0.5)
+        return np.clip(shown[self.design.system] + self.chosen.forecast, 0.0, 1.0)
+
     def labels_for(self, half_width: float, *, alpha: float = 0.05) -> Floats:
         """Forecast how many labels in all bring each mean to this half-width; infinity for never.
 
         The moments per label stay as they are and the interval's own equation is solved for m.
+
+        Examples
+        --------
+        >>> y = np.where(np.arange(1000) < 40, np.arange(1000) % 4 > 0, np.nan)
+        >>> fit(Rows(y=y, grades=np.zeros((1000, 1))), pass_fail=True).labels_for(0.05).round()
+        array([226.])
         """
         positive(half_width=half_width)
         open_unit(alpha=alpha)
-        moments = mean_moments(self.design, self.chosen, self.alone, new=self._new)
+        moments = self._moments
 
-        def enough(at: Moments) -> NDArray[np.bool_]:
-            omega, a = self._tuning("mean", at)
-            t = student(at, omega, alpha)
-            both = [reach(at, t, omega, a, upper=end, new=self._new) for end in (False, True)]
-            return (both[0] + both[1]) / 2 <= half_width
+        def enough(at: ResidualMoments) -> NDArray[np.bool_]:
+            down, up = reaches(at, self._rule("mean", at, alpha, self.chosen), new=self._new)
+            return (down + up) / 2 <= half_width
 
-        return self._first_enough(moments, enough) * self._rows_per_unit(
-            np.arange(self.labels.size)
-        )
+        return self._first_enough(moments, enough) * self._rows_per_unit(...)
 
     def labels_to_settle(
         self, first: int, second: int, *, alpha: float = 0.05, power: float = 0.8
@@ -231,47 +270,96 @@ class FewLabels:
 
         With probability *power*; infinity if no number does. All of these items settle it anyway.
         """
+        return float(self.forecast_pairs(first, second, alpha=alpha, power=power)[0])
+
+    def forecast_pairs(
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        *,
+        gap: ArrayLike | None = None,
+        spread: float = 1.0,
+        alpha: float = 0.05,
+        power: float = 0.8,
+    ) -> Floats:
+        """Forecast the same for many pairs, if they differ by *gap* (by default as estimated) and
+        errors are *spread* times as large as they look.
+        """
+        a, b = self._positions(first, second)
+        moments = self._of_pairs(self.chosen, a, b)
+        differ = np.asarray(moments.estimate if gap is None else gap, dtype=np.float64)
+        differ = np.copysign(differ, moments.estimate)
+        units = self._settling("difference", moments, differ, spread, (alpha, power))
+        return units * self.labels[a] / moments.units
+
+    def forecast_against(
+        self, value: float, *, spread: float = 1.0, alpha: float = 0.05, power: float = 0.8
+    ) -> Floats:
+        """Forecast how many labels show that each mean is not this value; see `forecast_pairs`."""
+        differ = self._moments.estimate - value
+        units = self._settling("mean", self._moments, differ, spread, (alpha, power))
+        return units * self._rows_per_unit(...)
+
+    def _settling(
+        self,
+        kind: Kind,
+        moments: ResidualMoments,
+        differ: Floats,
+        spread: float,
+        level: tuple[float, float],
+    ) -> Floats:
+        """Return how many units make an interval end short of a distance, with some power."""
         from scipy.special import ndtri
 
+        alpha, power = level
         open_unit(alpha=alpha, power=power)
-        a, b = self._positions(first, second)
-        moments = pair_moments(self.design, self.chosen, self.alone, a, b, new=self._new)
-        gap, sure = np.abs(moments.estimate), float(ndtri(power))
+        positive(spread=spread)
+        sure = float(ndtri(power))
+        seen = replace(moments, square=moments.square * spread**2, cube=moments.cube * spread**3)
 
-        def enough(at: Moments) -> NDArray[np.bool_]:
-            omega, weight = self._tuning("difference", at)
-            t = student(at, omega, alpha)
-            h = reach(at, t, omega, weight, upper=bool(moments.estimate[0] < 0), new=self._new)
-            left = np.ones(1) if self._new else 1 - at.fraction
-            doubt = left * at.square / (at.units - 1) / at.units + at.chance
-            return gap >= h + sure * np.sqrt(doubt)
+        def enough(at: ResidualMoments) -> NDArray[np.bool_]:
+            down, up = reaches(at, self._rule(kind, at, alpha, self.chosen), new=self._new)
+            doubt = at.left(new=self._new) * at.square / (at.units - 1) / at.units + at.chance
+            return np.abs(differ) >= np.where(differ < 0, up, down) + sure * np.sqrt(doubt)
 
-        return float((self._first_enough(moments, enough) * self._rows_per_unit(a))[0])
+        return self._first_enough(seen, enough)
 
     @property
     def _new(self) -> bool:
         return self.population == "new"
 
-    def _tuning(
-        self, kind: Kind, moments: Moments, model: Codes | None = None
-    ) -> tuple[Floats, Floats]:
-        return tuning(
-            kind,
-            moments,
-            self.chosen.model if model is None else model,
-            pass_fail=self.pass_fail,
-            clustered=self.design.clustered,
-        )
+    @cached_property
+    def _moments(self) -> ResidualMoments:
+        return mean_moments(self.design, self.chosen, self.alone, new=self._new)
 
-    def _shown(self) -> Floats:
-        """Return the estimates within what logic allows."""
-        return np.clip(self.chosen.estimate, self.design.least, self.design.most)
+    @cached_property
+    def _every_pair(self) -> ResidualMoments:
+        first, second = np.triu_indices(self.labels.size, 1)
+        return pair_moments(self.design, self.chosen, self.alone, first, second, new=self._new)
 
-    def _gap(self, a: Codes, b: Codes) -> Floats:
-        shown = np.where(self.labels > 0, self._shown(), np.nan)
+    def _of_pairs(self, of: Fit, a: Codes, b: Codes) -> ResidualMoments:
+        """Return the moments of differences; those of all pairs are summed up once."""
+        k = self.labels.size
+        if of is not self.chosen or k > MANY or (a >= b).any():
+            return pair_moments(self.design, of, self.alone, a, b, new=self._new)
+        return self._every_pair.take(a * (2 * k - a - 1) // 2 + b - a - 1)
+
+    def _rule(
+        self, kind: Kind, moments: ResidualMoments, alpha: float | Floats, of: Fit
+    ) -> ReachRule:
+        return rule(kind, moments, alpha, Sort(self.pass_fail, of.model, self.design.clustered))
+
+    def _shown(self, of: Fit) -> Floats:
+        """Return the estimates within what logic allows, NaN without a label."""
+        within = np.clip(of.estimate, self.design.least, self.design.most)
+        return np.where(self.labels > 0, within, np.nan)
+
+    def _gap(self, of: Fit, a: Codes, b: Codes) -> Floats:
+        """Return differences of the estimates shown, within what is possible."""
+        shown = self._shown(of)
         return np.asarray(np.clip(shown[a] - shown[b], *self._possible(a, b)))
 
-    def _possible(self, a: Codes, b: Codes) -> tuple[Floats, Floats]:
+    def _possible(self, a: Codes, b: Codes) -> Ends:
         """Return between what each difference lies, whatever the labels that are missing are."""
         if self._new:
             return np.full(a.size, -1.0), np.full(a.size, 1.0)
@@ -306,41 +394,87 @@ class FewLabels:
         labels = np.maximum(self.labels[a], self.labels[b])
         return _widening(labels, np.minimum(self.outputs[a], self.outputs[b]), 2.0)
 
-    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float) -> tuple[Floats, Floats]:
-        low, high = np.empty(a.size), np.empty(a.size)
+    def _pair_ends(self, of: Fit, a: Codes, b: Codes, alpha: float) -> Ends:
+        return self._pairs_at(of, a, b)(np.full(a.size, alpha))
+
+    def _pairs_at(self, of: Fit, a: Codes, b: Codes) -> Callable[[Floats], Ends]:
+        """Return both ends of differences as a function of their levels."""
         same = np.array([self._same(i, j) for i, j in zip(a, b, strict=True)], dtype=bool)
+        (i, j), apart = (a[same], b[same]), (a[~same], b[~same])
+        moments = None
         if same.any():
-            moments = pair_moments(self.design, of, self.alone, a[same], b[same], new=self._new)
-            omega, weight = self._tuning("difference", moments)
-            t = student(moments, omega, alpha)
-            low[same], high[same] = self._around(moments, (t, omega, weight), a[same], b[same])
-        if not same.all():
-            low[~same], high[~same] = self._mover(of, a[~same], b[~same], alpha)
-        return low, high
+            moments = self._of_pairs(of, i, j)
+        common = self._in_common(of, *apart)
 
-    def _around(
-        self, moments: Moments, rule: tuple[Floats, Floats, Floats], a: Codes, b: Codes
-    ) -> tuple[Floats, Floats]:
+        def at(level: Floats) -> Ends:
+            low, high = np.empty(a.size), np.empty(a.size)
+            if moments is not None:
+                by = self._rule("difference", moments, level[same], of)
+                low[same], high[same] = self._around(of, moments, by, i, j)
+            if apart[0].size:
+                low[~same], high[~same] = self._mover(of, *apart, level[~same], common)
+            return low, high
+
+        return at
+
+    def _around(self, of: Fit, moments: ResidualMoments, by: ReachRule, a: Codes, b: Codes) -> Ends:
         """Finish differences: widened, within logic, and around the estimate shown."""
-        t, omega, weight = rule
-        slack, design = self._slack(a, b), self.design
-        low = (
-            moments.estimate - reach(moments, t, omega, weight, upper=False, new=self._new) - slack
-        )
-        high = (
-            moments.estimate + reach(moments, t, omega, weight, upper=True, new=self._new) + slack
-        )
         least, most = self._possible(a, b)
-        low, high = np.clip(low, least, most), np.clip(high, least, most)
-        known = (design.units[a] > 1) & (design.units[b] > 1)
-        low, high = np.where(known, low, least), np.where(known, high, most)
-        gap = self._gap(a, b)
-        return np.fmin(low, gap), np.fmax(high, gap)
+        down, up = reaches(moments, by, new=self._new)
+        silent = self._silent(a, b)
+        if silent.any():
+            apart = self._apart(of, a, b, by.t)
+            down, up = (
+                np.where(silent, np.maximum(*both), both[0])
+                for both in zip((down, up), apart, strict=True)
+            )
+        slack = self._slack(a, b)
+        low = np.clip(moments.estimate - down - slack, least, most)
+        high = np.clip(moments.estimate + up + slack, least, most)
 
-    def _mover(self, of: Fit, a: Codes, b: Codes, alpha: float) -> tuple[Floats, Floats]:
-        """Combine two intervals; common units count only where they widen the difference."""
-        design, (low, high) = self.design, _mean_ends(self, of, alpha)
-        shown = np.clip(np.nan_to_num(of.estimate, nan=0.5), low, high)
+        known = self.design.usable[a] & self.design.usable[b]
+        gap = self._gap(of, a, b)
+        return (
+            np.fmin(np.where(known, low, least), gap),
+            np.fmax(np.where(known, high, most), gap),
+        )
+
+    def _silent(self, a: Codes, b: Codes) -> NDArray[np.bool_]:
+        """Say which pairs hold a column whose labels are all equal.
+
+        Each column has a slope of its own, so such a column adds no spread to a difference, however
+        few its labels are.
+        """
+        still = self.design.times @ self.alone.influence**2 < TINY**2
+        return np.asarray((still[a] | still[b]) & self.shared)
+
+    def _apart(self, of: Fit, a: Codes, b: Codes, t: Floats) -> Ends:
+        """Return the reaches of differences from those of the two means, as MOVER does."""
+        parts = []
+        for at in (a, b):
+            moments = mean_moments(self.design, of, self.alone, new=self._new).take(at)
+            sort = Sort(self.pass_fail, of.model[at], self.design.clustered[at])
+            by = replace(rule("mean", moments, CHOICE, sort), t=t)
+            parts.append(reaches(moments, by, new=self._new))
+        (down_a, up_a), (down_b, up_b) = parts
+        return np.hypot(down_a, up_b), np.hypot(up_a, down_b)
+
+    def _touching(self, a: Codes, b: Codes, ahead: Floats) -> Floats:
+        """Return the t at which the reach of :meth:`_apart` towards 0 is *ahead*."""
+        low, high = np.full(a.size, 1e-6), np.full(a.size, LARGEST)
+        falls = self.chosen.estimate[a] < self.chosen.estimate[b]
+        for _ in range(HALVINGS):
+            middle = np.sqrt(low * high)
+            toward = np.where(falls, *self._apart(self.chosen, a, b, middle)[::-1])
+            low, high = (
+                np.where(toward < ahead, middle, low),
+                np.where(toward < ahead, high, middle),
+            )
+        return low
+
+    def _in_common(self, of: Fit, a: Codes, b: Codes) -> tuple[Floats, Floats]:
+        """Return which part of their units pairs share, and how their errors go together there."""
+        design = self.design
         shared, correlation = np.zeros(a.size), np.zeros(a.size)
         for k, (i, j) in enumerate(zip(a, b, strict=True)):
             common = (design.share[:, i] > 0) & (design.share[:, j] > 0)
@@ -352,23 +486,29 @@ class FewLabels:
             shared[k] = times.sum() / np.sqrt(design.units[i] * design.units[j])
             # Too few common units to show a correlation: the worst one is assumed.
             correlation[k] = -1.0 if times.sum() < 5 else products[0, 1] / scale if scale else 0.0
-        return difference_ends(
-            (shown[a], low[a], high[a]),
-            (shown[b], low[b], high[b]),
-            shared=shared,
-            correlation=correlation,
-        )
+        return shared, correlation
 
-    def _rows_per_unit(self, at: Codes) -> Floats:
+    def _mover(
+        self, of: Fit, a: Codes, b: Codes, alpha: Floats, common: tuple[Floats, Floats]
+    ) -> Ends:
+        """Combine two intervals; common units count only where they widen the difference."""
+        parts = []
+        for at in (a, b):
+            low, high = _mean_ends(self, of, alpha, at)
+            parts.append((np.clip(np.nan_to_num(of.estimate[at], nan=0.5), low, high), low, high))
+        return difference_ends(parts[0], parts[1], shared=common[0], correlation=common[1])
+
+    def _rows_per_unit(self, at: Codes | EllipsisType) -> Floats:
         return np.asarray(self.labels[at] / np.maximum(self.design.units[at], 1.0))
 
-    def _first_enough(self, moments: Moments, enough: object) -> Floats:
+    def _first_enough(
+        self, moments: ResidualMoments, enough: Callable[[ResidualMoments], NDArray[np.bool_]]
+    ) -> Floats:
         """Return the least number of units at which *enough* holds, by halving."""
-        assert callable(enough)
         most = np.where(self._new, 1e9, moments.units / np.maximum(moments.fraction, 1e-12))
         low, high = np.full(most.size, 2.0), np.maximum(most, 2.0)
         reachable = enough(moments.at(high))
-        for _ in range(HALVINGS):
+        for _ in range(FORECASTS):
             middle = np.sqrt(low * high)
             holds = enough(moments.at(middle))
             low, high = np.where(holds, low, middle), np.where(holds, middle, high)
@@ -413,19 +553,32 @@ def fit(rows: Rows, *, pass_fail: bool, population: Population = "these") -> Few
     return _chosen(rows, pass_fail, population)
 
 
+def each_judge(
+    rows: Rows, *, pass_fail: bool, population: Population = "these"
+) -> tuple[FewLabels, ...]:
+    """Estimate the same from every judge alone, as :func:`fit` would from its grades."""
+    table = LabelTable.of(rows, pass_fail=pass_fail)
+    return tuple(
+        _narrowest(replace(table, grades=table.grades[:, [j]]), pass_fail, population)
+        for j in range(table.grades.shape[1])
+    )
+
+
 def _chosen(rows: Rows, pass_fail: bool, population: Population) -> FewLabels:
+    return _narrowest(LabelTable.of(rows, pass_fail=pass_fail), pass_fail, population)
+
+
+def _narrowest(table: LabelTable, pass_fail: bool, population: Population) -> FewLabels:
     """Fit every model and keep the one with the narrowest intervals."""
-    table = Table.of(rows, pass_fail=pass_fail)
     design, labelled = table.design, table.labelled
     z, penalties = features(
         table.grades, table.classes, design.system, design.mass, design.labels.size
     )
     if (design.labels >= design.outputs).all():
-        penalties = penalties[:1]  # every label is known, so there is nothing to forecast
+        penalties = {0: penalties[0]}  # every label is known, so there is nothing to forecast
 
     best, least = None, np.inf
-    for penalty in penalties:
-        model = 0 if not penalty.size else 1 if penalty.size == 1 and penalty[0] == 4.0 else 2
+    for model, penalty in penalties.items():
         one = solve(design, labelled, z, penalty, model)
         one = replace(one, estimate=np.where(design.usable, one.estimate, table.first_mean))
         alone = one if best is None else best.alone
@@ -448,6 +601,7 @@ def accuracies(
     weight: ArrayLike | None = None,
     probability: ArrayLike | None = None,
     document: ArrayLike | None = None,
+    columns: Sequence[int] | None = None,
     population: Population = "these",
 ) -> FewLabels:
     """Estimate how often each column of votes is right, from the truth of few items.
@@ -466,6 +620,8 @@ def accuracies(
         The true class of each row, -1 where unknown.
     counts, weight, probability, document
         As in :class:`Rows`.
+    columns
+        Which columns are estimated; the others only forecast. Default: all.
     population
         ``these`` items, or ``new`` ones like them.
 
@@ -507,7 +663,7 @@ def accuracies(
         units = np.unique(arrays["document"], return_inverse=True)[1]
 
     found = []
-    for j in range(votes.shape[1]):
+    for j in range(votes.shape[1]) if columns is None else columns:
         at = np.flatnonzero((votes[:, j] >= 0) & real)
         own, others = votes[at, j], np.delete(votes[at], j, axis=1)
         agrees = np.where(others >= 0, others == own[:, None], np.nan)
@@ -519,7 +675,8 @@ def accuracies(
     mass = real.astype(float)
     for name in ("count", "weight"):
         mass = mass * arrays.get(name, 1.0)
-    return replace(_stacked(found, population), votes=(votes, right, mass))
+    shown = votes if columns is None else votes[:, list(columns)]
+    return replace(_stacked(found, population), votes=(shown, right, mass))
 
 
 def prevalences(
@@ -624,8 +781,8 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
     times = np.ones(joint.size)
     for place, design in zip(places, designs, strict=True):
         times[place] = design.times
-    design = Design(
-        **{name: joined(name) for name in Design.__dataclass_fields__}
+    design = LabelDesign(
+        **{name: joined(name) for name in LabelDesign.__dataclass_fields__}
         | {
             "share": beside([design.share for design in designs]),
             "times": times,
@@ -648,25 +805,27 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
 # Ends and tests.
 
 
-def _mean_ends(found: FewLabels, of: Fit, alpha: float) -> tuple[Floats, Floats]:
-    """Return both finished ends of every system's mean."""
+def _mean_ends(found: FewLabels, of: Fit, alpha: float | Floats, at: Codes | None = None) -> Ends:
+    """Return both finished ends of the means, of all systems or of those *at* these places."""
     design, new = found.design, found.population == "new"
-    moments = mean_moments(design, of, found.alone, new=new)
-    omega, a = found._tuning("mean", moments, of.model)
-    t = student(moments, omega, alpha)
-    low = moments.estimate - reach(moments, t, omega, a, upper=False, new=new)
-    high = moments.estimate + reach(moments, t, omega, a, upper=True, new=new)
+    at = np.arange(design.labels.size) if at is None else at
+    every = found._moments if of is found.chosen else mean_moments(design, of, of, new=new)
+    moments = every.take(at)
+    sort = Sort(found.pass_fail, of.model[at], design.clustered[at])
+    down, up = reaches(moments, rule("mean", moments, alpha, sort), new=new)
+    low, high = moments.estimate - down, moments.estimate + up
 
-    least, most = np.zeros(low.size), np.ones(low.size)
+    least, most = np.zeros(at.size), np.ones(at.size)
     if not new:
         # Whole outputs pass or fail; other means may be off by one output.
-        least, most, size = design.least, design.most, np.maximum(design.outputs, 1.0)
-        by = _widening(design.labels, design.outputs, 1.0)
-        exact = design.equal & found.pass_fail
+        least, most, size = design.least[at], design.most[at], np.maximum(design.outputs[at], 1.0)
+        by = _widening(design.labels[at], design.outputs[at], 1.0)
+        exact = design.equal[at] & found.pass_fail
         low = np.where(exact, np.floor(size * low + TINY) / size, low - by)
         high = np.where(exact, np.ceil(size * high - TINY) / size, high + by)
     low, high = np.clip(low, least, most), np.clip(high, least, most)
-    return np.where(design.usable, low, least), np.where(design.usable, high, most)
+    known = design.usable[at]
+    return np.where(known, low, least), np.where(known, high, most)
 
 
 def _widening(labels: Floats, outputs: Floats, width: float) -> Floats:
@@ -691,68 +850,81 @@ def _max_t(
     generator: np.random.Generator,
     options: tuple[float, int],
 ) -> FewPairs:
-    """Test all pairs of systems that were labelled on the same items (F7)."""
-    from scipy.special import stdtr
+    """Test all pairs of systems that were labelled on the same items."""
+    from scipy.special import stdtr, stdtrit
 
     alpha, draws = options
-    design, new = found.design, found.population == "new"
-    moments = pair_moments(design, found.chosen, found.alone, first, second, new=new)
-    omega, a = found._tuning("pairs", moments)
+    design, of = found.design, found.chosen
+    moments = found._of_pairs(of, first, second)
+    # Two systems are one difference: nothing has to be held over several pairs.
+    by = found._rule("pairs" if first.size > 1 else "difference", moments, alpha, of)
     gap = np.abs(moments.estimate)
-    g = np.where(
-        moments.estimate > 0,
-        growth(moments, a, upper=False)[0],
-        growth(moments, a, upper=True)[0],
-    )
-    left = 1.0 if new else 1 - moments.fraction
-    doubt = moments.square / (moments.units - 1) + g * gap
+
+    # (F7): the interval's own equation, solved for t at the end that points to 0.
+    down, up = (growth(moments, by.a, upper=end)[0] for end in (False, True))
+    doubt = moments.square / (moments.units - 1) + np.where(moments.estimate > 0, down, up) * gap
+    left = moments.left(new=found._new)
     doubt = np.maximum(left / moments.units * doubt + moments.chance, 0.0)
     ahead = np.maximum(gap - found._slack(first, second), 0.0)
-    known = found.design.usable[first] & found.design.usable[second]
     certain = np.where(gap > TINY, LARGEST, 0.0)  # every item is labelled
-    ratio = np.divide(ahead, np.sqrt(doubt), out=certain, where=doubt > 0)
-    statistic = np.where(known, np.minimum(ratio, LARGEST), 0.0)
+    statistic = np.divide(ahead, np.sqrt(doubt), out=certain, where=doubt > 0)
+    silent = np.flatnonzero(found._silent(first, second) & (doubt > 0))
+    if silent.size:
+        touching = found._touching(first[silent], second[silent], ahead[silent])
+        statistic[silent] = np.minimum(statistic[silent], touching)
+    known = design.usable[first] & design.usable[second]
+    statistic = np.where(known, np.minimum(statistic, LARGEST), 0.0)
     freedom = np.maximum(moments.units / moments.w2 - 1, 0.1)
-    p_value = np.where(doubt > 0, 2 * stdtr(freedom, -statistic), np.where(gap > TINY, 0.0, 1.0))
-    p_value = np.where(known, p_value, 1.0)
+    p_value = np.where(statistic >= LARGEST, 0.0, 2 * stdtr(freedom, -statistic))
 
-    # Westfall and Young's step-down, with one χ² per draw for the unknown spread.
-    off = found.chosen.influence - design.times @ found.chosen.influence / design.times.sum()
-    least = float(np.max(freedom))
-    stretch = 1 / np.sqrt(generator.chisquare(least, size=draws) / least)
-    order = np.argsort(statistic, kind="stable")
+    # What no missing label could change is certain.
+    least, most = found._possible(first, second)
+    apart, alike = (least > TINY) | (most < -TINY), most - least <= TINY
+    p_value = np.where(apart, 0.0, np.where(alike, 1.0, p_value))
+    ends = partial(found._around, of, moments)
+    single = FewPairs(
+        first=first,
+        second=second,
+        difference=found._gap(of, first, second),
+        statistic=np.where(apart, LARGEST, statistic),
+        p_value=p_value,
+        adjusted_p=p_value,
+        interval=Intervals(*ends(by, first, second), level=1 - alpha, method=METHOD),
+        quantile=float(np.max(by.t)),
+        method="max-T",
+    )
+    if first.size == 1:
+        return single
+
+    # Westfall and Young's step-down, with one χ² per draw for the unknown spread. Pairs with fewer
+    # labels than others are put on the scale of the others by their own p-values.
+    common = float(np.max(freedom))
+    bar = np.where(freedom == common, statistic, -stdtrit(common, np.maximum(p_value, 1e-300) / 2))
+    order = np.argsort(bar, kind="stable")
+    off = of.influence - design.times @ of.influence / max(design.times.sum(), 1.0)
     reached, largest = step_down(
         off.T @ (off * design.times[:, None]),
         first[order],
         second[order],
-        statistic[order],
+        bar[order],
         draws,
         generator,
-        stretch=stretch,
+        stretch=1 / np.sqrt(generator.chisquare(common, size=draws) / common),
     )
     stepped = np.maximum((1 + reached) / (1 + draws), p_value[order])
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
-    adjusted = np.where((doubt > 0) | ~known, adjusted, p_value)
-
-    # What no missing label could change is certain.
-    ends = found._possible(first, second)
-    apart, alike = (ends[0] > TINY) | (ends[1] < -TINY), ends[1] - ends[0] <= TINY
-    p_value, adjusted = (np.where(apart, 0.0, np.where(alike, 1.0, p)) for p in (p_value, adjusted))
+    adjusted = np.where(p_value == 0, 0.0, np.where(alike & ~apart, 1.0, adjusted))
 
     quantile = upper_quantile(largest, alpha)
-    t = np.maximum(quantile, student(moments, omega, alpha))
-    low, high = found._around(moments, (t, omega, a), first, second)
-    return FewPairs(
-        first=first,
-        second=second,
-        difference=found._gap(first, second),
-        statistic=np.where(apart, LARGEST, statistic),
-        p_value=p_value,
+    own = np.where(freedom == common, quantile, -stdtrit(freedom, stdtr(common, -quantile)))
+    by = replace(by, t=np.minimum(np.maximum(own, by.t), LARGEST))
+    interval = ends(by, first, second)
+    return replace(
+        single,
         adjusted_p=adjusted,
-        interval=Intervals(low, high, level=1 - alpha, method=f"{METHOD}, simultaneous"),
-        quantile=float(np.max(t)),
-        method="max-T",
+        interval=Intervals(*interval, level=1 - alpha, method=f"{METHOD}, simultaneous"),
+        quantile=float(quantile),
     )
 
 
@@ -760,30 +932,29 @@ def _holm_pairs(found: FewLabels, first: Codes, second: Codes, alpha: float) -> 
     """Test all pairs of systems that were labelled on different items."""
     from scipy.special import ndtri
 
-    # The p-value of a pair is the level at which its interval just touches 0.
-    low, high = np.full(first.size, 1e-12), np.ones(first.size)
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
-        settled = np.array(
-            [
-                _excludes_zero(found._pair_ends(found.chosen, first[[k]], second[[k]], level))
-                for k, level in enumerate(np.minimum(middle, 1 - 1e-9))
-            ]
-        )
-        low, high = np.where(settled, low, middle), np.where(settled, middle, high)
-    ends = found._pair_ends(found.chosen, first, second, alpha / first.size)
+    ends_at = found._pairs_at(found.chosen, first, second)
+    p_value = _least_alpha(ends_at, 0.0, first)
+    ends = ends_at(np.full(first.size, alpha / first.size))
+    shown = found._shown(found.chosen)
     return FewPairs(
         first=first,
         second=second,
-        difference=found._gap(first, second),
-        statistic=-ndtri(high / 2),
-        p_value=high,
-        adjusted_p=holm(high),
+        difference=shown[first] - shown[second],
+        statistic=-ndtri(p_value / 2),
+        p_value=p_value,
+        adjusted_p=holm(p_value),
         interval=Intervals(*ends, level=1 - alpha, method=f"{METHOD}, Bonferroni"),
         quantile=float(-ndtri(alpha / first.size / 2)),
         method="Holm",
     )
 
 
-def _excludes_zero(ends: tuple[Floats, Floats]) -> bool:
-    return bool(ends[0][0] > 0 or ends[1][0] < 0)
+def _least_alpha(ends_at: Callable[[Floats], Ends], value: float, like: NDArray[Any]) -> Floats:
+    """Return the level at which each interval just touches a value: its p-value."""
+    low, p_value = np.full(like.size, 1e-12), np.ones(like.size)
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * p_value)
+        ends = ends_at(np.minimum(middle, 1 - TINY))
+        excluded = (ends[0] > value) | (ends[1] < value)
+        low, p_value = np.where(excluded, low, middle), np.where(excluded, middle, p_value)
+    return p_value

@@ -1,9 +1,10 @@
 r"""From few labels and many grades to moments, and from moments to the two ends of an interval.
 
 The arithmetic behind :mod:`tallystick.stats.few_labels`, in the order of the walk: what was
-labelled (:class:`Design`), one linear forecast per output (:func:`features`, :func:`solve`), what
-the left-out residuals look like (:class:`Moments`), and how far an interval reaches
-(:func:`reach`). ``docs/theory`` names the equations by the tags written here, F1 to F9.
+labelled (:class:`LabelDesign`), one linear forecast per output (:func:`features`,
+:func:`solve`), what the
+left-out residuals look like (:class:`ResidualMoments`), and how far an interval reaches
+(:func:`reach`). Equations are tagged F1 to F10.
 
 A *unit* is what is labelled as a whole: an item with its outputs of all systems, or a document. All
 sums run over units, so repeated rows and documents need no case of their own. Every row may stand
@@ -30,6 +31,8 @@ CONSENSUS, SINGLE = 4.0, 8.0
 TINY = 1e-9
 LARGEST = 1e6
 """Student's quantile with hardly a degree of freedom is cut here: the reach is then the range."""
+MOST = 20
+"""With more judges than this the single ones are no features: only their consensus is."""
 UNEQUAL = 1.3
 """Above this mean square of the weights a pass/fail score is no longer near binomial."""
 
@@ -73,11 +76,11 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class LabelDesign:
     """What was labelled and what it stands for: the same for every model.
 
     ``share``, labelled units x systems, is the part of the weight of a system's labels that one
-    such unit carries; ``times`` says how many identical units each stands for and ``labelled`` which
+    such unit carries; ``times`` says how many identical units each stands for, ``labelled`` which
     they are. The arrays ``system`` to ``mass`` have one entry per row, the others one per system.
     """
 
@@ -94,6 +97,7 @@ class Design:
     units: Floats
     every: Floats
     fraction: Floats
+    excess: Floats
     least: Floats
     most: Floats
     clustered: NDArray[np.bool_]
@@ -106,7 +110,7 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelledEntries:
     """The labelled rows of usable systems, sorted so that the rows of a unit are neighbours."""
 
     y: Floats
@@ -135,24 +139,24 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelTable:
     """Checked rows with the design that they make; ``first_mean`` is the mean label."""
 
-    design: Design
-    labelled: Labelled
+    design: LabelDesign
+    labelled: LabelledEntries
     grades: Floats
     classes: Floats
     first_mean: Floats
 
     @classmethod
-    def of(cls, rows: Rows, *, pass_fail: bool) -> Table:
+    def of(cls, rows: Rows, *, pass_fail: bool) -> LabelTable:
         """Check the rows and say what was labelled."""
         y, grades = check_labels(rows.y, pass_fail), np.asarray(rows.grades, dtype=np.float64)
         if grades.ndim != 2 or len(grades) != y.size or np.isinf(grades).any():
             raise InputError(
                 f"grades must be {y.size} rows x judges, finite or NaN, got shape {grades.shape}"
             )
-        system = _codes("system", rows.system, y.size)
+        size, system = y.size, _codes("system", rows.system, y.size)
         n_systems = int(system.max(initial=0)) + 1
         count = _column("count", rows.count, y.size)
         whole(0, count=count)
@@ -181,7 +185,7 @@ class Table:
         design, labelled, mean = base.design(np.flatnonzero(chosen), heavy)
         classes = np.zeros((y.size, 0))
         if rows.classes is not None:
-            classes = class_columns(_codes("classes", rows.classes, count.size, -1)[keep])
+            classes = class_columns(_codes("classes", rows.classes, size, -1)[keep])
         return cls(design, labelled, grades, classes, mean)
 
 
@@ -197,7 +201,7 @@ class _Base:
     weight: Floats
     n_systems: int
 
-    def design(self, rows: Codes, heavy: Floats) -> tuple[Design, Labelled, Floats]:
+    def design(self, rows: Codes, heavy: Floats) -> tuple[LabelDesign, LabelledEntries, Floats]:
         """Return the design, the labelled rows, and the weighted mean label of each system."""
         rows, heavy = _sorted_by(self.unit, rows, heavy)
         s, t, k = self.system[rows], self.count[rows], self.n_systems
@@ -213,9 +217,11 @@ class _Base:
         units = times @ (share > 0)
         every, largest = self._every()
         clustered, outputs = largest > 1, _sums(self.system, self.count, k)
-        fraction = units / np.maximum(every, 1.0)
-        partly = clustered & ~self._complete(rows)
-        fraction = np.where(partly, np.minimum(fraction, labels / np.maximum(outputs, 1)), fraction)
+        fraction, excess = units / np.maximum(every, 1.0), np.ones(k)
+        if clustered.any():
+            part = np.minimum(fraction, labels / np.maximum(outputs, 1.0))
+            fraction = np.where(clustered & ~self._complete(rows), part, fraction)
+            excess = self._excess(rows, share, times, fraction)
 
         mass = self.count * self.weight
         total = _sums(self.system, mass, k)
@@ -228,7 +234,7 @@ class _Base:
 
         inside = np.flatnonzero((units > 1)[s])
         return (
-            Design(
+            LabelDesign(
                 share=share,
                 times=times,
                 labelled=labelled,
@@ -242,12 +248,13 @@ class _Base:
                 units=units,
                 every=every,
                 fraction=fraction,
+                excess=excess,
                 least=known / safe,
                 most=most,
                 clustered=clustered,
                 equal=top == bottom,
             ),
-            Labelled(
+            LabelledEntries(
                 y=self.y[rows][inside],
                 weight=w[inside],
                 count=t[inside],
@@ -258,6 +265,34 @@ class _Base:
             ),
             mean,
         )
+
+    def _excess(self, rows: Codes, share: Floats, times: Floats, fraction: Floats) -> Floats:
+        r"""Return how much more the unlabelled units leave open than units of equal size would.
+
+        With M_c the part of the target that unit c holds, and u the part that is unlabelled, the
+        mean of a system is off by
+
+        .. math:: \sigma^2 \Bigl(\sum_{unlabelled} M_c^2 + u^2 \sum_{labelled} w_c^2\Bigr),   \tag{F11}
+
+        which is :math:`\sigma^2 (1/n - 1/C)` for equal units, and more if a large one is missing.
+        """
+        k, ones = self.n_systems, np.ones(self.n_systems)
+        place = self.unit * k + self.system
+        size = int(place.max(initial=-1)) + 1
+        total = _sums(self.system, self.count * self.weight, k)
+        part = self.weight / total[self.system]
+        copies = np.zeros(size)
+        copies[place] = self.count
+        every, known = _sums(place, part, size), _sums(place[rows], part[rows], size)
+        held = copies * (every**2 - known**2)
+        left = _sums(np.arange(size) % k, held, k)
+        open_part = 1 - _sums(self.system[rows], self.count[rows] * part[rows], k)
+        squares = times @ share**2
+        units = times @ (share > 0)
+        needed = (left + open_part**2 * squares) / np.maximum(units * squares, 1e-300)  # (F11)
+        usual = (1 - fraction) / np.maximum(units, 1.0)
+        some = (usual > TINY) & (units > 1)
+        return np.maximum(1.0, np.divide(needed, usual, out=ones, where=some))
 
     def _every(self) -> tuple[Floats, Floats]:
         """Return how many units each system has, and the most rows of one unit in it."""
@@ -365,8 +400,8 @@ def class_columns(classes: Codes) -> Floats:
 
 def features(
     grades: Floats, classes: Floats, system: Codes, mass: Floats, n_systems: int
-) -> tuple[Floats, list[Floats]]:
-    """Return the features of all rows, and the penalties of every model: none, consensus, all."""
+) -> tuple[Floats, dict[int, Floats]]:
+    """Return the features of all rows, and the penalties of models 0 (none), 1 (consensus), 2."""
     grades = informative(grades, system, n_systems)
     judges = grades.shape[1]
     parts = []
@@ -379,7 +414,7 @@ def features(
         own = np.divide(own, per_system, out=np.zeros(n_systems), where=per_system > 0)
         consensus = np.where(votes > 0, filled.sum(axis=1) / np.maximum(votes, 1), own[system])
         parts.append(consensus[:, None])
-        if judges > 1:
+        if 1 < judges <= MOST:
             parts.append(np.where(given, grades - consensus[:, None], 0.0))
     z = np.hstack([*parts, classes])
 
@@ -389,13 +424,12 @@ def features(
     scale = np.sqrt(mass @ z**2 / np.maximum(mass.sum(), 1e-300))
     z = np.where(scale < TINY, 0.0, z / np.where(scale < TINY, 1.0, scale))
 
-    penalties = [np.zeros(0)]
-    if judges:
-        penalties.append(np.array([CONSENSUS]))
-    if z.shape[1] > min(judges, 1):
-        penalties.append(
-            np.array([CONSENSUS] * min(judges, 1) + [SINGLE] * (z.shape[1] - min(judges, 1)))
-        )
+    penalties = {0: np.zeros(0)}
+    lead = [CONSENSUS] * min(judges, 1)
+    if lead:
+        penalties[1] = np.array(lead)
+    if z.shape[1] > len(lead):
+        penalties[2] = np.array(lead + [SINGLE] * (z.shape[1] - len(lead)))
     return z, penalties
 
 
@@ -422,7 +456,9 @@ def extremes(values: Floats, system: Codes, n_systems: int) -> tuple[Floats, Flo
 # out.
 
 
-def solve(design: Design, labelled: Labelled, z: Floats, penalty: Floats, model: int) -> Fit:
+def solve(
+    design: LabelDesign, labelled: LabelledEntries, z: Floats, penalty: Floats, model: int
+) -> Fit:
     r"""Fit one model by ridge regression and leave out one unit at a time.
 
     With bars for weighted means over the labelled rows of a system, and :math:`z^\circ = z - \bar
@@ -463,7 +499,7 @@ def solve(design: Design, labelled: Labelled, z: Floats, penalty: Floats, model:
     )
 
 
-def _left_out(one: Labelled, z0: Floats, inverse: Floats, e: Floats, m: Floats) -> Floats:
+def _left_out(one: LabelledEntries, z0: Floats, inverse: Floats, e: Floats, m: Floats) -> Floats:
     r"""Return :math:`(I - H)^{-1} e` unit by unit, H with 1/m between rows of one system (F2)."""
     found = np.empty(e.size)
     for block in one.blocks:
@@ -485,15 +521,16 @@ def _left_out(one: Labelled, z0: Floats, inverse: Floats, e: Floats, m: Floats) 
     return found
 
 
-# Moments of the left-out residuals, of means and of differences.
+# ResidualMoments of the left-out residuals, of means and of differences.
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ResidualMoments:
     """All that the reach needs to know, one entry per mean or difference.
 
-    ``square`` and ``cube`` are Σx² and Σx³; ``down`` and ``up`` the farthest a label can lie;
-    ``w2`` and ``w3`` means of powers of the units' weights; ``chance`` the variance that new items
+    ``square`` and ``cube`` are Σx² and Σx³; ``down`` and ``up`` say how far the range lets a label
+    lie from its forecast, ``seen_down`` and ``seen_up`` how far one was seen to lie; ``w2`` and
+    ``w3`` means of powers of the units' weights; ``chance`` the variance that new items
     add.
     """
 
@@ -502,13 +539,30 @@ class Moments:
     cube: Floats
     down: Floats
     up: Floats
+    seen_down: Floats
+    seen_up: Floats
     units: Floats
     fraction: Floats
+    excess: Floats
     w2: Floats
     w3: Floats
     chance: Floats
 
-    def at(self, units: Floats) -> Moments:
+    def left(self, *, new: bool) -> Floats:
+        """Return 1 - m/N, the part of the variance that is left: all of it for new items."""
+        return np.ones_like(self.units) if new else (1 - self.fraction) * self.excess
+
+    def far(self, *, upper: bool) -> Floats:
+        """Return D: the farthest that a label can lie, by the range or by what was seen."""
+        if upper:
+            return np.maximum(self.up, self.seen_up)
+        return np.maximum(self.down, self.seen_down)
+
+    def take(self, at: Codes) -> ResidualMoments:
+        """Return the entries *at* these places."""
+        return ResidualMoments(*(getattr(self, name)[at] for name in _FIELDS))
+
+    def at(self, units: Floats) -> ResidualMoments:
         """Return what they would be with this many labelled units of the same kind."""
         more = units / self.units
         return replace(
@@ -520,7 +574,7 @@ class Moments:
         )
 
 
-def mean_moments(design: Design, fit: Fit, alone: Fit, *, new: bool) -> Moments:
+def mean_moments(design: LabelDesign, fit: Fit, alone: Fit, *, new: bool) -> ResidualMoments:
     """Sum up each system."""
     n = np.maximum(design.units, 2.0)
     top, bottom = extremes(fit.forecast, design.system, design.units.size)
@@ -538,13 +592,13 @@ def mean_moments(design: Design, fit: Fit, alone: Fit, *, new: bool) -> Moments:
         estimate=fit.estimate,
         bounds=(0.0, 1.0),
         forecasts=(top, bottom),
-        sizes=(n, design.fraction, chance),
+        sizes=(n, design.fraction, design.excess, chance),
     )
 
 
 def pair_moments(
-    design: Design, fit: Fit, alone: Fit, first: Codes, second: Codes, *, new: bool
-) -> Moments:
+    design: LabelDesign, fit: Fit, alone: Fit, first: Codes, second: Codes, *, new: bool
+) -> ResidualMoments:
     """Sum up differences first - second of systems labelled on the same units.
 
     A unit of which only one of the two systems has a row (a judge that did not vote) adds that
@@ -589,16 +643,21 @@ def pair_moments(
                 estimate=fit.estimate[a] - fit.estimate[b],
                 bounds=(-1.0, 1.0),
                 forecasts=(np.where(top < bottom, 0.0, top), np.where(top < bottom, 0.0, bottom)),
-                sizes=(n, np.minimum(fraction, 1.0), chance),
+                sizes=(
+                    n,
+                    np.minimum(fraction, 1.0),
+                    np.maximum(design.excess[a], design.excess[b]),
+                    chance,
+                ),
             )
         )
     order = np.argsort(np.argsort(first, kind="stable"), kind="stable")
-    return Moments(
+    return ResidualMoments(
         *(np.concatenate([getattr(part, name) for part in found])[order] for name in _FIELDS)
     )
 
 
-_FIELDS = tuple(Moments.__dataclass_fields__)
+_FIELDS = tuple(ResidualMoments.__dataclass_fields__)
 
 
 def _moments(
@@ -609,28 +668,30 @@ def _moments(
     estimate: Floats,
     bounds: tuple[float, float],
     forecasts: tuple[Floats, Floats],
-    sizes: tuple[Floats, Floats, Floats],
-) -> Moments:
-    n, fraction, chance = sizes
+    sizes: tuple[Floats, Floats, Floats, Floats],
+) -> ResidualMoments:
+    n, fraction, excess, chance = sizes
     top, bottom = forecasts
     ratio = np.divide(x, w, out=np.zeros_like(x), where=w > 0)
     centre = np.nan_to_num(estimate, nan=0.5)
-    return Moments(
+    return ResidualMoments(
         estimate=centre,
         square=times @ x**2,
         cube=times @ x**3,
-        # A label can lie as far as the range allows for the boldest forecast, or as one was seen.
-        down=np.maximum(centre - bounds[0] + top, np.max(-ratio, axis=0, initial=-np.inf)),
-        up=np.maximum(bounds[1] - centre - bottom, np.max(ratio, axis=0, initial=-np.inf)),
+        down=centre - bounds[0] + top,
+        up=bounds[1] - centre - bottom,
+        seen_down=np.max(-ratio, axis=0, initial=-np.inf),
+        seen_up=np.max(ratio, axis=0, initial=-np.inf),
         units=n,
         fraction=fraction,
+        excess=excess,
         w2=np.where(times @ w > 0, times @ w**2 / n, 1.0),
         w3=np.where(times @ w > 0, times @ w**3 / n, 1.0),
         chance=chance,
     )
 
 
-def _by_item(design: Design, fit: Fit) -> tuple[Floats, Floats]:
+def _by_item(design: LabelDesign, fit: Fit) -> tuple[Floats, Floats]:
     """Return the largest and smallest forecast of each item and system; -inf, inf: no row."""
     shape = (int(design.item.max(initial=-1)) + 1, design.units.size)
     high, low = np.full(shape, -np.inf), np.full(shape, np.inf)
@@ -640,7 +701,7 @@ def _by_item(design: Design, fit: Fit) -> tuple[Floats, Floats]:
     return high, low
 
 
-def _forecast_products(design: Design, fit: Fit) -> Floats:
+def _forecast_products(design: LabelDesign, fit: Fit) -> Floats:
     """Return the products of systems' forecasts over all units: the variance of their means."""
     total = np.maximum(_sums(design.system, design.mass, design.units.size), 1e-300)
     weight = design.mass / design.count
@@ -669,39 +730,58 @@ def _chance(forecast: Floats, gained: Floats, sizes: tuple[Floats, Floats, Codes
 # The reach.
 
 
-def tuning(
-    kind: Kind, moments: Moments, model: Codes, *, pass_fail: bool, clustered: NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
-    """Return ω and a: how far the residuals are from two values, and the weight of the pseudo error
-    (F5).
+@dataclass(frozen=True, eq=False)
+class Sort:
+    """What kind of numbers the means are: declared pass/fail, the model used, labelled in units of
+    several rows.
     """
-    size, ones = moments.units / moments.w2, np.ones_like(moments.units)
-    if kind != "mean":
-        return ones, np.minimum(0.1 if kind == "difference" else 0.03, size / 500)
-    if not pass_fail:
-        return ones, np.minimum(0.15, size / 300)
-    # A kind judge leaves residuals that are only shrinkage until its first error is labelled, so
-    # the pseudo error grows faster with judges than without.
-    omega = np.where((model == 0) & (moments.w2 <= UNEQUAL) & ~clustered, 0.15, 1.0)
-    slow = (model == 0) | clustered
-    return omega, np.minimum(0.15, np.where(slow, size / 300, size / 100))
+
+    pass_fail: bool
+    model: Codes
+    clustered: NDArray[np.bool_]
 
 
-def student(moments: Moments, omega: Floats, alpha: float) -> Floats:
-    """Return Student's two-sided quantile with (m/w2 - 1)/ω degrees of freedom."""
-    from scipy.special import stdtrit
+@dataclass(frozen=True, eq=False)
+class ReachRule:
+    """ω, how far the residuals are from two values; a, the weight of the pseudo error; Student's t
+    quantile with (m/w2 - 1)/ω degrees of freedom; the squared quantile for errors never seen.
+    """
 
-    freedom = np.maximum(moments.units / moments.w2 - 1, 0.1) / omega
-    return np.minimum(stdtrit(freedom, 1 - alpha / 2), LARGEST)
+    omega: Floats
+    a: Floats
+    t: Floats
+    unseen: Floats
 
 
-def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]:
+def rule(kind: Kind, moments: ResidualMoments, alpha: float | Floats, sort: Sort) -> ReachRule:
+    """Return the constants of a mean, a difference, or all pairs at once (F5)."""
+    from scipy.special import ndtri, stdtrit
+
+    size, omega = moments.units / moments.w2, np.ones_like(moments.units)
+    unseen = np.zeros_like(omega)
+    if kind == "mean":
+        judged = sort.pass_fail & (sort.model > 0) & ~sort.clustered
+        binomial = sort.pass_fail & (sort.model == 0) & ~sort.clustered
+        omega = np.where(binomial & (moments.w2 <= UNEQUAL), 0.15, 1.0)
+        # A kind judge leaves residuals that are only shrinkage until its first error is labelled,
+        # so the pseudo error grows faster with judges than without.
+        a = np.minimum(0.15, size / np.where(judged, 100, 300))
+        # From 40 labels on the pseudo error alone is enough, and better judges pay nothing.
+        fade = np.clip((40 - size) / 15, 0.0, 1.0)
+        unseen = np.where(judged, fade * ndtri(1 - np.asarray(alpha) / 2) ** 2, 0.0)
+    else:
+        a = np.minimum(0.1 if kind == "difference" else 0.03, size / 500)
+    t = stdtrit(np.maximum(size - 1, 0.1) / omega, 1 - np.asarray(alpha) / 2)
+    return ReachRule(omega, a, np.minimum(t, LARGEST), unseen)
+
+
+def growth(moments: ResidualMoments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]:
     r"""Return g, how fast the variance grows towards one end, and the farthest D there (F4).
 
     .. math:: g = \min\Bigl(\frac{\max(q_3, 0) + a w_3 P^3}{q_2 + a w_2 P^2},\ .95\,
               \bigl(w_2 D - \tfrac{q_2}{m D}\bigr)\Bigr), \qquad P = \min(D, 1)   \tag{F4}
     """
-    far = np.maximum(moments.up if upper else moments.down, TINY)
+    far = np.maximum(moments.far(upper=upper), TINY)
     cube = np.maximum(moments.cube if upper else -moments.cube, 0.0)
     cut = np.minimum(far, 1.0)
     top = moments.w2 * far - moments.square / (moments.units * far)
@@ -709,27 +789,36 @@ def growth(moments: Moments, a: Floats, *, upper: bool) -> tuple[Floats, Floats]
     return np.minimum(seen, np.where(top > 0, 0.95 * top, top)), far  # (F4)
 
 
-def reach(
-    moments: Moments, t: Floats, omega: Floats, a: Floats, *, upper: bool, new: bool
-) -> Floats:
-    r"""Return how far the interval reaches from the estimate to one side.
+def reaches(moments: ResidualMoments, by: ReachRule, *, new: bool) -> tuple[Floats, Floats]:
+    """Return how far the interval reaches down and up from the estimate."""
+    return reach(moments, by, upper=False, new=new), reach(moments, by, upper=True, new=new)
+
+
+def reach(moments: ResidualMoments, by: ReachRule, *, upper: bool, new: bool) -> Floats:
+    r"""Return how far the interval reaches to one side.
 
     The root h of a score equation whose variance grows with the distance,
 
     .. math:: h^2 = \tau (s^2 + g h - k h^2), \qquad \tau = t^2 (1/m - 1/N), \quad
               s^2 = \frac{q_2}{m - \omega}, \quad k = (1 - \omega) w_2   \tag{F3}
     """
-    n, square = moments.units, moments.square
-    g, far = growth(moments, a, upper=upper)
-    tau = t**2 / n * (1.0 if new else 1 - moments.fraction)
+    n, square, omega = moments.units, moments.square, by.omega
+    g, far = growth(moments, by.a, upper=upper)
+    tau = by.t**2 / n * moments.left(new=new)
     bend = 1 + (1 - omega) * moments.w2 * tau
     root = np.sqrt((tau * g) ** 2 + 4 * bend * tau * square / (n - omega))
     h = (tau * g + root) / (2 * bend)  # (F3)
+
+    # (F10): without any label that contradicts its forecast, errors may be as frequent as Wilson's
+    # rule allows; the residuals show only shrinkage and cannot say so.
+    none = by.unseen * moments.w2 / n * moments.left(new=new)
+    seen = moments.seen_up if upper else moments.seen_down
+    h = np.where(seen < 0.5, np.maximum(h, np.minimum(far, 1.0) * none / (1 + none)), h)
 
     # (F6): the short end of rare failures, where the labels spread more than the range there.
     spread = np.divide(square, n * moments.w2, out=np.zeros_like(square), where=n > 0)
     short = np.clip(1 - far**2 / np.maximum(spread, 1e-300), 0.0, 1.0)
     r = np.minimum(h / far, 1.0)
     h = np.minimum(h * (1 + 1.2 * short * r**2 * (1 - r)), far)
-    h = np.where((moments.up if upper else moments.down) <= TINY, 0.0, h)
-    return np.sqrt(h**2 + t**2 * moments.chance) if new else h  # (F8)
+    h = np.where(moments.far(upper=upper) <= TINY, 0.0, h)
+    return np.sqrt(h**2 + by.t**2 * moments.chance) if new else h  # (F8)

@@ -167,35 +167,6 @@ def pairwise_max_t(
     )
 
 
-def sup_t_critical(
-    covariance: npt.ArrayLike, *, rng: Rng, alpha: float = 0.05, draws: int = 10_000
-) -> float:
-    r"""Return the c with :math:`P(\max_i |Z_i|/σ_i \le c) \approx 1 - α` for :math:`Z \sim N(0,
-    C)`.
-
-    Estimates with covariance C, each ± c standard errors, then hold simultaneously: a whole curve,
-    every threshold of a sweep. Entries without variance take no part.
-
-    >>> round(sup_t_critical(np.eye(1), rng=1, draws=100_000), 1)
-    2.0
-    """
-    open_unit(alpha=alpha)
-    whole(1, draws=draws)
-    c = np.asarray(covariance, dtype=float)
-    if c.ndim != 2 or c.shape[0] != c.shape[1] or not np.all(np.isfinite(c)):
-        raise InputError(
-            f"covariance must be a square matrix of finite numbers, got shape {c.shape}"
-        )
-    scale = _inverse_root(np.diag(c))
-    generator, root = as_rng(rng), _root(c)
-    step = max(1, CELLS // len(c))
-    largest = np.empty(draws)
-    for start in range(0, draws, step):
-        block = root @ generator.standard_normal((min(step, draws - start), len(c))).T
-        largest[start : start + step] = np.max(np.abs(block) * scale[:, None], axis=0)
-    return upper_quantile(largest, alpha)
-
-
 def step_down(
     covariance: BinomialFloats,
     first: npt.NDArray[np.intp],

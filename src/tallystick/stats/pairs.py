@@ -2,8 +2,8 @@
 
 One engine for every way in which scores can be known. Right or wrong on every item:
 :mod:`~tallystick.stats.two_accuracies`. Scores: Student's t. The truth of some items only:
-:mod:`~tallystick.stats.few_labels`. Clusters: :mod:`~tallystick.stats.cluster_pairs`. Skewed scores:
-:mod:`~tallystick.stats.skewed`.
+:mod:`~tallystick.stats.few_labels`. Clusters: :mod:`~tallystick.stats.cluster_pairs`. Skewed
+scores: :mod:`~tallystick.stats.skewed`.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class PairTable:
     unsettled: str = ""
 
 
-class Sums(Protocol):
-    """Sums and products of scores over items, however they were counted."""
+class ClusterSums(Protocol):
+    """ClusterSums and products of scores over items, however they were counted."""
 
     @property
     def n(self) -> int | float:
@@ -109,7 +109,7 @@ class Sums(Protocol):
         """The products about the means."""
 
 
-def is_binary(moments: Sums) -> bool:
+def is_binary(moments: ClusterSums) -> bool:
     r"""Say whether every score is 0 or 1: whole numbers whose squares sum to what they sum to.
 
     For whole scores :math:`x^2 \ge x`, with equality at 0 and 1 only.
@@ -133,7 +133,7 @@ def affordable_draws(models: int, draws: int) -> int:
 
 
 def pairs_of_items(
-    moments: Sums,
+    moments: ClusterSums,
     *,
     bounds: Bounds | None,
     alpha: float,

@@ -105,7 +105,7 @@ def exact_paired_items(
     power: float = 0.8,
     certified: bool = False,
 ) -> int:
-    """Return the items from which on McNemar's test keeps this power; *certified* for the exact one.
+    """Return the items from which on McNemar's test keeps this power; *certified*: the exact one.
 
     A test on whole counts gains and loses a little as n grows (visibly only when the models
     disagree nearly everywhere), so the answer is the n after which no later one in sight falls
@@ -229,25 +229,6 @@ def range_critical(models: int, alpha: float = 0.05) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if inside(middle) >= 1 - alpha else (middle, high)
     return high / sqrt(2)
-
-
-def discordant_labels(
-    lead: float, *, decided: float = 1.0, alpha: float = 0.05, power: float = 0.8
-) -> int:
-    r"""Return about how many labels on disagreements show the sign of a *lead* statistically.
-
-    .. math:: m = (z_{1-α/2} + z_{power})^2\, (p_b + p_c - μ^2)/μ^2
-
-    *lead* is :math:`μ = p_b - p_c` among the disagreements and *decided* :math:`p_b + p_c`, the
-    share on which one of the two is right (1 for two labels).
-
-    >>> discordant_labels(0.25)
-    118
-    """
-    open_unit(power=power)
-    closed_unit(decided=decided)
-    mu, _ = _pair(abs(lead), decided)
-    return max(1, ceil((_z(alpha) + _quantile(power)) ** 2 * (decided - mu**2) / mu**2))
 
 
 def _items_at(critical: float, e: float, d: float, power: float) -> int:

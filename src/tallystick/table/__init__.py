@@ -70,6 +70,11 @@ if TYPE_CHECKING:
     from tallystick.table.moments import (
         Moments,
     )
+    from tallystick.table.reading import (
+        Reading,
+        reading_of,
+        with_reading,
+    )
     from tallystick.table.roles import (
         GROUPS,
         ROLE_HELP,
@@ -135,6 +140,7 @@ __all__ = [
     "Meaning",
     "Moments",
     "Question",
+    "Reading",
     "Roles",
     "Table",
     "Taken",
@@ -169,6 +175,7 @@ __all__ = [
     "options_of",
     "plain",
     "read",
+    "reading_of",
     "scan",
     "slice_labels",
     "spelling",
@@ -177,6 +184,7 @@ __all__ = [
     "unmatched",
     "unordered",
     "whole",
+    "with_reading",
     "without_missing",
     "write_csv",
 ]
@@ -198,6 +206,7 @@ _NAMES = {
     "engine": "connect",
     "meaning": "LabelRules Meaning agree",
     "moments": "Moments",
+    "reading": "Reading reading_of with_reading",
     "roles": "GROUPS Layout ROLE_HELP Roles",
     "scanning": "scan",
     "sources": "lock",

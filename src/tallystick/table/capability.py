@@ -20,7 +20,9 @@ from tallystick.table.cautions import ask_about_codes, find_cautions, with_cauti
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
+from tallystick.table.doubts import Doubt, find_doubt, with_doubt
 from tallystick.table.frames import distinct
+from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -129,6 +131,11 @@ class Question:
         """Return what is asked of one slice, at its own level."""
         return replace(self, alpha=alpha)
 
+    @property
+    def labels_speak_for(self) -> str:
+        """For which rows a few labels speak: ``all``, ``disagreements`` or ``none``."""
+        return "all"
+
     def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
         """Return the option that says between what numbers lie, and its value; None for labels."""
         return None
@@ -228,6 +235,9 @@ class Capability(Generic[R]):
         For ``label``: from data and a question to what a person should label, a
         `tallystick.sampling.label_task.LabelTask` (the units, their strata, the value of a label
         and the guess of it). None if labels do not help, or not in this way.
+    columns
+        For a verb that reads some tables by the names of their columns: from data to the roles that
+        it finds, None for any other table.
     cases
         For the page: from a result and its data to the items behind its claim, with ``texts=False``
         without their texts; None if single items say nothing.
@@ -244,6 +254,7 @@ class Capability(Generic[R]):
     demo: Callable[[Rng], Demo] | None = None
     items: Callable[[Any, Data], Mapping[str, Any] | ItemTable] | None = None
     labelling: Callable[[Data, Any], Any] | None = None
+    columns: Callable[[Data], Mapping[str, Any] | None] | None = None
     cases: Callable[..., Cases | None] | None = None
 
 
@@ -263,6 +274,7 @@ def answered(capability: Capability[R], source: Any, options: Mapping[str, Any])
         asked = capability.question(**own)
     elif own:
         asked = replace(asked, **own)
+    given = with_reading(given, reads=capability.reads, want=capability.door.want)
     _check_roles(capability, given)
     data = read(source, capability.door, **given, **asked.reading())
     # What the caller opened, the caller closes.
@@ -287,20 +299,29 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     question, settled = question.settled(data)
     result = capability.answer(data, question)
     # After the answer, because most cautions need nothing but what it has counted.
-    cautions = find_cautions(
-        data,
-        sliced="by" in capability.reads,
-        sampled=capability.labelling is not None,
-        clustered="cluster" in capability.reads,
-    )
+    # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
+    sampled = capability.labelling is not None or data.roles.old is not None
+    cautions = find_cautions(data, sliced="by" in capability.reads, sampled=sampled)
     result = with_cautions(result, (*doubts, *cautions))
+
+    def doubt(part: Data, looked: int) -> Doubt | None:
+        if not sampled:
+            return None
+        clustered, speaks = "cluster" in capability.reads, question.labels_speak_for
+        return find_doubt(part, speaks=speaks, clustered=clustered, looked=looked)
+
+    result = with_doubt(result, doubt(data, 1))
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))
-    result = replace(result, notes=notes)
+    found = None if capability.columns is None else capability.columns(data)
+    better, draw = getattr(result, "better", None), getattr(question, "label_draw", None)
+    shown = reading_of(data, found=found, better=better, draw=draw)
+    result = replace(result, notes=notes, reading=shown)
     if data.roles.by is None or result.slices:
         return result
 
     def ask(part: Data, alpha: float) -> Result:
-        return capability.answer(part, question.of_part(alpha))
+        looked = round(question.alpha / alpha)
+        return with_doubt(capability.answer(part, question.of_part(alpha)), doubt(part, looked))
 
     return replace(result, slices=by_slice(data, ask, alpha=question.alpha))
 

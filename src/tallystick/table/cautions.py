@@ -1,8 +1,8 @@
 """What a table shows that a reader must know before relying on an answer from it.
 
 Every capability answers through `tallystick.table.conclude`, so these checks are made once, for all
-of them: numbers that may mean no answer, true labels that are a copy of one column, parts of a data
-set that were pooled, labels on one block of rows.
+of them: numbers that may mean no answer, parts of a data set that were pooled, labels that mean
+something else than the votes. Doubts that leave the answer open are in `tallystick.table.doubts`.
 """
 
 from __future__ import annotations
@@ -19,22 +19,12 @@ from tallystick.table.cells import identifier
 from tallystick.table.data import Data
 from tallystick.table.defaults import CodeDoubt, doubted_codes
 from tallystick.table.detect_names import CRITERIA, ITEM_NAMES, is_identifier, is_item, plain
-from tallystick.table.label_doubts import (
-    LabelBlock,
-    LabelGroups,
-    LabelOrder,
-    LabelSlice,
-    label_block,
-    label_groups,
-    label_order,
-    label_slice,
-)
 from tallystick.table.one_spelling import answer_counts
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.truth import CopiedTruth, copied_truth, reversed_votes, unrelated_truth
+from tallystick.table.truth import reversed_votes, unrelated_truth
 from tallystick.table.words import as_word
 
 if TYPE_CHECKING:
@@ -59,37 +49,16 @@ class Caution:
     assumption: str = ""
 
 
-def find_cautions(
-    data: Data, *, sliced: bool, sampled: bool = True, clustered: bool = False
-) -> tuple[Caution, ...]:
+def find_cautions(data: Data, *, sliced: bool, sampled: bool = True) -> tuple[Caution, ...]:
     """Return the cautions of *data*, from what the answer has counted where that is enough.
 
-    *sliced* says that the verb knows slices, *sampled* that a few labels speak for all rows in it,
-    *clustered* that it reads which rows belong together.
+    *sliced* says that the verb knows slices, *sampled* that a few labels speak for all rows in it.
     """
     found = [Caution(warning=one) for one in data.warnings]
     split = pooled_split(data)
     if split is not None and sliced:
         found.append(_split_caution(split))
-    again = repeated_question(data) if sampled else None
-    if again is not None:
-        found.append(_again_caution(again, clustered=clustered))
-    # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
-    if not sampled and data.roles.old is None:
-        return tuple(found)
-    block = label_block(data)
-    order = label_order(data) if block is None else None
-    if block is not None:
-        found.append(_block_caution(block))
-    elif order is not None:
-        found.append(_order_caution(order))
-    part = label_slice(data)
-    groups = label_groups(data) if part is None else None
-    if part is not None:
-        found.append(_part_caution(part))
-    elif groups is not None:
-        found.append(_groups_caution(groups))
-    return (*found, *_of_counts(data))
+    return (*found, *_of_counts(data)) if sampled else tuple(found)
 
 
 def _of_counts(data: Data) -> list[Caution]:
@@ -98,10 +67,6 @@ def _of_counts(data: Data) -> list[Caution]:
     if counts is None:
         return []
     found = []
-    # Readers of a labelling session did not see the votes.
-    copy = copied_truth(counts) if data.session is None else None
-    if copy is not None:
-        found.append(_copy_caution(copy))
     turned = reversed_votes(counts)
     if turned is not None:
         found.append(_reversed_caution(*turned))
@@ -131,77 +96,6 @@ def _reversed_caution(truth: str, agreement: float) -> Caution:
             " here, 1 for pass there)? Then turn one side round before you rely on any figure here"
         ),
         assumption=f"{truth!r} and the votes mean the same by the same label",
-    )
-
-
-def _copy_caution(copy: CopiedTruth) -> Caution:
-    return Caution(
-        warning=(
-            f"{copy.truth!r} equals {copy.column!r} on all {copy.rows:,} rows that have both, while"
-            f" {copy.other!r} equals it on {percent(copy.agreement)}. If {copy.truth!r} was copied"
-            f" from {copy.column!r}, made with it in view, or only rows were kept where"
-            f" {copy.column!r} is right, it says nothing about the errors of {copy.column!r} and"
-            " makes all others look worse"
-        ),
-        assumption=f"{copy.truth!r} was made without {copy.column!r}",
-    )
-
-
-def _block_caution(block: LabelBlock) -> Caution:
-    return Caution(
-        warning=(
-            f"all {block.labels:,} labels of {block.column!r} are on rows {block.first:,} to"
-            f" {block.last:,} of {block.rows:,}. They speak for the others only if the table is in"
-            " random order; otherwise label rows drawn at random"
-        ),
-        assumption="the table is in random order",
-    )
-
-
-def _order_caution(order: LabelOrder) -> Caution:
-    return Caution(
-        warning=(
-            f"all {order.labels:,} labels of {order.truth!r} are on rows with {order.column!r} from"
-            f" {order.low} to {order.high}, which are {percent(order.share)} of the table. They"
-            f" speak for the others only if nothing changed with {order.column!r}; otherwise label"
-            " rows drawn at random"
-        ),
-        assumption=f"nothing changes with {order.column!r}",
-    )
-
-
-def _again_caution(again: RepeatedQuestion, *, clustered: bool) -> Caution:
-    way_out = f"add --cluster {quote(again.column)}" if clustered else "keep one row of each"
-    return Caution(
-        warning=(
-            f"{again.rows:,} rows have {again.cells:,} different cells in {again.column!r}. Rows"
-            f" that ask the same are no items of their own, and intervals are too narrow: {way_out}"
-        ),
-        assumption=f"rows with the same {again.column!r} are as good as new ones",
-    )
-
-
-def _groups_caution(groups: LabelGroups) -> Caution:
-    return Caution(
-        warning=(
-            f"the labels of {groups.truth!r} are on {groups.labelled:,} of the {groups.groups:,}"
-            f" different {groups.column!r}, and {percent(groups.share)} of the rows belong to the"
-            " others. Rows of one group are often alike, so these labels say less than they seem to"
-        ),
-        assumption=f"rows are alike whatever their {groups.column!r}",
-    )
-
-
-def _part_caution(part: LabelSlice) -> Caution:
-    none = "none" if not part.labels else f"only {part.labels:,}"
-    return Caution(
-        warning=(
-            f"{none} of the {part.all_labels:,} labels of {part.truth!r} are on rows with"
-            f" {part.column!r} {part.value}, which are {percent(part.share)} of the table. They"
-            f" speak for these rows only if {part.column!r} makes no difference. Label some of"
-            f" them, or ask about each part (--by {quote(part.column)})"
-        ),
-        assumption=f"{part.column!r} makes no difference",
     )
 
 
@@ -382,64 +276,6 @@ def _likely(table: Table, taken: Collection[str]) -> list[str]:
         if words and all(as_word(word) in _TRAIN | _HELD_OUT for word in words if word.strip()):
             found.append(name)
     return found
-
-
-# Rows that ask the same: forty prompts, each of them twenty-five times, are not a thousand items.
-#
-# A number in front of every row makes it look like an item of its own. What was asked shows that it
-# is not, and every interval from such rows is too narrow.
-
-
-_ASKED = frozenset(
-    {"prompt", "question", "query", "input", "inputs", "instruction", "user_input", "problem"}
-    | {"task", "text", "passage", "context", "document", "conversation", "dialogue", "thread"}
-    | {"conversation_id", "session_id", "thread_id", "dialogue_id", "document_id", "doc_id"}
-)
-"""Columns that say what was asked, or in which conversation."""
-
-_ROWS = 20
-_OFTEN = 2.0
-"""Rows per question from which on they are not items of their own."""
-
-_MOST_ROWS = 5_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepeatedQuestion:
-    """A column whose cells repeat, its different cells, and all rows that have one."""
-
-    column: str
-    cells: int
-    rows: int
-
-
-def repeated_question(data: Data) -> RepeatedQuestion | None:
-    """Return the column that shows that rows ask the same; None if none does, or a role says so.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> table = {"prompt": list("abcd") * 10, "x": [0, 1] * 20, "y": [1, 1] * 20}
-    >>> repeated_question(read(table, judges=("x", "y")))
-    RepeatedQuestion(column='prompt', cells=4, rows=40)
-    """
-    table, roles = data.held, data.roles
-    if not isinstance(table, Table) or roles.cluster or roles.replicate or roles.weight:
-        return None
-    if not _ROWS <= data.n_rows <= _MOST_ROWS or roles.systems:
-        return None
-    names = [n for n in table.columns if plain(n) in _ASKED and n not in roles.columns()]
-    with_system = f", {identifier(roles.system)}" if roles.system in table.columns else ""
-    for name in names[:4]:
-        cell = identifier(name)
-        [(cells, rows)] = table.query(
-            f"select count(distinct ({cell}{with_system})), count({cell}) from rows"
-            f" where {cell} is not null"
-        )
-        # Two cells are a kind of task and not a question.
-        if cells > 2 and rows >= _ROWS and rows >= _OFTEN * cells:
-            return RepeatedQuestion(column=name, cells=cells, rows=rows)
-    return None
 
 
 # Items that have several rows although one is expected: copies of a row, or several criteria.

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.table.cells import (
+    MOST_LABELS,
     Label,
     identifier,
     identity,
@@ -28,11 +29,14 @@ from tallystick.table.frames import arrow_table, fetch, part, row_count
 from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.moments import Recipe
 from tallystick.table.numbers import read_numbers
+from tallystick.table.panel import Panel
+from tallystick.table.reading import How
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
 from tallystick.table.session import Session
 from tallystick.table.tables import Place, Table
 from tallystick.table.tally import Tally
+from tallystick.table.weights import MOST_REPEATED, written_out
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,9 +46,6 @@ VOTES = ("judges", "models", "weak", "prediction", "old", "new")
 
 _AT_ONCE = 500
 """Columns that are fetched by one query: thousands do not fit the engine's memory."""
-
-_MOST_REPEATED = 50_000_000
-"""Rows that a saved tally is spread to at most, for questions that need rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,10 @@ class Data:
         What was seen while reading that a reader must know before relying on an answer.
     beside
         For counts: what whoever counted the rows knows of them beside their counts.
+    how
+        Where each role comes from that the caller did not name.
+    unused
+        Why columns were passed over when voters were looked for; None if none were looked for.
     sketch_items
         Whether counts keep a sketch of the items, so that rows are not counted twice when saved
         tallies are merged.
@@ -97,6 +102,8 @@ class Data:
     memory: RowMemory | None = None
     warnings: tuple[str, ...] = ()
     beside: BesideCounts | None = None
+    how: Mapping[str, How] = field(default_factory=dict)
+    unused: Mapping[str, str] | None = None
     sketch_items: bool = False
 
     # -- counts
@@ -104,7 +111,8 @@ class Data:
     def tally(self, *roles: str, cut: Mapping[str, Sequence[float]] | None = None) -> Tally:
         """Count the columns of *roles* in the engine that holds them, missing answers as None.
 
-        Columns of answers share one vocabulary; a column that is cut into bins has its own.
+        Columns of answers share one vocabulary; a column that is cut into bins has its own. What is
+        counted is rows, whatever they weigh.
         """
         columns = self.roles.columns(*roles)
         if not columns:
@@ -112,6 +120,25 @@ class Data:
         answers = [name for name in columns if name in self._answers]
         tokens = self.meaning.missing if answers else self.rules.missing
         return self._count(columns, tuple(tokens), cut)
+
+    def panel(self, *roles: str, labels: Sequence[Label] = ()) -> Panel:
+        """Return the votes of *roles* with the truth and the sampling weights, as a panel."""
+        weight = self.roles.weight
+        asked: dict[str, Any] = {
+            "voters": self.roles.columns(*roles),
+            "truth": self.roles.truth,
+            "labels": labels,
+            "never_true": self.meaning.never_true,
+        }
+        if weight is not None and isinstance(self.held, Table):
+            [(different,)] = self.held.query(
+                f"select count(distinct {identifier(weight)}) from rows"
+            )
+            if different > MOST_LABELS:
+                votes = self.tally(*roles, "truth")
+                rows = votes.locate(self._arrow(votes.names, ()))
+                return Panel.of(votes, **asked).weighed(rows, self.numbers(weight)[:, 0])
+        return Panel.of(self.tally(*roles, "truth", "weight"), weight=weight, **asked)
 
     def count_words(self, *columns: str) -> Tally:
         """Count cells as they are written: the tally of what `words` returns row by row."""
@@ -158,15 +185,12 @@ class Data:
         Coercion would show it as ``na``, and a token has to match what the cells say.
         """
         frame: Any = self.held
-        weight = self.roles.weight
         if isinstance(self.held, Tally):
             part = self.held.marginal(self._answers)
             frame = {name: part.column(name) for name in part.names}
-            weight = None
         return Tally.of(
             frame,
             columns=self._answers,
-            weight=weight,
             missing=self.rules.missing,
             coerce=True,
             apart=self._answers,  # columns apart keep their own spelling
@@ -206,13 +230,14 @@ class Data:
                 recipe = Recipe.of(
                     columns=columns,
                     cut=cut,
-                    weight=self.roles.weight,
+                    weight=self.roles.count,
                     missing=missing,
                     coerce=self.rules.coerce,
                     apart=[name for name in columns if name not in self._answers],
                 )
                 item = self.roles.item if self.sketch_items else None
-                self._counted[key] = Tally.by_recipe(self.held, replace(recipe, item=item))
+                counted = Tally.by_recipe(self.held, replace(recipe, item=item))
+                self._counted[key] = counted.as_rows() if self.roles.count else counted
         return self._counted[key]
 
     def _from_tally(
@@ -255,7 +280,13 @@ class Data:
         else:
             columns = self.roles.columns() or columns_in_frame(self.held)
             arrow = fetch(self.held, columns, "this question needs them one by one")
-        return replace(scan(arrow), source=self.source)
+        table = replace(scan(arrow), source=self.source)
+        count = self.roles.count if self.in_engine else None
+        return table if count is None else written_out(table, count, self.roles.item)
+
+    def fetched(self) -> Data:
+        """Return the same data with its rows here, each as often as its count says."""
+        return replace(self, held=self.table, roles=replace(self.roles, count=None))
 
     @property
     def in_engine(self) -> bool:
@@ -267,7 +298,7 @@ class Data:
         """How many rows there are."""
         if isinstance(self.held, Tally):
             return round(self.held.n)
-        if self.in_engine and "table" not in self.__dict__:
+        if self.in_engine and "table" not in self.__dict__ and not self.roles.count:
             return row_count(self.held)
         [(rows,)] = self.table.query("select count(*) from rows")
         return int(rows)
@@ -464,7 +495,7 @@ def _spread(tally: Tally, source: str) -> pa.Table:
             f"{source} holds weights that are not whole numbers, and this question needs rows: give"
             " the table itself"
         )
-    if counts.sum() > _MOST_REPEATED:
+    if counts.sum() > MOST_REPEATED:
         raise InputError(
             f"{source} counts {int(counts.sum()):,} items, and this question needs them one by"
             " one: give the table itself"

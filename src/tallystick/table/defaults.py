@@ -1,7 +1,7 @@
 """Which columns vote, where the caller names none: columns that share one set of labels.
 
 Identifiers, free text, measurements and a column that is named like the truth are never taken.
-What is taken and what is left out is said in one note. Where two groups fit, the caller is asked.
+Why a column is left out is part of the reading. Where two groups fit, the caller is asked.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError, UsageError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import (
     Label,
     as_number,
@@ -67,25 +68,12 @@ _FIRST_ROWS = 100_000
 """Rows in which a column is checked for numbering the rows of a group."""
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """What was taken, why, and why each other column was not."""
-
-    columns: tuple[str, ...]
-    why: str
-    left_out: Mapping[str, str]
-
-    def note(self, role: str) -> str:
-        out = "; ".join(f"{name!r} ({reason})" for name, reason in self.left_out.items())
-        return f"{role}: {listed(self.columns, 12)} ({self.why})" + (
-            f". Left out: {out}" if out else ""
-        )
+Choice: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
+"""What was taken, and why each other column was not."""
 
 
-def default_columns(
-    table: Table, roles: Roles, want: str, missing: Sequence[str] = ()
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that fill the group *want*, and notes; ask where that cannot be told.
+def default_columns(table: Table, roles: Roles, want: str, missing: Sequence[str] = ()) -> Choice:
+    """Return the columns that fill the group *want*, and why the others do not; ask if in doubt.
 
     Parameters
     ----------
@@ -115,8 +103,8 @@ def default_columns(
     else:
         choice = _sharing_labels(table, sample, profiles, free, left_out, want)
     if roles.truth is None:
-        _ask_about_truth(table, choice.columns, want)
-    return choice.columns, (choice.note(want),)
+        _ask_about_truth(table, choice[0], want)
+    return choice
 
 
 def free_columns(
@@ -201,7 +189,7 @@ def _beside_truth(
     left_out: dict[str, str],
     truth: str,
     want: str,
-) -> _Choice:
+) -> Choice:
     labels = _labels_of(profiles[truth])
     taken = [name for name in free if _share(profiles[name], labels) >= _MOSTLY]
     # What says whether an answer was right is no answer itself.
@@ -223,7 +211,7 @@ def _beside_truth(
         )
     other = {name: "other labels than the truth" for name in free if name not in taken}
     other = {name: why for name, why in other.items() if name not in left_out}
-    return _Choice(tuple(taken), f"they use the labels of {truth!r}", {**left_out, **other})
+    return tuple(taken), {**left_out, **other}
 
 
 def _sharing_labels(
@@ -233,7 +221,7 @@ def _sharing_labels(
     free: Sequence[str],
     left_out: dict[str, str],
     want: str,
-) -> _Choice:
+) -> Choice:
     """Take the largest group of columns with one set of labels; ask where two groups fit."""
     numbers = [name for name in free if profiles[name].nature in ("numbers", "text")]
     out = {**left_out, **dict.fromkeys(numbers, "numbers with many values")}
@@ -247,15 +235,16 @@ def _sharing_labels(
     first, *rest = groups
     rivals = [group for group in rest if len(group) >= 2 or len(first) < 2]
     if rivals:
-        ways = " or ".join(f"--{want} {','.join(group)}" for group in (first, *rivals[:2]))
-        raise InputError(
-            f"{table.source}: {listed(first)} and {listed(rivals[0])} use different labels"
-            f" ({_some(profiles, first)} and {_some(profiles, rivals[0])}). Say which of them vote"
-            f" ({ways}), or write the labels alike if they mean the same"
+        raise _which(
+            want,
+            (first, rivals[0]),
+            f"{table.source}: which columns are {want}? {listed(first)} and {listed(rivals[0])} use"
+            f" different labels ({_some(profiles, first)} and {_some(profiles, rivals[0])})."
+            " If they mean the same, write them alike.",
         )
     _ask_about_strangers(table, sample, first, want)
     other = {name: "other labels" for name in likely if name not in first}
-    return _Choice(first, "they share one set of labels", {**out, **other})
+    return first, {**out, **other}
 
 
 def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]:
@@ -290,12 +279,19 @@ def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], w
     rest = [k for k, name in enumerate(votes[:40]) if name not in strange]
     inner = pairs[np.ix_(rest, rest)]
     if strange and len(rest) >= 3 and np.nanmean(inner) > _RELATED:
-        named = ",".join(name for name in votes if name not in strange)
-        raise InputError(
-            f"{table.source}: {listed(strange)} hold the labels of the other columns but agree with"
-            f" them no more than by chance. If they do not vote, say --{want} {named}; if they do,"
-            f" say --{want} {','.join(votes)}"
+        raise _which(
+            want,
+            (tuple(name for name in votes if name not in strange), votes),
+            f"{table.source}: which columns are {want}? {listed(strange)} hold the labels of the"
+            " other columns but agree with them no more than by chance.",
         )
+
+
+def _which(want: str, groups: Sequence[Sequence[str]], question: str) -> AskError:
+    """Return the question which columns vote, with the likelier group first."""
+    named = tuple(",".join(group) for group in groups)
+    calls = tuple(f"--{want} {quote(one)}" for one in named)
+    return AskError(question, role=want, candidates=named, calls=calls)
 
 
 def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
@@ -306,11 +302,11 @@ def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
     # Several such columns are people who vote; among two columns it is one of two voters.
     if len(likely) != 1 or len(votes) < 3:
         return
-    rest = ",".join(name for name in votes if name != likely[0])
-    raise InputError(
-        f"{table.source}: column {likely[0]!r} can be the truth or one more of the {want}. Say"
-        f" --truth {likely[0]!r} if it is the truth, --{want} {rest},{likely[0]} if it is not, or"
-        f" --ignore {likely[0]!r}"
+    raise AskError(
+        f"{table.source}: is column {likely[0]!r} the truth, or one more of the {want}?",
+        role="truth",
+        candidates=(likely[0],),
+        calls=(f"--truth {quote(likely[0])}", f"--{want} {quote(','.join(votes))}"),
     )
 
 
@@ -365,7 +361,7 @@ def _numbers(table: Table, name: str, group: str) -> bool:
 
 def _scores(
     table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
-) -> _Choice:
+) -> Choice:
     """Take columns of numbers on one scale, or of marks such as pass and fail."""
     # A chart of Weights & Biases has a column for each run, and two for the range around it.
     ranges = [name for name in free if name.endswith(("__MIN", "__MAX")) and name[:-5] in free]
@@ -402,7 +398,7 @@ def _scores(
         )
     _check_scale(table, profiles, numeric)
     other = dict.fromkeys(words, "words, not scores")
-    return _Choice(models, "numbers on one scale", {**left_out, **other})
+    return models, {**left_out, **other}
 
 
 def _is_mark(profile: Profile) -> bool:
@@ -719,7 +715,7 @@ def named_truth(
     """Return the column that is named like the truth, if models beside it use its labels.
 
     None if no column has such a name, if the models say right and wrong (``gpt_correct``), and if
-    the truth is free text beside scores from 0 to 1. Where labels do not fit, `UsageError` asks.
+    the truth is free text beside scores from 0 to 1. Where labels do not fit, `AskError` asks.
 
     Parameters
     ----------
@@ -786,11 +782,13 @@ def _chosen(source: str, truths: Said, voters: Mapping[str, Said]) -> str | None
     if len(fitting) == 1 or not likely:
         return fitting[0] if fitting else None
     if fitting:
-        raise UsageError(
-            f"{source}: columns {listed(fitting)} are named like the truth. Say which of them holds"
-            f" the true answers (--truth {quote(fitting[0])})"
+        raise AskError(
+            f"{source}: which column holds the true answers? {listed(fitting)} are named like it.",
+            role="truth",
+            candidates=tuple(fitting),
+            calls=tuple(f"--truth {quote(name)}" for name in fitting),
         )
-    raise UsageError(_question(source, likely[0], truths[likely[0]], answers[likely[0]]))
+    raise _question(source, likely[0], truths[likely[0]], answers[likely[0]])
 
 
 def _fits(true: Counter[Label], answers: Said) -> bool:
@@ -812,16 +810,20 @@ def _shares(said: Counter[Label], true: Counter[Label]) -> bool:
     return inside >= _MOSTLY * said.total() > 0
 
 
-def _question(source: str, truth: str, true: Counter[Label], answers: Said) -> str:
+def _question(source: str, truth: str, true: Counter[Label], answers: Said) -> AskError:
     """Ask whether models beside a truth hold answers or scores."""
     said = sum(answers.values(), Counter[Label]())
-    way = "write them with the labels of the truth"
-    if any(_shares(one, true) for one in answers.values()):
-        way = f"add --truth {quote(truth)} --models {quote(','.join(answers))}"
-    return (
-        f"{source}: column {truth!r} is named like the truth and says {_named_truth_some(true)},"
-        f" while {listed(list(answers))} say {_named_truth_some(said)}. If these are answers,"
-        f" {way}; if they are scores, add --ignore {quote(truth)}"
+    scores = f"--ignore {quote(truth)}"
+    shares = any(_shares(one, true) for one in answers.values())
+    way = "" if shares else " If they are answers, write them with the labels of the truth."
+    right = f"--truth {quote(truth)} --models {quote(','.join(answers))}"
+    return AskError(
+        f"{source}: are {listed(list(answers))} answers or scores? They say"
+        f" {_named_truth_some(said)}, and {truth!r}, which is named like the truth, says"
+        f" {_named_truth_some(true)}.{way}",
+        role="truth",
+        candidates=(truth,),
+        calls=(right, scores) if shares else (scores,),
     )
 
 

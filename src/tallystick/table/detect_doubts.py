@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError
 from tallystick.table.cells import NUMBER, Label, spelling
 from tallystick.table.detect_names import (
     CONSENSUS,
@@ -20,7 +21,9 @@ from tallystick.table.detect_names import (
     TEXTS,
     WEAK_TRUTHS,
     are_voters,
+    count_question,
     family,
+    is_count,
     is_feature,
     is_identifier,
     is_item,
@@ -225,6 +228,8 @@ def doubt_votes(
             "--judges",
             f"{listed(votes)} hold the whole numbers {low} to {high}: name them as --judges if they"
             " are labels with no order, or as --models, without a truth, if they are ratings",
+            as_option("judges", votes),
+            as_option("models", votes),
         )
     elif truth is not None:
         _doubt_against(sample, votes, truth, labels, silent, others, book)
@@ -252,6 +257,8 @@ def _doubt_against(
             f"{listed(votes)} hold the labels of {truth!r} but agree with it no more than by"
             " chance: name them as --judges if they are answers, or as --models with --ignore"
             f" {truth} if 1 marks a right answer",
+            as_option("judges", votes),
+            f"{as_option('models', votes)} {as_option('ignore', [truth])}",
         )
         return
     largest, size = Counter(map(family, votes)).most_common(1)[0]
@@ -279,6 +286,8 @@ def _doubt_against(
             f"{listed(strange)} hold the labels of {truth!r} but agree with it no more than by"
             " chance: name the judges or models (--judges …), or leave out columns that are not"
             f" answers (--ignore {strange[0]})",
+            as_option("ignore", strange),
+            as_option("judges", votes),
         )
     elif loose:
         book.ask(
@@ -286,18 +295,23 @@ def _doubt_against(
             f"{listed(loose)} hold {listed(sorted(map(str, labels)))} as {truth!r} does, but so do"
             " many facts: name the judges or models (--judges …), or leave out columns that"
             f" are not answers (--ignore {loose[0]})",
+            as_option("ignore", loose),
+            as_option("judges", votes),
         )
     elif copies:
         book.ask(
             "--judges",
             f"column {copies[0]!r} may be the truth once more, or have been made from it: name the"
             f" judges or models (--judges …), or leave it out (--ignore {copies[0]})",
+            as_option("ignore", copies),
+            as_option("judges", votes),
         )
     elif len(others) > len(votes) and not are_voters(votes):
         book.ask(
             "--judges",
             f"{listed(votes)} hold the labels of {truth!r}, but most columns ({listed(others)}) do"
             " not, so this may be a table of facts: name the judges or models",
+            as_option("judges", votes),
         )
 
 
@@ -330,6 +344,8 @@ def _doubt_alone(
             f"{listed(votes)} hold {shown} and no column is named as the truth: name them as"
             " --models if they mark right and wrong answers, or as --judges if they are the labels"
             " voted for (and --truth, if one of the columns is the truth)",
+            as_option("models", votes),
+            as_option("judges", votes),
         )
     elif labels in _ANYTHING and not are_voters(votes):
         book.ask(
@@ -337,12 +353,15 @@ def _doubt_alone(
             f"{listed(votes)} hold {listed(sorted(map(str, labels)))}, as facts of every sort do:"
             " name the judges or models (--judges), and the true labels if there are any"
             " (--truth)",
+            as_option("judges", votes),
         )
     elif all(isinstance(label, int | float) for label in labels) and len(labels) > 2 and not judges:
         book.ask(
             "--judges or --models",
             f"{listed(votes)} hold the numbers {listed(sorted(map(str, labels)))}: name them as"
             " --judges if these are labels, or as --models if they are scores",
+            as_option("judges", votes),
+            as_option("models", votes),
         )
     else:
         _doubt_agreement(sample, votes, silent, others, book)
@@ -382,6 +401,7 @@ def _doubt_agreement(
             f"{listed(shown)} hold the same values as others, but neither their names nor their"
             f" agreement (kappa {min(means):.2f}) say that all answer one question: name the judges"
             " (--judges), or leave out columns that are not answers (--ignore)",
+            as_option("judges", votes),
         )
 
 
@@ -407,6 +427,8 @@ def _doubt_odd_ones(profiles: Profiles, votes: tuple[str, ...], book: Notebook) 
                 f"column {name!r} holds the same labels as the others and {why}: is it the truth"
                 f" (--truth {name}), one more judge (name all of them with --judges), or neither"
                 f" (--ignore {name})?",
+                as_option("truth", [name]),
+                as_option("judges", votes),
             )
             return
 
@@ -489,10 +511,13 @@ def _round(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
 
 
 def _weight(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
-    if named.weight is not None:
+    if named.weight is not None or named.count is not None:
         return {}
     for name in list(book.free):
         profile = profiles[name]
+        if is_count(name) and (profile.high or 0) > 1:
+            book.ask("--count", count_question(name))
+            book.take([name], "not used", "it could count the rows, or weigh them")
         if profile.low is None or profile.low < 0:
             continue
         if is_weight(name):
@@ -503,6 +528,8 @@ def _weight(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
                 "--weight",
                 f"does column {name!r} weigh the rows (--weight {name}) or is it a mere fact"
                 f" (--ignore {name})?",
+                as_option("weight", [name]),
+                as_option("ignore", [name]),
             )
             book.take([name], "not used", "it could weigh the rows, or be a fact about the item")
     return {}
@@ -597,6 +624,7 @@ ColumnUse: TypeAlias = Literal[
     "confidence",
     "round",
     "validators",
+    "count",
     "weight",
     "cluster",
     "slice",
@@ -632,10 +660,11 @@ class Taken:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """What cannot be told from the table, and the option that answers it."""
+    """What cannot be told from the table, the option that answers it, and two likely answers."""
 
     option: str
     text: str
+    calls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.option}: {self.text}"
@@ -674,9 +703,12 @@ class Detection:
         """
         if self.questions:
             seen = "; ".join(str(part) for part in self.taken if part.role != "not used")
-            raise InputError(
+            raise AskError(
                 f"{source}: {'; '.join(map(str, self.questions))}"
-                + (f" (so far: {seen})" if seen else "")
+                + (f" (so far: {seen})" if seen else ""),
+                role=self.questions[0].option.removeprefix("--"),
+                # An answer to one of several questions alone would not run.
+                calls=self.questions[0].calls if len(self.questions) == 1 else (),
             )
 
 
@@ -695,9 +727,18 @@ class Notebook:
             self.taken.append(Taken(tuple(columns), role, why))
             self.free = [name for name in self.free if name not in columns]
 
-    def ask(self, option: str, text: str) -> None:
+    def ask(self, option: str, text: str, *calls: str) -> None:
         """Note a question."""
-        self.questions.append(OpenQuestion(option, text))
+        self.questions.append(OpenQuestion(option, text, calls))
+
+
+def as_option(role: str, names: Sequence[str]) -> str:
+    """Return names as the command line takes them.
+
+    >>> as_option("judges", ["gpt", "my judge"])
+    "--judges 'gpt,my judge'"
+    """
+    return f"--{role} {quote(','.join(names))}"
 
 
 def listed(names: Sequence[object], most: int = 4) -> str:

@@ -377,6 +377,7 @@ _IDENTIFIERS = frozenset({"id", "ids", "uuid", "guid", "idx"})
 _WEIGHTS = frozenset(
     {"sample_weight", "sampling_weight", "survey_weight", "importance_weight", "row_weight"}
 )
+_COUNTS = frozenset({"count", "counts", "n", "freq", "frequency"})
 _ITEMS = ITEM_NAMES | {"uuid", "guid", "index", "key", "row_id", "qid"}
 _JUDGES = frozenset(
     {
@@ -559,6 +560,23 @@ def is_weight(name: str) -> bool:
     person's).
     """
     return plain(name) in _WEIGHTS
+
+
+def is_count(name: str) -> bool:
+    """Return whether *name* may say how many rows a row stands for.
+
+    >>> is_count("n"), is_count("Count"), is_count("n_tokens")
+    (True, True, False)
+    """
+    return plain(name) in _COUNTS
+
+
+def count_question(name: str) -> str:
+    """Return the question about a column that is named like a count."""
+    return (
+        f"does column {name!r} say how many identical rows a row stands for (--count {name}), is it"
+        f" a sampling weight (--weight {name}), or a mere fact (--ignore {name})?"
+    )
 
 
 def are_voters(columns: tuple[str, ...], of: Sort = "any") -> bool:

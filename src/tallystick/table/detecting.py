@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any, cast, get_args
 
 from tallystick.errors import InputError
@@ -17,6 +18,7 @@ from tallystick.table.detect_doubts import (
     Detection,
     Notebook,
     Profile,
+    as_option,
     doubt_votes,
     find_structure,
     listed,
@@ -416,6 +418,7 @@ def _truth_by_name(profiles: Profiles, chosen: Sequence[str], book: Notebook) ->
             "--truth",
             f"columns {listed(strong)} are all named like the truth: name one, and --ignore the"
             " others",
+            *(_one_truth(name, strong) for name in strong),
         )
         return None
     if strong and profiles[strong[0]].nature not in ("labels", "constant"):
@@ -461,6 +464,7 @@ def _truth_by_content(
         book.ask(
             "--truth",
             f"columns {listed(fitting)} could each be the truth: name one, and --ignore the others",
+            *(_one_truth(name, fitting) for name in fitting),
         )
     unsure = [name for name in doubtful if mates[name]]
     if unsure and not fitting:
@@ -469,8 +473,14 @@ def _truth_by_content(
             f"column {unsure[0]!r} could be the truth of {listed(mates[unsure[0]])}, but nothing"
             f" says that these are judges or models; name both (--truth {unsure[0]} --judges …), or"
             f" --ignore {unsure[0]}",
+            f"{as_option('truth', unsure[:1])} {as_option('judges', mates[unsure[0]])}",
         )
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _one_truth(name: str, likely: Sequence[str]) -> str:
+    others = [other for other in likely if other != name]
+    return f"{as_option('truth', [name])} {as_option('ignore', others)}"
 
 
 def _mates(profiles: Profiles, free: Sequence[str], labels: frozenset[Label]) -> tuple[str, ...]:
@@ -562,6 +572,7 @@ def _missing(
         f" (--missing={','.join([*codes, *doubtful])}), or"
         f" {'is it an answer' if one else 'are they answers'} like any other"
         f" (--missing={','.join(codes)})?",
+        f"--missing={quote(','.join([*codes, *doubtful]))}",
     )
     return ()
 

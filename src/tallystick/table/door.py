@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from tallystick.errors import InputError, UsageError
@@ -15,7 +14,7 @@ from tallystick.table.cautions import find_criterion, several_rows, without_copi
 from tallystick.table.data import Data, arrow_of
 from tallystick.table.defaults import default_columns, named_truth, named_truth_of_counts
 from tallystick.table.delimited import unmatched, unmatched_labels
-from tallystick.table.detect_names import ITEM_NAMES, is_truth
+from tallystick.table.detect_names import ITEM_NAMES, VOTER_NAMES, is_truth
 from tallystick.table.frames import (
     arrow_of_dataset,
     arrow_table,
@@ -42,6 +41,7 @@ from tallystick.table.outputs import (
     grade_columns,
     log_outputs,
 )
+from tallystick.table.reading import How, with_reading
 from tallystick.table.roles import (
     ALL_ROLES,
     GROUPS,
@@ -64,10 +64,11 @@ from tallystick.table.runs import (
 from tallystick.table.scanning import scan
 from tallystick.table.session import Session, is_session
 from tallystick.table.session_rows import join_session
-from tallystick.table.sources import check_names
+from tallystick.table.sources import check_names, missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_truth
+from tallystick.table.weights import ask_about_counts, settle
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -127,7 +128,8 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
         What the capability needs; without it every column keeps its place and nothing is guessed.
     **options
         Roles (`Roles`: item, truth, judges, …), the layout (`Layout`: shape, truth_file, …) and
-        what labels mean (`LabelRules`: missing, coerce, labels, …).
+        what labels mean (`LabelRules`: missing, coerce, labels, …); or *reading*, a `Reading` or
+        the file that holds one, over which the other options win.
 
     Examples
     --------
@@ -135,9 +137,33 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     >>> data.roles.item, data.roles.truth
     ('id', 'gold')
     """
+    options = with_reading(options, want=None if door is None else door.want)
     roles, layout, rules = _split(options)
     if isinstance(source, Data):
-        return source if not options else _again(source, door or Door(), roles, rules)
+        if not options:
+            return source
+        return _settled(_again(source, door or Door(), roles, rules), door or Door())
+    return _settled(_read(source, door, roles, layout, rules), door or Door())
+
+
+def _settled(data: Data, door: Door) -> Data:
+    """Return data whose counts and weights were checked; a verb gets the rows that counts mean."""
+    if data.roles.count is None and data.roles.weight is None:
+        return data
+    try:
+        found = settle(data.held, data.roles, data.source, spread=door.want is not None)
+    except BaseException:
+        data.close()
+        raise
+    if door.want is None and door != Door():
+        return data  # whoever only looks at the columns looks at all of them
+    notes = (*data.notes, *found.notes)
+    return replace(data, held=found.held, roles=found.roles, notes=notes)
+
+
+def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Open a source and decide about it."""
+    named = roles
     runs = _runs(source, layout, roles) if door is not None and door.runs else None
     graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
     if graded is not None:
@@ -152,7 +178,7 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
         held = read_runs(runs, layout, roles, missing=rules.missing)
         # What is ignored in the files is gone by now, and need not be a run.
         ignore = [one for one in _several(layout.ignore) if fnmatch.filter(held.columns, one)]
-        layout = replace(layout, ignore=tuple(ignore))
+        layout = replace(layout, ignore=tuple(ignore), declared=())
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)
     else:
@@ -167,16 +193,49 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=held.metric or layout.vote)
     try:
-        if isinstance(held, Tally):
-            counted = _counted(held, door or Door(), roles, layout, rules, _name(source))
-            return _spelled(counted, door or Door())
-        if isinstance(held, Table):
-            return _whole(held, door or Door(), roles, layout, rules)
-        return _lazy(held, door or Door(), roles, layout, rules)
+        data = _decided(held, door or Door(), roles, layout, rules, _name(source))
+        return replace(data, how=_how(data, door or Door(), named, layout))
     except BaseException:
         if isinstance(held, Table):
             held.close()
         raise
+
+
+def _decided(
+    held: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRules, name: str
+) -> Data:
+    """Decide what the columns are of whatever was opened."""
+    if layout.declared and isinstance(held, Tally | Table):
+        columns = held.names if isinstance(held, Tally) else held.columns
+        for column in layout.declared:
+            if not fnmatch.filter(columns, column) and column not in columns:
+                raise InputError(missing_column(column, columns, getattr(held, "source", name)))
+    if isinstance(held, Tally):
+        return _spelled(_counted(held, door, roles, layout, rules, name), door)
+    if isinstance(held, Table):
+        return _whole(held, door, roles, layout, rules)
+    return _lazy(held, door, roles, layout, rules)
+
+
+def _how(data: Data, door: Door, named: Roles, layout: Layout) -> dict[str, How]:
+    """Say where each role comes from that the caller did not name."""
+    found: dict[str, How] = {
+        role: "by name"
+        for role in ALL_ROLES
+        if getattr(data.roles, role) and not getattr(named, role)
+    }
+    want = door.want
+    if want not in found:
+        return found
+    table = data.held if isinstance(data.held, Table) else None
+    judge = table.long[0] if table is not None and table.long else None
+    if layout.columns or layout.judge is not None:
+        del found[want]
+    elif (judge is None and not (table is not None and table.known)) or (
+        judge is not None and judge.strip().lower() not in VOTER_NAMES | {"system"}
+    ):
+        found[want] = "only candidate"
+    return found
 
 
 def _runs(source: Any, layout: Layout, given: Roles) -> Any:
@@ -380,7 +439,8 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         )
         given = replace(given, item=item)
 
-    given, by_name = _by_name(_without(table, aside), _named(given, door, layout), door)
+    given = _by_name(_without(table, aside), _named(given, door, layout), door)
+    by_name: tuple[str, ...] = ()
     is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
     names = _several(getattr(given, door.want)) if is_long and door.want else ()
     if names and door.want:
@@ -388,13 +448,13 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     roles = assign(table, given, coerce=rules.coerce)
     grades = door.outputs and len(roles.systems) != 2
     if door.outputs and session is None and absent is None:
-        roles, notes = find_human_grades(table, roles)
-        by_name = (*by_name, *notes)
+        roles, by_name = find_human_grades(table, roles)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
     silent = _silent(rules, door)
-    roles, more = _with_truth(_without(table, ignored), roles, votes, silent, door, absent)
-    notes = (*table.notes, *by_name, *notes, *more)
+    roles = _with_truth(_without(table, ignored), roles, votes, silent, door, absent)
+    notes = (*table.notes, *by_name, *notes)
+    unused: Mapping[str, str] | None = None if door.want is None else {}
     if is_long and door.want:
         roles = roles.with_columns(door.want, names)
     elif door.want is not None and not getattr(roles, door.want):
@@ -403,12 +463,12 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
             kept = tuple(name for name in votes if name not in ignored)
             roles = roles.with_columns(door.want, kept)
         else:
-            columns, more = (
+            columns, unused = (
                 grade_columns(view, roles, rules.missing)
                 if grades
                 else default_columns(view, roles, door.want, silent)
             )
-            roles, notes = roles.with_columns(door.want, columns), (*notes, *more)
+            roles = roles.with_columns(door.want, columns)
     notes = (*notes, *_unmatched(table, roles, rules, door))
     return Data(
         held=table,
@@ -418,6 +478,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         notes=notes,
         truth_elsewhere=absent,
         session=session,
+        unused=unused,
         warnings=() if several is None else (several,),
     )
 
@@ -446,35 +507,28 @@ def _with_truth(
     missing: Sequence[str],
     door: Door,
     absent: str | None,
-) -> tuple[Roles, tuple[str, ...]]:
-    """Return the roles of models with the column that is named like the truth, and a note.
+) -> Roles:
+    """Return the roles of models with the column that is named like the truth.
 
     Runs side by side have been held against their truth, and *absent* is in another file.
     """
     known = roles.truth is not None or absent is not None or bool(table.known)
     if known or door.want != "models":
-        return roles, ()
-    truth = named_truth(table, roles, models, missing)
-    return replace(roles, truth=truth), _truth_note(truth)
-
-
-def _truth_note(truth: str | None) -> tuple[str, ...]:
-    if truth is None:
-        return ()
-    return (
-        f"column {truth!r} holds the true answers, by its name (else add --ignore {quote(truth)})",
-    )
+        return roles
+    return replace(roles, truth=named_truth(table, roles, models, missing))
 
 
 def _with_items(
     table: Table, roles: Roles, door: Door, layout: Layout, ignored: Sequence[str]
 ) -> tuple[Table, Roles, tuple[str, ...], str | None]:
     """Return the table with each row once, the roles with its items, notes, and a warning."""
+    if door.want is not None:
+        ask_about_counts(_without(table, ignored), roles)
     grades = door.outputs and len(roles.systems) != 2
     repeats = door.repeats or layout.rows_are_items
     beside = roles.columns("system", "criterion") if door.outputs else ()
     said: tuple[str, ...] = ()
-    if grades or not (repeats or door == Door()):
+    if (grades or not (repeats or door == Door())) and roles.count is None:
         table, said = without_copies(table, roles, beside)
     if grades:
         roles, notes = find_criterion(table, roles, ignored)
@@ -501,8 +555,8 @@ def _named(given: Roles, door: Door, layout: Layout) -> Roles:
     return given.with_columns(door.want, layout.columns)
 
 
-def _by_name(table: Table, given: Roles, door: Door) -> tuple[Roles, tuple[str, ...]]:
-    """Give roles to columns of the same name, as the door allows, and say so."""
+def _by_name(table: Table, given: Roles, door: Door) -> Roles:
+    """Give roles to columns of the same name, as the door allows."""
 
     def free(role: str) -> bool:
         open_ = role in table.columns and role not in table.left_out
@@ -513,8 +567,7 @@ def _by_name(table: Table, given: Roles, door: Door) -> tuple[Roles, tuple[str, 
         taken |= {role: role for role in door.long if free(role)}
         item = _repeated_item(table, given) if given.item is None else None
         taken |= {"item": item} if item is not None else {}
-    note = f"columns taken by their names: {', '.join(taken.values())}"
-    return replace(given, **taken), (note,) if taken else ()
+    return replace(given, **taken)
 
 
 def _repeated_item(table: Table, given: Roles) -> str | None:
@@ -538,7 +591,9 @@ def _cells(table: Table, roles: Roles) -> list[str]:
 
 
 def _answered(roles: Roles) -> tuple[str, ...]:
-    return roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
+    return roles.columns(
+        *(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight"))
+    )
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
@@ -598,8 +653,7 @@ def _with_single_items(data: Data, given: Roles) -> Data:
         f"column {item!r} is named like the items but repeats or has blanks, so every row counts"
         " as an item of its own. Keep one row per item, or rename the column"
     )
-    kept = tuple(one for one in data.notes if one != f"column {item!r} names the items")
-    return replace(data, roles=replace(data.roles, item=None), notes=(*kept, note))
+    return replace(data, roles=replace(data.roles, item=None), notes=(*data.notes, note))
 
 
 def _counted(
@@ -615,19 +669,34 @@ def _counted(
         found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
         given = replace(given, system=found)
     roles = assign(names, _named(given, door, layout), coerce=True)
+    if tally.weighted and door.want and (door.outputs or roles.truth or door.want != "judges"):
+        raise InputError(
+            f"{source} holds sums of weights, which do not say how many rows or labels there are:"
+            " count the table again, with --count C if a row stands for several identical ones, or"
+            " with --weight C if these are sampling weights"
+        )
     notes: tuple[str, ...] = ()
     ignored = expand(layout.ignore, names, roles.holders()) if layout.ignore else ()
     if door.want == "models" and roles.truth is None:
         truth = named_truth_of_counts(tally, roles, source, ignored)
-        roles, notes = replace(roles, truth=truth), _truth_note(truth)
+        roles = replace(roles, truth=truth)
     if door.want is not None and not getattr(roles, door.want):
         held = {*roles.holders(), *ignored}
         aside = [name for name in tally.names if name not in held and is_truth(name)]
         free = [name for name in tally.names if name not in held and name not in aside]
+        # A slice or a weight is no vote; where every column has its own labels, none is told apart.
+        votes = [name for name in free if name not in tally.apart]
+        beside = [name for name in free if name not in votes] if votes else []
+        free = votes or free
         roles = roles.with_columns(door.want, free)
         notes += tuple(
             f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
             for name in aside
+        )
+        notes += tuple(
+            f"column {name!r} was counted beside the votes and is left out: name it (--by {name} or"
+            f" --weight {name}) to use it"
+            for name in beside
         )
     if rules.missing:
         named = [name for name in _answered(roles) if name in tally.names] or tally.names

@@ -6,8 +6,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.detect_doubts import Profile, look
@@ -204,10 +205,15 @@ def _roles(
     if len(found) == 1:
         return found[0]
     if found:
-        shown = "; ".join(f"--item {r.item} --judge {r.judge} --vote {r.vote}" for r in found[:3])
-        raise InputError(
-            f"{table.source} is a long table (one row per vote) that can be read in"
-            f" {len(found)} ways: say which ({shown}), or --shape wide if every row is an item"
+        # What the caller named is in the command already.
+        left = [role for role, column in named.items() if column is None]
+        ways = [" ".join(f"--{role} {quote(getattr(r, role))}" for role in left) for r in found]
+        raise AskError(
+            f"{table.source}: who voted on what? It has one row per vote and can be read in"
+            f" {len(found)} ways. If every row is an item of its own, add --shape wide.",
+            role="judge",
+            candidates=tuple(r.judge for r in found),
+            calls=tuple(ways),
         )
     by_name = _by_name(table, named)
     if by_name is None and sure:
@@ -288,10 +294,6 @@ def _pivot(
     doubtful = {}
     if shape.vote in table.doubtful:
         doubtful = dict.fromkeys(judges, table.doubtful[shape.vote])
-    note = (
-        f"{table.source} has one row per vote: item {shape.item!r}, who voted {shape.judge!r}"
-        f" ({len(judges):,}), vote {shape.vote!r}"
-    )
     dropped = tuple(f"column {name!r} changes within an item: left out" for name in varying)
     gone = {name: f"column {name!r} changes within an item" for name in varying}
     # The votes lose the name of their column here, and of a loss less is better.
@@ -301,7 +303,8 @@ def _pivot(
         relation=relation,
         columns=tuple(relation.columns),
         shape="long",
-        notes=(*table.notes, note, *dropped),
+        notes=(*table.notes, *dropped),
+        long=(shape.judge, shape.vote),
         left_out={**table.left_out, **gone},
         doubtful=doubtful,
         metric=table.metric or measure,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import (
     Label,
     LocateRow,
@@ -130,7 +130,7 @@ def agree(
     column 'gpt' says tie: read as a vote that can never be true. If tie is a label, add --labels a,b,tie
     >>> agree({"gold": ["a", "NA"], "gpt": ["a", "NA"]}, truth="gold", votes=["gpt"], rules=LabelRules())
     Traceback (most recent call last):
-    tallystick.errors.InputError: columns 'gold', 'gpt' say NA, which can be a label or mean no answer: ...
+    tallystick.errors.AskError: columns 'gold', 'gpt' say NA: is it a label, or ...
     """
     table = _Reading(labels, truth=truth, votes=tuple(votes), rules=rules)
     abstain = table.abstain_by_minus_one(weak)  # (3)
@@ -235,11 +235,7 @@ class _Reading:
         for word, names in columns.items():
             if self._two_readings(word, set(names)):
                 said = written[word][0].strip()
-                raise InputError(
-                    f"{_columns(names)} {said}, which can be a label or mean no answer: add"
-                    f" missing=[{said!r}] (--missing {said}) if it means no answer, or name all"
-                    f" labels with labels= (--labels {self._with(said)}) if it is one"
-                )
+                raise self._label_or_nothing(f"{_columns(names)} {said}", said)
         return written
 
     def _two_readings(self, word: str, columns: set[str]) -> bool:
@@ -296,11 +292,22 @@ class _Reading:
                 other = ", and no vote says it"
                 if self.truth not in holders:
                     other = f", and the truth {self.truth!r} never says it" if self.truth else ""
-                raise InputError(
-                    f"{_columns(holders)} {code} beside {_listed(in_order(rest - {code}))}{other}:"
-                    f' add missing=["{code}"] (--missing={code}) if it means no answer, or name all'
-                    f" labels with labels= (--labels={self._with(code)}) if it is one"
+                raise self._label_or_nothing(
+                    f"{_columns(holders)} {code} beside {_listed(in_order(rest - {code}))}{other}",
+                    code,
                 )
+
+    def _label_or_nothing(self, seen: str, label: Label) -> AskError:
+        """Ask whether a value is a label, or means no answer."""
+        every = self._with(label)
+        calls = (f"--missing={quote(str(label))}", f"--labels={quote(every)}")
+        return AskError(
+            f"{seen}: is it a label, or does it mean no answer?",
+            role="missing",
+            candidates=(str(label),),
+            # A list that is cut short would make labels of the table impossible.
+            calls=calls[: 1 if "…" in every else 2],
+        )
 
     def _others_speak(self) -> bool:
         return any(column for name, column in self.spoken.items() if name != self.truth)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
-from tallystick.table.defaults import default_columns, free_columns
+from tallystick.table.defaults import Choice, default_columns, free_columns
 from tallystick.table.detect_doubts import Profile, listed, look
 from tallystick.table.detect_names import MEASURES, QUALITIES, is_truth, may_be_truth, plain, tokens
 from tallystick.table.detect_sample import draw
@@ -126,12 +127,10 @@ def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
     for pair in PREFERENCES:
         both = tuple(lower[name] for name in pair if name in lower)
         if len(both) == 2 and not any(name in held for name in both):
-            note = f"columns {both[0]!r} and {both[1]!r} name the two systems of each row"
-            return replace(given, systems=both), (note,)
+            return replace(given, systems=both), ()
     for name in SYSTEM_NAMES:
         if name in lower and lower[name] not in held:
-            note = f"column {lower[name]!r} names the systems"
-            return replace(given, system=lower[name]), (note,)
+            return replace(given, system=lower[name]), ()
     return given, ()
 
 
@@ -326,12 +325,14 @@ def find_human_grades(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...
     if not likely:
         return _sparse_label(table, roles)
     if len(likely) > 1:
-        raise InputError(
-            f"{table.source}: columns {listed(likely)} are named like human grades. Say which of"
-            f" them is (--truth {likely[0]!r})"
+        raise AskError(
+            f"{table.source}: which column holds the human grades? {listed(likely)} are named like"
+            " it.",
+            role="truth",
+            candidates=tuple(likely),
+            calls=tuple(f"--truth {quote(name)}" for name in likely),
         )
-    note = f"column {likely[0]!r} holds the human grades"
-    return replace(roles, truth=likely[0]), (note,)
+    return replace(roles, truth=likely[0]), ()
 
 
 def _sparse_label(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...]]:
@@ -360,10 +361,8 @@ def _is_numeric(profile: Profile) -> bool:
     return profile.numeric >= _MOSTLY
 
 
-def grade_columns(
-    table: Table, roles: Roles, missing: Sequence[str] = ()
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns of judges' grades, and what was taken and left out.
+def grade_columns(table: Table, roles: Roles, missing: Sequence[str] = ()) -> Choice:
+    """Return the columns of judges' grades, and why each other column holds none.
 
     Beside human grades that are pass or fail, judges who say pass or fail are taken, and only
     without them those who give numbers. Beside human grades that are numbers, both are.
@@ -400,9 +399,7 @@ def grade_columns(
         if name not in taken:
             reason = "numbers, while others say pass or fail" if name in numbers else "no grades"
             left_out.setdefault(name, reason)
-    out = "; ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
-    note = f"judges: {listed(taken, 12)}" + (f". Left out: {out}" if out else "")
-    return taken, (note,)
+    return taken, left_out
 
 
 def _other_questions(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.table.cells import Label, identity, in_order
 from tallystick.table.patterns import pack
 from tallystick.table.tally import Tally
-
-if TYPE_CHECKING:
-    pass
+from tallystick.table.weights import numbers_in
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -51,6 +49,9 @@ class Panel:
         pattern is attached to items by it.
     rows
         The entry of each row of the table; None where only counts are at hand.
+    weight
+        The sampling weight of the items of each entry, with mean 1 over all items; None if all
+        weigh alike. Counts stay numbers of items, whatever they weigh.
 
     Examples
     --------
@@ -69,6 +70,7 @@ class Panel:
     votes: Tally
     place: Ints
     rows: NDArray[np.integer] | None = None
+    weight: Floats | None = None
 
     @classmethod
     def of(
@@ -79,6 +81,7 @@ class Panel:
         truth: str | None = None,
         labels: Sequence[Label] = (),
         never_true: Sequence[Label] = (),
+        weight: str | None = None,
     ) -> Panel:
         """Read counts; a panel is returned as it is.
 
@@ -92,22 +95,26 @@ class Panel:
             Labels that are possible although nobody voted for them.
         never_true
             Votes that can never be the truth.
+        weight
+            The column of sampling weights, if any.
         """
         if isinstance(votes, Panel):
             return votes
-        names = _voters(votes, voters, truth)
-        asked = votes.marginal((*names, *([truth] if truth is not None else [])))
+        names = _voters(votes, voters, truth, weight)
+        said = (*names, *([truth] if truth is not None else []))
+        asked = votes.marginal((*said, *([weight] if weight is not None else [])))
         kept = asked.counts > 0
         _refuse_silence(asked, names, kept)
-        words, n_classes = _vocabulary(asked, labels, never_true)
+        words, n_classes = _vocabulary([asked.labels[name] for name in said], labels, never_true)
         _refuse_scores(words[:n_classes], int(asked.n))
 
-        table = _coded(asked, words)[kept]
+        table = _coded(asked, words, said)[kept]
         codes = table[:, : len(names)]
-        if truth is None:
+        if truth is None and weight is None:
             known, alone, place = np.full(len(table), -1), asked, np.flatnonzero(kept)
         else:
-            known, alone = table[:, -1], asked.marginal(names)
+            known = np.full(len(table), -1) if truth is None else table[:, -1]
+            alone = asked.marginal(names)
             _refuse_strangers(truth, words, known, codes)
             place = _places(codes, alone, words)
         return cls(
@@ -119,11 +126,12 @@ class Panel:
             counts=asked.counts[kept].astype(np.float64),
             votes=alone,
             place=place,
+            weight=None if weight is None else _weights(asked, weight, kept),
         )
 
     @property
     def n(self) -> float:
-        """Number (or weight) of items."""
+        """Number of items."""
         return float(self.counts.sum())
 
     @property
@@ -158,11 +166,16 @@ class Panel:
 
     @cached_property
     def blind(self) -> Panel:
-        """The same votes without any truth, equal entries merged."""
-        if not self.known.any():
+        """The same votes without any truth, equal entries merged.
+
+        What votes alone say is shares, so entries count here by what they weigh; the sum stays the
+        number of items.
+        """
+        if not self.known.any() and self.weight is None:
             return self
         counts = np.zeros(self.votes.patterns)
-        np.add.at(counts, self.place, self.counts)
+        heavy = self.counts if self.weight is None else self.counts * self.weight
+        np.add.at(counts, self.place, heavy)
         first = np.full(self.votes.patterns, -1)
         first[self.place[::-1]] = np.arange(len(self.place))[::-1]
         seen = first >= 0
@@ -172,6 +185,7 @@ class Panel:
             truth=np.full(int(seen.sum()), -1),
             counts=counts[seen],
             place=np.flatnonzero(seen),
+            weight=None,
             rows=None if self.rows is None else (np.cumsum(seen) - 1)[self.place[self.rows]],
         )
 
@@ -200,6 +214,31 @@ class Panel:
         """Voters x classes: how often each voter gave each label."""
         return np.stack([self.counts @ (self.codes == c) for c in range(self.n_classes)], axis=1)
 
+    def weighed(self, rows: NDArray[np.integer], weights: Floats) -> Panel:
+        """Return the panel with the weight of each row of the table, given the entry of each.
+
+        Rows of one entry that weigh alike stay one entry: with a weight of its own, every row is
+        one.
+
+        >>> panel = Panel.of(Tally.of({"a": [0, 1, 1]})).weighed(np.array([0, 1, 1]), np.ones(3))
+        >>> panel.counts.tolist(), panel.weight
+        ([1.0, 2.0], None)
+        """
+        kinds, kind = np.unique(weights, return_inverse=True)
+        keys, place, counts = np.unique(
+            rows * len(kinds) + kind, return_inverse=True, return_counts=True
+        )
+        entry, found = keys // len(kinds), kinds[keys % len(kinds)]
+        return replace(
+            self,
+            codes=self.codes[entry],
+            truth=self.truth[entry],
+            counts=counts.astype(np.float64),
+            place=self.place[entry],
+            rows=place,
+            weight=_mean_one(found, counts),
+        )
+
     def only(self, names: Sequence[str]) -> Panel:
         """Return the panel of these voters; entries stay apart even where they have become alike.
 
@@ -225,6 +264,7 @@ class Panel:
             truth=self.truth[chosen],
             counts=self.counts[chosen],
             place=self.place[chosen],
+            weight=None if self.weight is None else self.weight[chosen],
             rows=None,
         )
 
@@ -238,18 +278,20 @@ class Panel:
 
     def require_items(self, method: str) -> None:
         """Refuse weights where items are counted."""
-        if (self.counts != np.floor(self.counts)).any():
+        if self.weight is not None or (self.counts != np.floor(self.counts)).any():
             raise InputError(
                 f"{method} counts items, and these votes are weighted: count them without weights"
             )
 
 
-def _voters(votes: Tally, voters: Sequence[str] | None, truth: str | None) -> tuple[str, ...]:
+def _voters(
+    votes: Tally, voters: Sequence[str] | None, truth: str | None, weight: str | None
+) -> tuple[str, ...]:
     """Return the columns that vote; refuse none, and a truth that votes."""
     if not votes.n:
         raise InputError("votes: there are no items; count at least one")
     every = votes.names if voters is None else voters
-    names = tuple(name for name in every if voters is not None or name != truth)
+    names = tuple(name for name in every if voters is not None or name not in (truth, weight))
     if not names:
         raise InputError(
             f"judges: no column is left besides the truth {truth!r}; name at least one judge"
@@ -282,15 +324,12 @@ def _silent(asked: Tally, name: str, kept: NDArray[np.bool_]) -> bool:
 
 
 def _vocabulary(
-    asked: Tally, labels: Sequence[Label], never_true: Sequence[Label]
+    columns: Sequence[Sequence[Label]], labels: Sequence[Label], never_true: Sequence[Label]
 ) -> tuple[tuple[Label, ...], int]:
     """Return every label, those that can be true first, and how many these are."""
     never = {identity(label) for label in never_true}
     every = in_order(
-        label
-        for column in (*asked.labels.values(), tuple(labels))
-        for label in column
-        if label is not None
+        label for column in (*columns, tuple(labels)) for label in column if label is not None
     )
     classes = tuple(label for label in every if identity(label) not in never)
     extras = tuple(label for label in every if identity(label) in never)
@@ -327,7 +366,9 @@ def _fraction(label: Label) -> bool:
         return False
 
 
-def _refuse_strangers(truth: str, words: tuple[Label, ...], known: Ints, codes: Ints) -> None:
+def _refuse_strangers(
+    truth: str | None, words: tuple[Label, ...], known: Ints, codes: Ints
+) -> None:
     """Refuse true labels that no judge ever gives, where there are several of both: they are
     written differently.
     """
@@ -340,7 +381,24 @@ def _refuse_strangers(truth: str, words: tuple[Label, ...], known: Ints, codes: 
         )
 
 
-def _coded(tally: Tally, words: Sequence[Label]) -> Ints:
+def _weights(asked: Tally, weight: str, kept: NDArray[np.bool_]) -> Floats | None:
+    """Return the weight of each entry, with mean 1 over all items; None if all are alike."""
+    numbers = numbers_in(asked, weight)
+    found = np.array([numbers[label] for label in asked.column(weight)])[kept]
+    counts = asked.counts[kept]
+    if not found.any():
+        raise InputError(f"every weight in {weight!r} is 0: weigh at least one item")
+    return _mean_one(found, counts)
+
+
+def _mean_one(weights: Floats, counts: NDArray[np.integer | np.floating]) -> Floats | None:
+    """Return weights with mean 1 over all items; None if all are alike."""
+    if np.ptp(weights) == 0:
+        return None
+    return np.asarray(weights * (counts.sum() / (counts @ weights)), dtype=np.float64)
+
+
+def _coded(tally: Tally, words: Sequence[Label], names: Sequence[str]) -> Ints:
     """Return patterns x columns as codes into *words*, -1 for no vote."""
     code = {identity(label): i for i, label in enumerate(words)}
     return np.column_stack(
@@ -348,7 +406,7 @@ def _coded(tally: Tally, words: Sequence[Label]) -> Ints:
             np.array(
                 [-1 if label is None else code[identity(label)] for label in tally.labels[name]]
             )[tally.codes[:, j]]
-            for j, name in enumerate(tally.names)
+            for j, name in enumerate(names)
         ]
     )
 
@@ -357,7 +415,7 @@ def _places(codes: Ints, alone: Tally, words: tuple[Label, ...]) -> Ints:
     """Return the row of the tally of voters that shows each entry."""
     # One sortable key per entry: looking labels up one by one takes a second per million votes.
     sizes = [len(words) + 1] * len(alone.names)
-    own = _coded(alone, words)
+    own = _coded(alone, words, alone.names)
     keys, wanted = (pack((part + 1).astype(np.int32), sizes) for part in (own, codes))
     order = np.argsort(keys)
     return np.asarray(order[np.searchsorted(keys[order], wanted)], dtype=np.int64)

@@ -69,8 +69,10 @@ class Roles:
         What a row cost.
     time
         When a row was made.
+    count
+        How many identical rows a row stands for: whole numbers from 0 on.
     weight
-        How many items a row stands for, or its sampling weight.
+        The sampling weight of a row: any number from 0 on.
     probability
         The known probability with which an item was chosen for labelling.
     covariate
@@ -105,6 +107,7 @@ class Roles:
     annotator: str | None = None
     cost: str | None = None
     time: str | None = None
+    count: str | None = None
     weight: str | None = None
     probability: str | None = None
     covariate: tuple[str, ...] = ()
@@ -190,7 +193,8 @@ ROLE_HELP: Mapping[str, str] = {
     "annotator": "Column that names who wrote the item or made the attempt.",
     "cost": "Column with the cost of each row.",
     "time": "Column that says when a row was made.",
-    "weight": "Column of row weights.",
+    "count": "Column that says how many identical rows each row stands for (whole numbers).",
+    "weight": "Column of sampling weights: how much each row counts in a mean.",
     "probability": "Column with the known probability that the row was chosen for labelling.",
     "covariate": "Column that may affect the judges' errors, such as the length of the answer.",
     "criterion": "Column that says which criterion (helpful, safe, …) a row grades.",
@@ -350,12 +354,12 @@ def find_item(
         if not (free and plain(name) in ITEM_NAMES):
             continue
         if table.row_of(name, None) is None and first_repeat(table, name, *beside) is None:
-            return replace(roles, item=name), (f"column {name!r} names the items",)
+            return replace(roles, item=name), ()
         doubtful = (*doubtful, name)
     if beside:
         found = _item_of_outputs(table, roles, doubtful, beside)
         if found is not None:
-            return replace(roles, item=found), (f"column {found!r} names the items",)
+            return replace(roles, item=found), ()
     if repeats or not doubtful:
         return roles, ()
     return roles, (
@@ -452,6 +456,8 @@ class Layout:
         Wide tables of outputs: what stands between system and judge in ``A.gpt``; found if None.
     rows_are_items
         Every row is an item of its own, whatever a column of item names says.
+    declared
+        Columns that a reading file names: the table must have them, used or not.
     """
 
     shape: ShapeOption = "auto"
@@ -467,6 +473,7 @@ class Layout:
     ignore: tuple[str, ...] = ()
     separator: str | None = None
     rows_are_items: bool = False
+    declared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.shape not in _SHAPES:

@@ -115,7 +115,7 @@ def read_runs(
     layout
         The metric, and the separator of delimited text.
     given
-        The columns that the caller names: item, truth, cluster, weight, by.
+        The columns that the caller names: item, truth, cluster, count, weight, by.
     missing
         Tokens for no answer.
     """
@@ -142,7 +142,7 @@ def read_runs(
             f"{logs[0].source if logs else 'the folder'} holds one run with the scores {listed}:"
             " name another one to compare it with (--run old=FILE --run new=FILE)"
         )
-    kept = given.columns("cluster", "by", "weight")
+    kept = given.columns("cluster", "by", "count", "weight")
     found = beside(_renamed(logs), layout.metric, keep=kept)
     known: dict[str, Any] = {"models": found.models, "item": next(iter(found.columns))}
     if found.replicate is not None:
@@ -544,7 +544,7 @@ def plain_run(table: Table, name: str, asked: AskedOfRuns) -> tuple[Log, tuple[s
         scores[metric] = held
     groups = {
         column: dict(zip(items, map(str, cells_of(table, column)), strict=True))
-        for column in given.columns("cluster", "by", "weight")
+        for column in given.columns("cluster", "by", "count", "weight")
         if column in table.columns
     }
     model = _model(table, profiles) or Path(name).name.removesuffix(".gz").rpartition(".")[0]

@@ -121,6 +121,8 @@ class Table:
         knows which columns are its models.
     metric
         The score that the models' columns hold, where the source names it.
+    long
+        The columns that named the voter and held the votes, before a long source was pivoted.
     origin
         The files and streams that the rows come from, without those that were joined to them.
     foreign
@@ -137,6 +139,7 @@ class Table:
     doubtful: Mapping[str, str] = field(default_factory=dict)
     known: Mapping[str, Any] = field(default_factory=dict)
     metric: str | None = None
+    long: tuple[str, str] | None = None
     origin: tuple[File, ...] = field(default=(), repr=False)
     foreign: bool = field(default=False, repr=False)
     parts: tuple[Part, ...] = field(default=(), repr=False)

@@ -208,6 +208,12 @@ class Tally:
         return {} if self._recipe is None else dict(self._recipe.cut)
 
     @property
+    def apart(self) -> frozenset[str]:
+        """Columns that were counted beside the votes: slices, weights."""
+        held = frozenset() if self._recipe is None else self._recipe.apart
+        return held - frozenset(self.cut)
+
+    @property
     def counts(self) -> Counts:
         """How often each occurring pattern occurred, patterns in lexicographic order of their
         labels.
@@ -255,6 +261,16 @@ class Tally:
         cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
         made = replace(recipe, columns=wanted, cut=cut)
         return self._holding(self._held.marginal(wanted), made, self._counted)
+
+    def as_rows(self) -> Tally:
+        """Return sums of whole weights as counts of the rows that these stand for."""
+        held, recipe = self._held, replace(self._known_recipe, weight=None)
+        labels = [held.labels[name] for name in held.names]
+        counts = held.store.counts.astype(np.int64)
+        if (counts != held.store.counts).any():
+            raise InputError("these sums of weights are not whole numbers, so they count no rows")
+        rows = settle(held.names, labels, held.store.codes, counts, recipe)
+        return self._holding(rows, recipe, self._counted)
 
     def with_sources_of(self, other: Tally) -> Tally:
         """Return this tally as one that has counted the same rows as *other*, in another way."""

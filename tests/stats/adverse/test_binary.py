@@ -15,7 +15,6 @@ from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import (
     adverse_share,
-    adverse_share_weighted,
     adverse_shares,
     effective_labels,
     pseudo_label,
@@ -285,45 +284,6 @@ def test_coverage_is_held_over_every_outcome_of_few_labels_from_many_items(sizes
     rates = (0, 0.002, 0.01, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.99, 0.998, 1)
     rights = [(round(sizes[0] * p), round(sizes[1] * q)) for p, q in product(rates, rates)]
     assert min(enumerated(sizes, m, rights)) >= worst
-
-
-def test_unequal_inclusion_inside_no_stratum_is_the_plain_form():
-    stratum, passed = [0] * 12 + [1] * 8, [1] * 3 + [0] * 9 + [1] * 8
-    found = adverse_share_weighted([40, 80], passed, stratum, [0.3] * 12 + [0.1] * 8)
-    plain = adverse_share([40, 80], [12, 8], [3, 8])
-    assert tuple(found.interval) == tuple(plain.interval)
-    assert found.estimate == plain.estimate
-
-
-def test_unequal_inclusion_inside_a_stratum_uses_kish_and_weights():
-    passed, chance = np.array([1, 1, 0, 0, 1, 1]), np.array([0.1, 0.1, 0.3, 0.3, 0.2, 0.2])
-    v = 1 / chance
-    share, size = (v * passed).sum() / v.sum(), v.sum() ** 2 / (v**2).sum()
-    found = adverse_share_weighted([40], passed, [0] * 6, chance, population="new")
-    low, high = raw_share_ends(np.array([[40.0]]), np.array([[size]]), np.array([[share]]))
-    assert tuple(found.interval) == pytest.approx((low[0], high[0]))
-    assert found.estimate == pytest.approx(share)
-
-
-def test_inclusion_that_varies_more_than_four_to_one_is_wider():
-    passed = [1, 1, 1, 0, 1, 1, 0, 1]
-    kish = adverse_share_weighted([80], passed, [0] * 8, [0.1] * 4 + [0.4] * 4).interval
-    beyond = adverse_share_weighted([80], passed, [0] * 8, [0.1] * 4 + [0.41] * 4).interval
-    assert beyond.width > kish.width
-
-
-def test_weighted_labels_cover_where_failures_are_drawn_more_often():
-    # Fails are twice as likely to be drawn inside one stratum. Ignoring that would miss every time.
-    rng = np.random.default_rng(3)
-    truth = np.repeat([1, 0], [900, 100])
-    chance = np.where(truth == 1, 0.06, 0.12)
-    held = 0
-    for _ in range(400):
-        at = rng.random(1000) < chance
-        held += (
-            0.9 in adverse_share_weighted([1000], truth[at], [0] * at.sum(), chance[at]).interval
-        )
-    assert held / 400 >= 0.911  # the worst of six populations when it was measured
 
 
 def test_a_thousand_intervals_take_less_than_fifty_milliseconds():

@@ -11,7 +11,6 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.stats.adverse_forecast import (
     _control,
-    certified_difference,
     certified_mean,
     certified_share,
 )
@@ -42,15 +41,6 @@ def test_sixty_draws_of_two_hundred():
 def test_thirty_ones_of_a_hundred():
     found = certified_mean(np.ones(30), np.full(30, 0.3), np.full(100, 0.3))
     assert tuple(found) == pytest.approx((0.8744, 1.0), abs=DIGITS)
-
-
-def test_differences_are_bet_on_at_half_their_size():
-    rng = np.random.default_rng(0)
-    every = rng.uniform(-1, 1, 80)
-    labels = np.clip(every[:30] + rng.normal(0, 0.2, 30), -1, 1)
-    found = certified_difference(labels, every[:30], every)
-    unit = certified_mean((labels + 1) / 2, (every[:30] + 1) / 2, (every + 1) / 2)
-    assert tuple(found) == pytest.approx((2 * unit.low - 1, 2 * unit.high - 1), abs=1e-9)
 
 
 def test_bets_on_adjusted_labels_are_fair():

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.stats.adverse_binary import adverse_share
 from tallystick.stats.adverse_forecast import (
     Outlook,
     label_range,
     labels_to_settle,
-    mean_outlook,
     settle_at,
     share_outlook,
 )
-from tallystick.stats.adverse_systems import compare_systems
 
 DIGITS = 5.01e-5
 PILOTS = [
@@ -57,31 +52,6 @@ def test_no_difference_takes_every_item():
 
 
 PAIR = Outlook(variance=0.3, pull=0.0, items=1000)
-
-
-@pytest.mark.parametrize(("better", "worse"), [(0.9, 0.5), (0.8, 0.6)])
-@pytest.mark.parametrize("population", ["these", "new"])
-def test_the_items_that_are_forecast_settle_a_pair_four_times_in_five(better, worse, population):
-    gap = better - worse
-    variance = better * (1 - better) + worse * (1 - worse)
-    between = None if population == "these" else 0.0
-    pair = Outlook(variance=variance, pull=0.0, items=1000, between=between)
-    m = math.ceil(pair.settles(gap))
-
-    rng = np.random.default_rng(8)
-    found = 0
-    for seed in range(400):
-        labels = (rng.random((m, 2)) < (better, worse)).astype(float)
-        one = compare_systems(
-            labels,
-            np.zeros((m, 2)),
-            np.zeros((1000, 2)),
-            rng=seed,
-            population=population,
-            draws=500,
-        )
-        found += bool(one.adjusted_p[0] <= 0.05 and one.difference[0] > 0)
-    assert 0.74 <= found / 400 <= 0.9
 
 
 def test_new_items_may_not_be_settled_by_all_that_there_are():
@@ -130,14 +100,6 @@ def test_new_items_cannot_be_known_better_than_the_table_allows():
     assert these.needed(0.01).high == 1080
 
 
-def test_numbers_have_their_own_variance_and_pull():
-    u = np.array([1.0, 0.7, 0.5, 0.9])
-    found = mean_outlook(u, 100)
-    assert found.variance == pytest.approx((((u - u.mean()) ** 2).sum() + 0.25) / 3)
-    assert found.pull == pytest.approx(0.35)
-    assert mean_outlook(u, 100, bounds=(-1.0, 1.0)).pull == pytest.approx(0.5)
-
-
 def test_a_subgroup_gets_only_its_share_of_the_labels():
     whole = Outlook(variance=0.1, pull=0.35, items=100)
     part = Outlook(variance=0.1, pull=0.35, items=100, fraction=0.25)
@@ -178,14 +140,3 @@ def test_forecasts_are_about_right():
         ratios.append(forecast / adverse_share([400, 600], *counts[1]).interval.width)
     assert 0.9 <= np.median(ratios) <= 1.1
     assert np.mean((np.array(ratios) > 0.77) & (np.array(ratios) < 1.36)) >= 0.8
-
-
-def test_what_cannot_be_forecast_is_refused():
-    with pytest.raises(InputError, match="labels must be above 0"):
-        share_outlook([10], [5], [2]).width(0)
-    with pytest.raises(InputError, match="at least 2 labels"):
-        mean_outlook([0.5], 10)
-    with pytest.raises(InputError, match="difference must lie in its interval"):
-        labels_to_settle(0.5, (0.0, 0.1), PAIR)
-    with pytest.raises(InputError, match="bounds must be"):
-        mean_outlook([0.5, 0.6], 10, bounds=(0.0, 5.0))

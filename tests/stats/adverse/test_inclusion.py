@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import InputError
-from tallystick.stats.adverse_ends import label_weights, weighted_strata
+from tallystick.stats.adverse_ends import label_weights
 
 
 def test_up_to_four_to_one_the_size_is_kish_s():
@@ -32,27 +31,3 @@ def test_labels_never_count_for_more_than_there_are(chances):
     assert 1 - 1e-9 <= effective <= len(chances) + 1e-9
     v = 1 / np.array(chances)
     assert weights / weights.sum() == pytest.approx(v / v.sum())
-
-
-def test_each_stratum_has_its_own_rule():
-    found = weighted_strata([1, 0, 1, 0], [0, 0, 1, 1], [0.1, 0.2, 0.02, 0.5], strata=3)
-    assert found.conservative.tolist() == [False, True, False]
-    assert found.labelled.tolist() == [2, 2, 0]
-    assert found.passes.tolist() == [1, 1, 0]
-    assert found.share[0] == pytest.approx(10 / 15)
-    assert found.effective[2] == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1], [0], [0.0]), "probabilities in"),
-        (([1], [0], [1.5]), "probabilities in"),
-        (([2], [0], [0.5]), "passed must hold 0 or 1"),
-        (([1], [3], [0.5]), "stratum must lie in 0 to 1"),
-        (([1, 0], [0], [0.5]), "one entry per label"),
-    ],
-)
-def test_impossible_labels_are_refused(arguments, message):
-    with pytest.raises(InputError, match=message):
-        weighted_strata(*arguments, strata=2)

@@ -3,15 +3,10 @@
 import numpy as np
 import pytest
 
-from tallystick.stats.adverse_binary import adverse_share, adverse_share_weighted
 from tallystick.stats.adverse_forecast import certified_mean, certified_share
-from tallystick.stats.adverse_numbers import adverse_mean
 from tallystick.stats.adverse_ratios import (
     certified_mean_levels,
     certified_share_levels,
-    exact_levels,
-    mean_levels,
-    share_levels,
 )
 
 ALPHAS = np.array([0.9, 0.3, 0.05, 0.05, 1e-3, 1e-6])
@@ -32,39 +27,6 @@ def same(levels, at):
 
 
 @pytest.mark.parametrize("population", ["these", "new"])
-def test_a_share_is_that_of_each_level(population):
-    def at(alpha):
-        found = adverse_share(*COUNTS, population=population, alpha=alpha)
-        return found.estimate, found.interval
-
-    same(share_levels(*COUNTS, population=population), at)
-
-
-def test_a_weighted_share_is_that_of_each_level():
-    stratum = [0] * 10 + [2] * 20
-    passed = [1] * 3 + [0] * 7 + [1] * 19 + [0]
-    drawn = passed, stratum, [0.3] * 10 + [0.1] * 20
-
-    def at(alpha):
-        found = adverse_share_weighted(COUNTS[0], *drawn, alpha=alpha)
-        return found.estimate, found.interval
-
-    same(share_levels(*COUNTS, weighted=drawn), at)
-
-
-@pytest.mark.parametrize("population", ["these", "new"])
-@pytest.mark.parametrize("inclusion", [None, np.linspace(0.1, 0.3, 8)])
-def test_a_mean_is_that_of_each_level(population, inclusion):
-    arguments = GRADES, EVERY[CHOSEN], EVERY
-
-    def at(alpha):
-        found = adverse_mean(*arguments, population=population, inclusion=inclusion, alpha=alpha)
-        return found.estimate, found.interval
-
-    same(mean_levels(*arguments, population=population, inclusion=inclusion), at)
-
-
-@pytest.mark.parametrize("population", ["these", "new"])
 def test_exact_intervals_are_those_of_each_level(population):
     def share(alpha):
         found = certified_share(*COUNTS, population=population, alpha=alpha)
@@ -77,13 +39,3 @@ def test_exact_intervals_are_those_of_each_level(population):
         return (found.low + found.high) / 2, found
 
     same(certified_mean_levels(GRADES, EVERY[CHOSEN], EVERY, population=population), mean)
-
-
-def test_an_estimate_outside_its_exact_interval_is_moved_inside():
-    def fixed(value, low, high):
-        return lambda alpha: tuple(np.full(alpha.size, part) for part in (value, low, high))
-
-    estimate, low, high = exact_levels(fixed(0.9, 0.0, 1.0), fixed(0.5, 0.4, 0.6))(ALPHAS)
-    assert set(estimate) == {0.6}
-    assert set(low) == {0.4}
-    assert set(high) == {0.6}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.adverse_ratios import (
-    adverse_accuracy,
     adverse_f1,
     adverse_precision,
     adverse_recall,
@@ -34,15 +33,6 @@ def test_the_vectors_of_the_page_are_reached(measure, labelled, hits, estimate, 
     found = measure(SIZES, labelled, hits)
     assert found.estimate == pytest.approx(estimate, abs=DIGITS)
     assert tuple(found.interval) == pytest.approx(ends, abs=DIGITS)
-
-
-def test_accuracy_and_precision_are_shares():
-    accuracy = adverse_accuracy([250, 750], [12, 38], [4, 35])
-    assert accuracy.estimate == pytest.approx(0.7741, abs=DIGITS)
-    assert tuple(accuracy.interval) == pytest.approx((0.667, 0.863), abs=DIGITS)
-    precision = adverse_precision([200, 100], [20, 10], [18, 5])
-    assert precision.estimate == pytest.approx(0.7667, abs=DIGITS)
-    assert tuple(precision.interval) == pytest.approx((0.6100, 0.8833), abs=DIGITS)
 
 
 def test_precision_reads_the_first_two_of_four_cells():

@@ -118,7 +118,7 @@ def summary(metric: str, positive: int | None) -> Summary:
     """Check that the metric exists and that it is said of which class it is."""
     named: dict[str, Metric] = {known: known for known in METRICS}
     if metric not in named:
-        raise InputError(f"metric must be one of {', '.join(METRICS)} or risk, got {metric!r}")
+        raise InputError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}")
     single = metric in ("precision", "recall", "f1")
     if single and positive is None:
         raise InputError(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
+from shlex import quote
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.errors import InputError, TallystickError
+from tallystick.errors import AskError, InputError, TallystickError
 from tallystick.registry import ENTRIES, capabilities
 from tallystick.report.terminal import ResultPart
 from tallystick.results import Decision, Figure, Interval, Needed, PatternTable, Result
@@ -24,6 +25,7 @@ from tallystick.table import (
     LabelRules,
     Layout,
     Question,
+    Reading,
     Roles,
     Table,
     Taken,
@@ -32,9 +34,11 @@ from tallystick.table import (
     detect,
     identifier,
     read,
+    reading_of,
 )
 from tallystick.table.frames import draw_answers, draw_truth
 from tallystick.table.outputs import find_outputs
+from tallystick.table.reading import How
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +91,7 @@ def look(data: Data, found: Detection, question: Question) -> AuditResult:
     """Ask every capability that applies to columns that have been told."""
     answers, skipped, asked = _ask_all(data, found, question)
     result = concluded(found, answers, skipped, seed=seed_of(question.seed))
-    result = replace(result, notes=data.notes, asked=asked)
+    result = replace(result, notes=data.notes, asked=asked, reading=reading_found(data, found))
     if data.roles.by is None:
         return result
 
@@ -96,6 +100,30 @@ def look(data: Data, found: Detection, question: Question) -> AuditResult:
         return look(whole, found, replace(question, alpha=alpha))
 
     return replace(result, slices=by_slice(data, part, alpha=question.alpha))
+
+
+def reading_found(data: Data, found: Detection) -> Reading:
+    """Return the reading of a table whose columns have been told."""
+    roles = found.roles
+    # The same columns may serve several questions; each is named once.
+    if (roles.weak and (roles.prediction or roles.score)) or set(roles.judges) <= {
+        roles.old,
+        roles.new,
+    }:
+        roles = replace(roles, judges=())
+    else:
+        roles = replace(roles, weak=())
+    how: dict[str, How] = {
+        role: "only candidate" if role in GROUPS and not data.table.long else "by name"
+        for role, held in roles.__dict__.items()
+        if held and not getattr(data.roles, role)
+    }
+    aside = {n: part.why for part in found.taken if part.role == "not used" for n in part.columns}
+    named = {role: way for role, way in data.how.items() if getattr(data.roles, role)}
+    rules = replace(data.rules, missing=found.missing)
+    return reading_of(
+        replace(data, roles=roles, rules=rules, how={**how, **named}, unused=aside, memory=None)
+    )
 
 
 def _name_reader(data: Data, found: Detection, question: Question) -> None:
@@ -111,10 +139,10 @@ def _name_reader(data: Data, found: Detection, question: Question) -> None:
         if told is None or not told(data.table, data.roles):
             continue
         try:
-            how = "; ".join(answered(capability, data.table, options).notes)
+            how = "; ".join(answered(capability, data.table, options).read_line())
         except TallystickError as error:
             how = str(error)
-        raise InputError(by_name_words(capability.verb, data.source, how, found))
+        raise by_name_words(capability.verb, data.source, how, found)
 
     # Several systems answer each item: no group of columns, but outputs that are graded.
     if find_outputs(data.table, data.roles, Layout())[1].system is None:
@@ -123,10 +151,10 @@ def _name_reader(data: Data, found: Detection, question: Question) -> None:
         if "system" not in capability.reads:
             continue
         try:
-            how = "; ".join(answered(capability, data.table, options).notes)
+            how = "; ".join(answered(capability, data.table, options).read_line())
         except TallystickError:
             continue  # not graded outputs after all
-        raise InputError(by_name_words(capability.verb, data.source, how, found))
+        raise by_name_words(capability.verb, data.source, how, found)
 
 
 def _groups(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,10 +362,9 @@ class AuditResult(Result):
 
     def summary(self) -> str:
         """Return the verdict, then what every section says of itself."""
-        taken = [f"  {part}" for part in self.columns]
         sections = [f"\n{question_of(part.verb)}\n{part.summary()}" for part in self.sections]
         left = [f"\n{question_of(part.verb)}\nNot answered: {part.reason}" for part in self.skipped]
-        return "\n".join([self.verdict, "", "Columns:", *taken, *sections, *left])
+        return "\n".join([self.verdict, *sections, *left])
 
 
 # The words of an audit: what the sections say together, and what a reader could misread.
@@ -377,33 +404,34 @@ def concluded(
     )
 
 
-def by_name_words(verb: str, source: str, how: str, found: Detection) -> str:
-    """Say which command reads this table by the names of its columns, how, and what else it could
-    be.
-    """
+def by_name_words(verb: str, source: str, how: str, found: Detection) -> AskError:
+    """Ask whether this is a table that a verb reads by the names of its columns."""
     asked = "; ".join(map(str, found.questions))
-    read = f" ({how})" if how else ""
-    return (
-        f"{source}: this may be a table that {verb} reads{read}. Then type: tallystick {verb}"
-        f" {source}. Otherwise, {asked}"
+    shown = f" ({how.removeprefix('read: ')})" if how else ""
+    return AskError(
+        f"{source}: this may be a table that {verb} reads{shown}. Otherwise, {asked}",
+        role="verb",
+        candidates=(verb,),
+        calls=(f"tallystick {verb} {quote(source)}",),
     )
 
 
-_WEIGHED = ("compare", "judge", "bound")
-"""The capabilities that take weights."""
+_WEIGHED = ("compare", "judge", "bound", "score", "dynamic analyse")
+"""The capabilities that take counts and weights."""
 
 
 def _limits(found: Detection, sections: Sequence[Result]) -> list[str]:
     """Say what a reader of several sections side by side could misread."""
     said = []
     plain = [part.verb for part in sections if part.verb not in _WEIGHED]
-    if found.roles.weight is not None and plain:
-        used = [part.verb for part in sections if part.verb in _WEIGHED]
-        reach = f"is used by {' and '.join(used)} only" if used else "is not used"
-        said.append(
-            f"the weight {found.roles.weight!r} {reach}; every row counts once in"
-            f" {' and '.join(plain)}"
-        )
+    used = [part.verb for part in sections if part.verb in _WEIGHED]
+    for role in ("count", "weight"):
+        name = getattr(found.roles, role)
+        if name is not None and plain:
+            reach = f"is used by {' and '.join(used)} only" if used else "is not used"
+            said.append(
+                f"the {role} {name!r} {reach}; every row counts once in {' and '.join(plain)}"
+            )
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:
         said.append(

@@ -1,278 +1,127 @@
-"""What a label model is: P(Y | Z) for any pattern of votes, and what it rests on."""
+"""Label models: P(Y | Z) of every pattern of votes, what it rests on, and whether it is any good.
+
+Votes alone cannot say which label model is right. Two are tried, the share of the votes and
+Dawid-Skene, or the one that the caller brings; what follows from one of them is a sentence with
+"if".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.papers.frechet_bounds import known_rows
-from tallystick.papers.noisy_judges.trio_quadratic import triplet as solve_triplets
+from tallystick.papers.frechet_bounds import Summary, known_rows
+from tallystick.results import Interval, Unknown
 from tallystick.stats.latent_checks import majority_of_others
-from tallystick.stats.latent_fit import LatentFit, fit
-from tallystick.stats.latent_model import LatentModel, LatentOptions, as_votes, posterior
-from tallystick.table import Label
+from tallystick.stats.latent_covotes import covote_misfit
+from tallystick.stats.latent_fit import LatentFit, fit, information
+from tallystick.stats.latent_model import LatentOptions, as_votes
+from tallystick.table import Data, Label, Tally, identifier, scan
 from tallystick.table.cells import identity
-from tallystick.verbs.bound.forward import FloatArray, IntArray
-from tallystick.verbs.bound.weak_votes import ABSTAINED, WeakTable
+from tallystick.verbs.bound.forward import (
+    Evidence,
+    FloatArray,
+    IntArray,
+    LabelDoubt,
+    Scheme,
+    forward,
+    label_bins,
+)
+from tallystick.verbs.bound.question import MODELS
+from tallystick.verbs.bound.result import Bound, LabelModelAudit
+from tallystick.verbs.bound.votes import ABSTAINED, WeakVotes
+
+INDEPENDENCE = "the weak labels err independently given the class"
+# Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible.
+PRIOR = 0.1
 
 _SUM = 1e-6
+_LEVEL = 0.025
+_LEAST = 3
+_LEAST_LED = 5
+_KEPT = 0.25
+_LEAST_ROWS = 20
+_REFUTED = 0.05
+_ROUGH = 1e-4
+# The orders of the rows and the draws of the tests are the same in every answer, so that no result
+# moves with a seed.
+_SEED = 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelModel:
-    """P(Y | Z).
+    """P(Y | Z) on the patterns of one table.
 
     Parameters
     ----------
-    name
-        How it is called in results.
-    classes, weak
-        Of which labels and of which columns it speaks.
-    predict
-        From votes (patterns x weak columns, class index or -1) to probabilities (patterns x
-        classes); a row of NaN says that nothing is known of that pattern.
-    rests_on
-        What has to be true for it to be right.
-    fit
-        The latent-class fit behind it, whose doubt is then part of the intervals.
-    votes_of
-        From votes to the codes that *fit* was given.
-    labelled
-        The labelled rows that it was made of: their votes, and counts by class.
+    name, rests_on
+        How it is called in results, and what has to be true for it to be right.
+    law
+        Patterns x classes; a row of NaN says that nothing is known of that pattern.
+    fit, codes
+        The latent-class fit behind it, whose doubt is then part of the range, and its votes.
     """
 
     name: str
-    classes: tuple[Label, ...]
-    weak: tuple[str, ...]
-    predict: Callable[[IntArray], FloatArray]
     rests_on: str
+    law: FloatArray
     fit: LatentFit | None = None
-    votes_of: Callable[[IntArray], IntArray] | None = None
-    labelled: tuple[IntArray, IntArray] | None = None
-
-    def probabilities(self, table: WeakTable) -> FloatArray:
-        """Return P(Y | z) of every pattern of *table*, checked."""
-        if self.weak != table.weak or len(self.classes) != len(table.classes):
-            raise InputError(
-                f"label model {self.name!r} is of {self.weak} and classes {self.classes}, "
-                f"the table of {table.weak} and {table.classes}: fit it on the same columns"
-            )
-        p = np.asarray(self.predict(table.votes), dtype=np.float64)
-        if p.shape != (len(table.votes), len(table.classes)):
-            raise InputError(
-                f"label model {self.name!r} gave shape {p.shape} for {len(table.votes)} patterns"
-                f" and {len(table.classes)} classes"
-            )
-        said = known_rows(p)
-        if np.isfinite(p[~said]).any():
-            raise InputError(
-                f"label model {self.name!r} gives some classes of a pattern NaN: give all, or none"
-            )
-        total = p[said].sum(axis=1)
-        wrong = (np.abs(total - 1) > _SUM) | (p[said] < -_SUM).any(axis=1)
-        if wrong.any():
-            z = int(np.flatnonzero(said)[int(wrong.argmax())])
-            raise InputError(
-                f"label model {self.name!r}: P(Y | z) of votes {table.votes[z].tolist()} is"
-                f" {p[z].round(4).tolist()}, which sums to {p[z].sum():.6g}: probabilities must be"
-                " at least 0 and sum to 1"
-            )
-        clean = np.clip(p, 0, 1)
-        clean[said] /= clean[said].sum(axis=1, keepdims=True)
-        return clean
+    codes: IntArray | None = None
 
 
-# The share of the votes, smoothed: a label model that nothing is fitted for.
+def named(votes: WeakVotes, model: Any, data: Data | None = None) -> LabelModel:
+    """Return the label model that a caller names: a word, a file, or an object with
+    ``predict_proba``.
+    """
+    if isinstance(model, LabelModel):
+        return model
+    if model == "majority":
+        return majority(votes)
+    if model == "dawid-skene":
+        return dawid_skene(votes)
+    if not isinstance(model, str | Path):
+        return given(votes, model)
+    if not Path(model).exists():
+        raise InputError(
+            f"label model must be one of {', '.join(MODELS)} or a file, got {str(model)!r}"
+        )
+    return read_model(votes, str(model), data)
 
 
-def majority(
-    table: WeakTable, *, balance: npt.ArrayLike | None = None, pseudo_votes: float = 1.0
-) -> LabelModel:
+def majority(votes: WeakVotes) -> LabelModel:
     r"""Take the share of the votes for a class as its probability.
 
-    .. math:: p_{zy} = \frac{v_{zy} + s\,b_y}{\sum_y v_{zy} + s}
+    .. math:: p_{zy} = \frac{v_{zy} + 1/K}{\sum_y v_{zy} + 1}
 
-    with votes v, class balance b (equal unless given) and *pseudo_votes* s. Where all abstain it is
-    the balance.
-
-    >>> from tallystick.table import Tally
-    >>> from tallystick.verbs.bound.weak_votes import weak_table
-    >>> table = weak_table(Tally.of({"a": [0, 1], "b": [1, 1], "h": [0, 1]}), weak=["a", "b"], prediction="h")
-    >>> majority(table).probabilities(table).round(3).tolist()
-    [[0.5, 0.5], [0.167, 0.833]]
+    with votes v. Where all abstain the classes are equally likely.
     """
-    prior = as_balance(balance, len(table.classes))
-    if not pseudo_votes > 0:
-        raise InputError(f"pseudo_votes must be positive, got {pseudo_votes!r}")
+    size = len(votes.classes)
+    counted = np.stack([(votes.votes == c).sum(axis=1) for c in range(size)], axis=1)
+    law = (counted + 1 / size) / (counted.sum(axis=1, keepdims=True) + 1.0)
     return LabelModel(
-        name="majority",
-        classes=table.classes,
-        weak=table.weak,
-        predict=lambda votes: vote_share(votes, prior, pseudo_votes),
-        rests_on="the share of votes for a class is its probability",
+        name="majority", rests_on="the share of votes for a class is its probability", law=law
     )
 
 
-def as_balance(balance: npt.ArrayLike | None, classes: int) -> FloatArray:
-    """Return the class balance, equal shares unless given."""
-    if balance is None:
-        return np.full(classes, 1 / classes)
-    held = np.asarray(balance, dtype=np.float64)
-    if held.shape != (classes,) or not ((held > 0).all() and abs(held.sum() - 1) < 1e-6):
-        raise InputError(
-            f"class balance must hold {classes} positive shares that sum to 1, got {held.tolist()}"
-        )
-    return np.asarray(held / held.sum())
-
-
-def vote_share(votes: IntArray, balance: FloatArray, pseudo_votes: float) -> FloatArray:
-    """Return the smoothed share of the votes, patterns x classes."""
-    counted = np.stack([(votes == c).sum(axis=1) for c in range(len(balance))], axis=1).astype(
-        np.float64
-    )
-    return np.asarray(
-        (counted + pseudo_votes * balance) / (counted.sum(axis=1, keepdims=True) + pseudo_votes)
-    )
-
-
-def leading(votes: IntArray, size: int) -> IntArray:
-    """Return the class with most votes of each pattern, the first of equals; *size* where all
-    abstain.
-    """
-    counted = np.stack([(votes == c).sum(axis=1) for c in range(size)], axis=1)
-    return np.asarray(
-        np.where(counted.max(axis=1) > 0, counted.argmax(axis=1), size), dtype=np.int64
-    )
-
-
-# Dawid-Skene with one accuracy per weak label ("one coin").
-#
-# A weak label that votes is right with probability :math:`a_j`, whatever the class; its errors are
-# spread evenly. Abstentions are silent, or, as votes, have a probability :math:`s_{jy}` per class:
-#
-# .. math:: M_{jy}(y) = (1 - s_{jy}) a_j, \quad M_{jy}(c) = (1 - s_{jy}) \frac{1 - a_j}{K - 1},
-# \quad
-#           M_{jy}(\text{silent}) = s_{jy}   \tag{B6}
-
-
-_PRIOR = 0.1
-"""Pseudo-votes of each kind, as in Dawid-Skene."""
-_STEPS = 500
-_TOLERANCE = 1e-6
-
-
-def one_coin(
-    table: WeakTable, *, balance: npt.ArrayLike | None = None, silence_votes: bool = False
-) -> LabelModel:
-    """Fit one accuracy per weak label by EM, from the share of the votes.
-
-    Parameters
-    ----------
-    table
-        The votes to fit on.
-    balance
-        The class balance, where it is known.
-    silence_votes
-        Whether an abstention says something about the class.
-
-    Examples
-    --------
-    >>> from tallystick.verbs.bound.question import spam
-    >>> from tallystick.verbs.bound.weak_votes import weak_table
-    >>> from tallystick.table import Tally
-    >>> names = ("links", "words", "sender", "caps")
-    >>> table = weak_table(Tally.of(spam(2000, rng=1)), weak=names, prediction="classifier")
-    >>> one_coin(table).probabilities(table)[-1].round(2)
-    array([0.01, 0.99])
-    """
-    size = len(table.classes)
-    known = None if balance is None else as_balance(balance, size)
-    start = vote_share(table.votes, as_balance(known, size), 1.0)
-    prior, log_votes = _climbed(table, start, known, silence_votes=silence_votes)
-    return LabelModel(
-        name="one coin, abstentions as votes" if silence_votes else "one coin",
-        classes=table.classes,
-        weak=table.weak,
-        predict=lambda votes: _posterior(votes, prior, log_votes),
-        rests_on="the weak labels err independently, equally often in every class",
-    )
-
-
-def _climbed(
-    table: WeakTable, p: FloatArray, known: FloatArray | None, *, silence_votes: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Run EM from the posterior *p*; return the balance and the log of (B6) by label and class.
-
-    The last axis of the log probabilities is the vote, an abstention being the last one.
-    """
-    votes, weight = table.votes, table.weight
-    (rows, weak), size = votes.shape, p.shape[1]
-    cast = votes >= 0
-    log_votes = np.zeros((weak, size, size + 1))
-    for _ in range(_STEPS):
-        mass = weight[:, None] * p
-        balance = mass.sum(axis=0) / weight.sum() if known is None else known
-
-        # The M step: how often a vote is right, and how often a class is met with silence.
-        right = np.zeros(weak)
-        for j in range(weak):
-            here = np.flatnonzero(cast[:, j])
-            right[j] = mass[here, votes[here, j]].sum()
-        said = weight @ cast
-        accuracy = (right + _PRIOR) / (said + _PRIOR * size)
-        spoke = cast.T @ mass
-        silent = (mass.sum(axis=0) - spoke + _PRIOR) / (mass.sum(axis=0) + 2 * _PRIOR)
-        log_votes = _log_table(accuracy, silent, silence_votes=silence_votes)
-
-        new = _posterior(votes, balance, log_votes)
-        moved = float(np.abs(new - p).max()) if rows else 0.0
-        p = new
-        if moved < _TOLERANCE:
-            break
-    mass = weight[:, None] * p
-    return (mass.sum(axis=0) / weight.sum() if known is None else known), log_votes
-
-
-def _log_table(accuracy: FloatArray, silent: FloatArray, *, silence_votes: bool) -> FloatArray:
-    """Return the logarithm of (B6), (weak labels, classes, votes and silence)."""
-    weak, size = silent.shape
-    out = np.zeros((weak, size, size + 1))
-    out[:, :, :size] = np.log((1 - accuracy) / (size - 1))[:, None, None]
-    diagonal = np.arange(size)
-    out[:, diagonal, diagonal] = np.log(accuracy)[:, None]
-    if silence_votes:
-        out[:, :, :size] += np.log1p(-silent)[:, :, None]
-        out[:, :, size] = np.log(silent)
-    return out
-
-
-def _posterior(votes: IntArray, balance: FloatArray, log_votes: FloatArray) -> FloatArray:
-    size = len(balance)
-    score = np.tile(np.log(np.maximum(balance, 1e-300)), (len(votes), 1))
-    codes = np.where(votes < 0, size, votes)
-    for j in range(votes.shape[1]):
-        score += log_votes[j].T[codes[:, j]]
-    share = np.exp(score - score.max(axis=1, keepdims=True))
-    return np.asarray(share / share.sum(axis=1, keepdims=True))
-
-
-# Votes weighted by how often the other weak labels confirm them: no labels, no iteration.
+# Votes weighted by how often the others confirm them: the consensus that sorts rows into cells.
 
 
 _ABOVE_CHANCE = 0.01
+# An agreement is cut to [1/K + .01, .98], so that no vote counts for nothing or for everything.
 _MOST = 0.98
-"""An accuracy is cut to [1/K + .01, .98], so that no vote counts for nothing or for everything."""
 
 
 def vote_weights(
     votes: IntArray, counts: FloatArray, classes: int
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Return the accuracy and the weight of each weak label.
+    r"""Return the agreement and the weight of each weak label.
 
     .. math:: a_j = \frac{\text{agreements with the plurality of the others} + 1}
               {\text{rows where j and another vote} + 2}, \qquad
@@ -280,149 +129,59 @@ def vote_weights(
 
     Ties of the others are split, and a is cut to [1/K + .01, .98].
 
-    Parameters
-    ----------
-    votes
-        Patterns x weak labels, -1 for an abstention.
-    counts
-        Rows per pattern.
-    classes
-        K.
-
-    Examples
-    --------
     >>> patterns = np.array([[0, 0, 1], [1, 1, 1], [1, -1, 1], [0, 0, -1], [1, 0, 1]])
     >>> vote_weights(patterns, np.array([3.0, 4, 2, 5, 1]), 2)[0].round(4)
     array([0.8235, 0.7667, 0.625 ])
     """
-    held = as_votes(votes, counts, n_classes=classes)
-    tables = majority_of_others(held, classes).tables
+    tables = majority_of_others(as_votes(votes, counts, n_classes=classes), classes).tables
     confirmed = np.einsum("jyy->j", tables[:, :, :classes])
-    accuracy = (confirmed + 1) / (tables.sum(axis=(1, 2)) + 2)
-    accuracy = np.clip(accuracy, 1 / classes + _ABOVE_CHANCE, _MOST)
-    return accuracy, np.log(accuracy * (classes - 1) / (1 - accuracy))  # (B3)
+    agreement = (confirmed + 1) / (tables.sum(axis=(1, 2)) + 2)
+    agreement = np.clip(agreement, 1 / classes + _ABOVE_CHANCE, _MOST)
+    return agreement, np.log(agreement * (classes - 1) / (1 - agreement))  # (B3)
 
 
-def weighted_majority(table: WeakTable) -> LabelModel:
-    r"""Let each weak label vote with the weight that the others give it.
+def consensus(votes: WeakVotes) -> FloatArray:
+    r"""Return how strongly the weighted votes of each pattern lead to each class.
 
     .. math:: p(c \mid z) \propto \exp \sum_j w_j 1[\text{vote}_j = c]   \tag{B4}
 
-    A row without a vote has equal probabilities.
-
-    >>> from tallystick.table import Tally
-    >>> from tallystick.verbs.bound.weak_votes import weak_table
-    >>> rows = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 0], "c": [0, 1, 1, 1], "h": [0, 0, 1, 1]}
-    >>> table = weak_table(Tally.of(rows), weak=["a", "b", "c"], prediction="h")
-    >>> weighted_majority(table).probabilities(table)[0].round(3)
-    array([0.797, 0.203])
+    It comes from votes only, so it may sort rows into cells before a label is seen.
     """
-    size = len(table.classes)
-    _, weights = vote_weights(table.votes, table.weight, size)
-    return LabelModel(
-        name="weighted majority",
-        classes=table.classes,
-        weak=table.weak,
-        predict=lambda votes: _softmax(votes, weights, size),
-        rests_on="the weak labels' agreement with one another is their accuracy",
-    )
-
-
-def consensus_of(table: WeakTable) -> IntArray:
-    """Return the class that the weighted votes of each pattern lead to, the first of equals.
-
-    It comes from votes only, so it may sort rows into strata before a label is seen.
-    """
-    return np.asarray(weighted_majority(table).probabilities(table).argmax(axis=1))
-
-
-def _softmax(votes: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    """Return (B4), with the largest exponent taken out first."""
-    score = np.stack([(votes == c) @ weights for c in range(size)], axis=1)
+    size = len(votes.classes)
+    _, weights = vote_weights(votes.votes, votes.weight, size)
+    score = np.stack([(votes.votes == c) @ weights for c in range(size)], axis=1)
     share = np.exp(score - score.max(axis=1, keepdims=True))
     return np.asarray(share / share.sum(axis=1, keepdims=True))
 
 
-# Votes that are independent given the class: EM, and its closed form by trios.
+# Dawid-Skene: votes that are independent given the class.
 
 
-Abstain: TypeAlias = Literal["auto", "says nothing", "is a vote"]
-
-PRIOR = 0.1
-"""Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible."""
-
-_LEVEL = 0.025
-_LEAST = 3
-_LEAST_LED = 5
-_KEPT = 0.25
-INDEPENDENCE = "the weak labels err independently given the class"
-
-
-def dawid_skene(
-    table: WeakTable,
-    *,
-    balance: npt.ArrayLike | None = None,
-    abstain: Abstain = "auto",
-    prior: float = PRIOR,
-) -> LabelModel:
+def dawid_skene(votes: WeakVotes) -> LabelModel:
     """Fit class balance and confusion matrices of the weak labels by EM, without labels.
 
-    Parameters
-    ----------
-    table
-        The votes to fit on; the predictions in it are not looked at.
-    balance
-        The class balance, where it is known; otherwise it is estimated.
-    abstain
-        Whether an abstention says nothing of the class, or is one more vote. Rules that vote for
-        one class and are silent otherwise need the latter: if silence said nothing, such rules
-        would make all items that class. ``auto``: it is a vote as soon as one weak label is such a
-        rule.
-    prior
-        Pseudo-votes of each kind.
+    An abstention says nothing, unless one weak label votes for one class only and is silent
+    otherwise: if such silence said nothing, all items would be that class. Then silence is a vote.
 
     Raises
     ------
     NotIdentifiable
-        Fewer than three weak labels that vary: many models fit equally well. Or the fit has emptied
-        a class: it overrules nearly all rows whose votes lead to that class, which without labels
-        or balance nothing can confirm.
+        Fewer than three weak labels that vary; votes that agree no more than by chance; or a fit
+        that empties a class for which rows vote, which without labels nothing can confirm.
     """
-    size = len(table.classes)
-    if abstain == "auto":
-        abstain = "is a vote" if (one_sided(table) >= 0).any() else "says nothing"
-    if abstain == "says nothing" and (one_sided(table) >= 0).any():
-        rule = table.weak[int((one_sided(table) >= 0).argmax())]
-        raise NotIdentifiable(
-            f"weak label {rule!r} votes for one class only and abstains otherwise: if its silence"
-            " says nothing, neither do its votes; let abstentions be votes (--abstentions-vote),"
-            " or drop it"
-        )
-    extra = 1 if abstain == "is a vote" else 0
-
-    def codes(votes: IntArray) -> IntArray:
-        return np.where(votes < 0, size, votes) if extra else votes
-
-    options = LatentOptions(
-        balance=None if balance is None else as_balance(balance, size),
-        confusion_prior=prior,
-        max_iterations=20_000,
-    )
-    _refuse_the_useless(codes(table.votes), table)
-    fitted = fit(
-        codes(table.votes), table.weight, n_classes=size, n_votes=size + extra, options=options
-    )
-    if balance is None:
-        fitted = unmirrored(fitted, codes(table.votes), table.weight)
-        _refuse_the_emptied(table.weight @ fitted.posterior, table)
+    size = len(votes.classes)
+    extra = int(any(_one_sided(column) for column in votes.votes.T))
+    codes = np.where(votes.votes < 0, size, votes.votes) if extra else votes.votes
+    _refuse_the_useless(codes, votes.weight)
+    # A vote that a column never casts is no parameter: rules of one class have two votes, not K.
+    cast = np.stack([(codes == v).any(axis=0) for v in range(size + extra)], axis=1)
+    prior = np.repeat(PRIOR * cast[:, None, :], size, axis=1)
+    options = LatentOptions(confusion_prior=prior, max_iterations=20_000)
+    found = fit(codes, votes.weight, n_classes=size, n_votes=size + extra, options=options)
+    found = unmirrored(found, codes, votes.weight)
+    _refuse_the_emptied(found, votes)
     return LabelModel(
-        name="dawid-skene",
-        classes=table.classes,
-        weak=table.weak,
-        predict=lambda votes: posterior(fitted.model, codes(votes)),
-        rests_on=INDEPENDENCE,
-        fit=fitted,
-        votes_of=codes,
+        name="dawid-skene", rests_on=INDEPENDENCE, law=found.posterior, fit=found, codes=codes
     )
 
 
@@ -451,19 +210,13 @@ def unmirrored(fitted: LatentFit, codes: IntArray, weight: FloatArray) -> Latent
     )
 
 
-def one_sided(table: WeakTable) -> IntArray:
-    """Return the class of each weak label that votes for one only and abstains otherwise; -1 for
-    the others.
-    """
-    out = np.full(len(table.weak), -1)
-    for j in range(len(table.weak)):
-        seen = np.unique(table.votes[table.weight > 0, j])
-        if len(seen) == 2 and seen[0] < 0:
-            out[j] = seen[1]
-    return out
+def _one_sided(column: IntArray) -> bool:
+    """Say whether a weak label votes for one class only and abstains otherwise."""
+    seen = np.unique(column)
+    return len(seen) == 2 and seen[0] < 0
 
 
-def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
+def _refuse_the_useless(codes: IntArray, weight: FloatArray) -> None:
     """Refuse votes that agree no better than chance: without labels, nothing can then be learnt of
     Y from them.
 
@@ -472,37 +225,20 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
     """
     from scipy.special import chdtrc
 
-    seen_votes = [
-        np.unique(codes[(table.weight > 0) & (codes[:, j] >= 0), j]) for j in range(codes.shape[1])
-    ]
-    varied = sum(len(votes) > 1 for votes in seen_votes)
+    columns = range(codes.shape[1])
+    varied = sum(len(np.unique(codes[codes[:, j] >= 0, j])) > 1 for j in columns)
     if varied < _LEAST:
         raise NotIdentifiable(
             f"{varied} of {codes.shape[1]} weak labels give different votes; without labels at"
             f" least {_LEAST} must: infinitely many models fit fewer; add weak labels, or use"
             " labels, majority or a P(Y | Z) of your own"
         )
-    size = int(codes.max()) + 1
-    p_values: list[float] = []
-    everything, freedoms = 0.0, 0
-    for j in range(codes.shape[1]):
-        for k in range(j):
-            both = (codes[:, j] >= 0) & (codes[:, k] >= 0)
-            cell = codes[both, j] * size + codes[both, k]
-            seen = np.bincount(cell, weights=table.weight[both], minlength=size * size).reshape(
-                size, size
-            )
-            seen = seen[seen.sum(axis=1) > 0][:, seen.sum(axis=0) > 0]
-            freedom = (seen.shape[0] - 1) * (seen.shape[1] - 1)
-            if freedom > 0:
-                expected = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / seen.sum()
-                statistic = float(((seen - expected) ** 2 / expected).sum())
-                everything, freedoms = everything + statistic, freedoms + freedom
-                p_values.append(float(chdtrc(freedom, statistic)))
-    if (
-        p_values
-        and min(min(p_values) * len(p_values), float(chdtrc(freedoms, everything))) > _LEVEL
-    ):
+    tests = [found for j in columns for k in range(j) if (found := _chi2(codes[:, [j, k]], weight))]
+    if not tests:
+        return
+    p_values = [float(chdtrc(freedom, statistic)) for statistic, freedom in tests]
+    everything = float(chdtrc(*np.sum(tests, axis=0)[::-1]))
+    if min(min(p_values) * len(p_values), everything) > _LEVEL:
         raise NotIdentifiable(
             f"the weak labels agree no more than by chance (smallest p {min(p_values):.2g},"
             f" {len(p_values)} pairs): without labels they say nothing about the class; add better"
@@ -510,174 +246,195 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
         )
 
 
-def _refuse_the_emptied(mass: FloatArray, table: WeakTable) -> None:
+def _chi2(pair: IntArray, weight: FloatArray) -> tuple[float, int] | None:
+    """Return the statistic of independence of two columns and its degrees of freedom."""
+    both = (pair >= 0).all(axis=1)
+    size = int(pair.max()) + 1
+    cell = pair[both, 0] * size + pair[both, 1]
+    seen = np.bincount(cell, weights=weight[both], minlength=size * size).reshape(size, size)
+    seen = seen[seen.sum(axis=1) > 0][:, seen.sum(axis=0) > 0]
+    freedom = (seen.shape[0] - 1) * (seen.shape[1] - 1)
+    if freedom <= 0:
+        return None
+    expected = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / seen.sum()
+    return float(((seen - expected) ** 2 / expected).sum()), freedom
+
+
+def _refuse_the_emptied(fitted: LatentFit, votes: WeakVotes) -> None:
     """Refuse a fit that keeps less than a quarter of the rows whose votes lead to some class."""
-    lead = leading(table.votes, len(table.classes))
-    for c, label in enumerate(table.classes):
-        voted = float(table.weight[lead == c].sum())
+    size = len(votes.classes)
+    mass = votes.weight @ fitted.posterior
+    counted = np.stack([(votes.votes == c).sum(axis=1) for c in range(size)], axis=1)
+    lead = np.where(counted.max(axis=1) > 0, counted.argmax(axis=1), size)
+    for c, label in enumerate(votes.classes):
+        voted = float(votes.weight[lead == c].sum())
         if voted >= _LEAST_LED and mass[c] < _KEPT * voted:
             raise NotIdentifiable(
-                f"without labels the fit leaves {mass[c]:.1f} of {table.n:,} rows to class"
-                f" {label!r}, though the votes of {voted:.0f} rows lead to it: give the class"
-                " balance (--class-balance), or labelled rows"
+                f"without labels the fit leaves {mass[c]:.1f} of {votes.n:,} rows to class"
+                f" {label!r}, though the votes of {voted:.0f} rows lead to it: label some rows"
             )
 
 
-def triplet(table: WeakTable, *, balance: npt.ArrayLike | None = None) -> LabelModel:
-    """Solve trios of binary weak labels in closed form, in the manner of FlyingSquid.
+# Any P(Y | Z) that the caller brings.
 
-    Abstentions say nothing, except those of a rule that votes for one class only: they count for
-    the other class.
+
+def given(votes: WeakVotes, source: Any, *, name: str = "given") -> LabelModel:
+    """Use a label model from elsewhere: an object with ``predict_proba(votes)``, such as a fitted
+    Snorkel ``LabelModel``, or such a function. Votes are class indices in canonical order, -1 for
+    an abstention, weak labels in the order in which they were named.
     """
-    if len(table.classes) != 2:
-        raise NotIdentifiable(
-            f"the triplet method knows two classes, got {len(table.classes)}: use dawid-skene"
-        )
-    known = None if balance is None else as_balance(balance, 2)
-    rule = one_sided(table)
-
-    def codes(votes: IntArray) -> IntArray:
-        return np.where((votes < 0) & (rule >= 0), 1 - rule, votes)
-
-    solved = solve_triplets(codes(table.votes), table.weight, balance=known, clip=True)
-    edge = 1e-3  # accuracies that were clipped to 0 or 1 would make votes certain
-    model = LatentModel(solved.balance, np.clip(solved.confusion, edge, 1 - edge))
-    return LabelModel(
-        name="triplet",
-        classes=table.classes,
-        weak=table.weak,
-        predict=lambda votes: posterior(model, codes(votes)),
-        rests_on=INDEPENDENCE,
-    )
-
-
-# P(Y | Z) from labelled rows: the "oracle" of the paper, smoothed.
-
-
-_GROUP_PRIOR = 2.0
-
-
-def from_labels(table: WeakTable, *, strength: float = 1.0) -> LabelModel:
-    r"""Take the labels of the rows that show a pattern, drawn to those of all rows with the same
-    leading vote.
-
-    .. math:: p_g = \frac{G_g + 2\,p}{m_g + 2}, \qquad p_z = \frac{G_z + s\,p_{g(z)}}{m_z + s}
-
-    with labelled rows G of pattern z, of the group g (the class with most votes, or none) and of
-    all, and *strength* s. A pattern that no label was seen for has the law of its group.
-    """
-    gold = table.gold_labels
-    if gold is None:
+    ask = getattr(source, "predict_proba", source)
+    if not callable(ask):
         raise InputError(
-            "a label model from labels needs a column of truth: name it (--truth), or choose"
-            " another model"
+            f"label model must be one of {', '.join(MODELS)}, a file or an object with"
+            f" predict_proba, got {source!r}"
         )
-    size = len(table.classes)
-    overall = (gold.sum(axis=0) + 1 / size) / (gold.sum() + 1)
-    group = leading(table.votes, size)
-    by_group = np.stack([gold[group == g].sum(axis=0) for g in range(size + 1)])
-    laws = (by_group + _GROUP_PRIOR * overall) / (
-        by_group.sum(axis=1, keepdims=True) + _GROUP_PRIOR
-    )
-    seen = {row.tobytes(): z for z, row in enumerate(table.votes)}
-    own = (gold + strength * laws[group]) / (gold.sum(axis=1, keepdims=True) + strength)
-
-    def predict(votes: IntArray) -> FloatArray:
-        out = np.array(laws[leading(votes, size)])
-        for i, row in enumerate(votes):
-            z = seen.get(row.tobytes())
-            if z is not None:
-                out[i] = own[z]
-        return out
-
-    return LabelModel(
-        name="labels",
-        classes=table.classes,
-        weak=table.weak,
-        predict=predict,
-        rests_on=f"the {int(gold.sum()):,} labelled rows are a random sample",
-        labelled=(table.votes, gold),
-    )
-
-
-# Any P(Y | Z) that the user brings: an array, a table of patterns, or an object with
-# predict_proba.
-
-
-def given(table: WeakTable, source: Any, *, name: str = "given") -> LabelModel:
-    """Use a label model from elsewhere.
-
-    Parameters
-    ----------
-    table
-        For its classes and weak columns.
-    source
-        An array (patterns of *table* x classes); or an object with ``predict_proba(votes)``, such
-        as a fitted Snorkel ``LabelModel``, called with the votes as class indices and -1 for an
-        abstention; or such a function.
-
-    Examples
-    --------
-    >>> from tallystick.verbs.bound.weak_votes import weak_table
-    >>> from tallystick.table import Tally
-    >>> table = weak_table(Tally.of({"a": [0, 1], "h": [0, 1]}), weak=["a"], prediction="h")
-    >>> given(table, [[0.9, 0.1], [0.2, 0.8]]).probabilities(table)[0].tolist()
-    [0.9, 0.1]
-    """
-    ask = getattr(source, "predict_proba", source if callable(source) else None)
-    if ask is None:
-        ask = _lookup(table.votes, np.asarray(source, dtype=np.float64), len(table.classes))
+    asked = np.full((len(votes.votes), len(votes.asked)), ABSTAINED)
+    for j, column in enumerate(votes.weak):
+        asked[:, votes.asked.index(column)] = np.append(votes.order, ABSTAINED)[votes.votes[:, j]]
+    law = np.asarray(ask(asked), dtype=np.float64)
+    if law.shape != (len(votes.votes), len(votes.classes)):
+        raise InputError(
+            f"label model {name!r} gave shape {law.shape} for {len(votes.votes)} patterns and"
+            f" {len(votes.classes)} classes"
+        )
     return LabelModel(
         name=name,
-        classes=table.classes,
-        weak=table.weak,
-        predict=lambda votes: np.asarray(ask(votes), dtype=np.float64),
         rests_on=f"the label model {name} is right",
+        law=_checked(law[:, votes.order], name),
     )
 
 
-def read_model(table: WeakTable, path: str) -> LabelModel:
-    """Read P(Y | Z) from a file with a column for each weak label and one, named like the class,
-    for each class.
+def _checked(law: FloatArray, name: str) -> FloatArray:
+    """Return probabilities that sum to one; rows of NaN stay."""
+    said = known_rows(law)
+    if np.isfinite(law[~said]).any():
+        raise InputError(f"label model {name!r} gives some classes of a row NaN: give all or none")
+    wrong = (np.abs(law[said].sum(axis=1) - 1) > _SUM) | (law[said] < -_SUM).any(axis=1)
+    if wrong.any():
+        row = law[said][int(wrong.argmax())]
+        raise InputError(
+            f"label model {name!r}: P(Y | z) is {row.round(4).tolist()}, which sums to"
+            f" {row.sum():.6g}: probabilities must be at least 0 and sum to 1"
+        )
+    clean = np.clip(law, 0, 1)
+    clean[said] /= clean[said].sum(axis=1, keepdims=True)
+    return clean
 
-    Patterns that the file does not have stay unknown: their rows are bounded by logic only.
+
+_PREFIXES = ("", "p_", "prob_", "proba_", "probability_")
+
+
+def read_model(votes: WeakVotes, path: str, data: Data | None) -> LabelModel:
+    """Read P(Y | Z) from a file: one row per pattern of votes, or one per item.
+
+    A file of patterns has a column for each weak label and one for each class; patterns that it
+    lacks stay unknown, and their rows are bounded by logic only. A file of items, as Snorkel,
+    skweak and cleanlab write it, has one column per class (named like the class, or p_CLASS,
+    prob_CLASS), joined by the item column if it has one, otherwise in the order of the rows; or it
+    is a ``.npy`` array of shape (rows, classes). Rows with the same votes are averaged: if the
+    probabilities are right, so is their mean given the votes.
     """
-    from tallystick import table as io
-
-    with io.scan(path) as held:
-        lacking = [
-            name for name in (*table.weak, *map(str, table.classes)) if name not in held.columns
-        ]
-        if lacking:
-            raise InputError(
-                f"{path} has no column {lacking[0]!r}: it needs the weak columns {list(table.weak)}"
-                f" and a column of probabilities for each class {[str(c) for c in table.classes]}"
-            )
-        names = ", ".join(io.identifier(name) for name in (*table.weak, *map(str, table.classes)))
-        rows = held.query(f"select {names} from rows")
-    if not rows:
-        raise InputError(f"{path} has no rows: a label model needs one row per pattern of votes")
-    width = len(table.weak)
-    votes = np.array(
-        [[_class(cell, table.classes, path) for cell in row[:width]] for row in rows],
-        dtype=np.int64,
-    )
-    try:
-        laws = np.array([[float(cell) for cell in row[width:]] for row in rows])
-    except (TypeError, ValueError):
-        raise InputError(f"{path}: the columns of the classes must hold probabilities") from None
-    if len(np.unique(votes, axis=0)) < len(votes):
-        raise InputError(f"{path} has two rows for one pattern of votes: keep one")
+    if path.endswith(".npy"):
+        law = _of_items(votes, np.asarray(np.load(path, allow_pickle=False), float), path, data)
+    else:
+        with scan(path) as held:
+            columns = tuple(held.columns)
+            patterns = all(name in columns for name in votes.asked)
+            classes = [_column(str(c), columns, path, votes.asked) for c in votes.panel.classes]
+            item = None if data is None or patterns else data.roles.item
+            item = item if item in columns else None
+            wanted = (*(votes.asked if patterns else ()), *classes, *([item] if item else []))
+            rows = held.query(f"select {', '.join(map(identifier, wanted))} from rows")
+        first = len(votes.asked) if patterns else 0
+        try:
+            part = slice(first, first + len(classes))
+            read = np.array([[float(cell) for cell in row[part]] for row in rows])
+        except (TypeError, ValueError):
+            raise InputError(f"{path}: the columns {classes} must hold probabilities") from None
+        if patterns:
+            law = _of_patterns(votes, [row[:first] for row in rows], read, path)
+        else:
+            if item is not None and data is not None:
+                read = read[_joined([row[-1] for row in rows], data.cells(item)[item], item, path)]
+            law = _of_items(votes, read, path, data)
     return LabelModel(
         name=path,
-        classes=table.classes,
-        weak=table.weak,
-        predict=_lookup(votes, laws, len(table.classes)),
-        rests_on=f"the label model in {path} is right",
+        rests_on=f"the label model {path} is right",
+        law=_checked(law[:, votes.order], path),
     )
 
 
-def _class(cell: Any, classes: tuple[Label, ...], path: str) -> int:
+def _of_patterns(
+    votes: WeakVotes, cells: Sequence[Sequence[Any]], law: FloatArray, path: str
+) -> FloatArray:
+    """Look up the law of every pattern of votes; NaN where the file has none."""
+    if not cells:
+        raise InputError(f"{path} has no rows: a label model needs one row per pattern of votes")
+    read = np.array([[_class(cell, votes.classes, path) for cell in row] for row in cells])
+    # A weak label that never votes here is matched by the rows in which it is silent.
+    silent = [j for j, name in enumerate(votes.asked) if name not in votes.weak]
+    here = (read[:, silent] == ABSTAINED).all(axis=1)
+    own = read[here][:, [votes.asked.index(name) for name in votes.weak]].astype(np.int64)
+    seen = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(own))}
+    if len(seen) < len(own):
+        raise InputError(f"{path} has two rows for one pattern of votes: keep one")
+    out = np.full((len(votes.votes), law.shape[1]), np.nan)
+    for z, row in enumerate(np.ascontiguousarray(votes.votes)):
+        at = seen.get(row.tobytes())
+        if at is not None:
+            out[z] = law[here][at]
+    return out
+
+
+def _of_items(votes: WeakVotes, law: FloatArray, path: str, data: Data | None) -> FloatArray:
+    """Return the mean over the rows that show each pattern."""
+    if data is None or isinstance(data.held, Tally):
+        raise InputError(
+            f"{path} has one row per item, and a saved tally has no items: give the table itself"
+        )
+    if law.shape != (data.n_rows, len(votes.classes)):
+        raise InputError(
+            f"{path} has shape {law.shape}, and the table has {data.n_rows:,} rows and"
+            f" {len(votes.classes)} classes: give one row per item, in the same order, or an item"
+            " column to join by"
+        )
+    fine = (law >= -_SUM).all(axis=1) & (np.abs(law.sum(axis=1) - 1) <= 1e-3)
+    if not fine.all():
+        first = int(fine.argmin())
+        raise InputError(
+            f"{path}, row {first + 1}: {law[first].round(4).tolist()} are not probabilities:"
+            " they must be at least 0 and sum to 1"
+        )
+    place = votes.rows(data)
+    sums = np.zeros((len(votes.votes), law.shape[1]))
+    np.add.at(sums, place, law)
+    return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+
+def _column(label: str, columns: Sequence[str], path: str, weak: tuple[str, ...]) -> str:
+    for prefix in _PREFIXES:
+        if f"{prefix}{label}" in columns:
+            return f"{prefix}{label}"
+    raise InputError(
+        f"{path} has no column {label!r}: a label model needs one column of probabilities per class"
+        f" (also p_{label} or prob_{label}), with one row per item, or one per pattern of the weak"
+        f" columns {list(weak)}"
+    )
+
+
+def _joined(have: list[Any], want: list[Any], item: str, path: str) -> list[int]:
+    """Return the row of the file for each item of the data."""
+    place = {str(name): i for i, name in enumerate(have)}
+    if len(place) < len(have):
+        raise InputError(f"{path} names an item of {item!r} twice: keep one row per item")
+    lacking = [name for name in want if str(name) not in place]
+    if lacking:
+        raise InputError(f"{path} has no row for the item {lacking[0]!r} of column {item!r}")
+    return [place[str(name)] for name in want]
+
+
+def _class(cell: Any, classes: Sequence[Label], path: str) -> int:
     text = "" if cell is None else str(cell).strip()
     if text == "" or text == str(ABSTAINED):
         return ABSTAINED
@@ -690,20 +447,169 @@ def _class(cell: Any, classes: tuple[Label, ...], path: str) -> int:
     )
 
 
-def _lookup(votes: IntArray, laws: FloatArray, classes: int) -> Any:
-    if laws.shape != (len(votes), classes):
+# What follows from a label model, if it is right: ranges by the forward dual.
+
+
+def ranges_under(
+    model: LabelModel,
+    votes: WeakVotes,
+    wanted: Sequence[Summary],
+    *,
+    alpha: float,
+    thresholds: Sequence[float | None],
+) -> list[Bound]:
+    """Return the range of every wanted metric for every classifier, in this order.
+
+    The ranges of all thresholds of a score hold together, by Bonferroni.
+    """
+    if votes.n < _LEAST_ROWS:
         raise InputError(
-            f"a label model given as an array needs shape {(len(votes), classes)} (patterns,"
-            f" classes), got {laws.shape}"
+            f"{votes.n} rows are too few to bound anything with confidence: at least {_LEAST_ROWS}"
         )
-    seen = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(votes))}
+    cuts = sum(threshold is not None for threshold in thresholds)
+    critical = NormalDist().inv_cdf(1 - alpha / 2 / max(1, cuts))
+    shown = np.where(known_rows(model.law)[:, None], model.law, 1 / len(votes.classes))
+    bins = label_bins(shown, votes.weight)
+    doubt = _doubt(model)
+    out = []
+    for k, name in enumerate(votes.predictions):
+        evidence = Evidence(counts=votes.counts(k), p=model.law, bins=bins, doubt=doubt)
+        ends = forward(evidence, wanted, rng=_SEED, scheme=Scheme.fitting(votes.n))
+        for one, (low, high) in zip(wanted, ends, strict=True):
+            edges = float(low.edge(critical)), float(high.edge(critical))
+            found: Interval | Unknown
+            if np.isfinite(edges).all():
+                least, most = (float(end) for end in np.clip(edges, 0, 1))
+                found = Interval(
+                    least,
+                    max(least, most),
+                    level=1 - alpha,
+                    guarantee="under",
+                    assumption=model.rests_on,
+                    method="forward dual",
+                )
+            else:
+                found = Unknown(f"{one.metric} does not exist: {_absent(model, votes, k, one)}")
+            out.append(
+                Bound(
+                    prediction=name,
+                    metric=one.metric,
+                    positive=None if one.positive is None else votes.classes[one.positive],
+                    threshold=thresholds[k],
+                    label_model=model.name,
+                    interval=found,
+                )
+            )
+    return out
 
-    def predict(asked: IntArray) -> FloatArray:
-        out = np.full((len(asked), classes), np.nan)
-        for i, row in enumerate(np.ascontiguousarray(asked)):
-            z = seen.get(row.tobytes())
-            if z is not None:
-                out[i] = laws[z]
-        return out
 
-    return predict
+def _doubt(model: LabelModel) -> LabelDoubt | None:
+    """Return the label model's own error; None where it cannot be estimated or is not its own."""
+    if model.fit is None or model.codes is None:
+        return None
+    try:
+        return LabelDoubt(information(model.fit), model.codes)
+    except NotIdentifiable:
+        return None
+
+
+def _absent(model: LabelModel, votes: WeakVotes, k: int, wanted: Summary) -> str:
+    """Say which class has no denominator: one never predicted, or one that the label model gives no
+    probability.
+    """
+    p = np.where(np.isfinite(model.law), model.law, 1 / model.law.shape[1])
+    never = votes.counts(k).sum(axis=0) == 0
+    impossible = votes.weight @ p / votes.n < 1e-12
+    kind = wanted.metric.removeprefix("macro-")
+    lacking = {"precision": never, "recall": impossible, "f1": never & impossible}[kind]
+    which = np.flatnonzero(lacking) if wanted.positive is None else [wanted.positive]
+    gone = {"precision": (0,), "recall": (1,), "f1": (0, 1)}[kind]
+    why = ("never predicted", "given no probability by the label model")
+    names = ", ".join(str(votes.classes[c]) for c in which)
+    return f"class {names} is {' and '.join(why[i] for i in gone)}"
+
+
+# Is the label model any good? What it implies, against what is seen.
+
+
+def audit(model: LabelModel, votes: WeakVotes) -> LabelModelAudit:
+    """Say what is known of a label model, by votes and by labels."""
+    known = known_rows(model.law)
+    weight = votes.weight * known
+    clean = np.where(known[:, None], model.law, 0.0)
+    balance = weight @ clean / max(float(weight.sum()), 1e-300)
+    shares = dict(zip(votes.classes, balance.tolist(), strict=True))
+    test = surprise(model.law, votes.gold(), rng=_SEED)
+    p_value = Unknown("no labels were given") if test is None else test.p_value
+    return LabelModelAudit(
+        name=model.name,
+        rests_on=model.rests_on,
+        class_balance={str(c): shares[c] for c in votes.panel.classes},
+        unknown_mass=float(1 - weight.sum() / votes.n),
+        votes_contradict=_contradicted(model),
+        calibration_p=p_value,
+        refuted=not isinstance(p_value, Unknown) and p_value <= _REFUTED,
+    )
+
+
+def _contradicted(model: LabelModel) -> bool | Unknown:
+    """Test the independence that a fitted label model assumes, by the votes alone."""
+    if model.fit is None:
+        return Unknown("votes alone cannot test what this label model rests on")
+    # Refits start where the fit ended: a few steps are enough for a sum of squares over pairs.
+    rough = replace(model.fit.options, tolerance=_ROUGH)
+    found = covote_misfit(replace(model.fit, options=rough), rng=_SEED)
+    return Unknown("the votes leave nothing to test") if found is None else found.rejected
+
+
+# Less probability than this is not taken at its word: one label could never be forgiven.
+_FLOOR = 0.001
+_DRAWS = 499
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Surprise:
+    """The log probability of the labels, S of (B5), and what it is for labels drawn from the
+    model.
+    """
+
+    statistic: float
+    null: FloatArray
+    labels: int
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided: labels may be too surprising, or not surprising enough."""
+        # Rounding must not decide between labels that are equally probable.
+        slack = 1e-9 * max(1.0, abs(self.statistic))
+        below = int((self.null <= self.statistic + slack).sum())
+        above = int((self.null >= self.statistic - slack).sum())
+        return min(1.0, 2 * (1 + min(below, above)) / (1 + self.null.size))
+
+
+def surprise(p: FloatArray, gold: IntArray, *, draws: int = _DRAWS, rng: Rng) -> Surprise | None:
+    r"""Test P(Y | Z) by labels, whatever made it.
+
+    .. math:: S = \sum_i \ln p(y_i \mid z_i)   \tag{B5}
+
+    with p floored at .001 and renormalised. The null comes from labels drawn from p. Measured size
+    at 5 %: 0 to 7 %. *gold* has labelled rows by pattern and class; None is returned if none of
+    them has a known P(Y | z).
+
+    >>> law = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    >>> found = surprise(law, np.array([[0, 1], [1, 0], [0, 1], [0, 1]]), rng=1)
+    >>> round(found.statistic, 4), found.labels
+    (-3.7987, 4)
+    """
+    here = known_rows(p) & (gold.sum(axis=1) > 0)
+    if not here.any():
+        return None
+    law = np.maximum(p[here], _FLOOR)
+    law /= law.sum(axis=1, keepdims=True)
+    log, size = np.log(law), gold[here].sum(axis=1)
+    drawn = as_rng(rng).multinomial(size, law, size=(draws, len(size)))
+    return Surprise(
+        statistic=float((gold[here] * log).sum()),  # (B5)
+        null=np.asarray(np.einsum("dzc,zc->d", drawn, log)),
+        labels=int(size.sum()),
+    )

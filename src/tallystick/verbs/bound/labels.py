@@ -1,18 +1,24 @@
-"""Labelled rows that were not drawn at random decide nothing."""
+"""What labels say of classifiers: every metric, every pair, and what would settle a claim.
+
+From 20 random labels these intervals decide, whatever the weak labels are worth. Accuracy is the
+answer of the estimator that all verbs share, with the weak labels as forecasts; precision, recall
+and F1 sort rows into cells by the consensus of the votes before a label is seen.
+"""
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.results import Interval, Needed, Sentences
-from tallystick.sampling.estimate import OddDraw, if_drawn, odd_draw
+from tallystick.papers.frechet_bounds import Summary
+from tallystick.results import Interval, Needed, Unknown
 from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes, pass_code
 from tallystick.sampling.label_shares import apart_of, planned_measure
 from tallystick.sampling.label_strata import LabelStrata, stratum_means
@@ -23,59 +29,292 @@ from tallystick.sampling.label_task import (
     read_answers,
     votes_task_strata,
 )
-from tallystick.table import Data, Tally, identifier, scan
-from tallystick.table.cells import identity, in_order
-from tallystick.verbs.bound.forward import FloatArray
-from tallystick.verbs.bound.label_models import LabelModel, given
-from tallystick.verbs.bound.question import BoundQuestion
-from tallystick.verbs.bound.result import BoundResult, GoldEstimate
-from tallystick.verbs.bound.selection import SelectResult
+from tallystick.stats.adverse_binary import AdverseEstimate, Population
+from tallystick.stats.adverse_forecast import Outlook, settle_at
+from tallystick.stats.adverse_ratios import (
+    adverse_auc,
+    adverse_f1,
+    adverse_precision,
+    adverse_recall,
+    f1_outlook,
+    precision_outlook,
+    recall_outlook,
+)
+from tallystick.stats.few_labels import FewLabels, accuracies
+from tallystick.table import Data, Label
+from tallystick.verbs.bound.forward import IntArray
+from tallystick.verbs.bound.label_models import consensus
+from tallystick.verbs.bound.question import MEANS, BoundQuestion
+from tallystick.verbs.bound.result import BoundResult, ClassifierPair, GoldEstimate
 from tallystick.verbs.bound.verdict import ENOUGH, conclude_from_labels
-from tallystick.verbs.bound.weak_votes import WeakTable, row_patterns
+from tallystick.verbs.bound.votes import WeakVotes, class_codes
 
-Answer = TypeVar("Answer", bound=BoundResult | SelectResult)
+_POWER = 0.8
 
 
-def draw_of(tally: Tally, columns: Sequence[str], truth: str | None) -> OddDraw | None:
-    """Return what the weak labels and predictions show of a draw that was not random.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FromLabels:
+    """Everything that labels say.
 
-    >>> rows = {"h": [1] * 50 + [0] * 50, "w": [0, 1] * 50, "y": [1] * 30 + [None] * 70}
-    >>> draw_of(Tally.of(rows), ["h", "w"], "y").columns
-    ('h',)
+    Parameters
+    ----------
+    gold
+        Every metric of every classifier, the leading metric first.
+    pairs
+        Differences in accuracy of all classifiers, holding together.
+    weak
+        The accuracies of the weak labels.
+    needed
+        Labels in all that are forecast to decide the claim; None where there is no forecast.
     """
-    if truth is None or truth not in tally.names:
-        return None
-    # One list of labels for all columns, so that equal codes mean equal labels.
-    labels = in_order(
-        label for name in columns for label in tally.labels[name] if label is not None
-    )
-    place = {identity(label): code for code, label in enumerate(labels)}
-    said = [tally.column(name) for name in columns]
-    codes = [
-        [-1 if label is None else place[identity(label)] for label in column] for column in said
+
+    gold: tuple[GoldEstimate, ...]
+    pairs: tuple[ClassifierPair, ...]
+    weak: FewLabels
+    needed: int | None
+
+
+def from_labels(
+    votes: WeakVotes,
+    question: BoundQuestion,
+    wanted: Sequence[Summary],
+    thresholds: Mapping[str, float],
+) -> FromLabels:
+    """Estimate every metric and every pair from labels; *thresholds* belong to a score.
+
+    The thresholds of a score are classifiers one at a time: none of them forecasts another.
+    """
+    panel, count = votes.panel, len(votes.weak)
+    every = votes.labels == votes.n
+    population: Population = "new" if question.population == "new" else "these"
+    if question.population is None and every:
+        population = "new"
+
+    def estimated(columns: Sequence[int], of: Sequence[int]) -> FewLabels:
+        return accuracies(
+            panel.codes[:, list(columns)],
+            panel.truth,
+            counts=panel.counts,
+            columns=of,
+            population=population,
+        )
+
+    weak = list(range(count))
+    at = [count + k for k in range(len(votes.predictions))]
+    if thresholds:
+        fits = [(estimated([*weak, j], [count]), 0) for j in at]
+        found = estimated(weak, weak)
+    else:
+        found = estimated([*weak, *at], [*weak, *at])
+        fits = [(found, j) for j in at]
+    rows = [LabelledRows.of(votes, k) for k in range(len(at))]
+    gold = [
+        _gold(one, votes, k, (fits[k], rows[k]), (question.alpha, thresholds.get(name)))
+        for one in wanted
+        for k, name in enumerate(votes.predictions)
     ]
-    return odd_draw(
-        np.array(codes, dtype=np.int64).T,
-        np.asarray(tally.counts, dtype=np.float64),
-        np.array([label is not None for label in tally.column(truth)], dtype=bool),
-        columns=columns,
-        labels=[str(label) for label in labels],
+    if thresholds or len(at) < 2:
+        outlook = rows[0].outlook(wanted[0])
+        needed = labels_to_decide(gold[0], question, fits[0], outlook, votes.n)
+        return FromLabels(gold=tuple(gold), pairs=(), weak=found, needed=needed)
+    pairs, needed = _pairs(votes.predictions, estimated([*weak, *at], at), question)
+    return FromLabels(gold=tuple(gold), pairs=pairs, weak=found, needed=needed)
+
+
+def _gold(
+    wanted: Summary,
+    votes: WeakVotes,
+    k: int,
+    known: tuple[tuple[FewLabels, int], LabelledRows],
+    how: tuple[float, float | None],
+) -> GoldEstimate:
+    """Estimate one metric of one classifier."""
+    (found, j), rows = known
+    alpha, threshold = how
+    if wanted.metric in MEANS:
+        means = found.means(alpha=alpha)
+        estimate: float | Unknown = float(means.estimate[j])
+        interval, worth = means.interval[j], float(found.labels_worth[j])
+    else:
+        one = rows.estimate(wanted, alpha=alpha)
+        estimate, interval, worth = one.estimate, one.interval, one.worth
+    return GoldEstimate(
+        prediction=votes.predictions[k],
+        metric=wanted.metric,
+        positive=None if wanted.positive is None else votes.classes[wanted.positive],
+        threshold=threshold,
+        labels=votes.labels,
+        estimate=estimate,
+        interval=interval,
+        worth=worth,
+        population=found.population if wanted.metric in MEANS else "these",
     )
 
 
-def with_draw(result: Answer, found: OddDraw | None) -> Answer:
-    """Return the result; labels that were not drawn at random decide nothing, and it says so."""
-    if found is None:
-        return result
-    first = "The labels decide nothing, because they were not drawn at random."
-    return replace(
-        result,
-        verdict=f"{first} {if_drawn(result.verdict)}",
-        sentences=Sentences(answer=first, open=if_drawn(result.verdict)),
-        decision="undecided",
-        needed=Needed(None, "labels on rows drawn at random"),
-        warnings=(found.warning, *result.warnings),
+def _pairs(
+    names: Sequence[str], found: FewLabels, question: BoundQuestion
+) -> tuple[tuple[ClassifierPair, ...], int | None]:
+    """Tell the classifiers apart on the same rows, the error over all pairs held; return also how
+    many labels would tell the two best apart.
+    """
+    told = found.pairs(rng=question.seed, alpha=question.alpha)
+    out = []
+    for i, (a, b) in enumerate(combinations(names, 2)):
+        gap = float(told.difference[i])
+        settled = float(told.adjusted_p[i]) <= question.alpha and gap != 0
+        out.append(
+            ClassifierPair(
+                a=a,
+                b=b,
+                estimate=gap,
+                interval=told.interval[i],
+                adjusted_p=float(told.adjusted_p[i]),
+                better=(a if gap > 0 else b) if settled else None,
+            )
+        )
+    first, second = np.argsort(-found.means().estimate, kind="stable")[:2].tolist()
+    needed = found.labels_to_settle(first, second, alpha=question.alpha)
+    return tuple(out), math.ceil(needed) if math.isfinite(needed) else None
+
+
+def labels_to_decide(
+    first: GoldEstimate,
+    question: BoundQuestion,
+    known: tuple[FewLabels, int],
+    outlook: Outlook | None,
+    rows: int,
+) -> int | None:
+    r"""Forecast how many labels in all decide the claim, never more than there are rows.
+
+    An accuracy whose estimate is right is decided with probability .8 once its half-width is
+    :math:`|\hat\Delta|\, z / (z + z_{.8})`, by the interval's own equation; ratios by
+
+    .. math:: M = \frac{q V}{\hat\Delta^2 + q V/N}, \qquad q = (z_{1-\alpha/2} + z_{.8})^2
+
+    with :math:`\hat\Delta` the distance of the estimate from the claim.
+    """
+    if question.at_least is None or isinstance(first.estimate, Unknown):
+        return None
+    off = first.estimate - question.at_least
+    if first.metric in MEANS:
+        normal = NormalDist()
+        sure, power = normal.inv_cdf(1 - question.alpha / 2), normal.inv_cdf(_POWER)
+        half = max(abs(off) * sure / (sure + power), 1e-6)
+        needed = float(known[0].labels_for(half, alpha=question.alpha)[known[1]])
+        return min(rows, math.ceil(needed)) if math.isfinite(needed) else rows
+    if outlook is None or outlook.variance <= 0:
+        return None
+    inside = settle_at(off, outlook.variance, outlook.items, alpha=question.alpha)
+    return min(rows, math.ceil(inside / outlook.fraction))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelledRows:
+    """Rows and labels by (consensus, prediction), which is all that precision, recall and F1 need.
+
+    Parameters
+    ----------
+    sizes
+        (classes of the consensus, classes predicted): rows.
+    gold
+        (…, classes of the truth): labelled rows.
+    """
+
+    sizes: IntArray
+    gold: IntArray
+
+    @classmethod
+    def of(cls, votes: WeakVotes, k: int) -> LabelledRows:
+        """Count the rows of classifier *k*."""
+        lead, said = consensus(votes).argmax(axis=1)[votes.place], votes.predicted(k)
+        return cls(sizes=votes.counted(lead, said), gold=votes.counted(lead, said, votes.truth))
+
+    def cells(self, c: int) -> tuple[Floats, Floats, Floats]:
+        """Return rows, labels and labels of class *c* in the cells (h = c?) x (consensus = c?)."""
+        tables = (self.sizes, self.gold.sum(axis=2), self.gold[:, :, c])
+        parts = []
+        for t in tables:
+            both, h, k = t[c, c], t[:, c].sum(), t[c].sum()
+            parts.append(np.array([both, h - both, k - both, t.sum() - h - k + both], dtype=float))
+        return parts[0], parts[1], parts[2]
+
+    def estimate(self, wanted: Summary, *, alpha: float) -> AdverseEstimate:
+        """Estimate one ratio; a macro average has the mean of its classes' ends.
+
+        Examples
+        --------
+        >>> rows = LabelledRows(
+        ...     sizes=np.array([[640, 100], [60, 200]]),
+        ...     gold=np.array([[[62, 2], [5, 5]], [[3, 3], [2, 18]]]),
+        ... )
+        >>> print(rows.estimate(Summary("recall", 1), alpha=0.05))
+        0.8214 [0.698, 0.917] (95 %, approximate)
+        """
+        ask = {
+            "precision": adverse_precision,
+            "recall": adverse_recall,
+            "f1": adverse_f1,
+        }[wanted.metric.removeprefix("macro-")]
+        if wanted.positive is not None:
+            return ask(*self.cells(wanted.positive), alpha=alpha)
+        return _mean([ask(*self.cells(c), alpha=alpha) for c in range(self.gold.shape[2])])
+
+    def outlook(self, wanted: Summary) -> Outlook | None:
+        """Return what a forecast of a ratio's width needs; None where none is known."""
+        if wanted.positive is None:
+            return None
+        cells = self.cells(wanted.positive)
+        if wanted.metric == "precision":
+            return precision_outlook(*cells) if cells[0][:2].sum() else None
+        if cells[2].sum() == 0:  # no label of the class: nothing to forecast from
+            return None
+        return recall_outlook(*cells) if wanted.metric == "recall" else f1_outlook(*cells)
+
+
+def _mean(parts: list[AdverseEstimate]) -> AdverseEstimate:
+    """Return the mean of the estimates and of their ends; wide, and it holds."""
+    known = [one.estimate for one in parts if not isinstance(one.estimate, Unknown)]
+    lacking = next((one.estimate for one in parts if isinstance(one.estimate, Unknown)), None)
+    ends = []
+    for pick in ("interval", "labels_only"):
+        held = [getattr(one, pick) for one in parts]
+        low, high = (float(np.mean([getattr(one, end) for one in held])) for end in ("low", "high"))
+        ends.append(Interval(low, high, held[0].level, "approximate", None, held[0].method))
+    labels = max(one.n_labels for one in parts)
+    ratio = ends[1].width / ends[0].width if ends[0].width > 0 else 1.0
+    return AdverseEstimate(
+        estimate=float(np.mean(known)) if lacking is None else lacking,
+        interval=ends[0],
+        labels_only=ends[1],
+        n_labels=labels,
+        worth=labels * ratio**2,
     )
+
+
+def auc_from_labels(
+    data: Data, score: str, truth: str, classes: Sequence[Label], alpha: float
+) -> GoldEstimate | None:
+    """Estimate the AUC of a score from the labelled rows; *classes* are the negative and the
+    positive one. None with fewer than 20 labels.
+    """
+    codes = class_codes(data, (truth,), classes)[:, 0]
+    if (codes >= 0).sum() < ENOUGH:
+        return None
+    scores = data.numbers(score, low=0.0, high=1.0).reshape(-1)
+    found = adverse_auc(scores[codes == 1], scores[codes == 0], alpha=alpha)
+    return GoldEstimate(
+        prediction=score,
+        metric="auc",
+        positive=classes[1],
+        labels=int((codes >= 0).sum()),
+        estimate=found.estimate,
+        interval=found.interval,
+        worth=Unknown("votes are not used for the AUC"),
+        population="these",
+    )
+
+
+# Labelled rows that were not drawn at random decide nothing.
 
 
 # What to label in order to settle a claim on a classifier: all items, or those it calls positive.
@@ -190,19 +429,17 @@ DESIGN = "labelled rows were drawn by label, with the probabilities that its ses
 
 
 def without_truth(data: Data) -> Data:
-    """Return the data without its labels: they are not a random draw, so no model is fitted to
-    them.
-    """
+    """Return the data without its labels: they are not a random draw of all rows."""
     return replace(data, roles=replace(data.roles, truth=None))
 
 
 def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> BoundResult:
-    """Put the accuracy from the session's draws beside the bounds from weak labels.
+    """Put the accuracy from the session's draws beside the ranges from weak labels.
 
     Parameters
     ----------
     result
-        The bounds from weak labels alone (`without_truth`).
+        The ranges from weak labels alone (`without_truth`).
     data, question
         What was read, with its session, and what is asked.
     """
@@ -214,6 +451,8 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
             f"{session.path} was drawn only where models differ: it says nothing about all rows."
             " Begin a session with --question bound"
         )
+    if len(result.predictions) != 1:
+        raise InputError("a labelling session answers for one classifier: name one prediction")
     plain = BoundQuestion(alpha=question.alpha)
     task = labelling(data, plain, session.strata().astype(np.int64))
     read, apart = read_answers(session, task), apart_answers(session, task)
@@ -224,20 +463,22 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
     if not isinstance(interval, Interval) or not isinstance(estimate, float):
         return result
     gold = GoldEstimate(
+        prediction=result.predictions[0],
         metric="accuracy",
         labels=read.n + apart.n,
         estimate=estimate,
         interval=interval,
         worth=float(read.n),
+        population="these",
     )
-    result = replace(result, gold=(gold,), assumptions=(*result.assumptions, DESIGN))
+    result = replace(
+        result, gold=(gold,), population="these", assumptions=(*result.assumptions, DESIGN)
+    )
     if question.metrics[0] != gold.metric or gold.labels < ENOUGH:
         return result
 
     # These labels decide like any other random ones: the verdict from votes alone no longer holds.
-    told = conclude_from_labels(
-        result.prediction, gold, question.target(None), None, result.n_items
-    )
+    told = conclude_from_labels(gold, question, None, result.n_items, sharpened=False)
     more = (
         f"labels: tallystick label --session {shlex.quote(session.path)} --next 20 --out batch.csv"
     )
@@ -248,112 +489,3 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
         decision=told.decision,
         needed=None if told.decision == "decided" else Needed(None, more),
     )
-
-
-# A file with one row of probabilities per item, as Snorkel, skweak and cleanlab write it.
-
-
-_PREFIXES = ("", "p_", "prob_", "proba_", "probability_")
-
-
-def item_model(data: Data, table: WeakTable, path: str) -> LabelModel | None:
-    r"""Read P(Y | item) and turn it into P(Y | Z), the mean over the rows that show each pattern.
-
-    If the probabilities are right, so is their mean given the votes. What they know beyond the
-    votes is not used, so the bounds are valid and may be wider than they could be.
-
-    Parameters
-    ----------
-    data, table
-        The rows that are evaluated, and their patterns.
-    path
-        A table with one column per class (named like the class, or p_CLASS, prob_CLASS), joined by
-        the item column if it has one, otherwise in the order of the rows; or a ``.npy`` array of
-        shape (rows, classes).
-
-    Returns
-    -------
-    LabelModel
-        None if the file has the weak columns: then it has one row per pattern of votes.
-    """
-    if path.endswith(".npy"):
-        held = _from_array(path)
-    else:
-        found = _from_table(data, table, path)
-        if found is None:
-            return None
-        held = found
-    if isinstance(data.held, Tally):
-        raise InputError(
-            f"{path} has one row per item, and a saved tally has no items: give the table itself"
-        )
-    rows = data.n_rows
-    if held.shape != (rows, len(table.classes)):
-        raise InputError(
-            f"{path} has shape {held.shape}, and the table has {rows:,} rows and"
-            f" {len(table.classes)} classes: give one row per item, in the same order, or an item"
-            " column to join by"
-        )
-    bad = ~np.isfinite(held).all(axis=1) | (held < -1e-6).any(axis=1)
-    bad |= np.abs(held.sum(axis=1) - 1) > 1e-3
-    if bad.any():
-        first = int(bad.argmax())
-        raise InputError(
-            f"{path}, row {first + 1}: {held[first].round(4).tolist()} are not probabilities:"
-            " they must be at least 0 and sum to 1"
-        )
-    place = row_patterns(data, table)
-    size = np.bincount(place, minlength=len(table.votes))
-    sums = np.stack(
-        [np.bincount(place, weights=held[:, c], minlength=len(size)) for c in range(held.shape[1])],
-        axis=1,
-    )
-    with np.errstate(invalid="ignore"):  # a pattern without a row stays NaN, that is unknown
-        mean = sums / np.where(size > 0, size, np.nan)[:, None]
-        return given(table, mean / mean.sum(axis=1, keepdims=True), name=path)
-
-
-def _from_array(path: str) -> FloatArray:
-    if not Path(path).is_file():
-        raise InputError(f"there is no file {path!r}")
-    return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-
-
-def _from_table(data: Data, table: WeakTable, path: str) -> FloatArray | None:
-    """Read the columns of the classes, in the order of the data; None if votes are in the file."""
-    with scan(path) as held:
-        if all(name in held.columns for name in table.weak):
-            return None
-        names = [_column(str(c), held.columns, path, table.weak) for c in table.classes]
-        item = data.roles.item if data.roles.item in held.columns else None
-        columns = ", ".join(identifier(name) for name in (*names, *([item] if item else [])))
-        rows = held.query(f"select {columns} from rows")
-    try:
-        law = np.array([[float(cell) for cell in row[: len(names)]] for row in rows])
-    except (TypeError, ValueError):
-        raise InputError(f"{path}: the columns {names} must hold probabilities") from None
-    if item is None:
-        return law
-    return law[_joined([row[-1] for row in rows], data.cells(item)[item], item, path)]
-
-
-def _column(label: str, columns: Any, path: str, weak: tuple[str, ...]) -> str:
-    for prefix in _PREFIXES:
-        if f"{prefix}{label}" in columns:
-            return f"{prefix}{label}"
-    raise InputError(
-        f"{path} has no column {label!r}: a label model needs one column of probabilities per class"
-        f" (also p_{label} or prob_{label}), with one row per item, or one per pattern of the weak"
-        f" columns {list(weak)}"
-    )
-
-
-def _joined(have: list[Any], want: list[Any], item: str, path: str) -> list[int]:
-    """Return the row of the file for each item of the data."""
-    place = {str(name): i for i, name in enumerate(have)}
-    if len(place) < len(have):
-        raise InputError(f"{path} names an item of {item!r} twice: keep one row per item")
-    lacking = [name for name in want if str(name) not in place]
-    if lacking:
-        raise InputError(f"{path} has no row for the item {lacking[0]!r} of column {item!r}")
-    return [place[str(name)] for name in want]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
+from tallystick.papers.frechet_bounds import Summary, summary
 from tallystick.results import Result
 from tallystick.table import (
     Cases,
@@ -26,99 +26,81 @@ from tallystick.table import (
 )
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.detect_names import tokens
-from tallystick.table.frames import draw_answers, draw_truth
 from tallystick.table.words import as_word
 from tallystick.verbs.bound.forward import IntArray
-from tallystick.verbs.bound.label_model_checks import Fitting
-from tallystick.verbs.bound.thresholds import edges_of
-from tallystick.verbs.bound.weak_votes import BoundTarget
+from tallystick.verbs.bound.votes import WeakVotes
 
-_THRESHOLDS = ",".join(f"{k / 20:g}" for k in range(1, 20))
+MODELS = ("majority", "dawid-skene")
+# With one label per row all micro averages are the accuracy.
+MEANS = ("accuracy", "micro-f1")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundQuestion(Question):
-    """Which metrics, under which label models, and which claim is to be proved.
+    """Which metrics, and which claim is to be proved.
 
-    In Python *thresholds* and *class_balance* also take sequences of numbers, *cost* a matrix, and
-    *label_models* fitted `LabelModel` objects.
+    In Python *thresholds* also takes a sequence of numbers, and *label_model* anything with
+    ``predict_proba``, or a function: from votes (class indices in order, -1 for an abstention) to
+    probabilities.
     """
 
     metrics: tuple[str, ...] = option(
         ("accuracy",),
-        "accuracy, precision, recall, f1, macro-…, micro-f1 or risk; repeat for more.",
+        "accuracy, precision, recall, f1, macro-…, or micro-f1; repeat for more.",
         flag="--metric",
     )
     positive: str | int | float | bool | None = option(
         None, "The class that precision, recall, F1 and AUC are about."
     )
-    cost: Path | Any | None = option(
-        None, "For risk: a table with a column 'prediction' and one per true class."
-    )
     thresholds: str | Sequence[float] = option(
-        _THRESHOLDS, "With --score: T,T,… in (0, 1).", metavar="T,T,..."
+        "0.5", "With --score: T,T,… in (0, 1).", metavar="T,T,..."
     )
-    label_models: tuple[Any, ...] = option(
-        (),
-        "labels, majority, weighted-majority, dawid-skene, triplet, or a file of probabilities;"
-        " repeat for more. Default: a family of seven.",
-        flag="--label-model",
-    )
-    classes: tuple[str, ...] = option(
-        (), "All classes that the truth can take; repeat, or use commas.", metavar="C,C,..."
-    )
-    class_balance: str | Sequence[float] | None = option(
-        None, "Known shares of the classes, in their order: .7,.3."
-    )
-    fit: str | None = option(None, "Fit the label models on this file instead of the input.")
-    abstentions_vote: bool = option(
-        False, "Count an abstention as evidence about the class, as with keyword rules."
-    )
-    delta: float = option(
-        0.0,
-        "How far the label model's probabilities may be off on average, from 0 to 1.",
-        low=0.0,
-        high=1.0,
+    label_model: str | Any | None = option(
+        None,
+        "majority, dawid-skene, or a file of probabilities. Default without labels: both.",
     )
     at_least: float | None = option(None, "A claim to prove: the first metric is at least this.")
+    population: str | None = option(
+        None,
+        "Accuracy of these rows, or of new rows like them. Default: these, and new once every row"
+        " is labelled.",
+        choices=("these", "new"),
+    )
 
     def __post_init__(self) -> None:
-        for name in ("metrics", "label_models"):
-            held = getattr(self, name)
-            object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))
-        given = (self.classes,) if isinstance(self.classes, str) else tuple(self.classes)
-        split = [x.split(",") if isinstance(x, str) else [x] for x in given]
-        object.__setattr__(self, "classes", tuple(x for part in split for x in part))
+        held = self.metrics
+        object.__setattr__(self, "metrics", (held,) if isinstance(held, str) else tuple(held))
         super().__post_init__()
-        self.target(None)  # refuses what cannot be asked before anything is read
+        # What cannot be asked is refused before anything is read.
+        if not self.metrics:
+            raise InputError("metrics must name at least one metric")
+        for name in self.metrics:
+            summary(name, 0)
+        if self.population == "new" and not set(self.metrics) <= set(MEANS):
+            raise InputError(
+                "population 'new' is for accuracy: precision, recall and F1 are those of these"
+                " rows; leave --population out"
+            )
 
-    def reading(self) -> dict[str, Any]:
-        """Let the file for fitting hold the truth, where the table has none."""
-        return {} if self.fit is None else {"truth_elsewhere": self.fit}
-
-    def target(self, cost: Any) -> BoundTarget:
-        """Return what is to be bound, with the *cost* matrix once the classes are known."""
-        placeholder = [[0.0]] if self.cost is not None else None
-        return BoundTarget(
-            metrics=self.metrics or ("accuracy",),
-            positive=self.positive,
-            cost=placeholder if cost is None else cost,
-            delta=self.delta,
-            at_least=self.at_least,
-            alpha=self.alpha,
-        )
-
-    def fitting(self) -> Fitting:
-        """Return how label models are fitted."""
-        balance = self.class_balance
-        return Fitting(
-            balance=None if balance is None else numbers_of("class_balance", balance),
-            abstain="is a vote" if self.abstentions_vote else "auto",
-        )
+    def summaries(self, votes: WeakVotes) -> list[Summary]:
+        """Return the metrics, checked against the classes."""
+        positive: int | None = None
+        if self.positive is not None:
+            positive = votes.class_of(self.positive, role="positive")
+        elif len(votes.classes) == 2:
+            positive = votes.class_of(votes.panel.classes[1], role="positive")
+        return [summary(name, positive) for name in self.metrics]
 
     def edges(self) -> tuple[float, ...]:
-        """Return the edges at which a score is cut."""
-        return edges_of(numbers_of("thresholds", self.thresholds))
+        """Return the edges at which a score in [0, 1] is cut.
+
+        >>> BoundQuestion(thresholds=[0.5, 0.25]).edges()
+        (0.0, 0.25, 0.5, 1.0)
+        """
+        held = sorted(set(numbers_of("thresholds", self.thresholds)))
+        if not held or not all(0 < t < 1 for t in held):
+            raise InputError(f"thresholds must be numbers in (0, 1), got {self.thresholds!r}")
+        return (0.0, *held, 1.0)
 
 
 def numbers_of(name: str, value: str | Sequence[float]) -> list[float]:
@@ -158,36 +140,17 @@ def spam(
     return table
 
 
-_RULES = {
-    "lf_link": (0.85, 0.5),
-    "lf_money": (0.9, 0.35),
-    "lf_sender": (0.8, 0.7),
-    "lf_length": (0.7, 0.9),
-    "lf_caps": (0.78, 0.4),
-}
-"""Accuracy and coverage of each rule."""
-
-
 def demo(rng: Rng) -> Demo:
-    """Return votes of five rules on 6,000 e-mails, and the score of a classifier."""
-    from scipy.special import expit
-
-    draw = as_rng(rng)
-    n = 6000
-    truth = draw_truth(n, (0.65, 0.35), draw)
-    names = np.array(["ham", "spam"])
-    votes = {
-        name: np.where(draw.random(n) < cover, names[draw_answers(truth, right, 2, draw)], "")
-        for name, (right, cover) in _RULES.items()
-    }
-    score = expit(2 * (2 * truth - 1) + 1.7 * draw.standard_normal(n))
+    """Return votes of four rules on 2,000 messages, a classifier, and labels of 80 of them."""
+    table = spam(2000, rng=rng, labelled=2000)
+    table["truth"] = [int(y or 0) if i % 25 == 0 else None for i, y in enumerate(table["truth"])]
     return Demo(
         story=(
-            "Five rules vote on 6,000 e-mails and nobody has true labels. How good is the"
-            " classifier, at which threshold?"
+            "Four rules vote on 2,000 messages, and somebody has read 80 of them. How good is the"
+            " classifier?"
         ),
-        table={"item": np.arange(n), **votes, "score": np.round(score, 4)},
-        options={"score": "score", "weak": ("lf_*",)},
+        table={"item": np.arange(2000), **table},
+        options={"prediction": "classifier", "weak": tuple(_WEAK), "truth": "truth"},
     )
 
 

@@ -1,14 +1,15 @@
-"""The answer of ``bound``: between what the metric lies, for which label model, and what would
-break it.
+"""The answer of ``bound``: what labels say of each classifier, or between what it lies if a label
+model is right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from tallystick.results import (
+    SCHEMA,
     Figure,
     Interval,
     PatternTable,
@@ -17,88 +18,51 @@ from tallystick.results import (
     Unit,
     Unknown,
     percent,
-    value_text,
 )
 from tallystick.table import Label
-from tallystick.verbs.bound.label_model_checks import LabelModelAudit
-from tallystick.verbs.bound.weak_votes import WeakLabel
+from tallystick.verbs.bound.votes import WeakLabel
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """Between what one metric lies, under one label model.
+    """Between what one metric lies, if one label model is right.
 
     Parameters
     ----------
-    metric, positive, threshold, label_model
+    prediction, metric, positive, threshold, label_model
         What it is of.
-    lower, upper
-        The forward dual's estimates of the ends.
-    lower_interval, upper_interval
-        Where the sharp ends L and U themselves are. The low end of the first and the high end of
-        the second hold together.
-    method
-        How they were made.
-    independent_estimate
-        The metric if prediction and label were independent given the votes.
-    plugin_lower, plugin_upper
-        The sharp bounds of the observed shares; too narrow where patterns are many.
+    interval
+        The range, with its assumption. It holds whatever joins predictions and truth, and allows
+        for the error of a fitted label model.
     """
 
+    prediction: str
     metric: str
     positive: Label
     threshold: float | None
     label_model: str
-    lower: float | Unknown
-    upper: float | Unknown
-    lower_interval: Interval | Unknown
-    upper_interval: Interval | Unknown
-    method: str
-    independent_estimate: float | Unknown
-    plugin_lower: float | Unknown
-    plugin_upper: float | Unknown
-
-    @property
-    def low(self) -> float | None:
-        """The end below which the metric is not, with confidence."""
-        return self.lower_interval.low if isinstance(self.lower_interval, Interval) else None
-
-    @property
-    def high(self) -> float | None:
-        """The end above which the metric is not, with confidence."""
-        return self.upper_interval.high if isinstance(self.upper_interval, Interval) else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Breakdown:
-    """How wrong the label model may be before a claim on the leading metric is no longer proved.
-
-    ``on_average`` and ``in_every_pattern`` are total-variation distances of P(Y | Z); ``sweep``
-    holds the ends by δ.
-    """
-
-    claim: str
-    on_average: float
-    in_every_pattern: float | Unknown
-    sweep: tuple[dict[str, float], ...]
+    interval: Interval | Unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoldEstimate:
-    """One metric from labelled rows alone, valid whatever any label model is worth.
+    """One metric from labels, valid whatever the weak labels are worth.
 
     Parameters
     ----------
-    metric, positive, threshold
+    prediction, metric, positive, threshold
         What it is of.
     labels
         Labelled rows.
     estimate, interval
-        The metric on these rows, and its interval.
+        The metric and its interval.
     worth
-        How many labels would give an interval as narrow without the consensus of the votes.
+        How many labels alone would give an interval as narrow.
+    population
+        ``these`` rows, or ``new`` ones like them.
     """
 
+    prediction: str
     metric: str
     positive: Label = None
     threshold: float | None = None
@@ -106,78 +70,90 @@ class GoldEstimate:
     estimate: float | Unknown
     interval: Interval
     worth: float | Unknown
+    population: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class RocPoint:
-    """Where one threshold lies on the ROC curve: a rectangle, holding for all thresholds at once.
+class ClassifierPair:
+    """How much more accurate the first of two classifiers is, from labels of the same rows.
 
-    ``method`` says whether it comes from labels, or from the robust range.
+    The intervals of all pairs hold together. A pair is settled if its *adjusted_p* is at most
+    alpha; *better* names the better one then.
     """
 
-    threshold: float
-    true_positive_rate: Interval | Unknown
-    false_positive_rate: Interval | Unknown
-    method: str
+    a: str
+    b: str
+    estimate: float
+    interval: Interval
+    adjusted_p: float
+    better: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReliabilityBin:
-    """How often the positive class is true where the score lies in [low, high), and how often it
-    should be: the mean of the two edges.
+class LabelModelAudit:
+    """What is known of one label model.
+
+    Parameters
+    ----------
+    name, rests_on
+        Which it is, and what has to be true.
+    class_balance
+        P(Y) that it implies for these rows.
+    unknown_mass
+        Share of the rows for whose pattern it says nothing.
+    votes_contradict
+        Whether the votes alone reject the independence that it rests on. False proves nothing.
+    calibration_p, refuted
+        With labels: the p value of the surprise test (B5), and whether it rejects at 5 %.
     """
 
-    low: float
-    high: float
-    rows: int
-    share: Interval | Unknown
-    method: str
+    name: str
+    rests_on: str
+    class_balance: dict[str, float]
+    unknown_mass: float
+    votes_contradict: bool | Unknown
+    calibration_p: float | Unknown
+    refuted: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundResult(Result):
-    """Bounds on the metrics of one classifier.
+    """What is known of one or more classifiers.
 
     Parameters
     ----------
-    bounds
-        Without 20 labels the robust range comes first (``method: "robust"``), then the bounds under
-        each label model.
-    label_models
-        What is known of each label model; ``refuted`` and ``votes_contradict`` say which the data
-        contradict.
-    label_model_distance
-        The median distance of two label models of the family: the yardstick beside
-        ``breakdown_delta``.
-    gold
-        Every metric from labels, if at least 20 rows are labelled.
+    predictions, weak, classes
+        The columns, and the labels that can be true.
+    gold, population
+        Every metric from labels, if at least 20 rows are labelled, and of which rows the first one
+        speaks.
+    pairs
+        Differences in accuracy of several classifiers, from labels.
+    bounds, label_models
+        What follows if a label model is right, and what is known of each.
     weak_labels
-        Coverage, overlap, conflict and accuracy of each weak label.
-    roc, reliability
-        Of a score.
+        Coverage, overlap, conflict, agreement and accuracy of each weak label.
     """
 
     verb: ClassVar[str] = "bound"
+    schema: ClassVar[int] = SCHEMA + 1
 
-    prediction: str
+    predictions: tuple[str, ...]
     weak: tuple[str, ...]
     classes: tuple[Label, ...]
-    bounds: tuple[Bound, ...]
-    label_models: tuple[LabelModelAudit, ...]
-    breakdown_delta: float | Unknown
-    breakdown: Breakdown | None = None
-    label_model_distance: float | Unknown = Unknown("no family of label models was fitted")
     gold: tuple[GoldEstimate, ...] = ()
+    population: str | None = None
+    pairs: tuple[ClassifierPair, ...] = field(
+        default=(),
+        metadata={"doubted": lambda found: tuple(replace(one, better=None) for one in found.pairs)},
+    )
+    bounds: tuple[Bound, ...] = ()
+    label_models: tuple[LabelModelAudit, ...] = ()
     weak_labels: tuple[WeakLabel, ...] = ()
-    roc: tuple[RocPoint, ...] = ()
-    reliability: tuple[ReliabilityBin, ...] = ()
-    singleton_share: float
-    delta: float = 0.0
-    entropy_width: float | Unknown
     table: PatternTable | None = field(default=None, metadata={"private": True})
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per estimate from labels, then one per bound.
+        """Return one row per estimate from labels, then one per range.
 
         ``contradicted_by`` says that labels, or the votes alone, reject the row's label model.
         """
@@ -186,302 +162,157 @@ class BoundResult(Result):
             for one in self.label_models
             if one.refuted or one.votes_contradict is True
         }
-        estimates = [
-            {
-                "metric": g.metric if g.positive is None else f"{g.metric} of {g.positive}",
-                "threshold": g.threshold,
-                "label_model": f"none: {g.labels} labels",
-                "low": g.interval.low,
-                "lower": None,
-                "independent": g.estimate,
-                "upper": None,
-                "high": g.interval.high,
-                "contradicted_by": "",
-            }
-            for g in self.gold
-        ]
-        return estimates + [
-            {
-                "metric": b.metric if b.positive is None else f"{b.metric} of {b.positive}",
-                "threshold": b.threshold,
-                "label_model": b.label_model,
-                "low": b.low,
-                "lower": b.lower,
-                "independent": b.independent_estimate,
-                "upper": b.upper,
-                "high": b.high,
-                "contradicted_by": contradicted.get(b.label_model, ""),
-            }
-            for b in self.bounds
-        ]
+        held: list[Bound | GoldEstimate] = [*self.gold, *self.bounds]
+        cut = any(one.threshold is not None for one in held)
+        out = []
+        for one in held:
+            row: dict[str, Any] = {"threshold": one.threshold} if cut else {}
+            if len(self.predictions) > 1 and not cut:
+                row["prediction"] = one.prediction
+            of = "" if one.positive is None else f" of {one.positive}"
+            row["metric"] = f"{one.metric}{of}"
+            if isinstance(one, Bound):
+                by, estimate, bad = one.label_model, None, contradicted.get(one.label_model, "")
+            else:
+                by, estimate, bad = f"none: {one.labels} labels", one.estimate, ""
+            low, high = _end(one.interval, 0), _end(one.interval, 1)
+            row |= {"label_model": by, "estimate": estimate, "low": low, "high": high}
+            out.append(row | {"contradicted_by": bad})
+        return out
 
     def patterns(self) -> PatternTable | None:
-        """Return what the label models say of each pattern of votes."""
+        """Return what the leading label model says of each pattern of votes."""
         return self.table
 
     def units(self) -> Mapping[str, Unit]:
-        """Return what the columns of `rows` measure; a risk is a plain number."""
-        if "risk" in {g.metric for g in self.gold} | {b.metric for b in self.bounds}:
-            return {}
-        return dict.fromkeys(("low", "lower", "independent", "upper", "high"), "share")
-
-    def folds(self) -> tuple[Section, ...]:
-        """Return what a page unfolds: the bounds, label models, weak labels, ROC."""
-        return folds_of(self)
-
-    @property
-    def _unit(self) -> Unit:
-        return "share" if self.units() else "number"
+        """Return what the columns of `rows` measure."""
+        return dict.fromkeys(("estimate", "low", "high"), "share")
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the bounds across thresholds, or side by side; then the ends by δ."""
-        by_threshold = self.bounds[0].threshold is not None
-        made = [self._across(alone=True) if by_threshold else self._side_by_side()]
-        if by_threshold and len({b.label_model for b in self.bounds}) > 1:
-            made.append(self._across(alone=False))
-        if self.breakdown is not None:
-            made.append(_delta_figure(self.breakdown))
-        if self.roc:
-            made.append(_roc_figure(self.roc))
-        if self.reliability:
-            made.append(_reliability_figure(self.reliability))
+        """Return the estimates and ranges, the differences of pairs, and the weak labels."""
+        made = [self._ranges()]
+        if self.pairs:
+            made.append(_pairs_figure(self.pairs))
         if self.weak_labels:
             made.append(_weak_figure(self.weak_labels))
         return tuple(made)
 
-    def _across(self, *, alone: bool) -> Figure:
-        """Return the range by threshold: the first one *alone*, or one for each label model."""
-        first = self.bounds[0]
-        shown = [
-            b
-            for b in self.bounds
-            if b.threshold is not None
-            and (not alone or (b.metric, b.label_model) == (first.metric, first.label_model))
-        ]
-        return Figure(
-            kind="bands",
-            title=f"Where the {first.metric} lies, by threshold"
-            + ("" if alone else ", for each label model"),
-            columns={
-                "threshold": [b.threshold for b in shown],
-                "lower": [_number(b.lower) for b in shown],
-                "upper": [_number(b.upper) for b in shown],
-                "with_confidence_low": [b.low for b in shown],
-                "with_confidence_high": [b.high for b in shown],
-                "if_independent": [_number(b.independent_estimate) for b in shown],
-                "group": [f"{b.metric}, {b.label_model}" for b in shown],
-            },
-            roles={
-                "x": "threshold",
-                "low": "lower",
-                "high": "upper",
-                "outer_low": "with_confidence_low",
-                "outer_high": "with_confidence_high",
-                "y": "if_independent",
-            }
-            | ({} if alone else {"group": "group"}),
-            labels={"low": "range", "outer_low": "with its confidence", "y": "range"}
-            if alone
-            else {},
-            unit=self._unit,
-        )
-
-    def _side_by_side(self) -> Figure:
-        return Figure(
-            kind="forest",
-            title="Where the metric lies, by label model",
-            columns={
-                "name": [f"{b.metric}, {b.label_model}" for b in self.bounds],
-                "lower": [_number(b.lower) for b in self.bounds],
-                "upper": [_number(b.upper) for b in self.bounds],
-                "with_confidence_low": [b.low for b in self.bounds],
-                "with_confidence_high": [b.high for b in self.bounds],
-                "if_independent": [_number(b.independent_estimate) for b in self.bounds],
-            },
-            roles={
-                "name": "name",
-                "value": "if_independent",
-                "low": "lower",
-                "high": "upper",
-                "outer_low": "with_confidence_low",
-                "outer_high": "with_confidence_high",
-            },
-            labels={"low": "range"},
-            unit=self._unit,
-        )
-
-
-def _delta_figure(breakdown: Breakdown) -> Figure:
-    return Figure(
-        kind="bands",
-        title="The bounds if the label model is wrong by δ on average",
-        columns={
-            key: [point[key] for point in breakdown.sweep] for key in ("delta", "low", "high")
-        },
-        roles={"x": "delta", "low": "low", "high": "high"},
-        unit="share",
-    )
-
-
-def _roc_figure(roc: tuple[RocPoint, ...]) -> Figure:
-    """Return the band between the lowest and the highest true positive rate, by threshold."""
-    return Figure(
-        kind="bands",
-        title="True positive rate by threshold",
-        columns={
-            "threshold": [p.threshold for p in roc],
-            "tpr_low": [_end(p.true_positive_rate, 0) for p in roc],
-            "tpr_high": [_end(p.true_positive_rate, 1) for p in roc],
-            "fpr_low": [_end(p.false_positive_rate, 0) for p in roc],
-            "fpr_high": [_end(p.false_positive_rate, 1) for p in roc],
-        },
-        roles={"x": "threshold", "low": "tpr_low", "high": "tpr_high"},
-        unit="share",
-    )
-
-
-def _reliability_figure(bins: tuple[ReliabilityBin, ...]) -> Figure:
-    return Figure(
-        kind="bands",
-        title="How often the positive class is true, by score",
-        columns={
-            "score": [(b.low + b.high) / 2 for b in bins],
-            "low": [_end(b.share, 0) for b in bins],
-            "high": [_end(b.share, 1) for b in bins],
-            "as_it_should_be": [(b.low + b.high) / 2 for b in bins],
-            "rows": [b.rows for b in bins],
-        },
-        roles={"x": "score", "low": "low", "high": "high", "y": "as_it_should_be"},
-        unit="share",
-    )
-
-
-def _weak_figure(weak: tuple[WeakLabel, ...]) -> Figure:
-    """Return the weak labels with their accuracy; the table beside it has the rest."""
-    return Figure(
-        kind="forest",
-        title="The weak labels",
-        columns={
-            "name": [w.name for w in weak],
-            "votes_for": [", ".join(w.polarity) for w in weak],
-            "coverage": [w.coverage for w in weak],
-            "overlap": [w.overlap for w in weak],
-            "conflict": [w.conflict for w in weak],
-            "estimated_accuracy": [_number(w.estimated_accuracy) for w in weak],
-            "checked_accuracy": [_number(w.checked_accuracy) for w in weak],
-            "checked_low": [_end(w.checked_interval, 0) for w in weak],
-            "checked_high": [_end(w.checked_interval, 1) for w in weak],
-            "labels": [w.labels for w in weak],
-        },
-        roles={
-            "name": "name",
-            "value": "checked_accuracy" if any(w.labels for w in weak) else "estimated_accuracy",
-            "low": "checked_low",
-            "high": "checked_high",
-        },
-        labels={"value": "accuracy"},
-        unit="share",
-    )
-
-
-def _end(interval: Interval | Unknown, side: int) -> float | None:
-    return None if isinstance(interval, Unknown) else tuple(interval)[side]
-
-
-def _number(value: float | Unknown) -> float | None:
-    return None if isinstance(value, Unknown) else value
-
-
-# What a page of ``bound`` unfolds: the range, every label model, and the weak labels.
-
-
-def folds_of(result: BoundResult) -> tuple[Section, ...]:
-    """Return the sections of a result, the range that the verdict is about first."""
-    rows = result.rows()
-    figures = result.figures()[1:]
-    found = [_first(result, rows)]
-    if len(rows) > len(found[0].rows):
-        found.append(
-            Section(
-                title="Label models",
-                line=_models_line(result),
-                rows=[_range(row, result.units()) for row in rows],
-                units=_units(result),
-                figures=tuple(one for one in figures if "label model" in one.title),
+    def _ranges(self) -> Figure:
+        """Return the first metric along the thresholds of a score, or everything side by side."""
+        rows = self.rows()
+        first = rows[0]
+        keys = ("metric", "label_model")
+        shown = [row for row in rows if all(row[key] == first[key] for key in keys)]
+        if len(shown) > 1 and "threshold" in first:
+            return Figure(
+                kind="bands",
+                title=f"Where the {first['metric']} lies, by threshold",
+                columns={
+                    key: [_number(row[key]) for row in shown]
+                    for key in ("threshold", "estimate", "low", "high")
+                },
+                roles={"x": "threshold", "low": "low", "high": "high", "y": "estimate"},
+                unit="share",
             )
+        return _forest(
+            "Where the metric lies",
+            [", ".join(str(row[k]) for k in ("prediction", *keys) if k in row) for row in rows],
+            [row["estimate"] for row in rows],
+            [(row["low"], row["high"]) for row in rows],
         )
-    curves = tuple(one for one in figures if "label model" not in one.title)
-    found += [
-        Section(title=title, line=line, figures=tuple(one for one in curves if start in one.title))
-        for title, line, start in (
-            ("Breakdown", "How wrong the label model may be before the claim fails.", "δ"),
-            ("ROC", "True positive rate by threshold.", "True positive"),
-            ("Reliability", "How often the positive class is true, by score.", "How often"),
-        )
-        if any(start in one.title for one in curves)
-    ]
-    if result.weak_labels:
-        found.append(_weak(result))
-    return tuple(found)
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: every range, the pairs, the weak labels."""
+        found = [
+            Section(
+                title="Range",
+                line=self._range_line(),
+                rows=[_for_people(row) for row in self.rows()],
+                units={"estimate": "share"},
+            )
+        ]
+        if self.pairs:
+            settled = sum(pair.better is not None for pair in self.pairs)
+            found.append(
+                Section(
+                    title="Pairs",
+                    line=f"{settled} of {len(self.pairs)} pairs are settled.",
+                    rows=[
+                        {
+                            "pair": f"{pair.a} - {pair.b}",
+                            "difference": pair.estimate,
+                            "interval": pair.interval,
+                            "better": pair.better,
+                        }
+                        for pair in self.pairs
+                    ],
+                    units={"difference": "points"},
+                    figures=(_pairs_figure(self.pairs),),
+                )
+            )
+        if self.weak_labels:
+            found.append(_weak_section(self.weak_labels))
+        return tuple(found)
+
+    def _range_line(self) -> str:
+        if self.gold:
+            return f"From {self.gold[0].labels:,} labels."
+        bad = [a.name for a in self.label_models if a.refuted or a.votes_contradict is True]
+        return f"If its label model is right{'; contradicted: ' if bad else ''}{', '.join(bad)}."
 
 
-def _units(result: BoundResult) -> dict[str, Unit]:
-    return {"estimate": "share", "if independent": "share"} if result.units() else {}
-
-
-def _first(result: BoundResult, rows: list[dict[str, Any]]) -> Section:
-    """Return the rows of the label model that the verdict speaks of, by metric or threshold."""
-    units = result.units()
-    shown = [_range(row, units) for row in rows if row["label_model"] == rows[0]["label_model"]]
-    least = [row["low"] for row in rows if row["label_model"] == rows[0]["label_model"]]
-    ends = [low for low in least if isinstance(low, float)]
-    by = rows[0]["label_model"]
-    line = f"By the label model {by}."
-    if ends and result.units():
-        which = (
-            "if the weak labels share no errors"
-            if by == "family of seven"
-            else f"by the label model {by}"
-        )
-        line = f"At least {percent(max(ends))}, {which}."
-    return Section(title="Range", line=line, rows=shown, units=_units(result))
-
-
-def _range(row: Mapping[str, Any], units: Mapping[str, Unit]) -> dict[str, Any]:
-    """Return one row for people. A range is one cell, and words: it is not an interval."""
-
-    def between(low: str, high: str) -> str | None:
-        ends = [row[low], row[high]]
-        if not all(isinstance(end, float | int) for end in ends):
-            return None
-        return " to ".join(value_text(float(end), units.get("low", "number")) for end in ends)
-
-    # An estimate from labels trusts no label model, so it assumes no independence either.
-    by_labels = str(row["label_model"]).startswith("none: ")
-    return {
-        "metric": row["metric"],
-        "threshold": row["threshold"],
+def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one row of the page. A range is one cell, and words: it is not an interval."""
+    known = [end for key in ("low", "high") if (end := _number(row[key])) is not None]
+    out = {key: value for key, value in row.items() if key in ("threshold", "prediction", "metric")}
+    return out | {
         "label model": row["label_model"],
-        "estimate": row["independent"] if by_labels else None,
-        "range": between("lower", "upper"),
-        "with confidence": between("low", "high"),
-        "if independent": None if by_labels else row["independent"],
+        "estimate": row["estimate"],
+        "range": " to ".join(percent(end) for end in known) if len(known) == 2 else None,
         "contradicted by": row["contradicted_by"] or None,
     }
 
 
-def _models_line(result: BoundResult) -> str:
-    bad = [one.name for one in result.label_models if one.refuted or one.votes_contradict is True]
-    if bad:
-        return f"{len(bad)} of {len(result.label_models)} label models are contradicted."
-    return f"{len(result.label_models)} label models, none contradicted."
+def _forest(
+    title: str, names: list[str], values: Sequence[Any], ends: Sequence[Any], unit: Unit = "share"
+) -> Figure:
+    """Return estimates with their intervals, one row per name."""
+    low, high = ([_end(one, side) for one in ends] for side in (0, 1))
+    return Figure(
+        kind="forest",
+        title=title,
+        columns={"name": names, "value": list(map(_number, values)), "low": low, "high": high},
+        roles={key: key for key in ("name", "value", "low", "high")},
+        unit=unit,
+    )
 
 
-def _weak(result: BoundResult) -> Section:
-    checked = any(one.labels for one in result.weak_labels)
+def _pairs_figure(pairs: Sequence[ClassifierPair]) -> Figure:
+    return _forest(
+        "How much more accurate the first of two classifiers is",
+        [f"{pair.a} - {pair.b}" for pair in pairs],
+        [pair.estimate for pair in pairs],
+        [pair.interval for pair in pairs],
+        "points",
+    )
+
+
+def _weak_figure(weak: Sequence[WeakLabel]) -> Figure:
+    """Return the weak labels: by labels where there are any, otherwise their agreement."""
+    checked = any(one.labels for one in weak)
+    return _forest(
+        "The weak labels",
+        [one.name for one in weak],
+        [one.checked_accuracy if checked else one.agreement for one in weak],
+        [one.checked_interval for one in weak],
+    )
+
+
+def _weak_section(weak: Sequence[WeakLabel]) -> Section:
+    checked = any(one.labels for one in weak)
     return Section(
         title="Weak labels",
-        line=f"{len(result.weak_labels)} weak labels, "
+        line=f"{len(weak)} weak labels, "
         + ("checked by labels." if checked else "checked only by one another."),
         rows=[
             {
@@ -490,15 +321,23 @@ def _weak(result: BoundResult) -> Section:
                 "coverage": one.coverage,
                 "overlap": one.overlap,
                 "conflict": one.conflict,
-                "estimated accuracy": one.estimated_accuracy,
-                "checked accuracy": one.checked_accuracy,
-                "checked interval": one.checked_interval,
+                "agreement": one.agreement,
+                "right, by labels": one.checked_accuracy,
+                "interval": one.checked_interval,
                 "labels": one.labels,
             }
-            for one in result.weak_labels
+            for one in weak
         ],
         units=dict.fromkeys(
-            ("coverage", "overlap", "conflict", "estimated accuracy", "checked accuracy"), "share"
+            ("coverage", "overlap", "conflict", "agreement", "right, by labels"), "share"
         ),
-        figures=tuple(one for one in result.figures() if one.title == "The weak labels"),
+        figures=(_weak_figure(weak),),
     )
+
+
+def _end(interval: Any, side: int) -> float | None:
+    return None if isinstance(interval, Unknown) else tuple(interval)[side]
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or isinstance(value, Unknown) else float(value)

@@ -42,7 +42,13 @@ from tallystick.table.capability import MOST_ROWS
 from tallystick.table.detect_names import are_places, lower_word, names_place, shared_lower_word
 from tallystick.table.formats import Loss
 from tallystick.table.frames import first_repeat_in, lazily, rows_fit
-from tallystick.verbs.compare.battles import answer_battles, is_battle_table, is_battles
+from tallystick.table.weights import refuse_weight
+from tallystick.verbs.compare.battles import (
+    answer_battles,
+    battle_columns,
+    is_battle_table,
+    is_battles,
+)
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.in_common import no_shared_label, refuse_files_apart, who_costs_items
 from tallystick.verbs.compare.question import CompareQuestion, Settings, demo, labelling
@@ -115,9 +121,9 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
     source
         A `Board`, or whatever `tallystick.table.door` takes.
     **options
-        Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *weight*, *by*), the fields of
-        `CompareQuestion`, and the options of reading (*missing*, *coerce*, …). A mapping of names
-        to files or frames is one run per name.
+        Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *count*, *weight*, *by*), the
+        fields of `CompareQuestion`, and the options of reading (*missing*, *coerce*, …). A mapping
+        of names to files or frames is one run per name.
 
     Examples
     --------
@@ -164,6 +170,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     _, guessed = question.better(metric)
     question = replace(question, scored_as=metric)
     if is_battles(data):
+        refuse_weight(data.roles, "a table of battles")
         return replace(answer_battles(data, question), notes=_said(guessed))
     by_rows = _needs_rows(data, question)
     counted = None if by_rows else counted_moments(data, bounds=question.bounds)
@@ -266,7 +273,7 @@ def _gates(
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which compare answers a table with these roles, None if it cannot."""
-    beside = {"cluster": roles.cluster, "weight": roles.weight}
+    beside = {"cluster": roles.cluster, "count": roles.count, "weight": roles.weight}
     if len(roles.models) > 1:
         return {"models": roles.models, **beside}
     answers = (*roles.judges, *roles.prediction)
@@ -280,8 +287,9 @@ CAPABILITY: Capability[Any] = Capability(
     summary="Which model is better, how sure is that, and what would settle the rest?",
     question=CompareQuestion,
     answer=answer,
-    reads=("models", "truth", "item", "cluster", "replicate", "weight", "by"),
+    reads=("models", "truth", "item", "cluster", "replicate", "count", "weight", "by"),
     door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
+    columns=battle_columns,
     applies=applies,
     demo=demo,
     labelling=labelling,
@@ -500,7 +508,7 @@ def rank_summed(data: Data, *, settings: Settings, rng: Rng = 0) -> CompareResul
         As in `tallystick.verbs.compare.ranking.rank`.
     """
     roles = data.roles
-    if not data.in_engine or roles.truth or roles.weight or roles.replicate:
+    if not data.in_engine or roles.truth or roles.count or roles.weight or roles.replicate:
         return None
     if rows_fit(data.held, roles.columns()):
         return None

@@ -379,6 +379,16 @@ def is_battle_table(table: Table, given: Roles | None = None) -> bool:
     return _columns(table) is not None
 
 
+def battle_columns(data: Data) -> dict[str, Any] | None:
+    """Return which column of a table of battles has which role; None for any other table."""
+    columns = _columns(data.held) if isinstance(data.held, Table) else None
+    if columns is None:
+        return None
+    own = {"pair": (columns.first, columns.second), "vote": columns.winner}
+    beside = {"item": columns.prompt, "annotator": columns.person}
+    return {**own, **{role: name for role, name in beside.items() if name is not None}}
+
+
 def read_battles(data: Data) -> BattleTable:
     """Read the battles of a table; a winner that is neither side nor a tie is refused."""
     columns = _columns(data.table)

@@ -18,7 +18,6 @@ from tallystick._rng import Rng, seed_of
 from tallystick.errors import InputError
 from tallystick.results import Needed, Unknown
 from tallystick.results.numbers import count
-from tallystick.sampling.estimate import odd_draw
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.stats.intervals import Intervals, clopper_pearson, mover_sum, wilson
@@ -28,6 +27,7 @@ from tallystick.stats.pairs import (
     pairs_of_few_labels,
     pairs_whatever_the_blanks,
 )
+from tallystick.table.doubts import Look, label_doubt
 from tallystick.verbs.compare.board import Board, Drawn
 from tallystick.verbs.compare.question import Settings, check_size
 from tallystick.verbs.compare.result import CompareResult
@@ -142,15 +142,14 @@ def how_drawn(board: Board) -> tuple[Drawn, list[str]]:
     if board.drawn != "random":
         return board.drawn, []
     known = board.gold >= 0
-    labels = [str(code) for code in range(int(board.answers.max()) + 1)]
-    odd = odd_draw(
-        board.answers.astype(np.int64),
-        np.ones(board.n),
-        known,
-        columns=board.names,
-        labels=labels,
+    votes = Look(
+        kind="votes",
+        names=board.names,
+        codes=board.answers.astype(np.int64),
+        labels=[str(code) for code in range(int(board.answers.max()) + 1)],
+        known=known,
     )
-    if odd is None:
+    if label_doubt([votes]) is None:
         return "random", []
     few = f"the {count(int(known.sum()))} labels of {count(board.n)} items are no random draw"
     return "any", [

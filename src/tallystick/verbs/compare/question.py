@@ -104,6 +104,11 @@ class CompareQuestion(Question):
         )
 
     @property
+    def labels_speak_for(self) -> str:
+        """A difference needs labels where models disagree, and no others."""
+        return "disagreements"
+
+    @property
     def settings(self) -> Settings:
         """The settings of the mathematics."""
         passes, _ = split_metric(self.metric)

@@ -175,7 +175,7 @@ def _beside(data: Data) -> _Beside:
     return _Beside(
         items=None if roles.item is None else cells[roles.item],
         clusters=None if roles.cluster is None else cells[roles.cluster],
-        weights=None if roles.weight is None else _weights(data, roles.weight),
+        weights=None if roles.weight is None else data.numbers(roles.weight)[:, 0],
     )
 
 
@@ -301,18 +301,6 @@ def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Gro
             instead=who_costs_items(models, answered),
         )
     ]
-
-
-def _weights(data: Data, name: str) -> Floats:
-    weights = np.asarray(data.numbers(name, low=0.0)[:, 0])
-    if np.isnan(weights).any():
-        row = int(np.flatnonzero(np.isnan(weights))[0]) + 1
-        raise InputError(
-            f"{data.place(row)}: the weight {name!r} is missing. Weigh every row, or remove it"
-        )
-    if not (weights > 0).any():
-        raise InputError("all weights are 0: weigh at least one item")
-    return weights
 
 
 def _alike(

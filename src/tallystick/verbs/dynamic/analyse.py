@@ -61,7 +61,7 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     Parameters
     ----------
     log
-        A panel or a path. An item of weight w counts as w items that were seen alike.
+        A panel or a path.
     question
         The gain that pays, the price of a round, the level of intervals.
 
@@ -76,9 +76,8 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     >>> found.advice.decision, found.rounds[0].risk
     ('not worth it', 0.2)
     """
-    seen = log.repeated()
-    cost = Unknown("the log has no cost") if seen.cost is None else float(seen.cost.sum())
-    found = _path(seen, question) if seen.kind == "path" else _panel(seen, question)
+    cost = Unknown("the log has no cost") if log.cost is None else float(log.cost.sum())
+    found = _path(log, question) if log.kind == "path" else _panel(log, question)
     return replace(found, cost=cost, models=log.models)
 
 

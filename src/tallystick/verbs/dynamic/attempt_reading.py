@@ -48,8 +48,7 @@ def attempts_of(data: Data) -> tuple[Attempts, dict[str, Array], AttemptColumns,
     kept = np.flatnonzero(known).tolist()
     if not kept:
         raise InputError(f"no attempt says whether the model was fooled ({columns.outcome!r})")
-    taken = ", ".join(f"{column} ({role})" for role, column in columns.found().items())
-    notes = [f"read as a log of attempts: {taken}"]
+    notes: list[str] = []
     blank = len(known) - len(kept)
     if blank:
         notes.append(f"{blank:,} of {len(known):,} attempts have no outcome and are left out")

@@ -14,14 +14,6 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
 
-MOST_ITEMS = 500_000
-"""Weights that stand for more items are refused: each of these is analysed."""
-
-TOO_MANY = (
-    f"every item is analysed, and no more than {MOST_ITEMS:,} can be; if these are sampling"
-    " weights, they cannot be used here"
-)
-
 LogKind: TypeAlias = Literal["panel", "path"]
 
 
@@ -76,8 +68,6 @@ class RoundLog:
         One cell of labels per item.
     cost
         What each item cost.
-    weight
-        How many items, seen alike, each one stands for; None where each stands for itself.
     held_out
         Path: whether its items are a random set that no round trained on or collected from.
     built_as
@@ -95,15 +85,12 @@ class RoundLog:
     labels: Array | None = None
     validators: tuple[str | None, ...] | None = None
     cost: Array | None = None
-    weight: Array | None = None
     held_out: bool = False
     built_as: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.models) < 2:
             raise InputError(f"a log needs at least two models, got {list(self.models)}")
-        if self.weight is not None:
-            _check_total(self.weight)
 
     def select(self, models: Sequence[str]) -> RoundLog:
         """Return the log with these models only."""
@@ -120,39 +107,6 @@ class RoundLog:
             errors=self.errors[index],
             answered=None if self.answered is None else self.answered[index],
             predictions=None if self.predictions is None else self.predictions[index],
-        )
-
-    def repeated(self) -> RoundLog:
-        """Return the log in which each item stands as often as its weight says, under its own name.
-
-        >>> errors = np.array([[False, True], [True, False]])
-        >>> log = RoundLog(
-        ...     kind="panel", items=("x", "y"), rounds=np.array([0, 1]), round_names=(1, 2),
-        ...     models=("m", "n"), errors=errors, weight=np.array([2, 1]),
-        ... )
-        >>> log.repeated().items, log.repeated().errors.tolist()
-        (('x', 'x', 'y'), [[False, False, True], [True, True, False]])
-        """
-        if self.weight is None:
-            return self
-        again = np.repeat(np.arange(len(self.items)), self.weight)
-
-        def each(values: Array | None) -> Array | None:
-            return None if values is None else values[..., again]
-
-        return replace(
-            self,
-            items=tuple(self.items[k] for k in again),
-            rounds=self.rounds[again],
-            errors=self.errors[:, again],
-            answered=each(self.answered),
-            predictions=each(self.predictions),
-            labels=each(self.labels),
-            validators=(
-                None if self.validators is None else tuple(self.validators[k] for k in again)
-            ),
-            cost=each(self.cost),
-            weight=None,
         )
 
     def parts(self) -> list[RoundPart]:
@@ -207,15 +161,6 @@ def _complete(answered: Array) -> tuple[list[int], Array]:
         best = max(best, (many * full, many))
     chosen = sorted(order[: best[1]])
     return chosen, np.asarray(answered[chosen].all(axis=0))
-
-
-def _check_total(weights: Array) -> None:
-    """Refuse weights that stand for no item, or for more than can be analysed."""
-    total = int(weights.sum())
-    if not total:
-        raise InputError(f"the weights of all {weights.size} items are 0: weigh at least one item")
-    if total > MOST_ITEMS:
-        raise InputError(f"the weights sum to {total:,} items: {TOO_MANY}")
 
 
 # The shape of a long log: which row holds which model and item, and whether it is a path.

@@ -27,13 +27,14 @@ from tallystick.table import (
     is_no_answer,
 )
 from tallystick.table.capability import MOST_ROWS
+from tallystick.table.weights import refuse_weight
 from tallystick.table.words import as_word
 from tallystick.verbs.dynamic.analyse import LogResult, analyse
-from tallystick.verbs.dynamic.attempt_reading import attempts_of, is_attempt_table
+from tallystick.verbs.dynamic.attempt_reading import attempts_in, attempts_of, is_attempt_table
 from tallystick.verbs.dynamic.attempt_result import AttemptResult, analyse_attempts
-from tallystick.verbs.dynamic.log import MOST_ITEMS, TOO_MANY, LongGrid, RoundLog, arrange
+from tallystick.verbs.dynamic.log import LongGrid, RoundLog, arrange
 from tallystick.verbs.dynamic.question import AnalyseQuestion, TheoryQuestion, demo
-from tallystick.verbs.dynamic.result import ROWS_COUNT, TheoryResult
+from tallystick.verbs.dynamic.result import TheoryResult
 from tallystick.verbs.dynamic.rounds import RoundOrder, order_rounds, round_name
 from tallystick.verbs.dynamic.theory import theory
 from tallystick.verbs.dynamic.validators import agreements, random_labels, spelled_votes
@@ -71,16 +72,14 @@ def log_of(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
     ('path', [[False, True], [True, False]])
     """
     roles = data.roles
-    # Labels are read row by row, so weights have no part in that: they are checked on their own.
-    plain = replace(data, roles=replace(roles, weight=None))
     if roles.model is not None and roles.correct is not None:
         # In a long log the models are names that stand in rows, not columns.
-        plain = replace(plain, roles=replace(plain.roles, models=()))
-        log, out = _long(plain, roles.weight)
+        data = replace(data, roles=replace(roles, models=()))
+        log, out = _long(data)
         log = log.select(roles.models) if roles.models else log
     else:
-        log, out = _wide(plain, roles.weight)
-    return log, (*plain.meaning_notes, *out)
+        log, out = _wide(data)
+    return log, (*data.meaning_notes, *out)
 
 
 def _left_out(blank: int, items: int) -> tuple[str, ...]:
@@ -94,7 +93,7 @@ def _left_out(blank: int, items: int) -> tuple[str, ...]:
 # -- wide logs
 
 
-def _wide(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
+def _wide(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
     """Read a panel with one row per item and one column of answers per model."""
     roles = data.roles
     for role in ("model", "correct", "prediction"):
@@ -144,7 +143,6 @@ def _wide(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
         labels=labels,
         validators=_validators(data, rows, labels),
         cost=_costs(data, rows),
-        weight=_weights(data, weight, rows),
     ), (*notes, *order.notes)
 
 
@@ -167,7 +165,7 @@ def _refuse_blanks(data: Data, codes: Array, rows: Array, columns: Sequence[str]
 # -- long logs
 
 
-def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
+def _long(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
     """Read one row per item and model, and find out which of the two shapes the log has."""
     roles = data.roles
     if roles.item is None:
@@ -212,7 +210,7 @@ def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     if said is not None:
         told = grid.of_item(np.array([cell or "" for cell in said]), "validators' labels")
         said = tuple(cell or None for cell in told.tolist())
-    cost, weights = _costs(data, rows), _weights(data, weight, rows)
+    cost = _costs(data, rows)
     answered = grid.cells >= 0
     notes += () if grid.on_path else _gaps_note(answered)
     return RoundLog(
@@ -228,7 +226,6 @@ def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
         labels=labels,
         validators=said,
         cost=None if cost is None else grid.of_item(cost, "cost"),
-        weight=None if weights is None else grid.of_item(weights, "weight"),
         held_out=bool(path),
     ), (*notes, *order.notes)
 
@@ -376,23 +373,6 @@ def _costs(data: Data, rows: Array) -> Array | None:
     return np.asarray(values[rows])
 
 
-def _weights(data: Data, column: str | None, rows: Array) -> Array | None:
-    """Return whole weights: how many items, seen alike, each row stands for."""
-    if column is None:
-        return None
-    # A weight is not an answer, so tokens for no answer do not apply to it.
-    plain = replace(data, rules=replace(data.rules, missing=()))
-    values = plain.numbers(column)[:, 0]
-    bad = rows & ~((values >= 0) & (values == np.floor(values)))
-    wanted = (
-        "a weight counts items that were seen alike, so it is a whole number from 0 on; sampling"
-        " weights cannot be used here"
-    )
-    _refuse(data, column, bad, values, wanted)
-    _refuse(data, column, rows & (values > MOST_ITEMS), values, TOO_MANY)
-    return values[rows].astype(np.int64)
-
-
 def _validators(data: Data, rows: Array, labels: Array | None) -> tuple[str | None, ...] | None:
     """Return what validators said, in the spelling of the true labels where there are any."""
     column = data.roles.validators
@@ -495,11 +475,11 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemTable:
     An item that all models get wrong is hard or mislabelled, and only a look at it can tell. So
     items are ordered by how many models err; among equals by how many of those give one and the
     same answer (if the label is wrong, models that are right agree on another one), by the share of
-    validators who disagree with the label, by weight, and last by their place in the log. Nothing
+    validators who disagree with the label, and last by their place in the log. Nothing
     is drawn, so the order is the same each time.
 
     The columns, None where there is nothing to say: *item*; *round* (not on a path, where each item
-    is tried in every round); *weight* and *truth*, if the log has them; *answered* and *wrong*,
+    is tried in every round); *truth*, if the log has it; *answered* and *wrong*,
     numbers of models; *vote*, what most models answer (without answers, whether the majority is
     right or wrong), tied ones with bars between them; *tie*; *vote_error*, 1 if more than half of
     the models are wrong and 1/2 if half of them are, so that its mean over a round is the round's
@@ -510,7 +490,7 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemTable:
     Parameters
     ----------
     log
-        The log itself, with its weights.
+        The log itself.
     result
         What `analyse` said of it.
 
@@ -527,7 +507,6 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemTable:
     ['settled', 'all wrong', 'could break', 'could break']
     """
     items, on_path = len(log.items), log.kind == "path"
-    weight = np.ones(items, dtype=np.int64) if log.weight is None else log.weight
     wrong = log.errors.sum(axis=0)
     answered = np.full(items, len(log.models)) if log.answered is None else log.answered.sum(axis=0)
     vote, tie, alike = _votes(log, wrong, answered)
@@ -535,8 +514,6 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemTable:
         "item": list(log.items),
         "round": [None] * items if on_path else [log.round_names[code] for code in log.rounds],
     }
-    if log.weight is not None:
-        columns["weight"] = weight.tolist()
     if log.labels is not None:
         columns["truth"] = log.labels.tolist()
     columns |= {
@@ -556,13 +533,11 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemTable:
         dissent[count == 0] = 0.0
         columns |= {"validators": count.tolist(), "validators_disagree": (count - agree).tolist()}
         columns["random_label"] = _random(log, result, agree, count)
-    order = np.lexsort((-weight, -dissent, -alike, -wrong, weight == 0))
+    order = np.lexsort((-dissent, -alike, -wrong))
     ranks = np.empty(items, dtype=np.int64)
     ranks[order] = np.arange(1, items + 1)
-    columns["check_order"] = [
-        int(rank) if heavy else None for rank, heavy in zip(ranks, weight > 0, strict=True)
-    ]
-    return ItemTable(columns, tuple(_notes(log, weight, result)))
+    columns["check_order"] = ranks.tolist()
+    return ItemTable(columns, tuple(_notes(log, result)))
 
 
 def item_columns(result: Any, data: Data) -> ItemTable:
@@ -609,12 +584,10 @@ def _random(log: RoundLog, result: LogResult, agree: Array, count: Array) -> lis
     seen = [part for part in log.parts() if len(part.models) > 1 and part.where.any()]
     for part, noise in zip(seen, result.noise, strict=True):
         found[part.where] = random_labels(agree[part.where], count[part.where], noise)
-    if log.weight is not None:
-        found[log.weight == 0] = np.nan
     return [None if np.isnan(value) else float(value) for value in found]
 
 
-def _notes(log: RoundLog, weight: Array, result: LogResult) -> Iterable[str]:
+def _notes(log: RoundLog, result: LogResult) -> Iterable[str]:
     if log.kind == "path":
         yield "round is blank: on a path every item is tried in every round"
     if log.validators is not None and log.labels is None:
@@ -622,11 +595,6 @@ def _notes(log: RoundLog, weight: Array, result: LogResult) -> Iterable[str]:
     elif log.validators is not None:
         reasons = {each.share.reason for each in result.noise if isinstance(each.share, Unknown)}
         yield from (f"random_label is blank: {reason}" for reason in sorted(reasons))
-    out = int((weight == 0).sum())
-    if out:
-        yield (
-            f"items of weight 0 ({out} of {weight.size}) were not analysed: no place in check_order"
-        )
 
 
 # From a question, and the log of a benchmark if there is one, to an answer.
@@ -661,9 +629,8 @@ def evaluate(source: Any, **options: Any) -> LogResult | AttemptResult:
 
 def answer(data: Data, question: AnalyseQuestion) -> LogResult | AttemptResult:
     """Answer from the log that *data* holds: a panel, a path, or attempts."""
+    refuse_weight(data.roles, "dynamic analyse")
     if is_attempt_table(data.table, data.roles):
-        if data.roles.weight is not None:
-            raise InputError("a log of attempts has no weights: every row is one attempt")
         attempts, wrong, columns, notes = attempts_of(data)
         found = analyse_attempts(
             attempts,
@@ -675,10 +642,15 @@ def answer(data: Data, question: AnalyseQuestion) -> LogResult | AttemptResult:
         )
         return replace(found, notes=notes)
     log, notes = log_of(data)
-    result = replace(analyse(log, question), notes=notes)
-    if log.weight is None:
-        return result
-    return replace(result, assumptions=(*result.assumptions, ROWS_COUNT))
+    return replace(analyse(log, question), notes=notes)
+
+
+def _attempt_columns(data: Data) -> Mapping[str, Any] | None:
+    """Return which column of a log of attempts has which role; None for any other log."""
+    if not is_attempt_table(data.table, data.roles):
+        return None
+    found = attempts_in(data.table, data.roles).found()
+    return {role: column for role, column in found.items() if role in Roles.__dataclass_fields__}
 
 
 def theory_answer(data: None, question: TheoryQuestion) -> TheoryResult:
@@ -703,7 +675,8 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     models = (*roles.judges, *roles.prediction)
     if roles.round is None or len(models) < 2:
         return None
-    beside = {"item": roles.item, "validators": roles.validators, "weight": roles.weight}
+    beside = {"item": roles.item, "validators": roles.validators}
+    beside |= {"count": roles.count, "weight": roles.weight}
     return {"round": roles.round, "truth": roles.truth, "models": models, **beside}
 
 
@@ -727,11 +700,13 @@ ANALYSE = Capability(
         "validators",
         "cost",
         "time",
+        "count",
         "weight",
         "by",
     ),
     door=DOOR,
     applies=applies,
+    columns=_attempt_columns,
     demo=demo,
     items=item_columns,
     cases=cases_of,

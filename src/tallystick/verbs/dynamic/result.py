@@ -195,10 +195,6 @@ def _number(value: float | Unknown) -> float | None:
 # Those about attempt logs are in :mod:`tallystick.verbs.dynamic.attempt_result`.
 
 
-ROWS_COUNT = (
-    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-)
-
 NO_ADVICE_WITHOUT_LOG = "advice needs the log of a real campaign: tallystick dynamic analyse"
 
 NOT_DECLARED = "the log does not say that its items were held out"

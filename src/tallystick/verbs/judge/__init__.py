@@ -2,14 +2,12 @@
 
 | question | call | rests on |
 |---|---|---|
-| all that applies, side by side | :func:`evaluate` | what it names |
+| how good are my judges? | :func:`evaluate` | labels, or the votes alone |
 | what holds whatever the truth is | :func:`logical` | nothing |
 | a few labels | :func:`few_labels` | labels drawn at random |
-| all labels | :func:`supervised` | nothing |
 | no labels | :func:`label_free` | a range that held on comparable panels |
-| no labels, one model | :func:`dawid_skene`, :func:`independent`, :func:`spectral` | independent errors |
-| no labels, baselines | :func:`majority`, :func:`agreement` | a majority that is always right; worse |
-| can I believe that? | :func:`independence` | a pass proves nothing |
+| no labels, one model | :func:`dawid_skene`, :func:`independent` | independent errors |
+| no labels, the baseline | :func:`majority` | a majority that is always right |
 | does a judge prefer a place? | :func:`position_bias`, :func:`position_panel` | items are a fair sample |
 | votes that arrive one by one | :func:`windows` | blocks of items are exchangeable |
 
@@ -23,13 +21,13 @@ from importlib import import_module
 from typing import Any
 
 from tallystick.verbs.judge.answer import CAPABILITY, evaluate
+from tallystick.verbs.judge.dawid_skene import dawid_skene
 from tallystick.verbs.judge.few_labels import few_labels
 from tallystick.verbs.judge.grade import grade
-from tallystick.verbs.judge.independence import IndependenceResult, independence, spectral
 from tallystick.verbs.judge.independent import independent
 from tallystick.verbs.judge.label_free import label_free
 from tallystick.verbs.judge.logical import LogicalResult, logical
-from tallystick.verbs.judge.majority import agreement, majority
+from tallystick.verbs.judge.majority import majority
 from tallystick.verbs.judge.orders import (
     OrderResult,
     PanelOrderResult,
@@ -40,13 +38,11 @@ from tallystick.verbs.judge.orders import (
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import Alarm, JudgeScore
-from tallystick.verbs.judge.supervised import dawid_skene, supervised
 from tallystick.verbs.judge.windows import Window, Windows, windows
 
 __all__ = [
     "CAPABILITY",
     "Alarm",
-    "IndependenceResult",
     "JudgeQuestion",
     "JudgeResult",
     "JudgeScore",
@@ -55,12 +51,10 @@ __all__ = [
     "PanelOrderResult",
     "Window",
     "Windows",
-    "agreement",
     "dawid_skene",
     "evaluate",
     "few_labels",
     "grade",
-    "independence",
     "independent",
     "label_free",
     "logical",
@@ -68,19 +62,14 @@ __all__ = [
     "position_bias",
     "position_panel",
     "self_consistency",
-    "spectral",
-    "supervised",
     "windows",
 ]
 
 _ELSEWHERE = {
-    "Estimate": "panel",
-    "LabelScore": "panel",
-    "SearchResult": "independence",
-    "Share": "panel",
-    "Solution": "panel",
-    "Statement": "panel",
-    "search": "independence",
+    "LabelScore": "scores",
+    "Share": "scores",
+    "Solution": "scores",
+    "Statement": "scores",
 }
 """Names that can still be imported from here, and the file that holds them."""
 

@@ -25,19 +25,19 @@ from tallystick.table import (
     unordered,
 )
 from tallystick.table.cells import identity, in_order
-from tallystick.table.panel import Floats, Panel
+from tallystick.table.panel import Floats
+from tallystick.table.weights import refuse_weight
+from tallystick.verbs.judge.dawid_skene import dawid_skene
 from tallystick.verbs.judge.grade import grade, positive_of
-from tallystick.verbs.judge.independence import independence, search, spectral
 from tallystick.verbs.judge.independent import independent
 from tallystick.verbs.judge.logical import logical
-from tallystick.verbs.judge.majority import agreement, majority
+from tallystick.verbs.judge.majority import majority
 from tallystick.verbs.judge.orders import are_two_orders, position_panel, self_consistency
 from tallystick.verbs.judge.question import GRADING, JudgeQuestion, cases_of, demo
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import Alarm, CovariateEffect, Number, Range, Share
 from tallystick.verbs.judge.sessions import from_session, labelling
-from tallystick.verbs.judge.supervised import dawid_skene, supervised
-from tallystick.verbs.judge.verdict import COUNTED_ROWS, LEFT_ASIDE
+from tallystick.verbs.judge.verdict import LEFT_ASIDE, SUMS_OF_WEIGHTS
 from tallystick.verbs.judge.windows import Windows, load_state, save_state
 
 # What is known of each item, and in which order to label or to check items.
@@ -84,7 +84,7 @@ def _numbered(order: list[int], rows: int) -> list[int | None]:
     return found
 
 
-_ANSWERS_ONLY = ("agreement", "spectral", "independent", "independence", "search")
+_ANSWERS_ONLY = ("independent",)
 
 
 def evaluate(source: Any, **options: Any) -> JudgeResult:
@@ -95,8 +95,8 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
     source
         A path, a frame, a mapping of columns, a Tally, …
     **options
-        Roles (*item*, *judges*, *truth*, *weight*, *by*), the fields of `JudgeQuestion`, and the
-        options of reading (*missing*, *coerce*, *labels*, *truth_file*, …).
+        Roles (*item*, *judges*, *truth*, *count*, *weight*, *by*), the fields of `JudgeQuestion`,
+        and the options of reading (*missing*, *coerce*, *labels*, *truth_file*, …).
 
     Examples
     --------
@@ -113,17 +113,15 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
 
 def answer(data: Data, question: JudgeQuestion) -> Result:
     """Answer from data that was read."""
-    if question.method == "supervised" and data.roles.truth is None:
-        raise InputError("method supervised needs the truth: name its column (--truth)")
     if question.certified and data.roles.truth is None:
         raise InputError(
             "certified makes intervals from labels exact: name the column of true labels (--truth)"
         )
     if data.session is not None and question.method == "evaluate":
         return from_session(data, question)
-    result = ask(data.tally("judges", "truth"), data, question)
-    if data.roles.weight is not None or (isinstance(data.held, Tally) and data.held.weighted):
-        result = replace(result, assumptions=(*result.assumptions, COUNTED_ROWS))
+    result = ask(data, question)
+    if isinstance(data.held, Tally) and data.held.weighted:
+        result = replace(result, assumptions=(*result.assumptions, SUMS_OF_WEIGHTS))
     if not isinstance(result, JudgeResult):
         return result
     if data.roles.covariate:
@@ -133,23 +131,21 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
     return result
 
 
-def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
-    """Answer from a tally by the method that the question names."""
-    truth = data.roles.truth
+def ask(data: Data, question: JudgeQuestion) -> Result:
+    """Answer from counted votes by the method that the question names."""
+    votes, truth = data.tally("judges", "truth"), data.roles.truth
     judges = [name for name in votes.names if name != truth]
+    if question.method in ("self-consistency", "position-bias"):
+        refuse_weight(data.roles, f"method {question.method}")
     if question.method == "self-consistency":
         return self_consistency(votes, repeats=judges, alpha=question.alpha)
     if question.method == "position-bias":
         return _position_bias(votes, judges, data, question)
 
     labels = _labels(votes, data.rules.labels)
-    panel = Panel.of(
-        votes,
-        voters=judges,
-        truth=truth,
-        labels=[labels[str(text)] for text in data.rules.labels],
-        never_true=data.meaning.never_true,
-    )
+    panel = data.panel("judges", labels=[labels[str(text)] for text in data.rules.labels])
+    if panel.weight is not None and not panel.known.any():
+        panel = panel.blind
     prevalence = {_label(t, labels, "prevalence"): ends for t, ends in question.ranges().items()}
     known = {
         name: {_label(text, labels, "known"): value for text, value in parts.items()}
@@ -178,17 +174,13 @@ def _method(
     level: dict[str, Any] = {"alpha": question.alpha}
     chance = {**level, "rng": question.seed}
     both: dict[str, Any] = {"prevalence": prevalence, "known": known}
+    labelled = {"certified": question.certified, "population": question.population}
     methods: dict[str, tuple[Callable[..., Result], dict[str, Any]]] = {
-        "evaluate": (grade, {**both, "certified": question.certified, **chance}),
+        "evaluate": (grade, {**both, **labelled, **chance}),
         "majority": (majority, level),
-        "agreement": (agreement, level),
-        "spectral": (spectral, level),
         "independent": (independent, {**both, **level}),
         "dawid-skene": (dawid_skene, {"known": known, **level}),
         "logical": (logical, {"prevalence": prevalence}),
-        "supervised": (supervised, level),
-        "independence": (independence, chance),
-        "search": (search, {}),
     }
     return methods[question.method]
 
@@ -240,8 +232,7 @@ def _label(given: Any, labels: Mapping[str, Label], option: str) -> Label:
 
 def _windows(data: Data, question: JudgeQuestion) -> tuple[Mapping[str, Any], ...]:
     """Evaluate the rows in their order, window by window."""
-    if data.roles.weight is not None:
-        raise InputError("window takes items one by one and has no use for weight: leave it out")
+    refuse_weight(data.roles, "window")
     columns = data.roles.columns("judges", "truth")
     stream = Windows(
         size=question.window or 1,
@@ -265,7 +256,7 @@ def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
     never be true, may appear in any of them.
     """
     part = replace(data, held=votes, notes=())
-    found = ask(part.tally("judges", "truth"), part, question)
+    found = ask(part, question)
     if not isinstance(found, JudgeResult):
         raise InputError(f"method {question.method} grades no judge: use one of {GRADING}")
     return found
@@ -275,7 +266,8 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which judge answers a table with these roles, None if it cannot."""
     if not roles.judges:
         return None
-    return {"judges": roles.judges, "truth": roles.truth, "weight": roles.weight}
+    beside = {"count": roles.count, "weight": roles.weight}
+    return {"judges": roles.judges, "truth": roles.truth, **beside}
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -283,7 +275,7 @@ CAPABILITY: Capability[Any] = Capability(
     summary="How good are my judges, with no labels or with a few?",
     question=JudgeQuestion,
     answer=answer,
-    reads=("judges", "truth", "item", "covariate", "weight", "by"),
+    reads=("judges", "truth", "item", "covariate", "count", "weight", "by"),
     door=Door(want="judges"),
     applies=applies,
     items=item_columns,

@@ -1,9 +1,8 @@
-"""A few labels, sharpened by all the votes: intervals that hold whatever the judges have in
-common.
-"""
+"""Grade judges from a few labelled items and all the votes, by the estimator of every verb."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import NormalDist
@@ -12,27 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallystick._rng import Rng
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.papers.noisy_judges.baselines import majority_shares
-from tallystick.results import Interval, Needed, Unknown
-from tallystick.sampling.estimate import odd_draw
-from tallystick.stats.intervals import Intervals, clopper_pearson
-from tallystick.stats.poststratify import (
-    Sharpened,
-    Target,
-    poststratified_ratio,
-    poststratified_share,
-)
+from tallystick.results import Interval, Unknown
+from tallystick.stats.adverse_binary import Population
+from tallystick.stats.few_labels import Estimates, FewLabels, accuracies, prevalences
+from tallystick.stats.intervals import Intervals
+from tallystick.stats.label_rates import Sharpened, poststratified_ratio
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
 from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.verbs.judge.dawid_skene import fit_panel
 from tallystick.verbs.judge.independent import held_to_range
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
+from tallystick.verbs.judge.leader import Leader, leader_of
 from tallystick.verbs.judge.logical import Logic
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import (
-    Alarm,
     JudgeScore,
     LabelCells,
     LabelScore,
@@ -41,10 +38,7 @@ from tallystick.verbs.judge.scores import (
     Ranges,
     Share,
     check_ranges,
-    count_cells,
 )
-from tallystick.verbs.judge.sessions import Leader, against, as_shown, by_labels, with_duels
-from tallystick.verbs.judge.supervised import fit_panel
 from tallystick.verbs.judge.verdict import (
     NEVER_RIGHT,
     NEW_SAMPLE,
@@ -53,7 +47,6 @@ from tallystick.verbs.judge.verdict import (
     needed_labels,
     opening_with_labels,
 )
-from tallystick.verbs.judge.verdict_methods import draw_alarm, draw_warning
 
 
 def few_labels(
@@ -64,21 +57,17 @@ def few_labels(
     labels: Sequence[Label] = (),
     prevalence: Ranges | None = None,
     alpha: float = 0.05,
-    target: Target = "items",
+    population: Population | None = None,
     certified: bool = False,
 ) -> JudgeResult:
     """Grade judges from a few labelled items and all the votes, whatever the judges have in common.
 
-    The consensus (Dawid-Skene's posterior, from votes only) sorts each judge's items into two
-    strata, agrees or not; labels estimate the share of right votes in each, and the known sizes put
-    them together (`tallystick.stats.poststratify`, equations P1 and P2). A wrong consensus costs
-    width, never validity.
+    A judge's accuracy is the mean of "its vote is the truth". The other judges' agreement with it,
+    known on every item, forecasts where it errs, and the labels say how far that can be trusted
+    (`tallystick.stats.few_labels`). Judges that err together cost width, never validity.
 
-    Intervals are for *these* items, so they close to a point where all are labelled. How a judge
-    will do on new items like these is ``new_items``: Clopper-Pearson's exact interval from its
-    labelled votes. The verdict names a leader by such intervals for all judges at once, and by sign
-    tests of pairs on the same items, so that nobody leads by few lucky votes, and names those who
-    may be as good: while there are any, the result is undecided.
+    Who is better is tested on the same items for all pairs at once. The verdict names the best
+    judge only if no other remains, and otherwise those that may be.
 
     Parameters
     ----------
@@ -90,8 +79,9 @@ def few_labels(
         Label to a range; it narrows what logic allows, nothing else.
     alpha
         One minus the level.
-    target
-        ``items``: accuracy on these very items. ``population``: on items like them.
+    population
+        ``these`` items, or ``new`` ones like them. None: these, and new ones once every vote is
+        labelled.
     certified
         Exact intervals for these items (hypergeometric in two strata; by label, over every size of
         the class) instead of approximate ones, somewhat wider.
@@ -108,9 +98,9 @@ def few_labels(
     """
     panel = Panel.of(votes, voters=judges, truth=truth, labels=labels)
     found = label_scores(
-        panel, prevalence=prevalence, alpha=alpha, target=target, certified=certified
+        panel, prevalence=prevalence, alpha=alpha, population=population, certified=certified
     )
-    items = item_support(panel, support_by_shares(panel.blind), trusted=not found.alarms)
+    items = item_support(panel, support_by_shares(panel.blind))
     return held_to_range(replace(found, learnt=items.columns), panel, prevalence)
 
 
@@ -119,108 +109,134 @@ def label_scores(
     *,
     prevalence: Ranges | None = None,
     alpha: float = 0.05,
-    target: Target = "items",
+    population: Population | None = None,
     certified: bool = False,
     posterior: Floats | None = None,
+    rng: Rng = 0,
 ) -> JudgeResult:
-    """Do the work of `few_labels`; *posterior* (patterns of the blind panel x labels) saves a
-    second fit.
+    """Do the work of `few_labels`; *posterior* (patterns of the blind panel x labels) saves a fit.
+
+    The posterior sorts items into strata for the rates by label and for exact intervals.
     """
-    panel.require_items("few_labels")
-    known = panel.truth >= 0
-    n_labels = int(panel.counts[known].sum())
+    n_labels = panel.n_labels
     if not n_labels:
         raise InputError(
             "truth: not one item has a true label; give some, or use dawid_skene or logical"
         )
-    if certified and target != "items":
-        raise InputError("certified intervals are for these items: use target='items'")
-    posterior = consensus(panel.blind) if posterior is None else posterior
-    voted_for = np.full(panel.votes.patterns, -1)
-    voted_for[panel.blind.place] = posterior.argmax(axis=1)
-    chosen = voted_for[panel.place]
-    logic = Logic.of(panel, check_ranges(prevalence, panel))
-    sizes, labelled, right = strata(panel, chosen)
-    found = poststratified_share(sizes, labelled, right, alpha=alpha, target=target)
-    overall = (
-        hypergeometric_strata(right, labelled, sizes, alpha=alpha) if certified else found.interval
+    if certified and population == "new":
+        raise InputError("certified intervals are for these items: use population='these'")
+    if certified and panel.weight is not None:
+        raise InputError("certified intervals count items: leave out --weight, or --certified")
+    every = bool((_graded(panel) == panel.voted).all())
+    whom: Population = population or ("new" if every and not certified else "these")
+
+    found = accuracies(
+        panel.codes, panel.truth, counts=panel.counts, weight=panel.weight, population=whom
     )
-    cells = LabelCells.of(panel, chosen)
-    by_label = [_on_label(cells, c, alpha, target, certified) for c in range(len(panel.classes))]
-    graded, good = labelled.sum(axis=1), right.sum(axis=1)
-    fresh = clopper_pearson(good, graded, alpha=alpha)
-    scores = []
-    for j, name in enumerate(panel.names):
-        silent = graded[j] == 0
-        parts = {}
-        for c, key in enumerate(panel.keys):
-            estimate, interval = by_label[c]
-            bounds = logic.on_label(j, c)
-            parts[key] = LabelScore(
-                estimate=(
-                    float(estimate[j])
-                    if np.isfinite(estimate[j])
-                    else Unknown(f"no labelled item of {key} has a vote of {name}")
-                ),
-                interval=interval[j],
-                logical=Interval(*bounds, level=1 - alpha, guarantee="exact", method="logic"),
-            )
-        scores.append(
-            JudgeScore(
-                name=name,
-                accuracy=(
-                    Unknown(f"no labelled item has a vote of {name}")
-                    if silent
-                    else float(found.estimate[j])
-                ),
-                interval=_one(overall, j),
-                **_answers(panel, j, found.estimate[j], _one(overall, j)),
-                per_label=parts,
-                votes=float(panel.voted[j]),
-                logical=Interval(
-                    *logic.overall(j), level=1 - alpha, guarantee="exact", method="logic"
-                ),
-                new_items=fresh[j],
-            )
-        )
-    every = bool((graded == panel.voted).all())
-    worth = (
-        float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
-    )
-    best = by_labels(panel, good, graded, alpha=alpha)
-    alarm = label_draw(panel)
-    forecast = labels_needed(panel, best, scores, good, graded, alpha=alpha)
-    best = as_shown(best, panel.names, np.where(graded > 0, overall.low, np.nan), graded)
-    best = with_duels(best, panel)
+    fresh = replace(found, population="new").means(alpha=alpha).interval
+    means = found.means(alpha=alpha)
+    by_label: Sequence[tuple[Floats, Sequence[Range]]] = ()
+    if panel.weight is None:  # rates by label and exact intervals count items
+        chosen = _chosen(panel, posterior)
+        if certified:
+            exact = hypergeometric_strata(*strata(panel, chosen)[::-1], alpha=alpha)
+            means = replace(means, interval=exact)
+        cells = LabelCells.of(panel, chosen)
+        by_label = [_on_label(cells, c, alpha, certified, whom) for c in range(panel.n_classes)]
+    scores = _scores(panel, means, fresh, by_label)
+    if panel.weight is None:
+        logic = Logic.of(panel, check_ranges(prevalence, panel))
+        scores = [_with_logic(one, logic, j, panel.keys, alpha) for j, one in enumerate(scores)]
+
+    best = leader_of(found, panel.names, alpha=alpha, rng=rng)
+    forecast = labels_needed(panel, found, best, alpha=alpha)
     needed = needed_labels(best, forecast)
-    if alarm is not None:
-        needed = Needed(None, "labels on items drawn at random")
-    told = opening_with_labels(best, scores, n_labels=n_labels, every=every, drawn=alarm is None)
+    told = opening_with_labels(best, scores, n_labels=n_labels, every=every)
+    worth = means.labels_worth[found.labels > 0]
     return JudgeResult(
         verdict=told.verdict,
         sentences=told,
-        basis=basis_of(n_labels, alpha) if alarm is None else "",
+        basis=basis_of(n_labels, alpha),
         decision="decided" if needed is None else "undecided",
         needed=needed,
         n_items=round(panel.n),
         assumptions=(
             RANDOM,
-            *((NEW_SAMPLE,) if target == "population" else ()),
+            *((NEW_SAMPLE,) if whom == "new" else ()),
             *((NEVER_RIGHT,) if panel.extras else ()),
         ),
-        warnings=() if alarm is None else (draw_warning(alarm),),
-        alarms=() if alarm is None else (alarm,),
         method="labels, certified" if certified else "labels",
         judges=tuple(scores),
-        prevalence=_prevalence(panel, chosen, alpha, target, certified),
+        prevalence=_prevalence(panel, whom, alpha, certified),
         n_labels=n_labels,
-        labels_worth=worth if graded.any() else Unknown("no labelled item has a vote"),
+        labels_worth=float(np.median(worth)) if worth.size else Unknown("no label has a vote"),
         labels_needed=forecast,
-        leader=None if best is None or alarm is not None else best.name,
-        rivals=() if best is None or alarm is not None else best.rivals,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
         never_true=tuple(map(str, panel.extras)),
         votes=panel.votes,
+        population=whom,
     )
+
+
+def _graded(panel: Panel) -> Floats:
+    """Return how many labelled items each judge voted on."""
+    return np.asarray(panel.counts[panel.known] @ (panel.codes[panel.known] >= 0))
+
+
+def _chosen(panel: Panel, posterior: Floats | None) -> Ints:
+    """Return the label that the votes choose for each entry."""
+    posterior = consensus(panel.blind) if posterior is None else posterior
+    voted_for = np.full(panel.votes.patterns, -1)
+    voted_for[panel.blind.place] = posterior.argmax(axis=1)
+    return np.asarray(voted_for[panel.place])
+
+
+def _scores(
+    panel: Panel,
+    means: Estimates,
+    fresh: Intervals,
+    by_label: Sequence[tuple[Floats, Sequence[Range]]],
+) -> list[JudgeScore]:
+    """Return one row per judge: its accuracy, and its rate on each label if items count alike."""
+    scores = []
+    for j, name in enumerate(panel.names):
+        parts = {}
+        for (estimate, ends), key in zip(by_label, panel.keys, strict=False):
+            unknown = Unknown(f"no labelled item of {key} has a vote of {name}")
+            known = math.isfinite(estimate[j])
+            parts[key] = LabelScore(
+                estimate=float(estimate[j]) if known else unknown, interval=ends[j]
+            )
+        accuracy, interval = float(means.estimate[j]), means.interval[j]
+        silent = Unknown(f"no labelled item has a vote of {name}")
+        scores.append(
+            JudgeScore(
+                name=name,
+                accuracy=accuracy if math.isfinite(accuracy) else silent,
+                interval=interval,
+                **_answers(panel, j, accuracy, interval),
+                per_label=parts,
+                votes=float(panel.voted[j]),
+                new_items=fresh[j],
+            )
+        )
+    return scores
+
+
+def _with_logic(
+    score: JudgeScore, logic: Logic, j: int, keys: Sequence[str], alpha: float
+) -> JudgeScore:
+    """Add what logic alone allows, whatever the truth is."""
+
+    def ends(bounds: tuple[float, float]) -> Interval:
+        return Interval(*bounds, level=1 - alpha, guarantee="exact", method="logic")
+
+    parts = {
+        key: replace(score.per_label[key], logical=ends(logic.on_label(j, c)))
+        for c, key in enumerate(keys)
+    }
+    return replace(score, per_label=parts, logical=ends(logic.overall(j)))
 
 
 def consensus(panel: Panel) -> Floats:
@@ -237,25 +253,26 @@ def strata(panel: Panel, chosen: Ints) -> tuple[Ints, Ints, Ints]:
     """Return judges x 2 (agrees with the consensus, differs): items, labelled ones, labelled and
     right ones.
     """
-    known = (panel.truth >= 0)[:, None]
+    known = panel.known[:, None]
     voted = panel.codes >= 0
     agree = panel.codes == chosen[:, None]
     right = (panel.codes == panel.truth[:, None]) & known
-    return (
-        _count(panel, voted & agree, voted & ~agree),
-        _count(panel, voted & agree & known, voted & ~agree & known),
-        _count(panel, voted & agree & right, voted & ~agree & right),
-    )
+
+    def counted(where: NDArray[np.bool_]) -> Ints:
+        cells = (where & agree, where & ~agree)
+        return np.stack([panel.counts @ cell for cell in cells], axis=1).astype(np.int64)
+
+    return counted(voted), counted(voted & known), counted(voted & right)
 
 
 def _on_label(
-    cells: LabelCells, c: int, alpha: float, target: Target, certified: bool
+    cells: LabelCells, c: int, alpha: float, certified: bool, population: Population
 ) -> tuple[Floats, Sequence[Range]]:
     """Return every judge's share of right votes on label c, and intervals."""
     sizes, labelled, hits = cells.on_label(c)
     inside = np.array([True, True, False, False])
     found: Sharpened = poststratified_ratio(
-        sizes, labelled, hits, inside=inside, alpha=alpha, target=target
+        sizes, labelled, hits, inside=inside, alpha=alpha, population=population
     )
     if not certified:
         return found.estimate, list(found.interval)
@@ -270,34 +287,26 @@ def _on_label(
 
 
 def _prevalence(
-    panel: Panel, chosen: Ints, alpha: float, target: Target, certified: bool
+    panel: Panel, population: Population, alpha: float, certified: bool
 ) -> dict[str, Share]:
-    """Return the share of each label: two strata, the consensus says it or not."""
-    n_labels = len(panel.classes)
-    known = panel.truth >= 0
-    every = np.ones(len(chosen), dtype=np.bool_)
-    said = count_cells(panel, every, chosen, n_labels)
-    said_labelled = count_cells(panel, known, chosen, n_labels)
-    true = count_cells(panel, known, panel.truth, n_labels)
-    both = count_cells(panel, known & (chosen == panel.truth), chosen, n_labels)
+    """Return the share of each label: the score of "the truth is this label"."""
     found = {}
-    for c, key in enumerate(panel.keys):
-        sizes = np.array([said[c], said.sum() - said[c]])
-        labelled = np.array([said_labelled[c], said_labelled.sum() - said_labelled[c]])
-        hits = np.array([both[c], true[c] - both[c]])
-        share = poststratified_share(sizes, labelled, hits, alpha=alpha, target=target)
-        interval = share.interval[0]
+    fits = prevalences(
+        panel.codes,
+        panel.truth,
+        n_classes=panel.n_classes,
+        counts=panel.counts,
+        weight=panel.weight,
+        population=population,
+    )
+    for c, (key, fit) in enumerate(zip(panel.keys, fits, strict=True)):
+        means = fit.means(alpha=alpha)
+        interval = means.interval[0]
         if certified:
-            interval = hypergeometric(
-                int(hits.sum()), int(labelled.sum()), int(sizes.sum()), alpha=alpha
-            )
-        found[key] = Share(estimate=float(share.estimate[0]), interval=interval)
+            true = int(panel.counts @ (panel.truth == c))
+            interval = hypergeometric(true, panel.n_labels, round(panel.n), alpha=alpha)
+        found[key] = Share(estimate=float(means.estimate[0]), interval=interval)
     return found
-
-
-def _count(panel: Panel, *cells: NDArray[np.bool_]) -> Ints:
-    """Return items in each cell: judges (or one row) x cells."""
-    return np.stack([panel.counts @ cell for cell in cells], axis=1).astype(np.int64)
 
 
 def _answers(panel: Panel, j: int, accuracy: float, interval: Interval) -> dict[str, Any]:
@@ -318,10 +327,6 @@ def _answers(panel: Panel, j: int, accuracy: float, interval: Interval) -> dict[
     return {"answered": share, "when_answered": right}
 
 
-def _one(intervals: Interval | Intervals, j: int) -> Interval:
-    return intervals if isinstance(intervals, Interval) else intervals[j]
-
-
 # How many more labels: for every judge to ± 5 points, and to tell the leader from its rivals.
 #
 # Every forecast stays within the table: a table of 200 items never asks for 2,977.
@@ -330,40 +335,11 @@ def _one(intervals: Interval | Intervals, j: int) -> Interval:
 HALF_WIDTH = 0.05
 """The half-width that is forecast, as a share: ± 5 points."""
 
-_POWER = 0.8
-
 
 def labels_needed(
-    panel: Panel,
-    best: Leader | None,
-    scores: Sequence[JudgeScore],
-    right: Floats,
-    graded: Floats,
-    *,
-    alpha: float,
+    panel: Panel, found: FewLabels, best: Leader | None, *, alpha: float
 ) -> LabelsNeeded:
-    r"""Forecast labels from those that are there.
-
-    A half-width h from k of N labels shrinks with :math:`\sqrt{1/k - 1/N}`, so m labels in all give
-    ± 5 points where
-
-    .. math:: \frac1m = \frac1N + \left(\frac{.05}{h}\right)^2
-              \left(\frac1k - \frac1N\right)   \tag{J11}
-
-    which never exceeds N. The leader is forecast by `labels_to_tell`.
-
-    Parameters
-    ----------
-    panel
-        Votes with the truth where it is known.
-    best
-        Who leads.
-    scores
-        The judges with their intervals.
-    right, graded
-        Labelled votes of each judge that are right, and all of them.
-    alpha
-        One minus the level.
+    """Forecast labels from those that are there, by the rule that will judge them.
 
     Examples
     --------
@@ -374,25 +350,27 @@ def labels_needed(
     >>> few_labels(Tally.of({**votes, "gold": gold}), truth="gold").labels_needed.left
     160
     """
-    whole, labels = float(panel.n), float(panel.counts[panel.truth >= 0].sum())
-    left = round(whole - labels)
-    most = labels
-    for score in scores:
-        if isinstance(score.interval, Interval) and left and labels:
-            half = max(score.interval.width / 2, 1e-9)
-            shrink = (HALF_WIDTH / half) ** 2 * (1 / labels - 1 / whole)
-            most = max(most, 1 / (1 / whole + shrink))  # (J11)
-        elif left:
-            most = whole
-    precision = min(left, max(0, int(np.ceil(most - labels))))
-
+    labels = panel.n_labels
+    left = round(panel.n) - labels
+    # A judge that votes on a part of the items sees that part of the labels.
+    seen = np.maximum(panel.voted, 1) / panel.n
+    wanted = found.labels_for(HALF_WIDTH, alpha=alpha) / seen
+    precision = int(min(left, max(0.0, float(np.max(np.ceil(wanted - labels))))))
     if best is None or not best.rivals:
         leader: int | None = None if best is None else 0
         return LabelsNeeded(precision=precision, leader=leader, left=left, enough=best is not None)
-    total = labels_to_tell(panel, best, right, graded, alpha=alpha)
-    if total is None:
+
+    # All rivals at once: the level that each pair has left of it.
+    level = alpha / (best.judges - 1)
+    totals = [
+        found.labels_to_settle(best.place, panel.names.index(rival), alpha=level)
+        / min(seen[best.place], seen[panel.names.index(rival)])
+        for rival in best.rivals
+    ]
+    total = max(totals)
+    if not math.isfinite(total):
         return LabelsNeeded(precision=precision, leader=None, left=left, enough=False)
-    more = max(1, round(total - labels))
+    more = max(1, math.ceil(total - labels))
     return LabelsNeeded(precision=precision, leader=min(more, left), left=left, enough=more <= left)
 
 
@@ -419,71 +397,3 @@ def labels_needed_first(rates: Sequence[float], n: float, *, alpha: float) -> La
     whole = round(n)
     precision = max(1, min(whole, round(free * n / (free + n - 1))))
     return LabelsNeeded(precision=precision, leader=None, left=whole, enough=False)
-
-
-def labels_to_tell(
-    panel: Panel, best: Leader, right: Floats, graded: Floats, *, alpha: float
-) -> float | None:
-    r"""Return about how many labels in all would tell *best* from every rival; None if unknown.
-
-    With wins b and losses c against a rival among k labels, its sign test at one-sided level a
-    needs about :math:`k (z_a + z_{.8})^2 (b + c)/(b - c)^2` labels in all (power .8). A rival with
-    votes on other items needs intervals that do not meet. Nothing can be forecast against a rival
-    that is not behind on the labels so far.
-
-    >>> from tallystick.verbs.judge.sessions import by_labels
-    >>> from tallystick.table import Tally
-    >>> votes = {"x": [0] * 40, "y": [1] * 4 + [0] * 36, "gold": [0] * 40 + [None] * 960}
-    >>> votes = Tally.of({name: (column * 25)[:1000] for name, column in votes.items()})
-    >>> panel, right = Panel.of(votes, truth="gold"), np.array([40.0, 36.0])
-    >>> graded = np.array([40.0, 40.0])
-    >>> best = by_labels(panel, right, graded, alpha=0.05)
-    >>> round(labels_to_tell(panel, best, right, graded, alpha=0.05))
-    95
-    """
-    labels, judges = float(panel.counts[panel.truth >= 0].sum()), len(panel.names)
-    wins, losses, alike = against(panel, best.place)
-    normal = NormalDist()
-    z = normal.inv_cdf(1 - alpha / 2 / judges) + normal.inv_cdf(_POWER)
-    wide = normal.inv_cdf(1 - alpha / 4 / judges)
-
-    # Judges without labelled votes, or level with the leader, give no number.
-    with np.errstate(all="ignore"):
-        paired = np.where(
-            wins > losses, labels * (wins + losses) * (z / (wins - losses)) ** 2, np.nan
-        )
-        share = right / graded
-        spread = np.sqrt(share * (1 - share) / graded)
-        ahead = share[best.place] - share
-        apart = np.where(
-            ahead > 0, labels * (wide * (spread + spread[best.place]) / ahead) ** 2, np.nan
-        )
-    rivals = np.isin(panel.names, best.rivals)
-    most = float(np.max(np.where(alike, paired, apart)[rivals]))
-    return most if np.isfinite(most) else None
-
-
-# Were the labelled items drawn at random? Their votes can say no.
-
-
-def label_draw(panel: Panel) -> Alarm | None:
-    """Return an alarm if the labelled items do not look like a random draw from all items.
-
-    See :func:`tallystick.sampling.estimate.odd_draw`.
-
-    >>> from tallystick.table import Tally
-    >>> votes = {"x": [0] * 50 + [1] * 50, "y": [0, 1] * 50, "gold": [0] * 30 + [None] * 70}
-    >>> label_draw(Panel.of(Tally.of(votes), truth="gold")).name
-    'labels were not drawn at random'
-    >>> votes["gold"] = [0, None, None, None, None] * 20
-    >>> label_draw(Panel.of(Tally.of(votes), truth="gold")) is None
-    True
-    """
-    found = odd_draw(
-        panel.codes,
-        panel.counts,
-        panel.truth >= 0,
-        columns=panel.names,
-        labels=[str(label) for label in (*panel.classes, *panel.extras)],
-    )
-    return None if found is None else draw_alarm(found)

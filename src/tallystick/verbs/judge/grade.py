@@ -1,46 +1,29 @@
-"""What the verb runs: everything that applies, and the strongest claim that survives."""
+"""What the verb runs: labels where there are any, else the votes alone, else logic."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tallystick._rng import Rng, seed_of
 from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
-from tallystick.papers.noisy_judges.baselines import (
-    RankOne,
-    agreement_accuracy,
-    majority_scores,
-    majority_shares,
-    rank_one,
-    spectral_point,
-)
-from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.results import Interval, Unknown
-from tallystick.stats.intervals import wilson
+from tallystick.stats.adverse_binary import Population
 from tallystick.stats.latent_checks import Misfit, Support, misfit
 from tallystick.stats.latent_fit import LatentFit
-from tallystick.stats.latent_headline import Headline
-from tallystick.stats.latent_model import posterior
 from tallystick.table import Tally, unordered
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
 from tallystick.table.words import PASS_FAIL, as_word
+from tallystick.verbs.judge.dawid_skene import (
+    dawid_skene_result,
+    fit_panel,
+)
 from tallystick.verbs.judge.few_labels import label_scores, labels_needed_first
-from tallystick.verbs.judge.independence import interval_ends
 from tallystick.verbs.judge.independent import (
-    Branch,
     Known,
-    Medians,
-    both_points,
     held_to_range,
-    medians,
-    trio_alarms,
-    trio_counts,
-    unpicked,
 )
 from tallystick.verbs.judge.label_free import (
     VoteModel,
@@ -51,38 +34,22 @@ from tallystick.verbs.judge.label_free import (
     support_by_shares,
 )
 from tallystick.verbs.judge.logical import (
-    Claim,
-    Doubt,
     Logic,
     LogicalResult,
     plain,
-    tested_by_labels,
 )
 from tallystick.verbs.judge.logical import logical as logical_method
-from tallystick.verbs.judge.majority import agreement_ends, panel_agreement
+from tallystick.verbs.judge.majority import panel_agreement
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import (
     Alarm,
-    Estimate,
     LabelScore,
-    Number,
     Ranges,
-    Solution,
     check_ranges,
-)
-from tallystick.verbs.judge.supervised import (
-    dawid_skene_result,
-    fit_panel,
-    overall_accuracy,
-    overall_ends,
 )
 from tallystick.verbs.judge.verdict import (
     COULD_NOT_BE_FITTED,
-    INDEPENDENCE,
-    MAJORITY,
     NOT_CALIBRATED,
-    STREAM,
-    UNREADABLE,
     needed_first_labels,
     only_logic,
 )
@@ -97,48 +64,42 @@ from tallystick.verbs.judge.verdict_methods import (
     stray_labels,
 )
 
-_MOST_TRIO_JUDGES = 80
 _MOST_MISSING = 0.1
 _FEW = 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Without:
-    """What the votes say without labels: models, claims and alarms, each fitted once."""
+    """What the votes say without labels: the model of all votes, or why there is none."""
 
     sample: Panel
-    fitted: LatentFit | None
+    stated: LatentFit | None
     trouble: TallystickError | None
     model: VoteModel | None
-    claims: list[Claim]
-    alarms: list[Alarm]
-    trios: dict[str, int] = field(default_factory=dict)
-    solutions: tuple[Solution, ...] = ()
 
 
 def grade(
     votes: Tally | Panel,
     *,
-    judges: Sequence[str] | None = None,
     truth: str | None = None,
     prevalence: Ranges | None = None,
     known: Known | None = None,
     alpha: float = 0.05,
+    population: Population | None = None,
     certified: bool = False,
     rng: Rng = 0,
 ) -> JudgeResult:
-    """Grade judges by all that applies, and say the strongest thing that survives.
+    """Grade judges by the strongest thing that the table allows.
 
-    With labels, the numbers rest on them (`few_labels`) and every label-free estimate is tested by
-    them. Without, the headline is Dawid-Skene with unreadable items, pulled towards the majority of
-    the others by misfit (U5). It has a range that held on comparable panels (U6) and no interval:
-    a bias that all judges share fits the votes perfectly, so nothing but labels can license one.
-    With one or two judges only logic remains.
+    With labels, the numbers rest on them (`few_labels`). Without, the headline is Dawid-Skene with
+    unreadable items, pulled towards the majority of the others by misfit (U5). It has a range that
+    held on comparable panels (U6) and no interval: a bias that all judges share fits the votes
+    perfectly, so nothing but labels can license one. With one or two judges only logic remains.
 
     Parameters
     ----------
-    votes, judges
-        The tally or panel; which columns judge.
+    votes
+        The tally of judges and truth, or a panel.
     truth
         A column of true labels, partly blank, on items drawn at random.
     prevalence
@@ -147,6 +108,8 @@ def grade(
         Judge to label to known accuracy: estimates the rest, or only the prevalence.
     alpha
         One minus the level.
+    population
+        With labels: ``these`` items or ``new`` ones. None: these, and new once all are labelled.
     certified
         Exact intervals from labels instead of approximate, shorter ones.
     rng
@@ -157,34 +120,32 @@ def grade(
     >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "wxyz"})
     >>> votes = simulate(point).tally
-    >>> result = grade(votes, judges=list("wxyz"))
-    >>> result.method, result.decision, [estimate.method for estimate in result.estimates][1]
-    ('dawid-skene with unreadable items', 'undecided', 'dawid-skene')
-    >>> grade(votes, truth="truth").judges[0].interval.width
+    >>> result = grade(votes.marginal(list("wxyz")))
+    >>> result.method, result.decision
+    ('dawid-skene with unreadable items', 'undecided')
+    >>> grade(votes, truth="truth", population="these").judges[0].interval.width
     0.0
     """
-    panel = Panel.of(votes, voters=judges, truth=truth)
+    panel = Panel.of(votes, truth=truth)
     blind = panel.blind
     ranges = check_ranges(prevalence, panel)
-    whole = bool((blind.counts == np.floor(blind.counts)).all())
-    logic = logical_method(panel, prevalence=prevalence) if whole else None
-    found = _without_labels(panel, prevalence=prevalence, known=known, rng=rng)
+    whole = panel.weight is None and bool((blind.counts == np.floor(blind.counts)).all())
+    logic = logical_method(panel, prevalence=prevalence, joint=False) if whole else None
+    found = _without_labels(panel, known=known, rng=rng)
 
     # With labels they decide; without, the model of the votes; without a model, logic alone.
-    estimates = [claim.estimate for claim in found.claims]
-    alarms = list(found.alarms)
-    if (panel.truth >= 0).any():
+    if panel.known.any():
         result = label_scores(
             panel,
             prevalence=prevalence,
             alpha=alpha,
+            population=population,
             certified=certified,
             posterior=_consensus(found, blind),
+            rng=rng,
         )
-        estimates, more = tested_by_labels(found.claims, panel, alpha)
-        alarms += [*result.alarms, *more]
-    elif known and found.fitted is not None:
-        result = dawid_skene_result(blind.answered, found.fitted, known=known, alpha=alpha)
+    elif known and found.stated is not None:
+        result = dawid_skene_result(blind.answered, found.stated, known=known, alpha=alpha)
     elif found.model is not None:
         result = label_free_result(blind, found.model)
     else:
@@ -192,7 +153,8 @@ def grade(
 
     # What logic allows, what was given, what agrees, and what is known of single items.
     result = _with_logic(result, Logic.of(panel, ranges) if whole else None, alpha)
-    result = held_to_range(replace(result, alarms=tuple(alarms)), panel, prevalence)
+    alarms = (*_misfit_alarms(found, rng), *result.alarms)
+    result = held_to_range(replace(result, alarms=alarms), panel, prevalence)
     result = _with_items(result, panel, found, rng)
     needed, forecast = result.needed, result.labels_needed
     if not result.n_labels:
@@ -207,9 +169,6 @@ def grade(
         labels_needed=forecast,
         assumptions=result.assumptions if order is None else (*result.assumptions, order),
         warnings=_warnings(result, panel, truth),
-        solutions=found.solutions,
-        estimates=tuple(estimates),
-        trios=found.trios,
         statements=() if logic is None else logic.statements,
         agreement=panel_agreement(panel, alpha=alpha),
         never_true=tuple(map(str, panel.extras)),
@@ -218,86 +177,34 @@ def grade(
     )
 
 
-def _without_labels(
-    panel: Panel, *, prevalence: Ranges | None, known: Known | None, rng: Rng
-) -> _Without:
-    """Fit everything that needs no labels, to a random part of the items where they are many."""
+def _without_labels(panel: Panel, *, known: Known | None, rng: Rng) -> _Without:
+    """Fit what needs no labels, to a random part of the items where they are many."""
     blind = panel.blind
     sample = sample_items(blind, rng=rng)
-    plain_votes = sample.answered
-    fitted, trouble = _fit(plain_votes if known else sample, known)
-    model: VoteModel | None = None
-    # Votes that do not determine the plain model determine no other one either.
-    if not isinstance(trouble, NotIdentifiable):
-        model = fit_vote_model(blind, sample, rng=rng)
-
-    claims = [] if model is None else [by_headline(sample, model.headline)]
-    if fitted is not None:
-        claims.append(by_likelihood(plain_votes if known else sample, fitted, known, rng))
-    alarms: list[Alarm] = []
-    trios: dict[str, int] = {}
-    solutions: tuple[Solution, ...] = ()
-    if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
-        branch = Branch.of(panel.answered, prevalence=prevalence, known=known)
-        more, counts, solutions = closed_forms(panel.answered, plain_votes, branch)
-        trios = dict(counts)
-        claims += [_of_all_votes(claim, sample) for claim in more]
-        alarms += [*trio_alarms(trios), *unpicked(solutions, branch, panel)]
-    claims += majorities(sample)
-
-    tested = _misfit_of(model, fitted if known else None, rng)
-    if tested is not None and tested.refuted:
-        i, j = np.unravel_index(int(np.nanargmax(tested.z)), tested.z.shape)
-        pair = [blind.names[min(i, j)], blind.names[max(i, j)]]
-        alarms.append(misfit_alarm(tested.ratio, pair))
-    return _Without(
-        sample=sample,
-        fitted=fitted,
-        trouble=trouble,
-        model=model,
-        claims=claims,
-        alarms=alarms,
-        trios=trios,
-        solutions=solutions,
-    )
-
-
-def _of_all_votes(claim: Claim, sample: Panel) -> Claim:
-    """Return a claim about answers as one about all votes, of which extras are never right."""
-    if not sample.extras:
-        return claim
-    share = dict(zip(sample.names, sample.answered_share.tolist(), strict=True))
-    accuracy = {
-        name: value * share[name] if isinstance(value, float) else value
-        for name, value in claim.estimate.accuracy.items()
-    }
-
-    def doubt(alpha: float) -> tuple[Floats, Floats]:
-        low, high = claim.doubt(alpha)
-        return low * sample.answered_share, high * sample.answered_share
-
-    return Claim(estimate=replace(claim.estimate, accuracy=accuracy), doubt=doubt)
-
-
-def _fit(blind: Panel, known: Known | None) -> tuple[LatentFit | None, TallystickError | None]:
+    stated, model, trouble = None, None, None
     try:
-        return fit_panel(blind, known=known), None
+        stated = fit_panel(sample.answered, known=known) if known else None
+        model = fit_vote_model(blind, sample, rng=rng)
     except (NotIdentifiable, ConvergenceError) as error:
-        return None, error
+        trouble = error
+    return _Without(sample=sample, stated=stated, trouble=trouble, model=model)
+
+
+def _misfit_alarms(found: _Without, rng: Rng) -> tuple[Alarm, ...]:
+    """Say that judges err together, where the votes prove it."""
+    tested = _misfit_of(found.model, found.stated, rng)
+    return () if tested is None or not tested.refuted else (misfit_alarm(tested.ratio),)
 
 
 def _consensus(found: _Without, blind: Panel) -> Floats | None:
     """Return Dawid-Skene's posterior of every pattern; None where it could not be fitted."""
-    if found.fitted is None:
+    if found.model is None:
         return None
-    if found.sample is not blind and found.model is not None:
-        # A pattern that the sample has not shown may be impossible under the plain fit; with
-        # pseudo-votes (U2) every pattern has a probability.
-        return found.model.fit.apply(blind.codes, 0.0)
-    if found.sample is blind and len(found.fitted.posterior) == len(blind.counts):
-        return found.fitted.posterior
-    codes = blind.codes if found.fitted.model.confusion.shape[2] > len(blind.classes) else None
-    return posterior(found.fitted.model, blind.answered.codes if codes is None else codes)
+    if found.sample is blind:
+        return found.model.fit.plain.posterior
+    # A pattern that the sample has not shown may be impossible under the plain fit; with
+    # pseudo-votes (U2) every pattern has a probability.
+    return found.model.fit.apply(blind.codes, 0.0)
 
 
 def _misfit_of(model: VoteModel | None, stated: LatentFit | None, rng: Rng) -> Misfit | None:
@@ -314,12 +221,12 @@ def _with_items(result: JudgeResult, panel: Panel, found: _Without, rng: Rng) ->
     """Attach what is known of the items of each pattern: calibrated by labels where possible."""
     blind = panel.blind
     given: Support = support_by_shares(blind) if found.model is None else found.model.support
-    drawn = not any(alarm.name == "labels were not drawn at random" for alarm in result.alarms)
-    items = item_support(panel, given, trusted=drawn, rng=rng)
+    items = item_support(panel, given, rng=rng)
     return replace(
         result,
         votes=panel.votes,
         learnt=items.columns,
+        by_votes=item_support(blind, given).columns,
         calibration=NOT_CALIBRATED if items.calibration is None else items.calibration,
     )
 
@@ -406,155 +313,6 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
             cut = (float(np.clip(cut[0], *ends)), float(np.clip(cut[1], *ends)))
         scores.append(replace(score, per_label=parts, logical=certain(ends), range=cut))
     return replace(result, judges=tuple(scores))
-
-
-# Every label-free estimate that applies, side by side, each with its own doubt.
-
-
-BLEND = "majority with and without oneself"
-
-
-def by_likelihood(blind: Panel, fitted: LatentFit, known: Known | None, rng: Rng) -> Claim:
-    """Return what Dawid-Skene says."""
-    estimate = Estimate(
-        method="dawid-skene",
-        assumption=INDEPENDENCE,
-        accuracy=_named(blind, overall_accuracy(blind, fitted, known)),
-        prevalence={key: float(fitted.balance[c]) for c, key in enumerate(blind.keys)},
-    )
-    return Claim(
-        estimate=estimate,
-        doubt=lambda alpha: overall_ends(blind, fitted, known=known, alpha=alpha, rng=rng),
-    )
-
-
-def by_headline(blind: Panel, headline: Headline) -> Claim:
-    """Return what Dawid-Skene with unreadable items says; its doubt is that of a share of votes."""
-    estimate = Estimate(
-        method="dawid-skene with unreadable items",
-        assumption=UNREADABLE,
-        accuracy=_named(blind, headline.accuracy),
-        prevalence={key: float(headline.balance[c]) for c, key in enumerate(blind.keys)},
-    )
-    return Claim(estimate=estimate, doubt=partial(_of_share, headline.accuracy, blind.voted))
-
-
-def closed_forms(
-    panel: Panel, blind: Panel, branch: Branch
-) -> tuple[list[Claim], Mapping[str, int], tuple[Solution, ...]]:
-    """Return the estimates that need two labels and three judges, how the trios ended, and both
-    mirror points.
-    """
-    moments = trio_moments(blind.codes, blind.counts)
-    trios = solve_moments(moments)
-    counts = trio_counts(trios, blind)
-    found = []
-    solutions: tuple[Solution, ...] = ()
-    middle = medians(trios, branch, panel)
-    if middle is not None:
-        solutions = both_points(middle, panel, branch)
-        point = Estimate(
-            method="independent",
-            assumption=f"{INDEPENDENCE}; {branch.words}",
-            accuracy=_named(blind, middle.overall),
-            prevalence={blind.keys[0]: middle.balance, blind.keys[1]: 1 - middle.balance},
-        )
-        found.append(Claim(estimate=point, doubt=partial(_of_medians, middle, blind)))
-    try:
-        rank = rank_one(moments)
-        balance, accuracy = spectral_point(rank)
-        point = Estimate(
-            method="spectral",
-            assumption=INDEPENDENCE,
-            accuracy=_named(blind, accuracy @ [balance, 1 - balance]),
-            prevalence={blind.keys[0]: balance, blind.keys[1]: 1 - balance},
-        )
-        found.append(Claim(estimate=point, doubt=partial(_of_spectral, rank, blind)))
-    except (NotIdentifiable, ConvergenceError):
-        pass  # it is one of several: its own function says why
-    rates = agreement_accuracy(blind.codes, blind.counts)
-    if np.isfinite(rates).any():
-        point = Estimate(method="agreement", assumption=STREAM, accuracy=_named(blind, rates))
-        found.append(Claim(estimate=point, doubt=lambda alpha: agreement_ends(blind, alpha=alpha)))
-    return found, counts, solutions
-
-
-def majorities(blind: Panel) -> list[Claim]:
-    """Return majority vote, majority of the others, and their mean; nothing for fewer than three
-    judges.
-    """
-    if len(blind.names) < 3:
-        return []  # no majority worth the name
-    n_labels = len(blind.classes)
-    shares = blind.counts @ majority_shares(blind.codes, n_labels=n_labels)
-    prevalence: dict[str, Number] = {
-        key: float(shares[c] / shares.sum()) for c, key in enumerate(blind.keys)
-    }
-    rates: list[Floats] = []
-    doubts: list[Doubt] = []
-    for apart in (False, True):
-        right, mass = majority_scores(
-            blind.codes, blind.counts, n_labels=n_labels, leave_one_out=apart
-        )
-        total = mass.sum(axis=1)
-        rates.append(
-            np.divide(right.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0)
-        )
-        doubts.append(partial(_of_share, rates[-1], total))
-
-    def blended(alpha: float) -> tuple[Floats, Floats]:
-        """Return the mean of both ranges: at least as wide as the range of the mean."""
-        (low, high), (lower, higher) = (doubt(alpha) for doubt in doubts)
-        return (low + lower) / 2, (high + higher) / 2
-
-    names = ("majority", "majority of the others", BLEND)
-    return [
-        Claim(
-            estimate=Estimate(
-                method=name,
-                assumption=MAJORITY,
-                accuracy=_named(blind, rate),
-                prevalence=prevalence,
-            ),
-            doubt=doubt,
-        )
-        for name, rate, doubt in zip(
-            names, (*rates, (rates[0] + rates[1]) / 2), (*doubts, blended), strict=True
-        )
-    ]
-
-
-def _of_medians(middle: Medians, blind: Panel, alpha: float) -> tuple[Floats, Floats]:
-    low, high = middle.intervals(blind, alpha).overall.T
-    return low, high
-
-
-def _of_spectral(rank: RankOne, blind: Panel, alpha: float) -> tuple[Floats, Floats]:
-    _, _, overall = interval_ends(blind, rank, alpha=alpha)
-    ends = [
-        (end.low, end.high) if isinstance(end, Interval) else (np.nan, np.nan) for end in overall
-    ]
-    low, high = np.array(ends).T
-    return low, high
-
-
-def _of_share(rate: Floats, total: Floats, alpha: float) -> tuple[Floats, Floats]:
-    low, high = np.full((2, len(rate)), np.nan)
-    seen = (total > 0) & np.isfinite(rate)
-    ends = wilson(np.minimum(rate * total, total)[seen], total[seen], alpha=alpha)
-    low[seen], high[seen] = ends.low, ends.high
-    return low, high
-
-
-def _named(blind: Panel, values: Floats) -> dict[str, Number]:
-    return {
-        name: (
-            float(values[j])
-            if np.isfinite(values[j])
-            else Unknown(f"nothing can be said of {name} this way")
-        )
-        for j, name in enumerate(blind.names)
-    }
 
 
 # True positive and true negative rates by their usual names, where there are two labels.

@@ -189,9 +189,7 @@ class ItemSupport:
     calibration: CalibrationCheck | None
 
 
-def item_support(
-    panel: Panel, given: Support, *, trusted: bool = True, rng: Rng = 0
-) -> ItemSupport:
+def item_support(panel: Panel, given: Support, *, rng: Rng = 0) -> ItemSupport:
     """Return what is known of the items of every vote pattern.
 
     Parameters
@@ -200,9 +198,6 @@ def item_support(
         Votes with the truth where it is known.
     given
         The support of every pattern of ``panel.blind``.
-    trusted
-        Whether the labels look like a random draw. A calibration by labels that were chosen would
-        be wrong for the other items.
     rng
         For the folds of the check.
 
@@ -217,7 +212,7 @@ def item_support(
     """
     blind = panel.blind
     truth = labels_by_pattern(panel)
-    if truth.sum() < LEAST_LABELS or not trusted or (truth != np.floor(truth)).any():
+    if truth.sum() < LEAST_LABELS or (truth != np.floor(truth)).any():
         level = given.support[np.arange(len(given.consensus)), given.consensus]
         return ItemSupport(
             columns=_placed(blind, given.consensus, "support", level), calibration=None
@@ -370,6 +365,12 @@ def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
     array([0.88, 0.71, 0.71])
     """
     n_labels, n_votes = len(blind.classes), len(blind.classes) + len(blind.extras)
+    varied = int(((sample.vote_counts > 0).sum(axis=1) > 1).sum())
+    if varied < 3:
+        raise NotIdentifiable(
+            f"only {varied} judges gave two different votes and three are needed: add a"
+            " judge, or label some items"
+        )
     fit = fit_unreadable(sample.codes, sample.counts, n_labels=n_labels, n_votes=n_votes)
 
     # The misfit test counts items, so weights that are not whole numbers leave it out.

@@ -5,15 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from tallystick.errors import NotIdentifiable
 from tallystick.papers.noisy_judges.baselines import (
-    agreement_accuracy,
-    agreement_errors,
     majority_scores,
     majority_shares,
 )
@@ -23,9 +19,8 @@ from tallystick.stats.agreement_ordinal import krippendorff_alpha, mean_bias, wi
 from tallystick.stats.intervals import wilson
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.table.panel import Ints, Panel
 from tallystick.table.patterns import pack
-from tallystick.verbs.judge.independent import logit_ends
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import (
@@ -35,7 +30,7 @@ from tallystick.verbs.judge.scores import (
     LabelScore,
     Share,
 )
-from tallystick.verbs.judge.verdict import ALWAYS_LOOKS_RIGHT, CONFUSED, MAJORITY, STREAM
+from tallystick.verbs.judge.verdict import ALWAYS_LOOKS_RIGHT, MAJORITY
 from tallystick.verbs.judge.verdict_methods import few_for_majority, of_baseline, tied_items
 
 
@@ -136,89 +131,6 @@ def _part(right: float, total: float, alpha: float, key: str) -> LabelScore:
     return LabelScore(estimate=right / total, interval=under)
 
 
-# Error rates from agreement rates: a baseline that takes one independence for another.
-
-
-def agreement(
-    votes: Tally | Panel,
-    *,
-    judges: Sequence[str] | None = None,
-    truth: str | None = None,
-    labels: Sequence[Label] = (),
-    alpha: float = 0.05,
-) -> JudgeResult:
-    """Estimate each judge's accuracy from how often pairs of judges agree.
-
-    Platanios' equations (`tallystick.papers.noisy_judges.baselines.agreement_accuracy`) take errors
-    to be independent over the whole stream. Judges that are independent *given the label* do not
-    satisfy that. The median over trios is reported, with the delta method's interval by its middle
-    trios, which holds only under that assumption: it fails even where judges are independent given
-    the label (docs/benchmarks/judge.md).
-
-    Examples
-    --------
-    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
-    >>> even = Point(prevalence="1/2", accuracy={name: ("4/5", "4/5") for name in "xyz"})
-    >>> [round(score.accuracy, 6) for score in agreement(simulate(even).tally, truth="truth").judges]
-    [0.8, 0.8, 0.8]
-    >>> uneven = Point(prevalence="1/2", accuracy={name: ("1", "3/5") for name in "xyz"})
-    >>> [round(score.accuracy, 3) for score in agreement(simulate(uneven).tally, truth="truth").judges]
-    [0.861, 0.861, 0.861]
-    """
-    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered.blind
-    panel.require_binary("agreement")
-    found = agreement_accuracy(panel.codes, panel.counts)
-    if not np.isfinite(found).any():
-        raise NotIdentifiable(
-            "no trio of judges has agreement rates that this method can solve: use dawid_skene"
-        )
-    missing = Unknown("no trio with this judge has agreement rates that can be solved")
-    low, high = agreement_ends(panel, alpha=alpha)
-    scores = tuple(
-        JudgeScore(
-            name=name,
-            accuracy=float(found[j]) if np.isfinite(found[j]) else missing,
-            interval=(
-                Interval(
-                    float(low[j]),
-                    float(high[j]),
-                    level=1 - alpha,
-                    guarantee="under",
-                    assumption=STREAM,
-                    method="delta method",
-                )
-                if np.isfinite(low[j])
-                else Unknown("the estimate is on the edge, or there is none")
-            ),
-            votes=float(panel.voted[j]),
-        )
-        for j, name in enumerate(panel.names)
-    )
-    return JudgeResult(
-        verdict=of_baseline(
-            scores,
-            "errors were independent over the whole stream",
-            "Judges that are independent given the label break that.",
-        ),
-        decision="undecided",
-        n_items=round(panel.n),
-        assumptions=(STREAM, "judges are better than chance"),
-        warnings=(CONFUSED,),
-        method="agreement",
-        judges=scores,
-    )
-
-
-def agreement_ends(panel: Panel, *, alpha: float) -> tuple[Floats, Floats]:
-    """Return delta-method ends of the accuracies by agreement; NaN where there are none."""
-    z = NormalDist().inv_cdf(1 - alpha / 2)
-    accuracy = agreement_accuracy(panel.codes, panel.counts)
-    errors = agreement_errors(panel.codes, panel.counts)
-    ends = [logit_ends(*pair, z) for pair in zip(accuracy.tolist(), errors.tolist(), strict=True)]
-    low, high = np.array(ends).T
-    return low, high
-
-
 # How far the judges agree with one another and with the truth, beyond chance and without.
 #
 # All coefficients are those of `tallystick.stats.agreement`; the number is exact for these items
@@ -245,7 +157,7 @@ def panel_agreement(panel: Panel, *, alpha: float) -> AgreementTable | None:
     >>> found.pairs[0].raw.estimate, found.with_truth[0].kappa.estimate
     (0.75, 1.0)
     """
-    if (panel.counts != np.floor(panel.counts)).any():
+    if panel.weight is not None or (panel.counts != np.floor(panel.counts)).any():
         return None
     names, level = panel.names, 1 - alpha
     values = grades_of(panel.classes)

@@ -24,20 +24,18 @@ GRADING = (
     "majority",
     "independent",
     "dawid-skene",
-    "agreement",
-    "spectral",
     "logical",
-    "supervised",
 )
 """Methods that give every judge a number."""
 
-METHODS = (*GRADING, "independence", "search", "position-bias", "self-consistency")
-"""All methods; the last four are diagnostics."""
+METHODS = (*GRADING, "position-bias", "self-consistency")
+"""All methods; the last two are diagnostics."""
 
 _USES: Mapping[str, tuple[str, ...]] = {
     "prevalence": ("evaluate", "independent", "logical"),
     "known": ("evaluate", "independent", "dawid-skene"),
     "certified": ("evaluate",),
+    "population": ("evaluate",),
     "recorded": ("position-bias",),
 }
 """Which methods an option says something to."""
@@ -53,7 +51,7 @@ class JudgeQuestion(Question):
 
     method: str = option(
         "evaluate",
-        "How to grade the judges, or a diagnostic such as independence.",
+        "How to grade the judges, or a diagnostic such as position-bias.",
         choices=METHODS,
     )
     prevalence: tuple[str, ...] | Mapping[Label, tuple[float, float]] = option(
@@ -66,6 +64,12 @@ class JudgeQuestion(Question):
     )
     certified: bool = option(
         False, "Exact intervals from labels instead of shorter approximate ones."
+    )
+    population: str | None = option(
+        None,
+        "Speak of these items, or of new items like them. Default: these, and new once every vote"
+        " is labelled.",
+        choices=("these", "new"),
     )
     recorded: str | None = option(
         None,

@@ -27,7 +27,6 @@ from tallystick.verbs.judge.scores import (
     Alarm,
     CalibrationCheck,
     CovariateEffect,
-    Estimate,
     JudgeScore,
     LabelsNeeded,
     Number,
@@ -39,6 +38,7 @@ from tallystick.verbs.judge.scores import (
 from tallystick.verbs.judge.verdict import rate_of
 
 _NO_LABELS = Unknown("no labels were given")
+_NOT_DRAWN = Unknown("labels that were not drawn at random calibrate nothing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,6 @@ class JudgeResult(Result):
         The headline numbers; *prevalence* is the corrected share of each label.
     solutions
         Points that explain the votes equally well.
-    estimates
-        Every method that applies, side by side.
     alarms
         What is proved against an assumption.
     trios
@@ -63,6 +61,8 @@ class JudgeResult(Result):
         What holds whatever the truth is.
     n_labels
         Items with a known truth.
+    population
+        With labels: whether the numbers are about ``these`` items or ``new`` ones like them.
     labels_worth
         How many labels alone would have been as informative (median over judges).
     labels_needed
@@ -87,6 +87,8 @@ class JudgeResult(Result):
         One mapping per window of a stream, where it was asked for.
     votes, learnt
         The tally of judges, and columns to attach to each of its patterns.
+    by_votes
+        The same columns without any label, for labels that were not drawn at random.
     """
 
     verb: ClassVar[str] = "judge"
@@ -95,17 +97,19 @@ class JudgeResult(Result):
     judges: tuple[JudgeScore, ...]
     prevalence: Mapping[str, Share] = field(default_factory=dict)
     solutions: tuple[Solution, ...] = ()
-    estimates: tuple[Estimate, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     trios: Mapping[str, int] = field(default_factory=dict)
     statements: tuple[Statement, ...] = ()
     n_labels: int = 0
+    population: str | None = None
     labels_worth: Number = _NO_LABELS
     labels_needed: LabelsNeeded | None = None
-    leader: str | None = None
-    rivals: tuple[str, ...] = ()
+    leader: str | None = field(default=None, metadata={"doubted": None})
+    rivals: tuple[str, ...] = field(default=(), metadata={"doubted": ()})
     agreement: AgreementTable | None = None
-    calibration: CalibrationCheck | Unknown = _NO_LABELS
+    calibration: CalibrationCheck | Unknown = field(
+        default=_NO_LABELS, metadata={"doubted": _NOT_DRAWN}
+    )
     covariates: tuple[CovariateEffect, ...] = ()
     never_true: tuple[str, ...] = ()
     positive: str | None = None
@@ -113,6 +117,11 @@ class JudgeResult(Result):
     windows: tuple[Mapping[str, Any], ...] = ()
     votes: Tally | None = field(default=None, repr=False, metadata={"private": True})
     learnt: Mapping[str, Sequence[Any]] = field(
+        default_factory=dict,
+        repr=False,
+        metadata={"private": True, "doubted": lambda result: result.by_votes},
+    )
+    by_votes: Mapping[str, Sequence[Any]] = field(
         default_factory=dict, repr=False, metadata={"private": True}
     )
 
@@ -148,16 +157,16 @@ class JudgeResult(Result):
         return found | {f"right on {one}": "share" for s in self.judges for one in s.per_label}
 
     def folds(self) -> tuple[Section, ...]:
-        """Return what a page unfolds: judges, labels, agreement, methods and what is certain."""
+        """Return what a page unfolds: judges, labels, agreement and what is certain."""
         return folds_of(self)
 
     def summary(self) -> str:
-        """Return the text of every result, then label shares, agreement and all methods."""
+        """Return the text of every result, then label shares and agreement."""
         more = more_lines(self)
         return "\n".join([super().summary(), *(["", *more] if more else [])])
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the judges' accuracies, the same by label, label shares, methods and windows."""
+        """Return the judges' accuracies, the same by label, label shares and windows."""
         overall = _forest(
             "Share of votes that are right",
             [(score.name, "", score.accuracy, _ends(score)) for score in self.judges],
@@ -179,7 +188,7 @@ class JudgeResult(Result):
             name="label",
             value="share",
         )
-        found = (overall, by_label, shares, self._methods(), self._over_windows())
+        found = (overall, by_label, shares, self._over_windows())
         return tuple(figure for figure in found if figure is not None)
 
     def _over_windows(self) -> Figure | None:
@@ -200,27 +209,6 @@ class JudgeResult(Result):
                 "accuracy": [value for _, _, value in cells],
             },
             roles={"x": "item", "y": "accuracy", "group": "judge"},
-            unit="share",
-        )
-
-    def _methods(self) -> Figure | None:
-        cells = [
-            (name, estimate.method, value)
-            for estimate in self.estimates
-            for name, value in estimate.accuracy.items()
-            if isinstance(value, float)
-        ]
-        if not cells:
-            return None
-        return Figure(
-            kind="forest",
-            title="Every method that applies",
-            columns={
-                "judge": [name for name, _, _ in cells],
-                "method": [method for _, method, _ in cells],
-                "accuracy": [value for _, _, value in cells],
-            },
-            roles={"name": "judge", "group": "method", "x": "accuracy"},
             unit="share",
         )
 
@@ -270,12 +258,11 @@ def _forest(
     )
 
 
-# What a page of ``judge`` unfolds: judges, labels, agreement, methods and what is certain.
+# What a page of ``judge`` unfolds: judges, labels, agreement and what is certain.
 
 
 _FEW_LABELS = 4
 """With more labels the rates by label have a picture and no columns."""
-_TESTED = {True: "rejected by the labels", False: "not rejected", None: "not tested"}
 
 
 def folds_of(result: JudgeResult) -> tuple[Section, ...]:
@@ -285,8 +272,6 @@ def folds_of(result: JudgeResult) -> tuple[Section, ...]:
         found.append(_labels(result))
     if result.agreement is not None and agreement_lines(result):
         found.append(_agreement(result))
-    if len(result.estimates) > 1:
-        found.append(_methods(result))
     if result.statements:
         found.append(
             Section(
@@ -398,31 +383,10 @@ def _agreement(result: JudgeResult) -> Section:
     )
 
 
-def _methods(result: JudgeResult) -> Section:
-    rejected = [one.method for one in result.estimates if one.rejected]
-    line = f"{len(result.estimates)} methods."
-    if any(one.rejected is not None for one in result.estimates):
-        line = f"{len(rejected)} of {len(result.estimates)} methods are rejected by the labels."
-    rows: list[dict[str, Any]] = [
-        {
-            "method": one.method,
-            "by the labels": _TESTED[one.rejected],
-            **{
-                name: value if isinstance(value, float) else None
-                for name, value in one.accuracy.items()
-            },
-        }
-        for one in result.estimates
-    ]
-    units: dict[str, Unit] = {score.name: "share" for score in result.judges}
-    return Section(title="Methods", line=line, rows=rows, units=units)
-
-
-# The lines below the table of a result: label shares, forecasts, agreement, every method.
+# The lines below the table of a result: label shares, forecasts, agreement.
 
 
 _SHOWN = 20
-_SAID = {True: "rejected", False: "not rejected", None: "not tested"}
 _STATISTICS = {
     "fleiss_kappa": "Fleiss' kappa",
     "krippendorff_alpha": "Krippendorff's alpha",
@@ -433,7 +397,7 @@ _STATISTICS = {
 
 
 def more_lines(result: JudgeResult) -> list[str]:
-    """Return the lines below the table: label shares, agreement, calibration, all methods."""
+    """Return the lines below the table: label shares, agreement, calibration."""
     lines = [
         *share_lines(result),
         *label_lines(result.labels_needed, result),
@@ -444,8 +408,6 @@ def more_lines(result: JudgeResult) -> list[str]:
         *([result.left_out[0].upper() + result.left_out[1:] + "."] if result.left_out else []),
         *_window_lines(result),
     ]
-    if len(result.estimates) > 1:
-        lines += ["", "Every method that applies:", *_side_by_side(result.estimates)]
     if result.statements and result.statements[0].text not in result.verdict:
         lines += ["", f"For certain: {result.statements[0].text}"]
     return lines
@@ -576,28 +538,3 @@ def _window_lines(result: JudgeResult) -> list[str]:
         lines += [f"{place}: {one['proves']}." for one in window.get("alarms", ())]
         lines += [f"{place}: {text}." for text in window.get("notices", ())]
     return lines
-
-
-def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
-    """Return a table with a column per method and a row per judge, and what the labels say."""
-    lines = [["judge", *(estimate.method for estimate in estimates)]]
-    for name in list(estimates[0].accuracy)[:_SHOWN]:
-        values = [estimate.accuracy.get(name) for estimate in estimates]
-        lines.append(
-            [
-                name,
-                *(
-                    percent(value) if isinstance(value, float) else percent(None)
-                    for value in values
-                ),
-            ]
-        )
-    if any(estimate.rejected is not None for estimate in estimates):
-        lines.append(["(by labels)", *(_SAID[estimate.rejected] for estimate in estimates)])
-    widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-    told = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-    more = len(estimates[0].accuracy) - _SHOWN
-    return [*told, *([f"… and {more} more judges (in --json)"] if more > 0 else [])]

@@ -200,22 +200,6 @@ class Solution:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """What one method says of all judges.
-
-    ``rejected`` is True where labels refute it, False where they do not, None where nothing could
-    (``why`` says so).
-    """
-
-    method: str
-    assumption: str
-    accuracy: Mapping[str, Number]
-    prevalence: Mapping[str, Number] = field(default_factory=dict)
-    rejected: bool | None = None
-    why: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Alarm:
     """Something that the votes (or labels) prove, and what that does not prove."""
 

@@ -8,7 +8,7 @@ settle it. Numbers are written by `tallystick.results`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from tallystick.results import (
 from tallystick.verbs.judge.scores import JudgeScore, LabelsNeeded, Number, Range
 
 if TYPE_CHECKING:
-    from tallystick.verbs.judge.sessions import Leader
+    from tallystick.verbs.judge.leader import Leader
 
 _NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six"),
@@ -67,7 +67,7 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-def which_is_best(best: Leader, scores: Sequence[JudgeScore], *, new: bool = False) -> Sentences:
+def which_is_best(best: Leader, scores: Sequence[JudgeScore]) -> Sentences:
     """Say who is best if every rival is excluded, otherwise that we cannot tell.
 
     Parameters
@@ -76,13 +76,8 @@ def which_is_best(best: Leader, scores: Sequence[JudgeScore], *, new: bool = Fal
         Who leads, and who may be as good.
     scores
         All judges.
-    new
-        Whether the doubt is about new items, because all of these are labelled.
     """
-    by_name = {one.name: one for one in scores}
-    rate = {
-        one.name: rate_of(one.accuracy, one.new_items if new else one.interval) for one in scores
-    }
+    rate = {one.name: rate_of(one.accuracy, one.interval) for one in scores}
     # A single judge is not the best of anything.
     if best.judges == 1:
         return Sentences(answer=f"{best.name} is right on {rate[best.name]}.")
@@ -93,44 +88,17 @@ def which_is_best(best: Leader, scores: Sequence[JudgeScore], *, new: bool = Fal
     close = ", ".join(f"{name} {rate[name]}" for name in (best.name, best.rivals[0]))
     if rest := best.rivals[1:]:
         close += f" or {rest[0]}" if len(rest) == 1 else f" or one of {len(rest):,} others"
-    worse = [name for name in by_name if name not in (best.name, *best.rivals)]
+    worse = [name for name in rate if name not in (best.name, *best.rivals)]
     beaten = f"{listed(worse)} are not the best." if worse else ""
     if len(worse) == 1:
         beaten = f"{worse[0]} is not the best: {rate[worse[0]]}."
     return Sentences(
         answer=f"We cannot tell which judge is best: {close}.",
         contrast=beaten,
-        open=_still_open(best, by_name, new=new),
-    )
-
-
-def _still_open(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool) -> str:
-    """Say why nothing is settled between two judges whose intervals do not touch.
-
-    Each interval is for one judge, and uses all votes. Who is better is tested on the labels alone,
-    for all judges at once.
-    """
-    first, rival = scores[best.name], scores[best.rivals[0]]
-    mine = first.new_items if new else first.interval
-    other = rival.new_items if new else rival.interval
-    if len(best.rivals) > 1 or rival.name not in best.duels:
-        return ""
-    if not isinstance(mine, Interval) or not isinstance(other, Interval) or mine.low <= other.high:
-        return ""
-    wins, losses = best.duels[rival.name]
-    return (
-        f"Not settled: on {count(wins + losses)} labelled items exactly one of them is right,"
-        f" {best.name} on {count(wins)} and {rival.name} on {count(losses)}. Chance can do that"
-        f" where {in_words(best.judges)} judges are compared."
     )
 
 
 # -- with labels
-
-
-NOT_DRAWN = (
-    "These labels cannot say how good the judges are, because they were not drawn at random."
-)
 
 
 def opening_with_labels(
@@ -139,7 +107,6 @@ def opening_with_labels(
     *,
     n_labels: int,
     every: bool,
-    drawn: bool,
 ) -> Sentences:
     """Return the verdict from labels, line by line.
 
@@ -153,17 +120,13 @@ def opening_with_labels(
         Labelled items.
     every
         Whether every vote is labelled: then only new items leave a doubt.
-    drawn
-        Whether the labels look like a random draw.
     """
     if best is None:
         return Sentences(
             answer=f"{count(n_labels)} labels fell on items without votes and say nothing of the"
             " judges."
         )
-    if not drawn:
-        return Sentences(answer=NOT_DRAWN)
-    found = which_is_best(best, scores, new=every)
+    found = which_is_best(best, scores)
     whole = f"All votes are labelled ({count(n_labels)} items): the doubt is about new items."
     parts = (found.contrast, whole if every else "")
     return replace(found, contrast=" ".join(part for part in parts if part))
@@ -273,9 +236,7 @@ STREAM = "errors are independent over the whole stream, whatever the label"
 RANDOM = "labelled items were drawn at random, whatever their votes"
 SAMPLE = "labelled items are a fair sample of those that matter"
 NEW_SAMPLE = "items are a random sample of those that matter"
-COUNTED_ROWS = (
-    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-)
+SUMS_OF_WEIGHTS = "the tally holds sums of weights, so n_items is their total and no number of rows"
 SHARED_BIAS = (
     "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
 )

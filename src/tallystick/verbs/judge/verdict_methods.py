@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from tallystick.results import Interval, count, percent, percent_interval
-from tallystick.sampling.estimate import OddDraw
-from tallystick.verbs.judge.scores import Alarm, Estimate, JudgeScore, Number, Range, Share
+from tallystick.results import Interval, count, percent
+from tallystick.verbs.judge.scores import Alarm, JudgeScore, Number, Range, Share
 from tallystick.verbs.judge.verdict import in_words, rate_of, spread
 
 if TYPE_CHECKING:
@@ -79,41 +78,6 @@ def trios_contradict(failed: int, trios: int) -> str:
     )
 
 
-def search_verdict(sensible: int, trios: int) -> str:
-    """Return the verdict of a search over all trios."""
-    return (
-        f"{count(sensible)} of {count(trios)} trios have a sensible solution; the others cannot be"
-        " independent, and these need not be."
-    )
-
-
-def independence_verdict(
-    *,
-    rejected: bool,
-    against: int,
-    quartets: int,
-    pair: Sequence[str],
-    judges: int,
-    worth: Number,
-) -> str:
-    """Return the verdict of the test of independent errors."""
-    told = f"{count(against)} of {count(quartets)} quartets reject it"
-    if not rejected:
-        return (
-            f"Independent errors are not refuted ({told}, not more than chance allows). That proves"
-            " nothing about a bias that all judges share."
-        )
-    alike = (
-        f" All {in_words(judges)} are worth about {worth:.1f} independent ones."
-        if isinstance(worth, float)
-        else ""
-    )
-    return (
-        f"These judges do not err independently ({told}). {pair[0]} and {pair[1]} move together"
-        f" most.{alike}"
-    )
-
-
 def tied_items(tied: float, total: float) -> str:
     """Warn of items without a clear majority."""
     return (
@@ -165,33 +129,6 @@ def no_intervals(reason: str) -> str:
 def as_stated(judges: Sequence[str]) -> str:
     """Return the assumption that the quality of some judges is known."""
     return f"the quality of {', '.join(judges)} is as stated"
-
-
-def contradicted(judge: str, value: float, own: Interval, labels: int, allowed: Interval) -> str:
-    """Say how labels contradict an estimate."""
-    return (
-        f"it gives {judge} {percent_interval(value, own)} by its own doubt, and {count(labels)}"
-        f" labels allow {percent(allowed.low)} to {percent(allowed.high)}"
-    )
-
-
-def not_contradicted(labels: int) -> str:
-    """Say that labels do not contradict an estimate."""
-    return f"{count(labels)} labels do not contradict it"
-
-
-def not_tested(judge: str) -> str:
-    """Say why labels could not test an estimate."""
-    return f"not tested: how sure it is of {judge} is not known"
-
-
-def rejected_alarm(estimate: Estimate) -> Alarm:
-    """Return the alarm that labels refute a label-free estimate."""
-    return Alarm(
-        name=f"{estimate.method} is rejected",
-        proves=f"{estimate.method} is wrong here: {estimate.why}",
-        does_not_prove="that an estimate which was not rejected is right: few labels reject little",
-    )
 
 
 # -- logic
@@ -284,20 +221,6 @@ def repeated_verdict(times: int, same: float, n: int, best: float) -> str:
 # The alarms and warnings of `judge`: what was seen, and what a reader should do about it.
 
 
-def draw_alarm(found: OddDraw) -> Alarm:
-    """Return the alarm that labelled items were not drawn at random."""
-    return Alarm(
-        name="labels were not drawn at random",
-        proves=f"{found}; intervals from these labels cannot be relied on",
-        does_not_prove="that labels without this alarm were drawn at random",
-    )
-
-
-def draw_warning(alarm: Alarm) -> str:
-    """Return what a reader should do about labels that were not drawn at random."""
-    return f"{alarm.proves}. Draw them at random"
-
-
 def nobody_right(labels: Sequence[str]) -> str:
     """Warn that no true label is one that any judge gives."""
     return (
@@ -306,14 +229,17 @@ def nobody_right(labels: Sequence[str]) -> str:
     )
 
 
-def misfit_alarm(ratio: float, pair: Sequence[str]) -> Alarm:
-    """Return the alarm that judges err together."""
+def misfit_alarm(ratio: float) -> Alarm:
+    """Return the alarm that judges err together.
+
+    It names no pair: where two judges copy each other, the model takes them for the truth, and the
+    largest misfit is between others.
+    """
     return Alarm(
         name="misfit",
         proves=(
             "pairs of judges agree in a way that independent errors do not explain"
-            f" ({ratio:.1f} times what they would show), {pair[0]} and {pair[1]} more than any"
-            " others"
+            f" ({ratio:.1f} times what they would show)"
         ),
         does_not_prove="which judges are at fault, nor how good any of them is",
     )

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from tallystick.errors import FileError, InputError
 from tallystick.registry import ENTRIES, capability
 from tallystick.results import Json, Result, count
-from tallystick.sampling.estimate import odd_draw
 from tallystick.sampling.label_accuracies import AnyInts, Ints, coded_votes
 from tallystick.sampling.label_means import crossed
 from tallystick.sampling.label_strata import FIRST, LabelStrata, next_batch
@@ -41,6 +40,7 @@ from tallystick.table import (
 )
 from tallystick.table.cautions import ask_about_codes
 from tallystick.table.data import RowMemory
+from tallystick.table.doubts import Look, label_doubt
 from tallystick.table.session import (
     IN_FILE,
     Answer,
@@ -449,7 +449,7 @@ def _notes(task: LabelTask, known: Existing, origin: str) -> list[str]:
 def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
     """Return why labels that were declared random can not be, None if they may be.
 
-    See :func:`tallystick.sampling.estimate.odd_draw`: what the votes say of an item is its side.
+    See `tallystick.table.doubts.label_doubt`: what the votes say of an item is its side.
     """
     strata = task.strata
     all_of = np.bincount(strata.of[strata.of >= 0], minlength=len(strata)).astype(np.float64)
@@ -457,17 +457,19 @@ def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
     sides = np.unique(strata.side)
     codes = np.searchsorted(sides, strata.side)[:, None]
     named = task.rows.shape[1] == 1 and sides.max(initial=0) < len(task.classes)
-    found = odd_draw(
-        np.concatenate([codes, codes]),
-        np.concatenate([all_of - own, own]),
-        np.repeat([False, True], len(strata)),
-        columns=("the consensus",),
+    look = Look(
+        kind="votes",
+        names=("the consensus",),
+        codes=np.concatenate([codes, codes]),
         labels=[
             str(task.classes[side]) if named else f"group {k} of {len(sides)}"
             for k, side in enumerate(sides.tolist(), start=1)
         ],
+        known=np.repeat([False, True], len(strata)),
+        counts=np.concatenate([all_of - own, own]),
     )
-    return None if found is None else f"{found}. They are taken as labels of unknown origin"
+    found = label_doubt([look])
+    return None if found is None else f"{found.seen}. They are taken as labels of unknown origin"
 
 
 def take_existing(work: Work, known: Existing, among: NDArray[np.bool_] | None) -> None:
@@ -665,7 +667,7 @@ def label_question(name: str) -> LabelQuestion:
     return LabelQuestion(
         name=name,
         question=found.question,
-        reads=found.reads,
+        reads=tuple(role for role in found.reads if role not in ("count", "weight")),
         door=found.door,
         task=found.labelling,
         capability=found,

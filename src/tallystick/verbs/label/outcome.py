@@ -28,6 +28,7 @@ from tallystick.sampling.label_means import refused_claim
 from tallystick.sampling.label_strata import FIRST, next_batch
 from tallystick.sampling.label_task import LabelTask
 from tallystick.table import conclude, read
+from tallystick.table import reading_of as what_was_read
 from tallystick.table.session import IN_FILE, Ask, Session, SessionHead
 from tallystick.verbs.label.work import MeasureStanding, Standing
 
@@ -97,6 +98,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         assumptions=ASSUMPTIONS,
         warnings=warnings,
         seed=session.head.seed,
+        reading=what_was_read(work.data),
         session=session.path,
         question=session.head.question,
         asked=len(session.asks),

@@ -20,7 +20,7 @@ from tallystick.results import Figure, Result, Unknown, about, count
 from tallystick.sampling.label_accuracies import Floats, drawing_probabilities
 from tallystick.sampling.label_shares import planned_shares
 from tallystick.sampling.label_task import LabelTask, Measure
-from tallystick.table import Data
+from tallystick.table import Data, reading_of
 from tallystick.verbs.label.begin import label_question
 
 ANYTIME = 1.33
@@ -135,7 +135,12 @@ def plan(
     if not plans:
         text = "No question fits this table: name the columns of votes (--judges, --models)."
         return LabelPlanResult(
-            verdict=text, decision="unknowable", n_items=data.n_rows, plans=(), notes=tuple(notes)
+            verdict=text,
+            decision="unknowable",
+            n_items=data.n_rows,
+            plans=(),
+            notes=tuple(notes),
+            reading=reading_of(data),
         )
     return LabelPlanResult(
         verdict=_verdict(plans),
@@ -143,6 +148,7 @@ def plan(
         assumptions=("the votes are as good as they look; votes that mislead cost more labels",),
         plans=tuple(plans),
         notes=tuple(notes),
+        reading=reading_of(data),
     )
 
 

@@ -27,8 +27,9 @@ from tallystick.results import (
 )
 from tallystick.results.numbers import count
 from tallystick.sampling.label_differences import SessionOrder
-from tallystick.table import Capability, Data, Door, Roles, Tally, answered, slice_labels
-from tallystick.verbs.score.adjust import check_draw, check_mix, covariate_rows, draw_of
+from tallystick.table import Capability, Data, Door, Roles, Table, Tally, answered, slice_labels
+from tallystick.table.weights import refuse_weight
+from tallystick.verbs.score.adjust import check_draw, covariate_rows, with_mix
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.judges import (
     Scored,
@@ -42,16 +43,15 @@ from tallystick.verbs.score.labelling import (
     FirstGrades,
     SettlePlan,
     first_grades,
-    for_precision,
     labelling,
-    pair_range,
     rows_by_item,
     settle_plan,
+    spreads,
 )
 from tallystick.verbs.score.pairs import Known, ranked, sign_of
 from tallystick.verbs.score.preferences import read_preferences, score_preferences, swap_note
 from tallystick.verbs.score.question import ScoreQuestion, cases_of, demo
-from tallystick.verbs.score.reading import Floats, Outputs, read_outputs
+from tallystick.verbs.score.reading import Floats, Graded, read_outputs
 from tallystick.verbs.score.result import (
     NOT_SETTLED,
     CriteriaResult,
@@ -72,7 +72,6 @@ from tallystick.verbs.score.verdict import (
     needed_of,
     sentences,
     warnings_of,
-    with_chosen_grades,
     with_other_items,
     without_labels,
 )
@@ -108,7 +107,7 @@ def evaluate(source: Any, **options: Any) -> ScoreResult:
     >>> table = {name: [row[name] for row in rows] for name in rows[0]}
     >>> result = evaluate(table, system="system", judges="gpt", truth="human", item="id")
     >>> [(row.name, round(row.score, 3), round(row.judge_only, 3)) for row in result.systems]
-    [('old', 0.747, 0.84), ('new', 0.58, 0.87)]
+    [('old', 0.756, 0.84), ('new', 0.578, 0.87)]
     """
     return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
 
@@ -124,10 +123,10 @@ def answer(data: Data, question: ScoreQuestion) -> Result:
 def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     """Answer one question about every system."""
     if len(data.roles.systems) == 2:
-        return _preferences(replace(data, held=data.table), question)
+        return _preferences(data.fetched(), question)
     mix = question.mix()
     if data.in_engine and _needs_rows(data, question):
-        data = replace(data, held=data.table)
+        data = data.fetched()
     sliced = mix is not None or (data.session is not None and data.roles.by is not None)
     outputs = read_outputs(
         data,
@@ -136,28 +135,27 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         turned=question.lower_is_better,
         sliced=sliced,
     )
-    # Patterns of a tally, and the draws of a session, stay as they were counted.
-    kept = np.ones(len(outputs.counts), bool)
-    if outputs.grid is None and data.session is None:
-        kept = is_graded(outputs)
+    # The draws of a session stay as they were drawn.
+    kept = np.ones(len(outputs.counts), bool) if data.session is not None else is_graded(outputs)
     lost = ungraded(outputs, kept)
     outputs = outputs if kept.all() else outputs.part(kept)
-    complete = bool(outputs.n_labels == outputs.n and data.session is None and mix is None)
+    if mix is not None:
+        outputs = with_mix(outputs, mix, str(data.roles.by))
+    complete = bool(outputs.n_labels == outputs.n and data.session is None)
     told = COMPLETE if complete and question.population is None else ""
     question = question.about(complete=complete)
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:
         parse_gate(text, known=outputs.systems, measures=MEASURES)
-    shares = None if mix is None else check_mix(outputs, mix, str(data.roles.by))
     draws = None if data.session is None else session_draws(data, outputs, question)
     covariates = {name: values[kept] for name, values in _covariates(data, outputs).items()}
-    result = score_outputs(outputs, question, covariates=covariates, shares=shares, draws=draws)
+    result = score_outputs(outputs, question, covariates=covariates, draws=draws)
     gates = checked(question.gates, result, outputs.systems, lost=lost)
     result = replace(result, gates=gates, warnings=(*left_out_note(lost), *result.warnings))
     if told:
         result = replace(result, notes=(*result.notes, told))
     if draws is None and outputs.n_labels and mix is None:
-        result = with_other_items(with_chosen_grades(result, draw_of(outputs)), outputs)
+        result = with_other_items(result, outputs)
     if draws is None or data.roles.by is None:
         return result
     slice_labels(data)  # refuses more slices than anybody reads
@@ -167,13 +165,13 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
 def _needs_rows(data: Data, question: ScoreQuestion) -> bool:
     """Say whether the question needs outputs one by one, and not only counts of patterns."""
     roles = data.roles
-    named = roles.probability or roles.covariate or roles.weight or question.target_mix
+    named = roles.probability or roles.covariate or roles.count or question.target_mix
     return bool(named or question.certified or data.rules.coerce)
 
 
 def _preferences(data: Data, question: ScoreQuestion) -> ScoreResult:
     outputs, swaps = read_preferences(data)
-    question = question.about(complete=False)
+    question = question.about(complete=bool(outputs.n_labels == outputs.n))
     result = score_preferences(outputs, question)
     note = swap_note(swaps)
     names = tuple(dict.fromkeys(name for pair in outputs.preferences for name in pair))
@@ -187,7 +185,7 @@ def _check(data: Data, question: ScoreQuestion) -> None:
     if not roles.judges:
         raise InputError(f"{data.source}: name the columns of judges (--judges)")
     if len(roles.systems) == 2:
-        for name in ("probability", "weight", "covariate", "criterion"):
+        for name in ("probability", "covariate", "criterion"):
             if getattr(roles, name):
                 raise InputError(f"{name} is not read with preferences: leave it out")
         if question.scale is not None or question.target_mix is not None:
@@ -210,11 +208,17 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             raise InputError("target_mix gives the shares of slices: name their column (--by)")
         if question.certified:
             raise InputError("target_mix has no certified intervals: leave out one of the two")
-    if roles.weight is not None and roles.probability is not None:
-        raise InputError("a row with a probability is one output: leave out weight")
+    for one, said in (
+        (question.certified, "score --certified"),
+        (question.target_mix is not None, "score --target-mix"),
+        (data.session is not None, "score from a session"),
+        (not isinstance(data.held, Table), "score from counts"),
+    ):
+        if one:
+            refuse_weight(roles, said)
 
 
-def _covariates(data: Data, outputs: Outputs) -> dict[str, Floats]:
+def _covariates(data: Data, outputs: Graded) -> dict[str, Floats]:
     """Return the covariates, row by row."""
     names = data.roles.covariate
     if not names:
@@ -234,6 +238,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
         "judges": roles.judges,
         "truth": roles.truth,
         "item": roles.item,
+        "count": roles.count,
         "weight": roles.weight,
     }
 
@@ -252,6 +257,7 @@ CAPABILITY = Capability(
         "probability",
         "covariate",
         "criterion",
+        "count",
         "weight",
         "by",
     ),
@@ -269,7 +275,7 @@ CAPABILITY = Capability(
 # and its score rises. So a gate that these outputs could turn stays open.
 
 
-def is_graded(outputs: Outputs) -> NDArray[np.bool_]:
+def is_graded(outputs: Graded) -> NDArray[np.bool_]:
     """Return which entries a score speaks of: all but those without any grade.
 
     Where people graded outputs of a system that no judge graded, labels speak for such outputs too,
@@ -278,7 +284,7 @@ def is_graded(outputs: Outputs) -> NDArray[np.bool_]:
     Examples
     --------
     >>> none = np.nan
-    >>> outputs = Outputs(systems=("a",), judges=("x",), system=np.zeros(3, np.int64),
+    >>> outputs = Graded(systems=("a",), judges=("x",), system=np.zeros(3, np.int64),
     ...     grades=np.array([[1.0], [0.0], [none]]), truth=np.array([1.0, none, none]),
     ...     counts=np.ones(3), pass_fail=True, votes=True)
     >>> is_graded(outputs).tolist(), ungraded(outputs, is_graded(outputs))
@@ -294,9 +300,9 @@ def is_graded(outputs: Outputs) -> NDArray[np.bool_]:
     return kept
 
 
-def ungraded(outputs: Outputs, kept: NDArray[np.bool_]) -> Mapping[str, tuple[int, int]]:
+def ungraded(outputs: Graded, kept: NDArray[np.bool_]) -> Mapping[str, tuple[int, int]]:
     """Return by system how many outputs nobody graded, and how many it has, where there are any."""
-    lost, all_ = _counted(outputs, ~kept), _counted(outputs, np.ones_like(kept))
+    lost, all_ = (outputs.by_system(outputs.counts * part) for part in (~kept, kept | ~kept))
     return {name: (int(lost[j]), int(all_[j])) for j, name in enumerate(outputs.systems) if lost[j]}
 
 
@@ -311,22 +317,14 @@ def left_out_note(lost: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
     )
 
 
-def _counted(outputs: Outputs, chosen: NDArray[np.bool_]) -> Floats:
-    """Return how many of the chosen outputs each system has."""
-    k = len(outputs.systems)
-    own, counts = outputs.system[chosen], outputs.counts[chosen]
-    return np.bincount(own, weights=counts, minlength=k).astype(np.float64)
-
-
 # From outputs to the finished result: what was estimated, put into rows and words.
 
 
 def score_outputs(
-    outputs: Outputs,
+    outputs: Graded,
     question: ScoreQuestion,
     *,
     covariates: Mapping[str, Floats] | None = None,
-    shares: Floats | None = None,
     draws: SessionDraws | None = None,
 ) -> ScoreResult:
     """Score systems from their outputs.
@@ -339,14 +337,12 @@ def score_outputs(
         What is asked.
     covariates
         Numbers per entry on which the judges' errors may depend.
-    shares
-        The share of each slice in the target mix; None for the mix of the table.
     draws
         How the labels were drawn, where they come from a labelling session.
     """
     if draws is None:
         check_draw(outputs, question.label_draw)
-    scored = estimated(outputs, question, shares=shares, draws=draws)
+    scored = estimated(outputs, question, draws=draws)
     if not any(one.score is not None for one in scored.systems):
         return _without_labels(scored, question)
     rows = covariate_rows(outputs, covariates or {}, scored.units, question.alpha)
@@ -359,7 +355,7 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     known = ranked(scored.systems, scored.pairs, question.alpha, session)
     systems = system_rows(scored, question, known)
     pairs = pair_rows(scored, question)
-    board = board_of(outputs, scored.values, tuple(range(len(outputs.systems))))
+    board = board_of(outputs, tuple(range(len(outputs.systems))))
     same = board is not None and board.complete
     graded = [one for one in scored.systems if one.score is not None]
     items = _graded_items(outputs)
@@ -375,7 +371,7 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     )
     if session is not None:
         said = with_session(said, session, systems, pairs, units, question.alpha)
-    worth = float(sum(one.found.worth for one in graded if one.found is not None))
+    worth = float(sum(one.worth for one in graded))
     told: tuple[SystemPairRow, ...] | Unknown = pairs
     if not pairs and len(outputs.systems) > 1 and len(graded) > 1:
         told = Unknown(outputs.no_items or "no pair of systems has human grades")
@@ -394,7 +390,6 @@ def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
             question,
             systems,
             partial=partial,
-            chosen=None if scored.draws is not None else draw_of(outputs),
             complete=same or board is None,
         ),
         seed=seed_of(question.seed),
@@ -437,7 +432,7 @@ def _without_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     outputs, units = scored.outputs, scored.units
     systems = system_rows(scored, question, None)
     lost = breakdown(outputs.systems, scored.judges, units)
-    board = board_of(outputs, scored.values, tuple(range(len(outputs.systems))))
+    board = board_of(outputs, tuple(range(len(outputs.systems))))
     first = first_grades(outputs, board)
     said = without_labels(systems, lost, units, first=first, unit=outputs.unit)
     none = Unknown("there are no human grades, and judges alone show no difference")
@@ -447,13 +442,13 @@ def _without_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
         needed=first_needed(first, outputs.unit),
         n_items=outputs.n,
         assumptions=assumptions(outputs, question, same_items=False),
-        warnings=warnings_of(outputs, question, systems, partial=(), chosen=None, complete=True),
+        warnings=warnings_of(outputs, question, systems, partial=(), complete=True),
         seed=seed_of(question.seed),
         systems=systems,
         pairs=none,
         tiers=(),
         contenders=(),
-        judges=grade_judges(outputs, scored.values, question),
+        judges=grade_judges(outputs, question),
         breakdown=lost,
         n_labels=0,
         labels_worth=Unknown("there are no human grades"),
@@ -468,21 +463,19 @@ def _without_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     )
 
 
-def _label_goal(outputs: Outputs) -> str:
+def _label_goal(outputs: Graded) -> str:
     """Return what labels should aim at: the order where it can be drawn for, else the means."""
-    if not outputs.pass_fail or outputs.item is None or outputs.counted:
+    if not outputs.pass_fail or outputs.item is None or outputs.coding is not None:
         return "mean"
     return "difference" if len(outputs.systems) == 2 else "best"
 
 
-def _graded_items(outputs: Outputs) -> int:
+def _graded_items(outputs: Graded) -> int:
     """Return how many items have a human grade; 0 where items are not known."""
-    if outputs.grid is not None:
-        graded = np.append(outputs.known, False)[outputs.grid.entries].any(axis=1)
-        return round(float(outputs.grid.counts[graded].sum()))
     if outputs.item is None:
         return 0
-    return int(np.unique(outputs.item[outputs.known]).size)
+    _, first = np.unique(outputs.item[outputs.known], return_index=True)
+    return round(float(outputs.counts[outputs.known][first].sum()))
 
 
 # The number that a gate compares with its bar: a corrected score, or a difference of two.
@@ -715,7 +708,6 @@ def _part(draws: SessionDraws, chosen: NDArray[np.bool_]) -> SessionDraws:
     return replace(
         draws,
         outputs=outputs,
-        values=draws.values[chosen],
         stratum=draws.stratum[chosen],
         drawn=draws.drawn[chosen],
         apart=draws.apart[chosen],
@@ -754,7 +746,6 @@ def pair_rows(scored: Scored, question: ScoreQuestion) -> tuple[SystemPairRow, .
             units.sizes(replace(pair.interval, low=ends[0], high=ends[1])), question
         )
         gap = float(scored.judges[a] - scored.judges[b])
-        count = len(scored.pairs)
         rows.append(
             SystemPairRow(
                 a=systems[a].name,
@@ -767,7 +758,7 @@ def pair_rows(scored: Scored, question: ScoreQuestion) -> tuple[SystemPairRow, .
                     units.size(gap) if np.isfinite(gap) else Unknown("no judge graded one of them")
                 ),
                 verdict=f"{systems[a].name} is better" if decided else NOT_SETTLED,
-                needed=pair_range(pair, question.alpha / count),
+                needed=pair.needed,
                 common_labels=pair.common,
             )
         )
@@ -790,12 +781,16 @@ def open_pair(
     for row in sorted(rows, key=lambda row: row.difference):
         if not row.settled and leader in (row.a, row.b):
             pair = by_names[frozenset((row.a, row.b))]
-            level = question.alpha / max(1, len(rows))
-            board = board_of(scored.outputs, scored.values, (pair.first, pair.second))
-            if board is None:
+            board = board_of(scored.outputs, (pair.first, pair.second))
+            if board is None or scored.found is None or isinstance(pair.needed, Unknown):
                 continue
-            ungraded = partial(board.ungraded, (0, 1))
-            plan = settle_plan(pair, level, ungraded, certified=question.certified)
+            places = scored.found.place(pair.first), scored.found.place(pair.second)
+            level = question.alpha / len(rows)
+            sizes = [
+                float(scored.found.few.forecast_pairs(*places, spread=spread, alpha=level)[0])
+                for spread in spreads(question)
+            ]
+            plan = settle_plan(sizes, pair, pair.needed.items, partial(board.ungraded, (0, 1)))
             if plan is not None:
                 return row, plan
     return None
@@ -836,14 +831,14 @@ def _system_row(
     if np.isfinite(raw):
         judged = units.value(raw)
     held: dict[str, Any]
-    if one.found is None or one.score is None:
+    if one.score is None:
         none = Unknown(NO_LABELS)
         held = {"score": none, "interval": none, "bias": none, "bias_interval": none}
         held["labels_worth"] = none
     else:
-        interval = promised(units.interval(one.found.interval), question)
+        interval = promised(units.interval(one.interval), question)
         score = units.value(one.score)
-        held = {"score": score, "interval": interval, "labels_worth": one.found.worth}
+        held = {"score": score, "interval": interval, "labels_worth": one.worth}
         # The bias is known as well as the score: the same interval, turned round.
         gap = judged if isinstance(judged, Unknown) else judged - score
         held["bias"] = gap
@@ -859,12 +854,12 @@ def _system_row(
         n_labels=one.n_labels,
         rank_interval=rank,
         by_judge=_by_judge(outputs, s, scored.means, units),
-        needed=for_precision(one, question.alpha),
+        needed=one.needed,
         **held,
     )
 
 
-def _by_judge(outputs: Outputs, s: int, means: Floats, units: Units) -> dict[str, float | Unknown]:
+def _by_judge(outputs: Graded, s: int, means: Floats, units: Units) -> dict[str, float | Unknown]:
     return {
         judge: (
             units.value(float(means[s, j]))

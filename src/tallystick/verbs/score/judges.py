@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,28 @@ from numpy.typing import NDArray
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Result, Unknown
+from tallystick.stats.adverse_binary import Population
 from tallystick.stats.agreement import cohen_kappa
+from tallystick.stats.few_labels import each_judge
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.poststratify import Target, poststratified_ratio
+from tallystick.stats.label_rates import poststratified_ratio
 from tallystick.table import Data
-from tallystick.verbs.score.adjust import mixed_judges, mixed_levels, mixed_systems
+from tallystick.verbs.score.adjust import mixed
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.pairs import compare_pairs
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Outputs, consensus, read_outputs
+from tallystick.verbs.score.reading import Floats, Graded, read_outputs
 from tallystick.verbs.score.result import JudgeRow, Partial, Rate, ScoreResult
 from tallystick.verbs.score.sessions import SessionDraws, session_pairs
 from tallystick.verbs.score.systems import (
+    Fitted,
     System,
     SystemPair,
     estimate_systems,
+    fitted,
     judge_means,
-    judge_only,
-    system_strata,
+    population_of,
+    rows_of,
 )
 from tallystick.verbs.score.verdict import DRAWN_BY_LABEL
 
@@ -48,23 +51,23 @@ CHOSEN = "outputs were chosen for grading with unequal probabilities"
 Mask = NDArray[np.bool_]
 
 
-def grade_judges(outputs: Outputs, values: Floats, question: ScoreQuestion) -> tuple[JudgeRow, ...]:
+def grade_judges(outputs: Graded, question: ScoreQuestion) -> tuple[JudgeRow, ...]:
     """Return TPR, TNR, kappa and bias of every judge, over all systems and per system.
 
     TPR is the share of good outputs that a judge passes, TNR the share of bad ones that it fails.
     Both use all the judge's grades beside the labels (P2). A graded judge passes what it grades
     above the middle of the scale.
     """
-    target: Target = "population" if question.population == "new" else "items"
+    population = population_of(question)
     unknown = _no_rates(outputs)
-    counts = _Counts.of(outputs, values)
-    overall = _rates(outputs.judges, counts.summed(), question.alpha, target, unknown)
+    counts = _Counts.of(outputs)
+    overall = _rates(outputs.judges, counts.summed(), question.alpha, population, unknown)
     by_system: dict[str, list[tuple[Rate, Rate] | None]] = {}
     for s, name in enumerate(outputs.systems):
         part = counts.of_system(s)
         enough = part.enough()
         if len(outputs.systems) > 1 and unknown is None and enough.any():
-            found = _rates(outputs.judges, part, question.alpha, target, None)
+            found = _rates(outputs.judges, part, question.alpha, population, None)
             by_system[name] = [
                 rates if graded else None for rates, graded in zip(found, enough, strict=True)
             ]
@@ -90,7 +93,7 @@ def grade_judges(outputs: Outputs, values: Floats, question: ScoreQuestion) -> t
     return tuple(rows)
 
 
-def judges_unknown(outputs: Outputs, reason: str) -> tuple[JudgeRow, ...]:
+def judges_unknown(outputs: Graded, reason: str) -> tuple[JudgeRow, ...]:
     """Return every judge without a number, because the labels do not speak for its grades."""
     none = Rate(Unknown(reason), Unknown(reason))
     return tuple(
@@ -108,7 +111,7 @@ def judges_unknown(outputs: Outputs, reason: str) -> tuple[JudgeRow, ...]:
     )
 
 
-def _both(outputs: Outputs, judge: int) -> Mask:
+def _both(outputs: Graded, judge: int) -> Mask:
     """Return the entries that a judge and a person graded."""
     return np.asarray(outputs.known & ~np.isnan(outputs.grades[:, judge]))
 
@@ -126,11 +129,11 @@ class _Counts:
     good: Floats
 
     @classmethod
-    def of(cls, outputs: Outputs, values: Floats) -> _Counts:
+    def of(cls, outputs: Graded) -> _Counts:
         """Count every judge in one pass: the position of an output says all that is needed."""
         k, judges = len(outputs.systems), len(outputs.judges)
         human = np.where(outputs.known, np.where(outputs.truth == 1, 2, 1), 0)
-        base = outputs.system * 12 + 3 * (values <= 0.5) + human
+        base = outputs.system * 12 + 3 * (outputs.consensus <= 0.5) + human
         table = np.zeros((k, judges, 4, 3))
         for j in range(judges):
             voted = ~np.isnan(outputs.grades[:, j])
@@ -153,7 +156,7 @@ class _Counts:
         return np.asarray(np.minimum(good, bad) >= FEWEST)
 
 
-def _no_rates(outputs: Outputs) -> Unknown | None:
+def _no_rates(outputs: Graded) -> Unknown | None:
     """Return why there are no TPR and TNR here, None if there are."""
     if not outputs.pass_fail:
         return Unknown(NUMBERS)
@@ -164,7 +167,7 @@ def _rates(
     judges: tuple[str, ...],
     counts: _Counts,
     alpha: float,
-    target: Target,
+    population: Population,
     unknown: Unknown | None,
 ) -> list[tuple[Rate, Rate]]:
     """Return TPR and TNR of every judge from all its grades and the labels (P2)."""
@@ -174,9 +177,11 @@ def _rates(
     silent = sizes.sum(axis=1) == 0
     sizes[silent, 0] = 1.0  # a judge without grades: nothing is known, and nothing is divided
     inside = np.array([True, True, False, False])
-    tpr = poststratified_ratio(sizes, labelled, good, inside=inside, alpha=alpha, target=target)
+    tpr = poststratified_ratio(
+        sizes, labelled, good, inside=inside, alpha=alpha, population=population
+    )
     tnr = poststratified_ratio(
-        sizes, labelled, labelled - good, inside=~inside, alpha=alpha, target=target
+        sizes, labelled, labelled - good, inside=~inside, alpha=alpha, population=population
     )
     found = []
     for j, name in enumerate(judges):
@@ -194,7 +199,7 @@ def _rates(
     return found
 
 
-def _kappa(outputs: Outputs, judge: int, alpha: float) -> Rate:
+def _kappa(outputs: Graded, judge: int, alpha: float) -> Rate:
     """Return Cohen's kappa with the people; weighted by squared distance for numbers."""
     both = _both(outputs, judge)
     grades, truth = outputs.grades[both, judge], outputs.truth[both]
@@ -215,7 +220,7 @@ def _kappa(outputs: Outputs, judge: int, alpha: float) -> Rate:
     return Rate(found.estimate, found.interval)
 
 
-def _bias(outputs: Outputs, judge: int, alpha: float) -> Rate:
+def _bias(outputs: Graded, judge: int, alpha: float) -> Rate:
     """Return how much higher a judge grades than the people do, on the outputs that both graded."""
     both = _both(outputs, judge)
     counts = outputs.counts[both]
@@ -232,7 +237,7 @@ def _bias(outputs: Outputs, judge: int, alpha: float) -> Rate:
     return Rate(mean, interval if isinstance(interval, Interval) else interval[0])
 
 
-def favours(outputs: Outputs, alpha: float) -> tuple[Partial, ...]:
+def favours(outputs: Graded, alpha: float) -> tuple[Partial, ...]:
     r"""Return which judges treat a system differently from the others, beyond chance.
 
     For each judge, class (outputs that people pass, or fail) and system with at least ten labels
@@ -245,7 +250,7 @@ def favours(outputs: Outputs, alpha: float) -> tuple[Partial, ...]:
     """
     from scipy.special import ndtri
 
-    tests = []
+    outputs, tests = outputs.part(outputs.known), []
     for j, judge in enumerate(outputs.judges):
         both = _both(outputs, j)
         error = outputs.grades[:, j] - outputs.truth
@@ -313,28 +318,27 @@ class Alone:
         return self.wider <= ENOUGH
 
 
-def alone(outputs: Outputs, systems: list[System], question: ScoreQuestion) -> tuple[Alone, ...]:
+def alone(outputs: Graded, systems: list[System], question: ScoreQuestion) -> tuple[Alone, ...]:
     """Score the systems with each judge alone, and say what that costs."""
-    approximate = replace(question, certified=False)
-    wide = [one.found.interval.width for one in systems if one.found is not None]
-    if len(outputs.judges) < 2 or not wide or question.certified:
+    held = rows_of(outputs)
+    if len(outputs.judges) < 2 or question.certified or question.target_mix or held is None:
         return ()
-    found = []
-    for j, name in enumerate(outputs.judges):
-        one = replace(outputs, judges=(name,), grades=outputs.grades[:, [j]])
-        votes = bool(np.isin(one.grades[~np.isnan(one.grades)], (0.0, 1.0)).all())
-        one = replace(one, votes=votes)
-        graded = [
-            part.found
-            for part in estimate_systems(one, consensus(one), approximate)
-            if part.found is not None
-        ]
-        ratios = [
-            part.interval.width / width if width > 0 else 1.0
-            for part, width in zip(graded, wide, strict=True)
-        ]
-        found.append(Alone(name, median(ratios), sum(part.worth for part in graded)))
-    return tuple(found)
+    rows, places = held
+    wide = np.array([systems[s].interval.width for s in places])
+    found = each_judge(rows, pass_fail=outputs.pass_fail, population=population_of(question))
+    means = [one.means(alpha=question.alpha) for one in found]
+    return tuple(
+        Alone(
+            name,
+            float(
+                np.median(
+                    np.divide(one.interval.width, wide, out=np.ones(wide.size), where=wide > 0)
+                )
+            ),
+            float(one.labels_worth.sum()),
+        )
+        for name, one in zip(outputs.judges, means, strict=True)
+    )
 
 
 # One row per judge, and the judge that would be enough alone.
@@ -346,7 +350,7 @@ def judge_rows(scored: Scored, question: ScoreQuestion) -> tuple[tuple[JudgeRow,
         return judges_unknown(scored.outputs, DRAWN_BY_LABEL), None
     rows = tuple(
         replace(row, bias=_in_units(row.bias, scored.units))
-        for row in grade_judges(scored.outputs, scored.values, question)
+        for row in grade_judges(scored.outputs, question)
     )
     single = {one.judge: one for one in alone(scored.outputs, scored.systems, question)}
     if not single:
@@ -369,9 +373,6 @@ def _in_units(rate: Rate, units: Units) -> Rate:
 LEAST = 20
 """Human grades from which probabilities are calibrated."""
 
-PSEUDO = 10.0
-"""Labels' worth of trust in the consensus, per system and stratum (U9)."""
-
 
 def item_columns(result: Result, data: Data) -> dict[str, Any]:
     """Return the rows of *data* with what was learnt of each output.
@@ -387,48 +388,37 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
     outputs = read_outputs(
         data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
     )
-    values = consensus(outputs)
+    values = outputs.consensus
     kept = [name for name in data.table.columns if name not in ("consensus", "label_next")]
     columns: dict[str, Any] = {**data.cells(*kept)}
     if outputs.pass_fail:
         columns["consensus"] = ["pass" if value > 0.5 else "fail" for value in values]
         name = "probability" if outputs.n_labels >= LEAST else "support"
-        columns[name] = pass_probability(outputs, values).round(4).tolist()
+        likely = np.where(outputs.known, outputs.truth, expected_grade(outputs))
+        columns[name] = likely.round(4).tolist()
     else:
         low, high = result.scale or (0.0, 1.0)
         columns["consensus"] = (low + (high - low) * values).round(4).tolist()
-        columns["expected"] = (low + (high - low) * _corrected(outputs, values)).round(4).tolist()
+        columns["expected"] = (low + (high - low) * expected_grade(outputs)).round(4).tolist()
     columns["label_next"] = _order(outputs, result.seed or 0)
     return columns
 
 
-def pass_probability(outputs: Outputs, values: Floats) -> Floats:
-    r"""Return the probability that each output passes, calibrated per system and stratum.
+def expected_grade(outputs: Graded) -> Floats:
+    """Return the human grade that each output can expect, within [.005, .995].
 
-    The consensus is a model's posterior and may be far off, and off by another amount for every
-    system. In stratum h of system s, with k labels,
-
-    .. math:: p_i = c_i + \frac{\sum (y - c)}{k + 10},   \tag{SC5}
-
-    clipped to [.005, .995]. A graded output keeps its grade. Below 20 labels the consensus stays.
+    The forecast of the fit behind the scores: what the judges say, corrected by the human grades of
+    the system. Below 20 human grades, and for systems without any, it is what the judges say.
     """
-    return np.where(outputs.known, np.nan_to_num(outputs.truth), _corrected(outputs, values))
-
-
-def _corrected(outputs: Outputs, values: Floats) -> Floats:
-    if outputs.n_labels < LEAST:
+    values, found = outputs.consensus.copy(), fitted(outputs, ScoreQuestion(population="these"))
+    if found is None or outputs.n_labels < LEAST:
         return values
-    cell = outputs.system * 3 + system_strata(outputs, values)
-    known = outputs.known
-    gap = np.where(known, np.nan_to_num(outputs.truth) - values, 0.0) * outputs.counts
-    size = int(cell.max()) + 1
-    total = np.bincount(cell, weights=gap, minlength=size)
-    labels = np.bincount(cell, weights=known * outputs.counts, minlength=size)
-    moved = values + (total / (labels + PSEUDO))[cell]  # (SC5)
-    return np.asarray(np.clip(moved, 0.005, 0.995))
+    mine = np.isin(outputs.system, found.systems) & (outputs.counts > 0)
+    values[mine] = np.clip(found.few.expected, 0.005, 0.995)
+    return values
 
 
-def _order(outputs: Outputs, seed: int) -> list[int | None]:
+def _order(outputs: Graded, seed: int) -> list[int | None]:
     """Return the order of grading; items in random order, an item's systems one after the other.
 
     A random order is what the intervals need: an order by doubt would bias them.
@@ -458,34 +448,32 @@ class Scored:
 
     Parameters
     ----------
-    outputs, values
-        Grades and human grades, and the consensus of the judges on each entry.
+    outputs
+        Grades and human grades.
     judges, means
         What the judges alone make of each system: together, and each judge.
     systems, pairs
         The estimates.
     units
         From [0, 1] to what is shown.
+    found
+        The fit behind them; None without labels, and for a labelling session.
     draws
         How the labels were drawn, where they come from a labelling session.
     """
 
-    outputs: Outputs
-    values: Floats
+    outputs: Graded
     judges: Floats
     means: Floats
     systems: list[System]
     pairs: list[SystemPair]
     units: Units
+    found: Fitted | None = None
     draws: SessionDraws | None = None
 
 
 def estimated(
-    outputs: Outputs,
-    question: ScoreQuestion,
-    *,
-    shares: Floats | None = None,
-    draws: SessionDraws | None = None,
+    outputs: Graded, question: ScoreQuestion, *, draws: SessionDraws | None = None
 ) -> Scored:
     """Estimate systems and pairs: from a session's draws, for a target mix, or as they are.
 
@@ -493,8 +481,6 @@ def estimated(
     ----------
     outputs, question
         The grades, and what is asked.
-    shares
-        The share of each slice in the target mix; None for the mix of the table.
     draws
         How the labels were drawn, where they come from a labelling session.
 
@@ -508,17 +494,16 @@ def estimated(
     >>> round(found.systems[0].score, 3), float(found.judges[0]), found.pairs
     (0.5, 0.75, [])
     """
-    values = consensus(outputs)
+    found = None
     if draws is not None:
-        systems, judges = draws.systems(question.alpha), judge_only(outputs)
+        systems = draws.systems(question.alpha)
         pairs = session_pairs(draws, systems, question)
-    elif shares is None:
-        systems, judges = estimate_systems(outputs, values, question), judge_only(outputs)
-        pairs = compare_pairs(outputs, values, systems, question)
+    elif question.target_mix is not None:
+        systems, pairs = mixed(outputs, question)
     else:
-        systems = mixed_systems(outputs, values, question, shares, question.alpha)
-        judges = mixed_judges(outputs, shares)
-        levels = mixed_levels(outputs, values, question, shares)
-        pairs = compare_pairs(outputs, values, systems, question, levels=levels)
+        found = fitted(outputs, question)
+        systems = estimate_systems(outputs, question, found)
+        pairs = compare_pairs(outputs, systems, question, found)
+    judges, means = outputs.mean(outputs.mean_grade), judge_means(outputs)
     units = Units(outputs.scale if not outputs.pass_fail else None)
-    return Scored(outputs, values, judges, judge_means(outputs), systems, pairs, units, draws)
+    return Scored(outputs, judges, means, systems, pairs, units, found, draws)

@@ -18,15 +18,15 @@ from tallystick.sampling.label_best import JudgedContest
 from tallystick.sampling.label_differences import gap_spread, gap_strata
 from tallystick.sampling.label_strata import GUESS_FLOOR, LabelStrata, score_strata, share_spread
 from tallystick.sampling.label_task import LabelTask, Measure, Value, votes_task_strata
-from tallystick.stats.adverse_forecast import LabelRange, label_range, labels_to_settle
+from tallystick.stats.adverse_forecast import label_range
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
 from tallystick.table.session import Session
 from tallystick.table.words import as_word
 from tallystick.verbs.score.adjust import split_outputs
 from tallystick.verbs.score.grades import Scale, word_worth
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import OutputPatterns, Outputs, item_groups, read_patterns
-from tallystick.verbs.score.systems import FIRST, System, SystemBoard, SystemPair
+from tallystick.verbs.score.reading import Graded, item_groups, read_patterns, words_of
+from tallystick.verbs.score.systems import FIRST, FORECAST, SystemBoard, SystemPair
 
 _UNITS = "means of grades are shown as shares of the scale: 0 % is {:g}, 100 % is {:g}"
 
@@ -44,10 +44,10 @@ class _Believed:
     stratum: Ints
     chance: Floats
 
-    def strata(self, patterns: OutputPatterns, given: AnyInts | None = None) -> LabelStrata:
+    def strata(self, outputs: Graded, given: AnyInts | None = None) -> LabelStrata:
         """Return the strata of all rows with their guess; *given* are those a session keeps."""
-        of: AnyInts = self.stratum.astype(np.int16)[patterns.place] if given is None else given
-        stratum, counts = pattern_strata(patterns, of)
+        of: AnyInts = self.stratum.astype(np.int16)[place_of(outputs)] if given is None else given
+        stratum, counts = pattern_strata(outputs, of)
         inside = counts > 0
         held = np.bincount(stratum[inside], weights=counts[inside])
         total = np.bincount(stratum[inside], weights=(counts * self.chance)[inside])
@@ -56,19 +56,25 @@ class _Believed:
         return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=guess)
 
 
-def pattern_strata(patterns: OutputPatterns, of: AnyInts) -> tuple[Ints, Floats]:
+def pattern_strata(outputs: Graded, of: AnyInts) -> tuple[Ints, Floats]:
     """Return the stratum of each pattern, and how many of its rows are in the population.
 
     Strata are made of votes, so all rows of a pattern that are drawn from share one stratum. There
     may be many millions of rows: they are looked at only where some are outside.
     """
-    inside = of >= 0
-    if inside.all():
-        return of[patterns.first].astype(np.int64), patterns.outputs.counts
-    counts = np.bincount(patterns.place[inside], minlength=patterns.first.size)
-    stratum = np.full(patterns.first.size, -1, np.int64)
-    stratum[patterns.place[inside]] = of[inside]
-    return stratum, counts.astype(np.float64)
+    place, inside, size = place_of(outputs), of >= 0, outputs.counts.size
+    stratum = np.full(size, -1, np.int64)
+    if inside.all() and outputs.coding is not None:
+        return of[outputs.coding.first].astype(np.int64), outputs.counts
+    stratum[place[inside]] = of[inside]
+    return stratum, np.bincount(place[inside], minlength=size).astype(np.float64)
+
+
+def place_of(outputs: Graded) -> AnyInts:
+    """Return the entry of each row of the table."""
+    if outputs.coding is None:
+        raise InputError("outputs were read row by row")
+    return outputs.coding.place
 
 
 def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -> LabelTask:
@@ -90,30 +96,30 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
             f" ({settled[-1].partition(':')[0]}): turn the columns round first, so that yes or a"
             " higher number is good, or add --higher-is-better if it is so already"
         )
-    patterns = read_patterns(data, scale=question.scale, judge_scale=question.judge_scale)
-    outputs = patterns.outputs
-    classes, code = _answers(data, patterns, question)
+    outputs = read_patterns(data, scale=question.scale, judge_scale=question.judge_scale)
+    place = place_of(outputs)
+    classes, code = _answers(data, outputs, question)
     if classes and question.goal != "mean":
         make = _difference if question.goal == "difference" else _best
-        return make(data, patterns, (classes, code), strata)
+        return make(data, outputs, (classes, code), strata)
     if question.goal != "mean":
         raise InputError(
             f"goal {question.goal} needs pass/fail labels: name them (--labels pass,fail)"
         )
     believed = _believed(outputs, graded=not outputs.votes)
-    made = believed.strata(patterns, strata)
+    made = believed.strata(outputs, strata)
     low, high = question.scale or (0.0, 1.0)
     return LabelTask(
         claim="share",
         classes=classes,
         scale=None if classes else (low, high),
         strata=made,
-        rows=np.arange(patterns.place.size, dtype=np.int32)[:, None],
-        measures=_means(patterns, made, _worth(code) if classes else _grade),
+        rows=np.arange(place.size, dtype=np.int32)[:, None],
+        measures=_means(outputs, made, _worth(code) if classes else _grade),
         columns=_columns(data),
         rule=None if classes else share_spread,
         # Asked only when a session begins, of labels that are there already.
-        disagree=None if strata is not None else (split_outputs(outputs) > 0)[patterns.place],
+        disagree=None if strata is not None else (split_outputs(outputs) > 0)[place],
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
@@ -142,8 +148,8 @@ def session_task(
     code = _passing(head.classes)
     answers = head.classes, 1 if code is None else code
     make = _difference if session_goal(session) == "difference" else _best
-    patterns = read_patterns(data, scale=scale, judge_scale=judge_scale)
-    task = make(data, patterns, answers, session.strata().astype(np.int64))
+    outputs = read_patterns(data, scale=scale, judge_scale=judge_scale)
+    task = make(data, outputs, answers, session.strata().astype(np.int64))
     epsilon = head.options.get("epsilon")
     return task if epsilon is None else replace(task, epsilon=float(epsilon))
 
@@ -161,9 +167,8 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             f"a labelling session is about one criterion, and column {roles.criterion!r} says which"
             " of several a row answers: give the rows of one of them"
         )
-    for name in ("weight", "probability"):
-        if getattr(roles, name):
-            raise InputError(f"{name} is not read by label: leave it out")
+    if roles.probability:
+        raise InputError("probability is not read by label: leave it out")
     if not roles.judges:
         raise InputError(f"{data.source}: name the columns of judges (--judges)")
 
@@ -173,23 +178,23 @@ def _check(data: Data, question: ScoreQuestion) -> None:
 
 def _difference(
     data: Data,
-    patterns: OutputPatterns,
+    outputs: Graded,
     answers: tuple[tuple[Label, ...], int],
     strata: Ints | None,
 ) -> LabelTask:
     """Return the task of two systems: both outputs of an item are labelled together."""
-    outputs, names = patterns.outputs, patterns.outputs.systems
+    names = outputs.systems
     if len(names) != 2 or data.roles.item is None:
         raise InputError(
             f"goal difference compares two systems on the same items, and there are {len(names)}:"
             " name the columns of systems and items (--system, --item), or ask for the best of"
             " several (--goal best)"
         )
-    rows = _rows(data, patterns)
-    chance = outputs.mean_grade()
+    rows = _rows(data, outputs)
+    chance = outputs.mean_grade
     judges = len(outputs.judges)
     hits = np.round(np.where(np.isnan(chance), 0.5, chance) * judges).astype(np.int64)
-    first, second = (hits[patterns.place[rows[:, k]]] for k in (0, 1))
+    first, second = (hits[place_of(outputs)[rows[:, k]]] for k in (0, 1))
     parts, guess = gap_strata(first, second, judges=judges)
     if strata is not None:
         # A stratum is one difference of votes: any of its items says which.
@@ -219,20 +224,20 @@ def _difference(
 
 def _best(
     data: Data,
-    patterns: OutputPatterns,
+    outputs: Graded,
     answers: tuple[tuple[Label, ...], int],
     strata: Ints | None,
 ) -> LabelTask:
     """Return the task of k systems: all outputs of an item are labelled together."""
-    outputs, names = patterns.outputs, patterns.outputs.systems
+    names = outputs.systems
     if len(names) < 2 or data.roles.item is None:
         raise InputError(
             f"goal best compares several systems on the same items, and there are {len(names)}:"
             " name the columns of systems and items (--system, --item)"
         )
-    rows = _rows(data, patterns)
+    rows = _rows(data, outputs)
     believed = _believed(outputs, graded=not outputs.votes)
-    own = believed.strata(patterns)
+    own = believed.strata(outputs)
     # Items are drawn uniformly, so one stratum holds them all; outputs have strata of their own.
     one: AnyInts = np.zeros(len(rows), np.int8) if strata is None else strata
     classes, code = answers
@@ -250,7 +255,7 @@ def _best(
     )
 
 
-def rows_by_item(outputs: Outputs) -> Ints:
+def rows_by_item(outputs: Graded) -> Ints:
     """Return items x systems of rows; items that lack an output of some system are left out.
 
     >>> from tallystick.table import Door, read
@@ -266,9 +271,9 @@ def rows_by_item(outputs: Outputs) -> Ints:
     return _grid(outputs.item, outputs.system, len(outputs.systems))
 
 
-def _rows(data: Data, patterns: OutputPatterns) -> Ints:
-    system = patterns.outputs.system.astype(np.int16)[patterns.place]
-    return _grid(item_groups(data), system, len(patterns.outputs.systems))
+def _rows(data: Data, outputs: Graded) -> Ints:
+    system = outputs.system.astype(np.int16)[place_of(outputs)]
+    return _grid(item_groups(data), system, len(outputs.systems))
 
 
 def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
@@ -286,9 +291,7 @@ def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
 # -- what people answer
 
 
-def _answers(
-    data: Data, patterns: OutputPatterns, question: ScoreQuestion
-) -> tuple[tuple[Label, ...], int]:
+def _answers(data: Data, outputs: Graded, question: ScoreQuestion) -> tuple[tuple[Label, ...], int]:
     """Return the two answers and which of them is a pass; no answers where people give numbers.
 
     Words that somebody named come first, then those of human grades that are there, then those of
@@ -302,12 +305,12 @@ def _answers(
                 f"labels must be a word for pass and one for fail, got {', '.join(map(str, named))}"
             )
         return named, code
-    truth, outputs = data.roles.truth, patterns.outputs
+    truth = data.roles.truth
     columns = [truth] if truth is not None and outputs.n_labels else []
     if not outputs.pass_fail or (question.scale is not None and not columns):
         return (), 0
     for column in (*columns, *data.roles.judges):
-        seen = [one for one in patterns.words[column] if not is_no_answer(one)]
+        seen = [one for one in words_of(outputs, column) if not is_no_answer(one)]
         found = _pair(seen)
         if found is not None:
             return found
@@ -344,9 +347,9 @@ def _passing(named: tuple[Label, ...]) -> int | None:
 # -- what judges make of outputs
 
 
-def _believed(outputs: Outputs, *, graded: bool) -> _Believed:
+def _believed(outputs: Graded, *, graded: bool) -> _Believed:
     """Return the stratum of every distinct output, system by system, and its chance to pass."""
-    mean, counts = outputs.mean_grade(), outputs.counts
+    mean, counts = outputs.mean_grade, outputs.counts
     filled = np.where(np.isnan(mean), 0.5, mean)
     codes = np.where(np.isnan(outputs.grades), -1, outputs.grades).astype(np.int64)
     of, chance = np.full(mean.size, -1, np.int64), filled.copy()
@@ -362,12 +365,12 @@ def _believed(outputs: Outputs, *, graded: bool) -> _Believed:
     return _Believed(stratum=of, chance=chance)
 
 
-def _means(patterns: OutputPatterns, strata: LabelStrata, value: Value) -> tuple[Measure, ...]:
+def _means(outputs: Graded, strata: LabelStrata, value: Value) -> tuple[Measure, ...]:
     """Return one measure per system: its value elsewhere is 0, and its scale makes up for it."""
-    place, outputs = patterns.place, patterns.outputs
+    place = place_of(outputs)
     n = np.bincount(outputs.system, weights=outputs.counts)
     # A stratum belongs to one system: any of its rows says which.
-    stratum, _ = pattern_strata(patterns, strata.of)
+    stratum, _ = pattern_strata(outputs, strata.of)
     owner = np.full(len(strata), -1, np.int64)
     owner[stratum[stratum >= 0]] = outputs.system[stratum >= 0]
     found = []
@@ -406,9 +409,6 @@ def _columns(data: Data) -> tuple[str, ...]:
 
 # How many more human grades would be enough: for a precision per system, and to settle a pair.
 
-
-FORECAST = (0.77, 1.36)
-"""Usual ratios of forecast to actual width, so of forecast to actual spread."""
 
 CERTIFIED = 1.5
 """Width of certified intervals against the default's."""
@@ -464,7 +464,7 @@ class SettlePlan:
     enough: bool
 
 
-def first_grades(outputs: Outputs, board: SystemBoard | None) -> FirstGrades | None:
+def first_grades(outputs: Graded, board: SystemBoard | None) -> FirstGrades | None:
     """Return the first outputs to grade; None where enough of them have a grade.
 
     *board* holds the outputs of all systems. Where items are not known, or the systems were run on
@@ -489,66 +489,43 @@ def first_grades(outputs: Outputs, board: SystemBoard | None) -> FirstGrades | N
     return FirstGrades(items=items, grades=missing, shared=shared, begun=begun, short=short)
 
 
-def for_precision(system: System, alpha: float) -> LabelRange | Unknown:
-    """Return how many human grades a system needs in all to be known to ± 3 points."""
-    if system.outlook is None:
-        return Unknown("too few human grades, or a target mix: nothing can be forecast")
-    return system.outlook.needed(0.06, alpha=alpha)
-
-
-def pair_range(pair: SystemPair, alpha: float) -> LabelRange | Unknown:
-    """Return how many common items settle a pair (AL20), from one end of its interval to the
-    other.
-    """
-    if pair.outlook is None:
-        return Unknown("the two systems have too few human grades on the same items to forecast")
-    low, high = min(pair.interval.low, pair.difference), max(pair.interval.high, pair.difference)
-    return labels_to_settle(pair.difference, (low, high), pair.outlook, alpha=alpha)
-
-
 def settle_plan(
-    pair: SystemPair,
-    alpha: float,
-    ungraded: Callable[[int], int | None],
-    *,
-    certified: bool = False,
+    sizes: Sequence[float], pair: SystemPair, most: int, ungraded: Callable[[int], int | None]
 ) -> SettlePlan | None:
-    """Return what would settle a pair if its difference is what it looks like (AL20).
+    """Return what would settle a pair if its difference is what it looks like.
 
-    The plausible range comes from how wrong forecasts of a spread usually are. None where nothing
-    can be forecast: no common labels, no difference at all, or nothing left to grade. *certified*
-    intervals are about half as wide again.
+    None where nothing can be forecast: no common labels, no difference at all, or nothing left to
+    grade.
 
     Parameters
     ----------
-    pair, alpha
-        The pair and its level.
+    sizes
+        Labels that settle it: if errors are smaller than they look, as large, and larger.
+    pair, most
+        The pair, and how many items there are.
     ungraded
         How many outputs have to be graded until so many items have a grade of both systems.
-    certified
-        Whether the intervals are certified.
     """
-    if pair.outlook is None or pair.difference == 0:
+    if isinstance(pair.needed, Unknown) or pair.difference == 0:
         return None
-    wider = CERTIFIED**2 if certified else 1.0
-    most = pair.outlook.items
-    sizes = [
-        replace(pair.outlook, variance=pair.outlook.variance * wider * factor).settles(
-            pair.difference, alpha=alpha
-        )
-        for factor in (FORECAST[0] ** 2, 1.0, FORECAST[1] ** 2)
-    ]
     # What was graded did not settle it, so a forecast of fewer labels than that is not believed.
-    least = 1.1 * pair.common
-    sizes = [max(size, min(least, most)) for size in sizes]
+    least = min(1.1 * pair.common, most)
+    low, guess, high = (max(min(size, most), least) for size in sizes)
     # With 95 % of all items graded the pair is as good as known, settled or not.
-    enough = sizes[1] < 0.95 * most
+    enough = guess < 0.95 * most
 
-    spread = label_range(sizes[0], sizes[2], most)
-    guess = label_range(sizes[1], sizes[1], most).high or most
-    items = [max(n, pair.common + 1) for n in (spread.low, guess, spread.high or most)]
-    low, grades, high = (ungraded(min(n, most)) for n in items)
-    if not low or not grades or not high:
+    spread, middle = label_range(low, high, most), label_range(guess, guess, most)
+    items = [max(n or most, pair.common + 1) for n in (spread.low, middle.high, spread.high)]
+    few, grades, many = (ungraded(min(n, most)) for n in items)
+    if not few or not grades or not many:
         return None
     more = min(items[1], most) - pair.common
-    return SettlePlan(items=more, grades=grades, low=low, high=high, most=most, enough=enough)
+    return SettlePlan(items=more, grades=grades, low=few, high=many, most=most, enough=enough)
+
+
+def spreads(question: ScoreQuestion) -> tuple[float, ...]:
+    """Return how wrong forecasts of a spread usually are; exact intervals are wider by half."""
+    return tuple(
+        factor * (CERTIFIED if question.certified else 1.0)
+        for factor in (FORECAST[0], 1.0, FORECAST[1])
+    )

@@ -1,9 +1,8 @@
 """Which system is better: every pair, compared in the way that its human grades allow.
 
-Where people graded the same items for all systems, the differences of adjusted labels are tested by
-step-down max-T (AL10) and bounded simultaneously (AL11): `same_items`. Otherwise each pair comes
-from the two scores (AL9): `different_items`. A labelling session has a rule of its own:
-`session_pairs`.
+All pairs come from the fit that the scores come from: on the differences item by item where people
+graded the same items for all systems, otherwise on the scores. A labelling session has a rule of
+its own: `session_pairs`.
 """
 
 from __future__ import annotations
@@ -11,432 +10,187 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
-from tallystick.errors import InputError
-from tallystick.results import Interval
+from tallystick.results import Unknown
 from tallystick.sampling.label_differences import SessionOrder
-from tallystick.stats.adverse_binary import AdverseEstimate, Population
-from tallystick.stats.adverse_ends import Spread
-from tallystick.stats.adverse_forecast import CertifiedRows, Outlook, certified_difference
-from tallystick.stats.adverse_numbers import adverse_difference
-from tallystick.stats.adverse_ratios import LevelEnds, Levels
-from tallystick.stats.adverse_systems import (
-    CommonItems,
-    compare_systems,
-    difference_ends,
-    difference_of_estimates,
-)
+from tallystick.stats.adverse_forecast import CertifiedRows, LabelRange, label_range
 from tallystick.stats.anytime import betting
+from tallystick.stats.few_labels import FewPairs
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import ranks
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Outputs
+from tallystick.verbs.score.reading import Floats, Graded
 from tallystick.verbs.score.systems import (
-    FEWEST,
+    FIRST,
+    Fitted,
     Places,
     System,
     SystemBoard,
     SystemPair,
-    adjusted_labels,
     agreeing,
     board_of,
+    certified_levels,
     inverted,
-    number_of,
-    pair_outlook,
     population_of,
-    score_levels,
     score_of,
 )
 
+FEWEST = 3
+"""Common items below which exact intervals come from the scores."""
+
+TOO_FEW = "the two systems have too few human grades on the same items to forecast"
+
 
 def compare_pairs(
-    outputs: Outputs,
-    values: Floats,
-    systems: list[System],
-    question: ScoreQuestion,
-    *,
-    levels: Sequence[Levels | None] | None = None,
+    outputs: Graded, systems: list[System], question: ScoreQuestion, found: Fitted | None
 ) -> list[SystemPair]:
     """Compare every pair of systems that has human grades.
 
     Parameters
     ----------
-    outputs, values
-        The outputs and their consensus.
-    systems
-        The scores.
+    outputs, systems
+        The outputs and the scores.
     question
         Level, population, certified or not, seed.
-    levels
-        The scores as functions of the level; by default those of `score_levels`. A target mix has
-        its own, and its pairs always come from the scores.
+    found
+        The fit that the scores come from.
     """
-    graded = tuple(s for s, one in enumerate(systems) if one.score is not None)
-    if len(graded) < 2 or (outputs.counted and outputs.grid is None):
+    if found is None or len(found.systems) < 2:
+        return []
+    if outputs.item is None and outputs.coding is not None:
         return []  # a tally does not say which grades are on common items
-    board = board_of(outputs, values, graded)
-    simple = levels is None and outputs.probability is None
-    if board is not None and board.same_items and simple and board.shared.sum() >= FEWEST:
-        if question.certified:
-            return certified(board, systems, question)
-        return simultaneous(board, systems, question)
-    if levels is None:
-        levels = score_levels(outputs, values, question)
-    return from_scores(board, graded, systems, levels, question, paired=simple)
-
-
-# Systems that people graded on the same items: all pairs tested at once, or bounded exactly.
-#
-# **One point estimate.** The difference that is shown is the difference of the two scores that
-# are
-# shown. (AL11) is centred at the difference of mean adjusted labels, which is another estimate of
-# the
-# same number from the same labels. Its interval is moved by the distance of the two.
-
-
-def simultaneous(
-    board: SystemBoard, systems: list[System], question: ScoreQuestion
-) -> list[SystemPair]:
-    """Compare systems that were graded on the same items."""
-    m = board.shared
-    found = compare_systems(
-        board.truth[m],
-        board.values[m],
-        board.values,
-        counts=board.counts,
-        rng=as_rng(question.seed),
-        population=population_of(question),
-        alpha=question.alpha,
-    )
-    graded, new = board.truth[m], population_of(question) == "new"
-    u = adjusted_labels(graded, board.values[m], board.values, board.counts)
-    pairs = []
-    for i, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
-        first, second = board.systems[a], board.systems[b]
-        difference = score_of(systems[first]) - score_of(systems[second])
-        shift = difference - float(found.difference[i])
-        interval = found.interval[i]
-        moved = replace(
-            interval,
-            low=max(-1.0, min(difference, interval.low + shift)),
-            high=min(1.0, max(difference, interval.high + shift)),
+    tested = found.few.pairs(rng=as_rng(question.seed), alpha=question.alpha)
+    if question.certified:
+        tested = _certified(outputs, tested, found, systems, question)
+    common, items = (part[tested.first, tested.second] for part in found.in_common())
+    needed = _needed(found, tested, common, items, question.alpha)
+    return [
+        SystemPair(
+            first=found.systems[tested.first[i]],
+            second=found.systems[tested.second[i]],
+            difference=gap,
+            interval=agreeing(tested.interval[i], gap, gap, adjusted, question.alpha),
+            p_value=float(tested.p_value[i]),
+            adjusted_p=adjusted,
+            needed=needed[i],
+            common=int(common[i]),
         )
-        pairs.append(
-            SystemPair(
-                first=first,
-                second=second,
-                difference=difference,
-                interval=agreeing(
-                    moved,
-                    difference,
-                    float(found.difference[i]),
-                    found.adjusted_p[i],
-                    question.alpha,
-                ),
-                p_value=float(found.p_value[i]),
-                adjusted_p=float(found.adjusted_p[i]),
-                outlook=pair_outlook(u[:, [a, b]], graded[:, [a, b]], board.n, new=new),
-                common=int(m.sum()),
-            )
+        for i, (gap, adjusted) in enumerate(
+            zip(tested.difference.tolist(), tested.adjusted_p.tolist(), strict=True)
         )
-    return pairs
+    ]
 
 
-def certified(
-    board: SystemBoard, systems: list[System], question: ScoreQuestion
-) -> list[SystemPair]:
-    """Bound every difference exactly, at a level that all pairs share (Bonferroni)."""
-    m = board.shared
-    k = len(board.systems)
-    count = k * (k - 1) // 2
-    order = as_rng(question.seed).permutation(int(m.sum()))
-    graded, new = board.truth[m], population_of(question) == "new"
-    u = adjusted_labels(graded, board.values[m], board.values, board.counts)
-
-    places = [(a, b) for a in range(k) for b in range(a + 1, k)]
-    first, second = np.array(places).T
-    truth, values = board.truth[m][order], board.values[m][order]
-    labels, judged = (
-        (truth[:, first] - truth[:, second]).T,
-        (values[:, first] - values[:, second]).T,
+def _needed(
+    found: Fitted,
+    tested: FewPairs,
+    common: NDArray[np.int64],
+    items: NDArray[np.int64],
+    alpha: float,
+) -> list[LabelRange | Unknown]:
+    """Forecast how many items settle each pair, from one end of its interval to the other."""
+    low, high = tested.interval.low, tested.interval.high
+    near, far = (pick(np.abs(low), np.abs(high)) for pick in (np.minimum, np.maximum))
+    best, worst = (
+        found.few.forecast_pairs(
+            tested.first, tested.second, gap=gap, alpha=alpha / tested.first.size
+        )
+        for gap in (far, near)
     )
-    every = [board.every(board.values[:, a] - board.values[:, b]) for a, b in places]
-    population = population_of(question)
-    if population == "new":
-        ends_at = partial(_of_new, labels)
+    # While 0 is possible, no number of labels is sure to settle it.
+    worst = np.where((low <= 0) & (high >= 0), np.inf, worst)
+    return [
+        label_range(min(least, n), None if math.isinf(most) else most, n)
+        if graded >= min(FIRST, n) > 0
+        else Unknown(TOO_FEW)
+        for least, most, graded, n in zip(
+            best.tolist(), worst.tolist(), common.tolist(), items.tolist(), strict=True
+        )
+    ]
+
+
+# Exact intervals: bets on the differences where people graded the same items, otherwise the two
+# exact scores, each at half the level. All pairs share the level (Bonferroni and Holm).
+
+
+def _certified(
+    outputs: Graded,
+    tested: FewPairs,
+    found: Fitted,
+    systems: list[System],
+    question: ScoreQuestion,
+) -> FewPairs:
+    """Return the pairs with exact intervals around the differences of the scores shown."""
+    board = board_of(outputs, found.systems)
+    same = board is not None and board.same_items and bool((board.counts == 1).all())
+    if board is not None and same and board.shared.sum() >= FEWEST:
+        ends_at = _of_differences(board, tested, question)
     else:
-        ends_at = partial(_of_these, CertifiedRows.of(labels, judged, every, bounds=(-1.0, 1.0)))
-    kind = certified_difference(labels[0], judged[0], every[0], population=population)
+        ends_at = _of_scores(outputs, tested, found, question)
 
     def holds(some: Places, alpha: Floats) -> NDArray[np.bool_]:
         low, high = ends_at(some, alpha)
         return (low <= 0) & (high >= 0)
 
-    p_values = inverted(holds, count)
-    found = ends_at(np.arange(count), np.full(count, question.alpha / count))
-    level = 1 - question.alpha / count
-    raw = [
-        (a, b, p, replace(kind, low=float(low), high=float(high), level=level))
-        for (a, b), p, low, high in zip(places, p_values, *found, strict=True)
-    ]
-    adjusted = holm([p for *_, p, _ in raw])
-    pairs = []
-    for (a, b, p, interval), step in zip(raw, adjusted, strict=True):
-        first, second = board.systems[a], board.systems[b]
-        difference = score_of(systems[first]) - score_of(systems[second])
-        ends = replace(
-            interval, low=min(interval.low, difference), high=max(interval.high, difference)
-        )
-        pairs.append(
-            SystemPair(
-                first=first,
-                second=second,
-                difference=difference,
-                interval=ends,
-                p_value=p,
-                adjusted_p=float(step),
-                outlook=pair_outlook(u[:, [a, b]], graded[:, [a, b]], board.n, new=new),
-                common=int(m.sum()),
-            )
-        )
-    return pairs
-
-
-def _of_these(rows: CertifiedRows, some: Places, alpha: Floats) -> tuple[Floats, Floats]:
-    return rows.take(some).ends(alpha)
-
-
-def _of_new(labels: Floats, some: Places, alpha: Floats) -> tuple[Floats, Floats]:
-    found = [
-        betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0))[0]
-        for row, level in zip(some, alpha, strict=True)
-    ]
-    return np.array([one.low for one in found]), np.array([one.high for one in found])
-
-
-# Systems that people graded on different items, or partly common ones: pairs from their scores.
-#
-# A pair with all its grades in common is compared by the differences themselves, the others by the
-# two scores (AL9). p-values invert the intervals, and Holm's rule adjusts them.
-
-
-def from_scores(
-    board: SystemBoard | None,
-    graded: tuple[int, ...],
-    systems: list[System],
-    levels: Sequence[Levels | None],
-    question: ScoreQuestion,
-    *,
-    paired: bool,
-) -> list[SystemPair]:
-    """Compare systems by their scores, and pairs with all grades in common by their differences."""
-    places = [(i, j) for i in range(len(graded)) for j in range(i + 1, len(graded))]
-    ways = [
-        _way(board, (i, j), (graded[i], graded[j]), systems, question, paired=paired)
-        for i, j in places
-    ]
-
-    def holds(rows: Places, alpha: Floats) -> NDArray[np.bool_]:
-        _, low, high = _ends([ways[row] for row in rows], levels, alpha, question.certified)
-        return (low <= 0) & (high >= 0)
-
-    p_values = inverted(holds, len(ways))
-    adjusted = holm(p_values)
-    level = np.full(len(ways), question.alpha / len(places))
-    found = zip(*_ends(ways, levels, level, question.certified), strict=True)
-    pairs = []
-    for way, (centre, low, high), p, step in zip(ways, found, p_values, adjusted, strict=True):
-        difference = score_of(systems[way.first]) - score_of(systems[way.second])
-        shift = difference - float(centre)
-        # Each interval is at a level of its own so that all of them hold at the level asked.
-        moved = replace(
-            way.kind,
-            low=max(-1.0, min(difference, float(low) + shift)),
-            high=min(1.0, max(difference, float(high) + shift)),
-            level=1 - question.alpha,
-        )
-        pairs.append(
-            SystemPair(
-                first=way.first,
-                second=way.second,
-                difference=difference,
-                interval=agreeing(moved, difference, float(centre), float(step), question.alpha),
-                p_value=p,
-                adjusted_p=float(step),
-                outlook=way.outlook,
-                common=way.common,
-            )
-        )
-    return pairs
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Way:
-    """How one pair is compared.
-
-    *kind* is an interval of the sort that the pair has. *own* gives the difference itself at a
-    level, where all grades are in common; None where it comes from the two scores, with *shared*
-    and *correlation* of (AL9).
-    """
-
-    first: int
-    second: int
-    kind: Interval
-    own: Callable[[float], AdverseEstimate] | None = None
-    shared: float = 0.0
-    correlation: float = 0.0
-    outlook: Outlook | None
-    common: int
-
-
-def _ends(
-    ways: Sequence[_Way], levels: Sequence[Levels | None], alpha: Floats, certified: bool
-) -> LevelEnds:
-    """Return centre, lower and upper end of each pair at its own level."""
-    places = np.array([[way.first, way.second] for way in ways], np.intp).reshape(-1, 2)
-    scored = np.array([way.own is None for way in ways], np.bool_)
-    # Two exact intervals hold together at half the level each.
-    each = np.repeat((alpha / 2 if certified else alpha)[:, None], 2, axis=1)
-    parts = np.zeros((3, *places.shape))
-    for s in np.unique(places[scored]):
-        mine = (places == s) & scored[:, None]
-        score = levels[s]
-        if score is None:
-            raise InputError("a pair of systems needs human grades of both")
-        parts[:, mine] = score(each[mine])
-
-    value, low, high = parts
-    centre = value[:, 0] - value[:, 1]
-    if certified:
-        ends = np.maximum(-1.0, low[:, 0] - high[:, 1]), np.minimum(1.0, high[:, 0] - low[:, 1])
-    else:
-        ends = difference_ends(
-            (value[:, 0], low[:, 0], high[:, 0]),
-            (value[:, 1], low[:, 1], high[:, 1]),
-            shared=np.array([way.shared for way in ways]),
-            correlation=np.array([way.correlation for way in ways]),
-        )
-    found = np.array([centre, *ends])
-    for row, way in enumerate(ways):
-        if way.own is not None:
-            one = way.own(float(alpha[row]))
-            found[:, row] = number_of(one), one.interval.low, one.interval.high
-    return found[0], found[1], found[2]
-
-
-def _way(
-    board: SystemBoard | None,
-    columns: tuple[int, int],
-    places: tuple[int, int],
-    systems: list[System],
-    question: ScoreQuestion,
-    *,
-    paired: bool,
-) -> _Way:
-    a, b = columns
-    both = board.common(a, b) if board is not None else np.zeros(0, np.bool_)
-    count = int(both.sum())
-    if board is not None and paired and not question.certified and _all_common(board, a, b):
-        return _paired(board, columns, places, both, question)
-
-    one, two = (systems[place].found for place in places)
-    if one is None or two is None:
-        raise InputError("a pair of systems needs human grades of both")
-    # Where items are not known, all of them may be common, in the worst way.
-    both_labels = min(systems[place].n_labels for place in places)
-    common: CommonItems | None = CommonItems(count=both_labels, correlation=-1.0)
-    if board is not None:
-        common = None
-    if board is not None and count:
-        common = CommonItems.of(board.truth[both, a], board.truth[both, b])
-        # A slice without a share, or labels counted apart, take no part in the two estimates.
-        common = replace(common, count=min(common.count, one.n_labels, two.n_labels))
-    kind = _boxed(one) if question.certified else difference_of_estimates(one, two).interval
-
-    outlook = None
-    if board is not None and count >= 2:
-        columns_of = [a, b]
-        u = adjusted_labels(
-            board.truth[both][:, columns_of],
-            board.values[both][:, columns_of],
-            _filled(board.values[:, columns_of], board.counts),
-            board.counts,
-        )
-        whole = ~np.isnan(board.values[:, columns_of]).any(axis=1)
-        outlook = pair_outlook(
-            u,
-            board.truth[both][:, columns_of],
-            round(float(board.counts[whole].sum())),
-            new=population_of(question) == "new",
-            paired=False,
-        )
-    return _Way(
-        first=places[0],
-        second=places[1],
-        kind=kind,
-        shared=0.0 if common is None else common.count / math.sqrt(one.n_labels * two.n_labels),
-        correlation=0.0 if common is None else common.correlation,
-        outlook=outlook,
-        common=count,
+    count = tested.first.size
+    p_value = np.array(inverted(holds, count))
+    low, high = ends_at(np.arange(count), np.full(count, question.alpha / count))
+    scores = np.array([score_of(systems[s]) for s in found.systems])
+    gap = scores[tested.first] - scores[tested.second]
+    interval = replace(
+        tested.interval,
+        low=np.minimum(low, gap),
+        high=np.maximum(high, gap),
+        guarantee="exact",
+        method="exact, all pairs",
+    )
+    return replace(
+        tested, difference=gap, p_value=p_value, adjusted_p=holm(p_value), interval=interval
     )
 
 
-def _all_common(board: SystemBoard, a: int, b: int) -> bool:
-    """Return whether two systems have all outputs, and all grades, on the same items."""
-    graded = ~np.isnan(board.truth[:, [a, b]])
-    whole = not np.isnan(board.values[:, [a, b]]).any()
-    return whole and bool((graded[:, 0] == graded[:, 1]).all()) and graded[:, 0].sum() >= FEWEST
+def _of_differences(
+    board: SystemBoard, tested: FewPairs, question: ScoreQuestion
+) -> Callable[[Places, Floats], tuple[Floats, Floats]]:
+    m = board.shared
+    order = as_rng(question.seed).permutation(int(m.sum()))
+    truth, values = board.truth[m][order], board.values[m][order]
+    a, b = tested.first, tested.second
+    labels, judged = (truth[:, a] - truth[:, b]).T, (values[:, a] - values[:, b]).T
+    if population_of(question) == "new":
+
+        def new(some: Places, alpha: Floats) -> tuple[Floats, Floats]:
+            found = [
+                betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0))[0]
+                for row, level in zip(some, alpha, strict=True)
+            ]
+            return np.array([one.low for one in found]), np.array([one.high for one in found])
+
+        return new
+    every = list((board.values[:, a] - board.values[:, b]).T)
+    rows = CertifiedRows.of(labels, judged, every, bounds=(-1.0, 1.0))
+    return lambda some, alpha: rows.take(some).ends(alpha)
 
 
-def _paired(
-    board: SystemBoard,
-    columns: tuple[int, int],
-    places: tuple[int, int],
-    both: NDArray[np.bool_],
-    question: ScoreQuestion,
-) -> _Way:
-    two = list(columns)
-    labels = board.truth[both][:, two]
-    difference = board.values[:, two[0]] - board.values[:, two[1]]
-    own = partial(
-        _difference,
-        labels[:, 0] - labels[:, 1],
-        difference[both],
-        Spread.of(difference, board.counts),
-        population_of(question),
-    )
-    u = adjusted_labels(labels, board.values[both][:, two], board.values[:, two], board.counts)
-    return _Way(
-        first=places[0],
-        second=places[1],
-        kind=own(question.alpha).interval,
-        own=own,
-        outlook=pair_outlook(u, labels, board.n, new=population_of(question) == "new"),
-        common=int(both.sum()),
-    )
+def _of_scores(
+    outputs: Graded, tested: FewPairs, found: Fitted, question: ScoreQuestion
+) -> Callable[[Places, Floats], tuple[Floats, Floats]]:
+    levels = [certified_levels(outputs, s, question) for s in found.systems]
 
+    def at(some: Places, alpha: Floats) -> tuple[Floats, Floats]:
+        ends = np.zeros((2, 2, some.size))
+        for side, places in enumerate((tested.first[some], tested.second[some])):
+            for s in np.unique(places):
+                mine = places == s
+                ends[side][:, mine] = levels[s](alpha[mine] / 2)[1:]
+        (low_a, high_a), (low_b, high_b) = ends
+        return np.maximum(-1.0, low_a - high_b), np.minimum(1.0, high_a - low_b)
 
-def _difference(
-    labels: Floats, consensus: Floats, every: Spread, population: Population, alpha: float
-) -> AdverseEstimate:
-    return adverse_difference(labels, consensus, every, population=population, alpha=alpha)
-
-
-def _boxed(one: AdverseEstimate) -> Interval:
-    """Return the kind of a difference of two exact intervals: exact at the sum of their levels."""
-    return Interval(-1.0, 1.0, guarantee=one.interval.guarantee, method="two exact intervals")
-
-
-def _filled(values: Floats, counts: Floats) -> Floats:
-    """Put the mean of a system where it has no output."""
-    weight = np.where(np.isnan(values), 0.0, counts[:, None])
-    mean = (np.nan_to_num(values) * weight).sum(axis=0) / weight.sum(axis=0)
-    return np.where(np.isnan(values), mean, values)
+    return at
 
 
 # The order of the systems: ranks, contenders and tiers, from the pairs that are settled.

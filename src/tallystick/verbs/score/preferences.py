@@ -25,25 +25,27 @@ from tallystick.results import (
     percent,
     percent_interval,
 )
-from tallystick.stats.adverse_binary import AdverseEstimate
+from tallystick.stats.adverse_ratios import Levels
 from tallystick.stats.maxt import holm
 from tallystick.table import Data, Label, Table, is_no_answer, is_tie
 from tallystick.table.words import as_word
-from tallystick.verbs.score.adjust import check_draw, draw_of
+from tallystick.verbs.score.adjust import check_draw
 from tallystick.verbs.score.judges import grade_judges
-from tallystick.verbs.score.labelling import SettlePlan, for_precision, settle_plan
+from tallystick.verbs.score.labelling import SettlePlan, settle_plan, spreads
 from tallystick.verbs.score.pairs import ranked
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Ints, Outputs, consensus
+from tallystick.verbs.score.reading import Floats, Graded, Ints
 from tallystick.verbs.score.result import NOT_SETTLED, Rate, ScoreResult, SystemPairRow, SystemRow
 from tallystick.verbs.score.systems import (
+    Fitted,
     Places,
     System,
     SystemPair,
+    certified_levels,
     estimate_systems,
+    fitted,
     inverted,
-    judge_only,
-    score_levels,
+    score_of,
 )
 from tallystick.verbs.score.verdict import (
     MOST_NAMED,
@@ -68,7 +70,7 @@ class Swaps:
     changed: dict[str, float]
 
 
-def read_preferences(data: Data) -> tuple[Outputs, Swaps]:
+def read_preferences(data: Data) -> tuple[Graded, Swaps]:
     """Return one entry per item and pair of systems, and what the position swap showed."""
     first, second = data.roles.systems
     judges, truth = data.roles.judges, data.roles.truth
@@ -102,7 +104,7 @@ def read_preferences(data: Data) -> tuple[Outputs, Swaps]:
     chosen = np.zeros(len(merged), np.int64)
     chosen[place] = np.arange(len(place))
     said = values[~np.isnan(values)]
-    outputs = Outputs(
+    outputs = Graded(
         systems=tuple(f"{one} over {two}" for one, two in order),
         judges=tuple(judges),
         system=pair.ravel()[chosen].astype(np.int64),
@@ -227,22 +229,22 @@ def _swaps(values: Floats, place: Ints, swapped: Ints, judges: Sequence[str]) ->
 NO_CLASS = "preferences have no good and no bad outputs"
 
 
-def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
+def score_preferences(outputs: Graded, question: ScoreQuestion) -> ScoreResult:
     """Score every pair of systems by the win rate of its first system, against one half.
 
     The difference of a pair is twice the win rate minus one: wins minus losses. p-values invert the
     interval of the win rate, and Holm's rule adjusts them for the number of pairs.
     """
     check_draw(outputs, question.label_draw)
-    values = consensus(outputs)
-    found = estimate_systems(outputs, values, question)
-    judges = judge_only(outputs)
+    fit = fitted(outputs, question)
+    found = estimate_systems(outputs, question, fit)
+    judges = outputs.mean(outputs.mean_grade)
     scored = [s for s, one in enumerate(found) if one.score is not None]
-    pairs = _pairs(outputs, values, found, scored, question)
+    pairs = _pairs(outputs, found, fit, question)
     names = tuple(dict.fromkeys(name for pair in outputs.preferences for name in pair))
     rows = tuple(_row(outputs, s, one, float(judges[s]), question) for s, one in enumerate(found))
     shown = _pair_rows(outputs, pairs, judges, question)
-    plan = _plan(outputs, pairs, shown, question)
+    plan = _plan(outputs, pairs, shown, fit, question)
     said = (
         preference_sentences(rows, shown, plan=plan, unit=outputs.unit)
         if scored
@@ -251,11 +253,10 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
     contenders, tiers = _order(outputs, names, pairs, question)
     judge_rows = tuple(
         replace(row, tpr=_none(), tnr=_none(), per_system={})
-        for row in grade_judges(outputs, values, question)
+        for row in grade_judges(outputs, question)
     )
     undecided = not scored or any(not row.settled for row in shown)
-    chosen = draw_of(outputs)
-    worth = float(sum(one.found.worth for one in found if one.found is not None))
+    worth = float(sum(one.worth for one in found))
     return ScoreResult(
         verdict=said.verdict,
         decision="undecided" if undecided else "decided",
@@ -264,7 +265,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
         else first_preferences(rows, outputs.unit),
         n_items=outputs.n,
         assumptions=assumptions(outputs, question, same_items=False),
-        warnings=warnings_of(outputs, question, rows, partial=(), chosen=chosen, complete=True),
+        warnings=warnings_of(outputs, question, rows, partial=(), complete=True),
         seed=seed_of(question.seed),
         systems=rows,
         pairs=shown if scored else Unknown("there are no human preferences"),
@@ -285,67 +286,52 @@ def _none() -> Rate:
 
 
 def _pairs(
-    outputs: Outputs,
-    values: Floats,
-    found: list[System],
-    scored: Sequence[int],
-    question: ScoreQuestion,
+    outputs: Graded, systems: list[System], fit: Fitted | None, question: ScoreQuestion
 ) -> list[SystemPair]:
     """Test every win rate against one half."""
-    if not scored:
+    if fit is None:
         return []
-    levels = [score for score in score_levels(outputs, values, question) if score is not None]
-
-    def holds(rows: Places, alpha: Floats) -> NDArray[np.bool_]:
-        ends = [levels[row](alpha[i : i + 1])[1:] for i, row in enumerate(rows)]
-        low, high = np.array(ends).reshape(-1, 2).T
-        return (low <= 0.5) & (high >= 0.5)
-
-    p_values = inverted(holds, len(scored))
-    adjusted = holm(p_values)
-    level = question.alpha / len(scored)
-    at_level = estimate_systems(outputs, values, question, alpha=level)
-    pairs = []
-    for s, p, step in zip(scored, p_values, adjusted, strict=True):
-        one, interval = found[s], _interval(at_level[s])
-        ends = 2 * interval.low - 1, 2 * interval.high - 1
-        score = float(one.score or 0.0)
-        held = one.outlook  # of the win rate, of which the difference is twice
-        if held is not None:
-            between = None if held.between is None else 4 * held.between
-            held = replace(held, variance=4 * held.variance, between=between)
-        pairs.append(
-            SystemPair(
-                first=s,
-                second=s,
-                difference=2 * score - 1,
-                interval=Interval(
-                    *ends, 1 - question.alpha, interval.guarantee, None, interval.method
-                ),
-                p_value=p,
-                adjusted_p=float(step),
-                outlook=held,
-                common=one.n_labels,
-            )
+    level = question.alpha / len(fit.systems)
+    if question.certified:
+        levels = [certified_levels(outputs, s, question) for s in fit.systems]
+        p_values = np.array(inverted(partial(_holds_half, levels), len(levels)))
+        intervals = [one(np.array([level]))[1:] for one in levels]
+        ends, kind = np.array(intervals).reshape(-1, 2), systems[fit.systems[0]].interval
+    else:
+        p_values, shown = fit.few.against(0.5), fit.few.means(alpha=level).interval
+        ends, kind = np.stack((shown.low, shown.high), axis=1), shown[0]
+    return [
+        SystemPair(
+            first=s,
+            second=s,
+            difference=2 * score_of(systems[s]) - 1,
+            interval=replace(kind, low=2 * low - 1, high=2 * high - 1, level=1 - question.alpha),
+            p_value=float(p),
+            adjusted_p=float(step),
+            needed=systems[s].needed,
+            common=systems[s].n_labels,
         )
-    return pairs
+        for s, p, step, (low, high) in zip(
+            fit.systems, p_values, holm(p_values), ends.tolist(), strict=True
+        )
+    ]
 
 
-def _interval(system: System) -> Interval:
-    return system.found.interval if system.found is not None else Interval(0.0, 1.0)
+def _holds_half(levels: Sequence[Levels], rows: Places, alpha: Floats) -> NDArray[np.bool_]:
+    ends = [levels[row](alpha[i : i + 1])[1:] for i, row in enumerate(rows)]
+    low, high = np.array(ends).reshape(-1, 2).T
+    return (low <= 0.5) & (high >= 0.5)
 
 
-def _row(
-    outputs: Outputs, s: int, one: System, judged: float, question: ScoreQuestion
-) -> SystemRow:
+def _row(outputs: Graded, s: int, one: System, judged: float, question: ScoreQuestion) -> SystemRow:
     none = Unknown(NO_LABELS)
     known: float | Unknown = judged if np.isfinite(judged) else Unknown("no judge answered")
     score: float | Unknown = none
     interval: Interval | Unknown = none
     bias: float | Unknown = none
     ends: Interval | Unknown = none
-    if one.found is not None and one.score is not None:
-        score, interval = one.score, one.found.interval
+    if one.score is not None:
+        score, interval = one.score, one.interval
         if isinstance(known, float):
             bias = known - score
             ends = replace(interval, low=known - interval.high, high=known - interval.low)
@@ -358,15 +344,15 @@ def _row(
         bias_interval=ends,
         n_outputs=one.n,
         n_labels=one.n_labels,
-        labels_worth=none if one.found is None else one.found.worth,
+        labels_worth=none if one.score is None else one.worth,
         rank_interval=Unknown("a pair has no rank: see tiers"),
         by_judge={},
-        needed=for_precision(one, question.alpha),
+        needed=one.needed,
     )
 
 
 def _pair_rows(
-    outputs: Outputs, pairs: Sequence[SystemPair], judges: Floats, question: ScoreQuestion
+    outputs: Graded, pairs: Sequence[SystemPair], judges: Floats, question: ScoreQuestion
 ) -> tuple[SystemPairRow, ...]:
     rows = []
     for pair in pairs:
@@ -397,20 +383,27 @@ def _pair_rows(
 
 
 def _plan(
-    outputs: Outputs,
+    outputs: Graded,
     pairs: Sequence[SystemPair],
     rows: Sequence[SystemPairRow],
+    fit: Fitted | None,
     question: ScoreQuestion,
 ) -> tuple[SystemPairRow, SettlePlan] | None:
     """Return the open pair that is nearest to being settled."""
+    if fit is None:
+        return None
+    level = question.alpha / len(fit.systems)
+    sizes = np.stack(
+        [fit.few.forecast_against(0.5, spread=one, alpha=level) for one in spreads(question)]
+    )
     by_names = {frozenset(outputs.preferences[pair.first]): pair for pair in pairs}
     for row in rows:
         if row.settled:
             continue
         pair = by_names[frozenset((row.a, row.b))]
-        level = question.alpha / len(rows)
-        ungraded = partial(_ungraded, pair.common)
-        plan = settle_plan(pair, level, ungraded, certified=question.certified)
+        place = fit.place(pair.first)
+        most, ungraded = round(float(fit.few.outputs[place])), partial(_ungraded, pair.common)
+        plan = settle_plan(sizes[:, place].tolist(), pair, most, ungraded)
         if plan is not None:
             return row, plan
     return None
@@ -422,7 +415,7 @@ def _ungraded(graded: int, items: int) -> int:
 
 
 def _order(
-    outputs: Outputs, names: tuple[str, ...], pairs: Sequence[SystemPair], question: ScoreQuestion
+    outputs: Graded, names: tuple[str, ...], pairs: Sequence[SystemPair], question: ScoreQuestion
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return contenders and tiers, if every pair of systems was compared."""
     if not pairs or len(pairs) < len(names) * (len(names) - 1) // 2:
@@ -435,21 +428,13 @@ def _order(
         wins[a] += pair.difference
         wins[b] -= pair.difference
         held.append(replace(pair, first=a, second=b))
+    # A stand-in for a score orders the systems by wins minus losses.
     systems = [
-        System(name=name, found=_placed(wins[i], len(names)), outlook=None, n=0, n_labels=0)
+        System(name=name, n=0, n_labels=0, score=0.5 + float(wins[i]) / (2 * len(names)))
         for i, name in enumerate(names)
     ]
     known = ranked(systems, held, question.alpha)
     return known.contenders, known.tiers
-
-
-def _placed(wins: float, count: int) -> AdverseEstimate:
-    """Return a stand-in estimate whose value orders the systems by wins minus losses."""
-    value = 0.5 + wins / (2 * count)
-    interval = Interval(0.0, 1.0)
-    return AdverseEstimate(
-        estimate=float(value), interval=interval, labels_only=interval, n_labels=0, worth=0.0
-    )
 
 
 # The sentences of ``score`` about preferences: who wins against whom.

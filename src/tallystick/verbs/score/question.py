@@ -82,6 +82,11 @@ class ScoreQuestion(Question):
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
                 raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
 
+    @property
+    def labels_speak_for(self) -> str:
+        """Under a target mix every slice speaks for itself, however many labels it has."""
+        return "all" if self.target_mix is None else "none"
+
     def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
         """Return the scale of the grades."""
         return "--scale", self.scale
@@ -269,7 +274,7 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
     outputs = read_outputs(
         data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
     )
-    if not outputs.pass_fail or outputs.counted:
+    if not outputs.pass_fail or outputs.coding is not None:
         return None
 
     voted = ~np.isnan(outputs.grades)

@@ -113,7 +113,9 @@ class JudgeRow:
     bias: Rate
     per_system: Mapping[str, Mapping[str, Rate]]
     n_labels: int
-    wider: float | Unknown = field(default_factory=lambda: Unknown("there is one judge only"))
+    wider: float | Unknown = field(
+        default_factory=lambda: Unknown("there is one judge only, or intervals of another kind")
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

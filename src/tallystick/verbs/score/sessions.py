@@ -33,10 +33,9 @@ from tallystick.results import Interval, Needed, Sentences, Unknown, about, coun
 from tallystick.sampling.label_differences import NEITHER, SessionOrder, session_order
 from tallystick.sampling.label_means import Apart, both_ways, for_drawing
 from tallystick.sampling.label_shares import planned_mean
-from tallystick.stats.adverse_binary import AdverseEstimate, adverse_shares, labels_worth
+from tallystick.stats.adverse_binary import adverse_shares, labels_worth
 from tallystick.stats.adverse_ends import Spread
 from tallystick.stats.adverse_numbers import adverse_difference, adverse_means
-from tallystick.stats.adverse_systems import METHOD as PAIR_METHOD
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import step_down_order
 from tallystick.table import Data
@@ -44,7 +43,7 @@ from tallystick.table.session import Session
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.labelling import rows_by_item, session_goal, session_task
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Ints, Outputs, consensus
+from tallystick.verbs.score.reading import Floats, Graded, Ints
 from tallystick.verbs.score.result import SystemPairRow, SystemRow
 from tallystick.verbs.score.systems import (
     SMALLEST,
@@ -60,6 +59,9 @@ from tallystick.verbs.score.systems import (
 from tallystick.verbs.score.verdict import number_word
 
 METHOD = "adverse likelihood on the strata of the session"
+GOES_ON = "the session says itself how long it goes on"
+
+_PAIR_METHOD = "adverse likelihood, MOVER"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,8 +70,8 @@ class SessionDraws:
 
     Parameters
     ----------
-    outputs, values
-        The outputs with the labels of the session as human grades, and their consensus.
+    outputs
+        The outputs with the labels of the session as human grades.
     stratum
         The stratum of each output, -1 for those that could not be drawn.
     drawn
@@ -86,8 +88,7 @@ class SessionDraws:
         The level at which the session settles its question.
     """
 
-    outputs: Outputs
-    values: Floats
+    outputs: Graded
     stratum: Ints
     drawn: NDArray[np.bool_]
     apart: NDArray[np.bool_]
@@ -121,7 +122,7 @@ class SessionDraws:
             return planned_mean(
                 sizes, where, (low, high), bounds=(-1.0, 1.0), counted=False, alpha=alpha
             )[1]
-        judged = self.values[a] - self.values[b]
+        judged = self.outputs.consensus[a] - self.outputs.consensus[b]
         every, mine = Spread.of(judged), judged[self.drawn[a] & self.drawn[b]]
         below = above = adverse_difference(low, mine, every, alpha=alpha).interval
         if not np.array_equal(low, high):
@@ -163,16 +164,21 @@ class SessionDraws:
         found = self.estimate(s, alpha)
         name = outputs.systems[s]
         if found is None:
-            return System(name=name, found=None, outlook=None, n=n, n_labels=known)
+            return System(name=name, n=n, n_labels=known)
         value, interval = found
         labels = for_drawing(*_skips(outputs.truth[mine & self.drawn]))
         alone = _labels_alone(n, labels, value, alpha, counted=outputs.pass_fail)
         m = labels.size
         worth = labels_worth(np.array([m]), np.array([alone.width]), np.array([interval.width]))[0]
-        held = AdverseEstimate(
-            estimate=value, interval=interval, labels_only=alone, n_labels=m, worth=float(worth)
+        return System(
+            name=name,
+            n=n,
+            n_labels=m + known,
+            score=value,
+            interval=interval,
+            worth=float(worth),
+            needed=Unknown(GOES_ON),
         )
-        return System(name=name, found=held, outlook=None, n=n, n_labels=m + known)
 
 
 def _skips(labels: Floats) -> tuple[Floats, NDArray[np.bool_]]:
@@ -190,7 +196,7 @@ def _labels_alone(n: int, labels: Floats, value: float, alpha: float, *, counted
     return adverse_shares(*counts, alpha=alpha)[0].interval
 
 
-def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> SessionDraws:
+def session_draws(data: Data, outputs: Graded, question: ScoreQuestion) -> SessionDraws:
     """Return the draws of the session that the truth comes from."""
     session = data.session
     if session is None:
@@ -208,12 +214,12 @@ def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> Sess
         )
     if not session.readable():
         raise InputError(f"{session.path} has no labels to read yet: answer its first items")
-    goal, values = session_goal(session), consensus(outputs)
+    goal = session_goal(session)
     of, rows = session.strata().astype(np.int64), None
     stratum = of
     if head.units == "items":
         rows = rows_by_item(outputs)
-        own = system_strata(outputs, values)[rows] if goal == "best" else of[:, None]
+        own = system_strata(outputs)[rows] if goal == "best" else of[:, None]
         stratum = np.full(outputs.system.size, -1, np.int64)
         stratum[rows] = own
     if stratum.size != outputs.system.size:
@@ -221,7 +227,6 @@ def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> Sess
     drawn, apart = _drawn(session, stratum.size)
     return SessionDraws(
         outputs=outputs,
-        values=values,
         stratum=stratum,
         drawn=drawn,
         apart=apart,
@@ -232,7 +237,7 @@ def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> Sess
     )
 
 
-def _order(data: Data, session: Session, outputs: Outputs, alpha: float) -> SessionOrder:
+def _order(data: Data, session: Session, outputs: Graded, alpha: float) -> SessionOrder:
     """Say who is better, at the level that is asked for."""
     task = session_task(data, session, scale=outputs.scale, judge_scale=outputs.judge_scale)
     order = session_order(session, task, alpha=alpha)
@@ -315,7 +320,7 @@ def _of_scores(draws: SessionDraws, pair: tuple[int, int], alpha: float) -> Inte
     (a, first), (b, second) = one, two
     low = a - b - hypot(a - first.low, second.high - b)
     high = a - b + hypot(first.high - a, b - second.low)
-    return Interval(max(-1.0, low), min(1.0, high), 1 - alpha, "approximate", None, PAIR_METHOD)
+    return Interval(max(-1.0, low), min(1.0, high), 1 - alpha, "approximate", None, _PAIR_METHOD)
 
 
 def _evidence(
@@ -379,7 +384,7 @@ def _pair(
         interval=held if turned else agreeing(held, difference, difference, adjusted, alpha),
         p_value=max(p, SMALLEST) if draws.order is None else p,
         adjusted_p=adjusted,
-        outlook=None,
+        needed=Unknown(GOES_ON),
         common=common,
         decided=decided,
     )

@@ -1,4 +1,8 @@
-"""How good each system is: human grades, sharpened by the judges' grades on every output."""
+"""How good each system is: human grades, sharpened by the judges' grades on every output.
+
+All means, differences and forecasts come from one fit (`tallystick.stats.few_labels`). Exact
+intervals (`certified`) have estimates of their own kind: `certified_levels`.
+"""
 
 from __future__ import annotations
 
@@ -14,36 +18,31 @@ from numpy.typing import NDArray
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.stats.adverse_binary import (
-    AdverseEstimate,
-    Population,
-    adjust,
-    adverse_share_weighted,
-    adverse_shares,
-)
-from tallystick.stats.adverse_ends import Spread
+from tallystick.stats.adverse_binary import Population, graded_strata, vote_strata
 from tallystick.stats.adverse_forecast import (
-    Outlook,
+    LabelRange,
     certified_mean,
     certified_share,
-    mean_outlook,
-    share_outlook,
+    label_range,
 )
-from tallystick.stats.adverse_numbers import adverse_mean
 from tallystick.stats.adverse_ratios import (
     Levels,
     certified_mean_levels,
     certified_share_levels,
-    exact_levels,
-    mean_levels,
-    share_levels,
 )
+from tallystick.stats.few_labels import FewLabels, Rows, fit
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Ints, ItemGrid, Outputs, strata_of
+from tallystick.verbs.score.reading import Floats, Graded, Ints
 from tallystick.verbs.score.result import JudgeBreakdown
 
-STRATA = 3
+PRECISION = 0.03
+"""Half the width of an interval that is narrow enough."""
+
+FORECAST = (0.77, 1.36)
+"""Usual ratios of forecast to actual width, so of forecast to actual spread."""
+
+TOO_FEW = "fewer than two human grades: nothing can be forecast"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,26 +51,48 @@ class System:
 
     Parameters
     ----------
-    found
-        The corrected score with its interval; None without labels.
-    outlook
-        For forecasts of how many labels are needed; None where nothing can be forecast.
+    score, interval
+        The corrected score; None without labels.
+    worth
+        How many labels alone would be as informative.
+    needed
+        Labels in all for ± 3 points.
     n
         Outputs.
     """
 
     name: str
-    found: AdverseEstimate | None
-    outlook: Outlook | None
     n: int
     n_labels: int
+    score: float | None = None
+    interval: Interval = Interval(0.0, 1.0)
+    worth: float = 0.0
+    needed: LabelRange | Unknown = Unknown(TOO_FEW)
 
-    @property
-    def score(self) -> float | None:
-        """The corrected score, None without labels."""
-        if self.found is None or isinstance(self.found.estimate, Unknown):
-            return None
-        return self.found.estimate
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One fit for all systems that people graded; *systems* says which they are."""
+
+    few: FewLabels
+    systems: tuple[int, ...]
+
+    def place(self, system: int) -> int:
+        """Return the position of a system in the fit."""
+        return self.systems.index(system)
+
+    def in_common(self) -> tuple[Ints, Ints]:
+        """Return systems x systems: items that people graded for both, and items of both."""
+        design = self.few.design
+        graded = (design.share > 0).astype(np.float64)
+        held = np.zeros((int(design.unit.max()) + 1, len(self.systems)))
+        held[design.unit, design.system] = 1.0
+        copies = np.zeros(len(held))
+        copies[design.unit] = design.count
+        return (
+            np.rint(graded.T @ (graded * design.times[:, None])).astype(np.int64),
+            np.rint(held.T @ (held * copies[:, None])).astype(np.int64),
+        )
 
 
 def population_of(question: ScoreQuestion) -> Population:
@@ -79,241 +100,152 @@ def population_of(question: ScoreQuestion) -> Population:
     return "new" if question.population == "new" else "these"
 
 
-def judge_only(outputs: Outputs) -> Floats:
-    """Return each system's mean grade by the judges, NaN where none of its outputs was graded."""
-    mean = outputs.mean_grade()
-    seen, k = ~np.isnan(mean), len(outputs.systems)
-    weight = outputs.counts[seen]
-    total = np.bincount(outputs.system[seen], weights=weight * mean[seen], minlength=k)
-    times = np.bincount(outputs.system[seen], weights=weight, minlength=k)
-    return np.asarray(np.divide(total, times, out=np.full(k, np.nan), where=times > 0))
-
-
-def judge_means(outputs: Outputs) -> Floats:
+def judge_means(outputs: Graded) -> Floats:
     """Return systems x judges: the mean grade, NaN where a judge never graded a system."""
-    k = len(outputs.systems)
-    found = np.full((k, len(outputs.judges)), np.nan)
-    for j in range(len(outputs.judges)):
-        seen = ~np.isnan(outputs.grades[:, j])
-        place, weight = outputs.system[seen], outputs.counts[seen]
-        total = np.bincount(place, weights=weight * outputs.grades[seen, j], minlength=k)
-        times = np.bincount(place, weights=weight, minlength=k)
-        np.divide(total, times, out=found[:, j], where=times > 0)
-    return found
+    return np.stack([outputs.mean(column) for column in outputs.grades.T], axis=1)
+
+
+def fitted(outputs: Graded, question: ScoreQuestion) -> Fitted | None:
+    """Fit all systems that have human grades at once; None where there are none.
+
+    A system that nobody graded takes no part: what the judges say of it moves no other.
+    """
+    found = rows_of(outputs)
+    if found is None:
+        return None
+    rows, systems = found
+    few = fit(rows, pass_fail=outputs.pass_fail, population=population_of(question))
+    return Fitted(few, systems)
+
+
+def rows_of(outputs: Graded) -> tuple[Rows, tuple[int, ...]] | None:
+    """Return the outputs of systems that have human grades, and which systems these are."""
+    graded = outputs.by_system(outputs.counts * outputs.known) > 0
+    if not graded.any():
+        return None
+    held = outputs if graded.all() else outputs.part(graded[outputs.system])
+    rows = Rows(
+        y=held.truth,
+        grades=held.grades,
+        system=(np.cumsum(graded) - 1)[held.system],
+        item=held.item if alike(held) else None,
+        count=held.counts,
+        weight=held.weight if held.slice is None else None,  # a target mix weighs slices itself
+        probability=held.probability,
+    )
+    return rows, tuple(np.flatnonzero(graded).tolist())
+
+
+def alike(outputs: Graded) -> bool:
+    """Say whether every output of an item stands for as many items."""
+    if outputs.item is None:
+        return False
+    first = np.zeros(int(outputs.item.max(initial=-1)) + 1)
+    first[outputs.item] = outputs.counts
+    return bool((first[outputs.item] == outputs.counts).all())
 
 
 def estimate_systems(
-    outputs: Outputs, values: Floats, question: ScoreQuestion, *, alpha: float | None = None
+    outputs: Graded, question: ScoreQuestion, found: Fitted | None
 ) -> list[System]:
-    """Estimate the score of every system.
-
-    Pass/fail grades: the stratified adverse likelihood (AL1, AL2), with strata from the consensus.
-    Numbers: the regression-adjusted adverse empirical likelihood (AL5, AL6).
-
-    Parameters
-    ----------
-    outputs
-        The outputs.
-    values
-        The consensus of every entry.
-    question
-        Population, certified or not.
-    alpha
-        Another level than the question's.
-    """
-    level = question.alpha if alpha is None else alpha
-    if outputs.pass_fail:
-        return _shares(outputs, values, question, level)
-    return [_mean(outputs, values, s, question, level) for s in range(len(outputs.systems))]
-
-
-def score_levels(outputs: Outputs, values: Floats, question: ScoreQuestion) -> list[Levels | None]:
-    """Return the score of every system as a function of the level; None without labels.
-
-    The same numbers as `estimate_systems`, for those who need two systems at many levels.
-    """
-    population, k = population_of(question), len(outputs.systems)
-    if not outputs.pass_fail:
-        return [_mean_levels(outputs, values, s, question) for s in range(k)]
-    codes, *counted = _share_counts(outputs, values)
-    found: list[Levels | None] = []
-    for s in range(k):
-        sizes, labelled, passes = (part[s] for part in counted)
-        if not labelled.sum():
-            found.append(None)
-            continue
-        weighted = None
-        if outputs.probability is not None:
-            chosen = outputs.of(s) & outputs.known
-            passed = (outputs.truth[chosen] == 1).astype(np.float64)
-            weighted = passed, codes[chosen], outputs.probability[chosen]
-        levels = share_levels(sizes, labelled, passes, weighted=weighted, population=population)
-        if question.certified:
-            levels = exact_levels(
-                levels, certified_share_levels(sizes, labelled, passes, population=population)
-            )
-        found.append(levels)
-    return found
-
-
-def _share_counts(outputs: Outputs, values: Floats) -> tuple[Ints, Floats, Floats, Floats]:
-    """Return the stratum of every entry; outputs, labels and passes, systems x strata."""
-    k = len(outputs.systems)
-    codes = system_strata(outputs, values)
-    place = outputs.system * STRATA + codes
-    sizes, labelled, passes = (
-        np.bincount(place[used], weights=outputs.counts[used], minlength=k * STRATA)
-        .reshape(k, STRATA)
-        .astype(np.float64)
-        for used in (np.ones(len(place), np.bool_), outputs.known, outputs.truth == 1)
+    """Return the score of every system, from the fit of all of them."""
+    sizes, labels = (
+        np.rint(outputs.by_system(part)).astype(int)
+        for part in (outputs.counts, outputs.counts * outputs.known)
     )
-    return codes, sizes, labelled, passes
-
-
-def _shares(
-    outputs: Outputs, values: Floats, question: ScoreQuestion, alpha: float
-) -> list[System]:
-    """Estimate all systems at once from counts per stratum."""
-    codes, sizes, labelled, passes = _share_counts(outputs, values)
-    population = population_of(question)
-    estimates = adverse_shares(sizes, labelled, passes, population=population, alpha=alpha)
-
-    found = []
-    for s, name in enumerate(outputs.systems):
-        counts = sizes[s], labelled[s], passes[s]
-        one: AdverseEstimate | None = estimates[s] if labelled[s].sum() else None
-        if one is not None and outputs.probability is not None:
-            chosen = outputs.of(s) & outputs.known
-            one = adverse_share_weighted(
-                sizes[s],
-                (outputs.truth[chosen] == 1).astype(np.float64),
-                codes[chosen],
-                outputs.probability[chosen],
-                population=population,
-                alpha=alpha,
-            )
-        if one is not None and question.certified:
-            exact = certified_share(*counts, population=population, alpha=alpha)
-            one = with_interval(one, exact)
-        found.append(
-            System(
-                name=name,
-                found=one,
-                outlook=share_outlook(*counts, population=population) if one else None,
-                n=round(float(sizes[s].sum())),
-                n_labels=round(float(labelled[s].sum())),
-            )
+    systems = [
+        System(name=name, n=int(sizes[s]), n_labels=int(labels[s]))
+        for s, name in enumerate(outputs.systems)
+    ]
+    if found is None:
+        return systems
+    means = found.few.means(alpha=question.alpha)
+    needed = _for_precision(found.few, question.alpha)
+    for k, s in enumerate(found.systems):
+        one = replace(
+            systems[s],
+            score=float(means.estimate[k]),
+            interval=means.interval[k],
+            worth=float(means.labels_worth[k]),
+            needed=needed[k],
         )
-    return found
+        if question.certified:
+            exact = _certified(outputs, s, question)
+            score = min(max(float(means.estimate[k]), exact.low), exact.high)
+            one = replace(one, score=score, interval=exact)
+        systems[s] = one
+    return systems
 
 
-def system_strata(outputs: Outputs, values: Floats) -> Ints:
+def _for_precision(few: FewLabels, alpha: float) -> list[LabelRange | Unknown]:
+    """Return how many human grades every system needs in all to be known to ± 3 points."""
+    low, high = (
+        few.labels_for(PRECISION * factor, alpha=alpha) for factor in (FORECAST[1], FORECAST[0])
+    )
+    return [
+        label_range(min(least, n), None if math.isinf(most) else most, round(n))
+        if units > 1
+        else Unknown(TOO_FEW)
+        for least, most, n, units in zip(low, high, few.outputs, few.design.units, strict=True)
+    ]
+
+
+# Exact intervals: strata of the judges' mean grade for pass and fail, bets for numbers.
+
+
+def system_strata(outputs: Graded) -> Ints:
     """Return the stratum of every entry, made system by system from the judges alone."""
-    codes = np.zeros(len(values), np.int64)
+    codes = np.zeros(len(outputs.counts), np.int64)
     for s in range(len(outputs.systems)):
         inside = outputs.of(s)
         if inside.any():
-            codes[inside] = strata_of(values[inside], outputs.counts[inside], votes=outputs.votes)
+            values, counts = outputs.consensus[inside], outputs.counts[inside]
+            codes[inside] = vote_strata(values) if outputs.votes else graded_strata(values, counts)
     return codes
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Graded:
-    """The labels of one system whose human grades are numbers."""
-
-    labels: Floats
-    consensus: Floats
-    inclusion: Floats | None
-    every: Floats
-    spread: Spread
-
-    @classmethod
-    def of(cls, outputs: Outputs, values: Floats, s: int) -> _Graded:
-        inside = outputs.of(s)
-        chosen = inside & outputs.known
-        # An entry that stands for several outputs with one grade is that many labels.
-        times = outputs.counts[chosen].astype(np.int64)
-        weights = outputs.probability
-        return cls(
-            labels=np.repeat(outputs.truth[chosen], times),
-            consensus=np.repeat(values[chosen], times),
-            inclusion=None if weights is None else np.repeat(weights[chosen], times),
-            every=np.repeat(values[inside], outputs.counts[inside].astype(np.int64)),
-            spread=Spread.of(values[inside], outputs.counts[inside]),
-        )
-
-    def certified(self, question: ScoreQuestion) -> Levels:
-        """Return the exact interval as a function of the level."""
-        # The order of the draw is not known, so a random one stands for it.
-        order = as_rng(question.seed).permutation(self.labels.size)
-        return certified_mean_levels(
-            self.labels[order],
-            self.consensus[order],
-            self.every,
-            population=population_of(question),
-        )
-
-
-def _mean_levels(
-    outputs: Outputs, values: Floats, s: int, question: ScoreQuestion
-) -> Levels | None:
-    graded = _Graded.of(outputs, values, s)
-    if not graded.labels.size:
-        return None
-    found = mean_levels(
-        graded.labels,
-        graded.consensus,
-        graded.spread,
-        inclusion=graded.inclusion,
-        population=population_of(question),
-    )
-    return exact_levels(found, graded.certified(question)) if question.certified else found
-
-
-def _mean(
-    outputs: Outputs, values: Floats, s: int, question: ScoreQuestion, alpha: float
-) -> System:
-    """Estimate one system whose human grades are numbers."""
-    graded = _Graded.of(outputs, values, s)
-    y, c, every = graded.labels, graded.consensus, graded.spread
-    name, n = outputs.systems[s], every.n
-    if not y.size:
-        return System(name=name, found=None, outlook=None, n=n, n_labels=0)
+def _certified(outputs: Graded, s: int, question: ScoreQuestion) -> Interval:
     population = population_of(question)
-    found = adverse_mean(
-        y, c, every, population=population, inclusion=graded.inclusion, alpha=alpha
-    )
-    if question.certified:
-        # The order of the draw is not known, so a random one stands for it.
-        order = as_rng(question.seed).permutation(y.size)
-        exact = certified_mean(
-            y[order],
-            c[order],
-            graded.every,
-            population=population,
-            alpha=alpha,
-        )
-        found = with_interval(found, exact)
-    outlook = None
-    if y.size >= 2:
-        moved = adjust(y[None], c[None], every, bounds=(0.0, 1.0), weights=np.ones((1, y.size)))
-        between = float(moved.slope[0] ** 2 * every.variance) if population == "new" else None
-        outlook = mean_outlook(moved.values[0], n, between=between)
-    return System(name=name, found=found, outlook=outlook, n=n, n_labels=int(y.size))
+    if outputs.pass_fail:
+        return certified_share(*_cells(outputs, s), population=population, alpha=question.alpha)
+    labels = _labels(outputs, s, question)
+    return certified_mean(*labels, population=population, alpha=question.alpha)
 
 
-def with_interval(found: AdverseEstimate, interval: Interval) -> AdverseEstimate:
-    """Return an estimate with an exact interval; the estimate is moved inside if it must."""
-    value = found.estimate
-    if not isinstance(value, Unknown):
-        value = min(max(value, interval.low), interval.high)
-    return AdverseEstimate(
-        estimate=value,
-        interval=interval,
-        labels_only=found.labels_only,
-        n_labels=found.n_labels,
-        worth=found.worth,
+def certified_levels(outputs: Graded, s: int, question: ScoreQuestion) -> Levels:
+    """Return the exact interval of a system as a function of the level."""
+    population = population_of(question)
+    if outputs.pass_fail:
+        return certified_share_levels(*_cells(outputs, s), population=population)
+    return certified_mean_levels(*_labels(outputs, s, question), population=population)
+
+
+def _alone(outputs: Graded, s: int) -> Graded:
+    held = outputs.part(outputs.of(s))
+    return replace(held, systems=(outputs.systems[s],), system=np.zeros_like(held.system))
+
+
+def _cells(outputs: Graded, s: int) -> tuple[Floats, Floats, Floats]:
+    """Return outputs, labels and passes of one system by stratum."""
+    held = _alone(outputs, s)
+    codes, every = system_strata(held), np.ones(len(held.counts), np.bool_)
+    sizes, labelled, passes = (
+        np.bincount(codes[used], weights=held.counts[used], minlength=3).astype(np.float64)
+        for used in (every, held.known, held.truth == 1)
     )
+    return sizes, labelled, passes
+
+
+def _labels(outputs: Graded, s: int, question: ScoreQuestion) -> tuple[Floats, Floats, Floats]:
+    """Return human grades, consensus there, and consensus of all outputs of one system."""
+    held = _alone(outputs, s)
+    # An entry that stands for several outputs with one grade is that many labels.
+    held = held.part(np.repeat(np.arange(len(held.counts)), held.counts.astype(np.int64)))
+    held = replace(held, counts=np.ones(len(held.truth)))
+    # The order of the draw is not known, so a random one stands for it.
+    chosen = np.flatnonzero(held.known)
+    chosen = chosen[as_rng(question.seed).permutation(chosen.size)]
+    return held.truth[chosen], held.consensus[chosen], held.consensus
 
 
 # One pair of systems: its difference, interval and p-value, which have to tell one story.
@@ -330,9 +262,9 @@ HALVINGS = 24
 class SystemPair:
     """Two systems, by position: how much better the first is.
 
-    *outlook* is that of one pair of labels, for forecasts; None where there is none. *decided* is 1
-    or -1 where a labelling session has settled who is better by its own rule, 0 where it has not,
-    and None where the test decides.
+    *needed* are labels of both in all that would settle it. *decided* is 1 or -1 where a labelling
+    session has settled who is better by its own rule, 0 where it has not, and None where the test
+    decides.
     """
 
     first: int
@@ -341,7 +273,7 @@ class SystemPair:
     interval: Interval
     p_value: float
     adjusted_p: float
-    outlook: Outlook | None
+    needed: LabelRange | Unknown
     common: int
     decided: int | None = None
 
@@ -411,18 +343,8 @@ def score_of(system: System) -> float:
     return system.score
 
 
-def number_of(found: AdverseEstimate) -> float:
-    """Return an estimate that is known."""
-    if isinstance(found.estimate, Unknown):
-        raise InputError(str(found.estimate))
-    return found.estimate
-
-
 # Outputs side by side, item by item: the ground on which systems are compared.
 
-
-FEWEST = 3
-"""Common items below which pairs are not tested on the differences themselves."""
 
 FIRST = 20
 """Random items that systems should have grades on before anything can be forecast."""
@@ -439,7 +361,7 @@ class SystemBoard:
     truth, values
         Items x systems: human grades (NaN for none) and consensus.
     counts
-        How many items each row stands for. A row with a human grade is always one item.
+        How many items each row stands for.
     complete
         Whether every item has an output of each of them.
     """
@@ -454,10 +376,6 @@ class SystemBoard:
     def n(self) -> int:
         """How many items there are."""
         return round(float(self.counts.sum()))
-
-    def every(self, values: Floats) -> Floats:
-        """Return one value per row as one value per item."""
-        return np.repeat(values, self.counts.astype(np.int64))
 
     def common(self, a: int, b: int) -> NDArray[np.bool_]:
         """Return the items on which two systems (columns) were both graded."""
@@ -489,89 +407,26 @@ class SystemBoard:
         return self.complete and bool((graded == graded[:, :1]).all())
 
 
-def board_of(outputs: Outputs, values: Floats, systems: tuple[int, ...]) -> SystemBoard | None:
+def board_of(outputs: Graded, systems: tuple[int, ...]) -> SystemBoard | None:
     """Put the outputs of some systems side by side, item by item; None if items are not known."""
-    if outputs.grid is not None:
-        return _board_of_grid(outputs, outputs.grid, values, systems)
-    if outputs.item is None or not outputs.plain:
+    if outputs.item is None or not alike(outputs):
         return None
     column = np.full(len(outputs.systems), -1, np.int64)
     column[list(systems)] = np.arange(len(systems))
     used = column[outputs.system] >= 0
     items, row = np.unique(outputs.item[used], return_inverse=True)
     shape = (len(items), len(systems))
-    truth, c = np.full(shape, np.nan), np.full(shape, np.nan)
+    truth, c, counts = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(len(items))
     place = row.ravel(), column[outputs.system[used]]
-    truth[place], c[place] = outputs.truth[used], values[used]
+    truth[place], c[place] = outputs.truth[used], outputs.consensus[used]
+    counts[place[0]] = outputs.counts[used]
     return SystemBoard(
         systems=systems,
         truth=truth,
         values=c,
-        counts=np.ones(len(items)),
-        complete=not bool(np.isnan(c).any()),
-    )
-
-
-def _board_of_grid(
-    outputs: Outputs, grid: ItemGrid, values: Floats, systems: tuple[int, ...]
-) -> SystemBoard:
-    """Look up grades and consensus of items that an engine put side by side."""
-    entries = grid.entries[:, list(systems)]
-    seen = (entries >= 0).any(axis=1)
-    entries, counts = entries[seen], grid.counts[seen]
-    graded = np.append(outputs.known, False)[entries].any(axis=1)
-    # Labelled items enter the tests one by one; they are few.
-    times = np.where(graded, counts, 1).astype(np.int64)
-    entries, counts = np.repeat(entries, times, axis=0), np.repeat(counts / times, times)
-    c = np.append(values, np.nan)[entries]
-    return SystemBoard(
-        systems=systems,
-        truth=np.append(outputs.truth, np.nan)[entries],
-        values=c,
         counts=counts,
         complete=not bool(np.isnan(c).any()),
     )
-
-
-def adjusted_labels(truth: Floats, values: Floats, every: Floats, counts: Floats) -> Floats:
-    """Return u of (AL5) for every system, each with its own slope."""
-    ones = np.ones((1, len(truth)))
-    columns = [
-        adjust(
-            truth[None, :, s],
-            values[None, :, s],
-            Spread.of(every[:, s], counts),
-            bounds=(0.0, 1.0),
-            weights=ones,
-        ).values[0]
-        for s in range(truth.shape[1])
-    ]
-    return np.stack(columns, axis=1)
-
-
-def pair_outlook(
-    adjusted: Floats, labels: Floats, items: int, *, new: bool, paired: bool = True
-) -> Outlook | None:
-    """Return what forecasts the labels of a pair, from labels and adjusted labels (items x 2).
-
-    None where so few items are graded that a forecast would be a guess. (AL9) makes no use
-    of what two systems have in common, so without *paired* neither does this.
-    """
-    if len(labels) < min(FIRST, items):
-        return None
-
-    def of(values: Floats) -> Outlook:
-        found = mean_outlook(values[:, 0] - values[:, 1], items, bounds=(-1.0, 1.0))
-        if paired:
-            return found
-        apart = sum(mean_outlook(values[:, s], items).variance for s in (0, 1))
-        return replace(found, variance=max(found.variance, apart))
-
-    found = of(adjusted)
-    if not new:
-        return found
-    # What the judges explain of the labels still varies from one set of items to the next.
-    return replace(found, between=max(0.0, of(labels).variance - found.variance))
 
 
 # Without human grades: what the judges say, and how wrong they would have to be.

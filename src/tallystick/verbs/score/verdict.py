@@ -19,11 +19,10 @@ from tallystick.results import (
     parse_gate,
     percent,
 )
-from tallystick.sampling.estimate import OddDraw, if_drawn
 from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.labelling import FirstGrades, SettlePlan
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import ALONE, Outputs
+from tallystick.verbs.score.reading import ALONE, Graded
 from tallystick.verbs.score.result import (
     JudgeBreakdown,
     Partial,
@@ -231,7 +230,7 @@ ASSUMED_DRAW = "the graded outputs are like a random draw"
 
 
 def assumptions(
-    outputs: Outputs, question: ScoreQuestion, *, same_items: bool, session: bool = False
+    outputs: Graded, question: ScoreQuestion, *, same_items: bool, session: bool = False
 ) -> tuple[str, ...]:
     """Return everything that the answer rests on."""
     if not outputs.n_labels:
@@ -255,16 +254,15 @@ def assumptions(
         found.append(
             "intervals are approximate, whatever the judges' errors: their coverage is measured"
         )
-    if same_items and not question.certified:
+    if len(outputs.systems) > 1 and outputs.item is None and not question.certified:
         found.append(
-            "a difference is that of the two scores shown; its interval comes from the grades on"
-            " common items and is centred there"
+            "items are not known, so systems are compared as if they were run on different ones"
         )
     return tuple(found)
 
 
 def basis(
-    outputs: Outputs, question: ScoreQuestion, *, pairs: int, worth: float | Unknown, items: int
+    outputs: Graded, question: ScoreQuestion, *, pairs: int, worth: float | Unknown, items: int
 ) -> str:
     """Say in one paragraph what the numbers in the tables are."""
     level = f"{100 * (1 - question.alpha):g} % intervals"
@@ -288,12 +286,11 @@ def basis(
 
 
 def warnings_of(
-    outputs: Outputs,
+    outputs: Graded,
     question: ScoreQuestion,
     rows: Sequence[SystemRow],
     *,
     partial: Sequence[Partial],
-    chosen: OddDraw | None,
     complete: bool,
 ) -> tuple[str, ...]:
     """Return the warnings that change what a sensible reader would do."""
@@ -305,8 +302,6 @@ def warnings_of(
             "Nobody has said how the graded outputs were chosen. If they were complaints or hard"
             " cases, these scores are wrong, and no interval shows it."
         )
-    if chosen is not None:
-        found.append(chosen.warning)
     missing = [row.name for row in rows if row.n_labels == 0]
     if missing and outputs.n_labels:
         have = [row.name for row in rows if row.n_labels]
@@ -480,29 +475,17 @@ def span(low: int, high: int) -> str:
     return count(low) if low == high else f"{count(low)} to {count(high)}"
 
 
-# Where figures stand and still decide nothing: grades that were chosen, systems on other items.
+# Where figures stand and still decide nothing: systems on other items.
 #
-# Outputs that people graded because they were good, or a system that was run on the easy questions
-# only, give exact intervals around the wrong number. The figures are shown, with what they would
-# say; the decision and the gates stay open.
+# A system that was run on the easy questions only has an exact interval around the wrong number.
+# The figures are shown, with what they would say; the decision and the gates stay open.
 
 
 _ALIKE = 0.9
 """Share of the items of two systems that both were run on, from which they are compared."""
 
 
-def with_chosen_grades(result: ScoreResult, found: OddDraw | None) -> ScoreResult:
-    """Return the result; if the graded outputs are no random draw, it decides nothing."""
-    if found is None:
-        return result
-    first = "The grades decide nothing, because the graded outputs were not drawn at random."
-    needed = Needed(None, "grades of outputs drawn at random")
-    return replace(
-        _no_verdict_open(result, first, "the grades were not drawn at random"), needed=needed
-    )
-
-
-def with_other_items(result: ScoreResult, outputs: Outputs) -> ScoreResult:
+def with_other_items(result: ScoreResult, outputs: Graded) -> ScoreResult:
     """Return the result; if two systems were run on different items, none is called better."""
     if len(outputs.systems) < 2 or isinstance(result.pairs, Unknown) or not result.pairs:
         return result
@@ -515,13 +498,11 @@ def with_other_items(result: ScoreResult, outputs: Outputs) -> ScoreResult:
         " So no system is called better."
     )
     needed = Needed(None, f"outputs of every system on the same {items}")
-    found = _no_verdict_open(
-        result, first, f"the systems were run on different {items}", pairs_only=True
-    )
+    found = _no_verdict_open(result, first, f"the systems were run on different {items}")
     return replace(found, needed=needed)
 
 
-def common_share(outputs: Outputs) -> float | None:
+def common_share(outputs: Graded) -> float | None:
     """Return the smallest share of the items of two systems that both were run on.
 
     None where the items are not known row by row.
@@ -538,16 +519,13 @@ def common_share(outputs: Outputs) -> float | None:
     return float(shares.min())
 
 
-def _no_verdict_open(
-    result: ScoreResult, first: str, why: str, *, pairs_only: bool = False
-) -> ScoreResult:
-    """Return the result with its decision and its gates left open."""
-    told = f"As they stand: {result.verdict}" if pairs_only else if_drawn(result.verdict)
+def _no_verdict_open(result: ScoreResult, first: str, why: str) -> ScoreResult:
+    """Return the result with its decision, and its gates on two systems, left open."""
+    told = f"As they stand: {result.verdict}"
     names = [row.name for row in result.systems]
     gates = tuple(
         gate
-        if gate.passed is None
-        or (pairs_only and parse_gate(gate.expression, known=names).right is None)
+        if gate.passed is None or parse_gate(gate.expression, known=names).right is None
         else replace(gate, passed=None, text=f"{gate.text}, but {why}")
         for gate in result.gates
     )

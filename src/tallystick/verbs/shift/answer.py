@@ -19,6 +19,7 @@ from tallystick.papers.api_shifts import theorem_conditions
 from tallystick.results import Figure, Gate, Interval, Result, Slice, Unknown
 from tallystick.sampling import Strata
 from tallystick.table import Capability, Data, Door, Roles, answered
+from tallystick.table.doubts import find_doubt, with_doubt
 from tallystick.verbs.shift.asking import pointed_to_compare
 from tallystick.verbs.shift.assess import Answers, assess
 from tallystick.verbs.shift.baseline import (
@@ -38,11 +39,9 @@ from tallystick.verbs.shift.prepare import (
     PreparedShift,
     client_columns,
     grade_column,
-    label_draw,
     prepare,
     rows_of,
     slices_of,
-    with_label_draw,
 )
 from tallystick.verbs.shift.question import ShiftQuestion, cases_of, demo
 from tallystick.verbs.shift.result import Change, ShiftResult
@@ -106,7 +105,9 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
     if not isinstance(result, ShiftResult):
         return replace(result, notes=(*known.notes, *result.notes))
     result = _finished(known, question, result)
-    result = with_label_draw(with_gates(_with_model(result, question), gates), label_draw(data))
+    result = with_gates(_with_model(result, question), gates)
+    if question.history is not None:  # a doubt goes into the history too
+        result = with_doubt(result, find_doubt(data))
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
         append_history(question.history, result, on=datetime.now(UTC).date())

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
-from tallystick.stats.poststratify import RateTest
+from tallystick.stats.anytime import RateTest
 from tallystick.verbs.shift.change import Level, ShiftEstimates, point, top_cells, unseen_error
 from tallystick.verbs.shift.design import Items, SumBounds, allocation_path, baselines, strata_rows
 from tallystick.verbs.shift.noise import (
@@ -428,7 +428,7 @@ class FlipGate:
     r"""Watch items in uniformly random order, until it is proved which side of *limit* the share of
     flips is on.
 
-    Two e-processes run side by side (:mod:`tallystick.stats.poststratify`): one for "under the
+    Two e-processes run side by side (:mod:`tallystick.stats.anytime`): one for "under the
     limit", one for "over it". Each is wrong with probability at most *alpha*, however often one
     looks. With a limit of 0 the first flip settles it (for an API whose answers do not vary by
     chance), and only a clean run over all items passes. Where the items not yet asked can no longer

@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.clients import Reading, read_label, same_label
+from tallystick.clients import AnswerReading, read_label, same_label
 from tallystick.errors import InputError
-from tallystick.results import Needed
-from tallystick.sampling.estimate import OddDraw, if_drawn, odd_draw
 from tallystick.table import Data, Label, check_vocabulary, slice_labels, spelling, whole
-from tallystick.table.cells import identity, in_order
 from tallystick.table.one_spelling import whole_numbers
 from tallystick.verbs.shift.asking import (
     failed_replays,
@@ -25,7 +22,6 @@ from tallystick.verbs.shift.asking import (
 )
 from tallystick.verbs.shift.design import Items
 from tallystick.verbs.shift.question import ShiftQuestion, read_matrix
-from tallystick.verbs.shift.result import ShiftResult
 from tallystick.verbs.shift.verdict import reading_notes, unclear_answers
 
 BoolArray = NDArray[np.bool_]
@@ -190,7 +186,7 @@ def _read(
     labels: Sequence[str] | None,
 ) -> dict[str, list[Label]]:
     """Return the old and new answers as ``--answer`` reads them; what it cannot read stays."""
-    reading = Reading(question.answer or "exact", data.rules.coerce)
+    reading = AnswerReading(question.answer or "exact", data.rules.coerce)
     truth = str(data.roles.truth)
     known = labels or sorted({str(label) for label in words[truth] if label is not None})
 
@@ -415,64 +411,3 @@ def slices_of(data: Data, known: PreparedShift) -> dict[Label, BoolArray]:
     values = [cells[row] for row in known.kept]
     parts = {label: np.array([value == label for value in values]) for label in slice_labels(data)}
     return {label: chosen for label, chosen in parts.items() if chosen.any()}
-
-
-# True labels on items that were not drawn at random say nothing about the others.
-#
-# Where people only confirm old answers, every labelled item has a right old answer, and any other
-# new answer is a loss: "worse by 23 points" where nothing changed.
-
-
-_MOST_LABELS = 200
-"""Different answers above which they are texts and not labels."""
-
-
-def label_draw(data: Data) -> OddDraw | None:
-    """Return what old and new answers show of labels that were not drawn at random.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> table = {"old": ["a", "b"] * 50, "new": ["a", "b"] * 50, "y": ["a", None] * 50}
-    >>> label_draw(read(table, truth="y", old="old", new="new")).columns
-    ('old',)
-    """
-    roles = data.roles
-    columns = [name for name in (roles.old, roles.new) if name is not None]
-    if roles.truth is None or not columns or data.session is not None:
-        return None
-    cells = data.cells(*columns, roles.truth)
-    labels = in_order({one for name in columns for one in cells[name] if one is not None})
-    if len(labels) > _MOST_LABELS:
-        return None
-    place = {identity(label): code for code, label in enumerate(labels)}
-    codes = [[-1 if one is None else place[identity(one)] for one in cells[n]] for n in columns]
-    return odd_draw(
-        np.array(codes, dtype=np.int64).T,
-        np.ones(len(codes[0])),
-        np.array([label is not None for label in cells[roles.truth]], dtype=bool),
-        columns=columns,
-        labels=[str(label) for label in labels],
-    )
-
-
-def with_label_draw(result: ShiftResult, found: OddDraw | None) -> ShiftResult:
-    """Return the result; if the labels are no random draw they decide nothing, and it says so.
-
-    Gates stay open, too: all of them count labelled items only.
-    """
-    if found is None:
-        return result
-    first = "The labels decide nothing, because they were not drawn at random."
-    why = "but the labels were not drawn at random"
-    return replace(
-        result,
-        verdict=f"{first} {if_drawn(result.verdict)}",
-        decision="undecided",
-        needed=Needed(None, "labels on items drawn at random"),
-        gates=tuple(
-            gate if gate.passed is None else replace(gate, passed=None, text=f"{gate.text}, {why}")
-            for gate in result.gates
-        ),
-        warnings=(found.warning, *result.warnings),
-    )

@@ -1,0 +1,252 @@
+"""What a row stands for: how many rows it counts as, and how much it weighs in a mean.
+
+``count`` says how many identical rows one row stands for. Such rows are written out, so every
+method sees the same table as without the column. ``weight`` is a sampling weight: it moves means
+and never the number of rows, so equal weights are the same as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tallystick.errors import InputError, UsageError
+from tallystick.table.cells import as_number, identifier
+from tallystick.table.detect_names import count_question, is_count
+from tallystick.table.frames import lazily
+from tallystick.table.roles import Roles
+from tallystick.table.tables import Table
+from tallystick.table.tally import Tally
+
+MOST_REPEATED = 50_000_000
+"""Rows that counts are spread to at most, for questions that need rows."""
+
+_COPY = "copy of a row"
+_WANTED = {
+    "count": "a whole number from 0 on: how many identical rows it stands for. Sampling weights are"
+    " named by --weight",
+    "weight": "a number from 0 on",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Rows whose counts and weights were checked, the roles that are left, and a note."""
+
+    held: Any
+    roles: Roles
+    notes: tuple[str, ...] = ()
+
+
+def settle(held: Any, roles: Roles, source: str, *, spread: bool) -> Settled:
+    """Check counts and weights; leave out rows of count or weight 0, and weights that are equal.
+
+    Parameters
+    ----------
+    held
+        A table, a lazy frame of another engine, or a tally.
+    roles
+        Which columns count and weigh the rows.
+    source
+        What messages call it.
+    spread
+        Whether to write rows out as often as their count says. A lazy frame never is: its counts
+        are added up where it lies.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> found = settle(scan(pa.table({"a": [1, 0], "n": [2, 1]})), Roles(count="n"), "", spread=True)
+    >>> found.held.query("select * from rows"), found.roles.count
+    ([(1,), (1,), (0,)], None)
+    """
+    notes: tuple[str, ...] = ()
+    for role in ("count", "weight"):
+        name = getattr(roles, role)
+        if name is None:
+            continue
+        low, high = _range(held, name, role, source)
+        if role == "count" and roles.item is not None and isinstance(held, Table):
+            _refuse_two_counts(held, name, roles.item)
+        if high == 0:
+            raise InputError(f"{source}: every {role} in {name!r} is 0, so no row is left")
+        held = _positive(held, name) if low == 0 else held
+        if role == "weight" and _is_equal(held, name, low, high):
+            notes = (f"every row has the same weight {name!r}, which changes nothing",)
+            held, roles = _without(held, name), replace(roles, weight=None)
+        elif role == "count" and spread and isinstance(held, Table):
+            held, roles = written_out(held, name, roles.item), replace(roles, count=None)
+    return Settled(held, roles, notes)
+
+
+def refuse_weight(roles: Roles, verb: str) -> None:
+    """Refuse unequal sampling weights where a method rests on numbers of rows."""
+    if roles.weight is not None:
+        raise InputError(
+            f"{verb} counts rows, and the sampling weights {roles.weight!r} are unequal: leave out"
+            f" --weight {roles.weight}. If a row stands for several identical ones, say --count"
+            f" {roles.weight}"
+        )
+
+
+def ask_about_counts(table: Table, roles: Roles) -> None:
+    """Ask about a column that is named like a count: it could say how many rows a row stands for.
+
+    Numbers up to 1 change nothing, or are votes.
+    """
+    if roles.count is not None or roles.weight is not None:
+        return
+    held = {*roles.columns(), *table.left_out}
+    for name in table.columns:
+        if name in held or not is_count(name):
+            continue
+        number = _number(table, name)
+        [(cells, whole, high)] = table.query(
+            f"select count(*), sum(cast({number} >= 0 and {number} = floor({number}) as int)),"
+            f" max({number}) from rows"
+        )
+        if cells and cells == whole and high > 1:
+            raise UsageError(f"{table.source}: {count_question(name)}")
+
+
+def written_out(table: Table, count: str, item: str | None) -> Table:
+    """Return the table with each row as often as its count says, each copy an item of its own."""
+    number = _number(table, count)
+    [(total, most)] = table.query(f"select sum({number}), max({number}) from rows")
+    if total > MOST_REPEATED:
+        raise InputError(
+            f"{table.source} stands for {int(total):,} rows, and they are needed one by one: count"
+            f" it first (tallystick tally FILE --count {count} -o T.tally), and give the tally"
+        )
+    kept = tuple(name for name in table.columns if name != count)
+    cells = {name: identifier(name) for name in kept}
+    if item in cells and most > 1:
+        # The copies of one item in several rows (systems, runs) belong together again.
+        again = f"' #' || ({identifier(_COPY)} + 1)"
+        text = f"cast({identifier(item)} as varchar)"
+        cells[item] = f"{text} || case when {identifier(_COPY)} = 0 then '' else {again} end"
+    chosen = ", ".join(f"{cell} as {identifier(name)}" for name, cell in cells.items())
+    copies = f"unnest(range(cast({number} as bigint))) as {identifier(_COPY)}"
+    return _derived(table, f"select {chosen} from (select *, {copies} from rows)", kept)
+
+
+def _derived(table: Table, sql: str, columns: tuple[str, ...] | None = None) -> Table:
+    """Return the table that *sql* makes; its rows no longer stand where they stood in the file."""
+    source = f"{table.source}, as counts and weights leave it"
+    columns = table.columns if columns is None else columns
+    relation = table.derive(sql)
+    return replace(table, relation=relation, columns=columns, source=source, parts=())
+
+
+def _number(table: Table, name: str) -> str:
+    return as_number(identifier(name), table.kinds[name])
+
+
+def _range(held: Any, name: str, role: str, source: str) -> tuple[float, float]:
+    """Return the least and the greatest number; a cell that is none is refused with its row."""
+    if isinstance(held, Table):
+        return _range_of_table(held, name, role)
+    if isinstance(held, Tally):
+        if role == "count":
+            raise InputError(
+                f"{source} is counted already: name {name!r} when the table is counted"
+                f" (tallystick tally FILE --count {name} -o T.tally)"
+            )
+        numbers = list(numbers_in(held, name).values())
+        return min(numbers), max(numbers)
+
+    import narwhals as nw
+
+    cell = nw.col(name).cast(nw.Float64)
+    fits = (cell >= 0) & (cell < float("inf"))
+    fits = fits & (cell % 1 == 0) if role == "count" else fits
+    ends = {"low": cell.min(), "high": cell.max(), "good": fits.cast(nw.Int64).sum()}
+    every = {"rows": nw.len(), **ends}
+    found = lazily(held).select(*(one.alias(key) for key, one in every.items())).collect()
+    if int(found["good"][0]) != int(found["rows"][0]):
+        raise InputError(f"{source}: every cell of the {role} {name!r} must be {_WANTED[role]}")
+    return float(found["low"][0]), float(found["high"][0])
+
+
+def _range_of_table(table: Table, name: str, role: str) -> tuple[float, float]:
+    number = _number(table, name)
+    fits = f"{number} >= 0 and isfinite({number})"
+    fits += f" and {number} = floor({number})" if role == "count" else ""
+    bad = table.query(
+        "select place, cell from (select row_number() over () as place,"
+        f" {identifier(name)} as cell,"
+        f" coalesce({fits}, false) as fits from rows) where not fits order by place limit 1"
+    )
+    if bad:
+        [(row, cell)] = bad
+        shown = "blank" if cell is None or not str(cell).strip() else repr(cell)
+        raise InputError(
+            f"{table.place(int(row))}: the {role} {name!r} is {shown}; it must be {_WANTED[role]}"
+        )
+    [(low, high)] = table.query(f"select min({number}), max({number}) from rows")
+    if low is None:
+        raise InputError(f"{table.source} has no rows")
+    return float(low), float(high)
+
+
+def _refuse_two_counts(table: Table, count: str, item: str) -> None:
+    """Refuse an item whose rows say two counts: its copies could not be put together again."""
+    number = _number(table, count)
+    for name, low, high in table.query(
+        f"select {identifier(item)}, min({number}), max({number}) from rows"
+        f" group by all having min({number}) < max({number}) limit 1"
+    ):
+        raise InputError(
+            f"item {name!r} has the count {low:g} in one row and {high:g} in another: give its rows"
+            " one count"
+        )
+
+
+def numbers_in(tally: Tally, name: str) -> Mapping[Any, float]:
+    """Return the weight that each label of a counted column stands for."""
+    found: dict[Any, float] = {}
+    for label in tally.labels[name]:
+        try:
+            found[label] = float("nan" if label is None else label)
+        except ValueError:
+            found[label] = float("nan")
+        if not 0 <= found[label] < float("inf"):
+            shown = "blank" if label is None else repr(label)
+            raise InputError(
+                f"the weight {name!r} holds a cell that is {shown}; it must be {_WANTED['weight']}"
+            )
+    return found
+
+
+def _positive(held: Any, name: str) -> Any:
+    """Return the rows that count, or weigh, more than 0."""
+    if isinstance(held, Table):
+        return _derived(held, f"select * from rows where {_number(held, name)} > 0")
+    if isinstance(held, Tally):
+        kept = [label for label, number in numbers_in(held, name).items() if number > 0]
+        return sum((held.where(**{name: label}) for label in kept), Tally())
+
+    import narwhals as nw
+
+    return lazily(held).filter(nw.col(name) > 0).to_native()
+
+
+def _is_equal(held: Any, name: str, low: float, high: float) -> bool:
+    """Whether all weights above 0 are alike."""
+    if low == high or isinstance(held, Table | Tally):
+        return low == high or _range(held, name, "weight", "")[0] == high
+    return False
+
+
+def _without(held: Any, name: str) -> Any:
+    """Return the rows without a column that says nothing, so that nobody takes it for a vote."""
+    if isinstance(held, Table):
+        kept = tuple(one for one in held.columns if one != name)
+        return replace(
+            held, relation=held.relation.project(", ".join(map(identifier, kept))), columns=kept
+        )
+    if isinstance(held, Tally):
+        return held.marginal([one for one in held.names if one != name])
+    return held

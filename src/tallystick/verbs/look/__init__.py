@@ -1,0 +1,7 @@
+"""Looks at a table: what each column can be, what was read, and which commands it can answer."""
+
+from __future__ import annotations
+
+from tallystick.verbs.look.look import ColumnLook, LookResult, look
+
+__all__ = ["ColumnLook", "LookResult", "look"]

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from tallystick.errors import InputError
+from tallystick.stats.intervals import wilson
+from tallystick.stats.label_rates import poststratified_ratio
+
+FOUR = np.array([True, True, False, False])
+
+
+def test_the_ratio_is_that_of_the_formula():
+    sizes, k, x = np.array([40, 10, 8, 142]), np.array([10, 3, 2, 35]), np.array([8, 1, 1, 1])
+    q = t.ppf(0.975, k.sum() - 4)
+    star = k * (sizes - 1) / (sizes - k)
+    share = x / k
+    brick = wilson(share * star, star, quantile=q)
+    down, up = (sizes * (share - brick.low)) ** 2, (sizes * (brick.high - share)) ** 2
+    a, c = (sizes * share)[:2].sum(), (sizes * share)[2:].sum()
+    la, ua, lc, uc = down[:2].sum(), up[:2].sum(), down[2:].sum(), up[2:].sum()
+    r_lo = (a**2 - la) / (a * c + np.sqrt(a**2 * c**2 - (a**2 - la) * (c**2 - uc)))
+    r_hi = (a * c + np.sqrt(a**2 * c**2 - (a**2 - ua) * (c**2 - lc))) / (c**2 - lc)
+    found = poststratified_ratio(sizes, k, x, inside=FOUR)
+    assert found.estimate[0] == pytest.approx(a / (a + c))
+    assert found.interval.low[0] == pytest.approx(r_lo / (1 + r_lo) - 1 / (2 * (a + c)))
+    assert found.interval.high[0] == pytest.approx(r_hi / (1 + r_hi) + 1 / (2 * (a + c)))
+
+
+def test_an_outside_without_hits_lets_the_ratio_reach_one():
+    found = poststratified_ratio([40, 10, 8, 142], [10, 3, 2, 35], [9, 1, 0, 0], inside=FOUR)
+    assert found.interval.high[0] == 1
+    assert found.estimate[0] == 1
+
+
+def test_an_inside_without_hits_lets_the_ratio_reach_zero():
+    found = poststratified_ratio([40, 10, 8, 142], [10, 3, 2, 35], [0, 0, 1, 3], inside=FOUR)
+    assert found.interval.low[0] == 0
+    assert found.estimate[0] == 0
+
+
+@pytest.mark.parametrize("hits", [[0, 0, 0, 0], [5, 1, 0, 0]])
+def test_a_side_without_labels_or_no_hit_at_all_leaves_logic_only(hits):
+    labelled = [10, 3, 0, 0] if hits[0] else [10, 3, 2, 35]
+    found = poststratified_ratio([40, 10, 8, 142], labelled, hits, inside=FOUR)
+    assert np.isnan(found.estimate[0])
+    most = 1 if not hits[0] else (6 + 37) / (6 + 37)
+    least = 0 if not hits[0] else 6 / (6 + 150)
+    assert tuple(found.interval[0]) == pytest.approx((least, most))
+
+
+def test_everything_labelled_makes_the_ratio_a_point():
+    found = poststratified_ratio([4, 3, 2, 9], [4, 3, 2, 9], [4, 1, 1, 1], inside=FOUR)
+    assert tuple(found.interval[0]) == pytest.approx((5 / 7, 5 / 7))
+
+
+def test_the_population_ratio_is_wider_than_the_one_of_these_items():
+    args = ([40, 10, 8, 142], [10, 3, 2, 35], [9, 1, 1, 1])
+    items = poststratified_ratio(*args, inside=FOUR).interval
+    population = poststratified_ratio(*args, inside=FOUR, population="new").interval
+    assert population.width[0] > items.width[0]
+
+
+def _two(sizes=(10, 10), labelled=(5, 5), hits=(3, 1), **options):
+    return poststratified_ratio(sizes, labelled, hits, inside=np.array([True, False]), **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: _two(sizes=(10, 10), labelled=(11, 5)), "between 0 and sizes"),
+        (lambda: _two(hits=(6, 1)), "between 0 and labelled"),
+        (lambda: _two(sizes=(0, 0), labelled=(0, 0), hits=(0, 0)), "no items at all"),
+        (lambda: _two(population="everyone"), "population must be"),
+        (lambda: _two(alpha=2), r"alpha must be in \(0, 1\)"),
+        (
+            lambda: poststratified_ratio([1, 1], [1, 1], [1, 1], inside=np.array([True, True])),
+            "some of the 2 cells",
+        ),
+        (
+            lambda: poststratified_ratio([1, 1], [1, 1], [1, 1], inside=np.array([True])),
+            "some of the 2 cells",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
