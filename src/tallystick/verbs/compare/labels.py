@@ -18,6 +18,7 @@ from tallystick._rng import Rng, seed_of
 from tallystick.errors import InputError
 from tallystick.results import Needed, Unknown
 from tallystick.results.numbers import count
+from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.stats.intervals import Intervals, clopper_pearson, mover_sum, wilson
 from tallystick.stats.pairs import (
@@ -33,6 +34,7 @@ from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.verdict import INDEPENDENT, Findings, assemble, finish
 
 Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
 
 RANDOM = "the labelled items are a random draw from all items"
 AMONG = "the labelled items are a random draw from those on which the two models disagree"
@@ -173,7 +175,7 @@ def read_labels(board: Board, drawn: Drawn, settings: Settings, rng: Rng) -> Lab
         return replace(plain, means=right / board.n)
     whom = settings.population or "these"
     if drawn == "random":
-        fit = accuracies(answers, gold, population=whom)
+        fit = _fit(answers, gold, whom)
         means = fit.means(alpha=alpha)
         table = pairs_of_few_labels(fit, counts, alpha=alpha, rng=rng, certified=settings.certified)
         return replace(plain, table=table, means=means.estimate, scores=means.interval, fit=fit)
@@ -182,8 +184,14 @@ def read_labels(board: Board, drawn: Drawn, settings: Settings, rng: Rng) -> Lab
     apart = answers[:, 0] != answers[:, 1]
     if counts.labelled[0] < 2 or not counts.blank[0]:
         return plain
-    fit = accuracies(answers[apart], gold[apart], population=whom)
+    fit = _fit(answers[apart], gold[apart], whom)
     return replace(plain, table=_among(fit, counts, sure, alpha, rng), fit=fit)
+
+
+def _fit(answers: Codes, gold: Codes, population: Population) -> FewLabels:
+    """Fit the accuracies, equal rows counted once: the order of rows then changes no digit."""
+    rows, counts = np.unique(np.column_stack([answers, gold]), axis=0, return_counts=True)
+    return accuracies(rows[:, :-1], rows[:, -1], counts=counts, population=population)
 
 
 def _logic(right: Floats, blank: int, n: int, alpha: float, new: bool) -> Intervals:

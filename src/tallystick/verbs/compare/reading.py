@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results.numbers import count
-from tallystick.table import Data, Label, Table, Tally, identifier, is_missing
+from tallystick.table import Data, Label, Table, Tally, identifier, identity, is_missing
+from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
 from tallystick.table.detect_names import ITEM_NAMES, is_mark
 from tallystick.table.formats import Loss
@@ -140,7 +141,11 @@ def _answered(data: Data) -> _Cells:
     """Hold answers against the truth: 1 where they are equal, NaN where the truth is blank."""
     roles = data.roles
     coded = data.labels(*roles.columns("models", "truth"))
-    answers, gold = coded.codes[:, :-1], coded.codes[:, -1]
+    # Codes in canonical order: which label stands first in a table changes no digit.
+    words = in_order(coded.labels)
+    place = {identity(label): code for code, label in enumerate(words)}
+    codes = np.array([*(place[identity(one)] for one in coded.labels), -1], np.int32)[coded.codes]
+    answers, gold = codes[:, :-1], codes[:, -1]
     if (gold < 0).all():
         raise InputError(
             f"{data.source}: the truth {roles.truth!r} is blank everywhere: label a few items first"
@@ -148,9 +153,9 @@ def _answered(data: Data) -> _Cells:
     answered = answers >= 0
     if "" in data.rules.never_true:
         # A blank that is never true is an answer, and a wrong one.
-        answers, answered = np.where(answered, answers, len(coded.labels)), answered | True
+        answers, answered = np.where(answered, answers, len(words)), answered | True
     given = {
-        name: _occurring(column[column < len(coded.labels)], coded.labels)
+        name: _occurring(column[column < len(words)], words)
         for name, column in zip(roles.models, answers.T, strict=True)
     }
     return _Cells(
@@ -158,8 +163,8 @@ def _answered(data: Data) -> _Cells:
         answered=answered,
         answers=answers,
         gold=gold,
-        words=coded.labels,
-        notes=tuple(no_shared_label(str(roles.truth), _occurring(gold, coded.labels), given)),
+        words=tuple(words),
+        notes=tuple(no_shared_label(str(roles.truth), _occurring(gold, words), given)),
     )
 
 
