@@ -28,7 +28,7 @@ def table_of(question, seed=0):
     [
         ("compare", ["compare", "judge"]),
         ("judge", ["compare", "judge"]),
-        ("bound", ["judge", "bound"]),
+        ("bound", ["compare", "judge", "bound"]),
         ("shift", ["compare", "judge", "shift"]),
     ],
 )
@@ -144,7 +144,7 @@ def test_weights_that_reach_only_some_sections_are_said():
     result = audit(scan(pa.table({**few, "sample_weight": [1.0, 2.0] * 200})))
     assert result.sections[0].n_items == 400
     [said] = [text for text in result.remarks if "sample_weight" in text]
-    assert said.endswith("is used by compare only; every row counts once in shift")
+    assert said.endswith("is used by compare and judge only; every row counts once in shift")
 
 
 def test_equal_weights_change_no_section_and_counts_change_all():
@@ -255,7 +255,7 @@ def test_a_log_of_attempts_is_described_and_its_command_is_named():
         audit(attempts(model_wrong=[int(k % 3 == 0) for k in range(120)]))
     said = str(told.value)
     assert told.value.calls == ("tallystick dynamic analyse 'the table'",)
-    assert "fooled model_wrong · people annotator" in said
+    assert "fooled model_wrong · validated validated · model model · people annotator" in said
     assert "Otherwise, --judges: " in said
 
 

@@ -35,12 +35,12 @@ def test_the_audit_says_what_it_took_for_what_and_answers_in_one_object(answers,
     assert len((tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()) == 1201
 
 
-def test_a_question_leaves_with_one_and_the_name_of_the_option(tallystick, tmp_path):
+def test_a_question_leaves_with_two_and_the_name_of_the_option(tallystick, tmp_path):
     (tmp_path / "marks.csv").write_text(
         "id,gpt,claude\n" + "".join(f"{i},{i % 2},1\n" for i in range(40))
     )
     done = tallystick("audit", "marks.csv", "--json")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout == ""
     assert "--models or --judges" in done.stderr
     out, _ = run(tmp_path / "marks.csv", "--models", "*")

@@ -35,9 +35,13 @@ def save(folder, name, table):
 
 
 def text_of(done):
-    """Return the answer in one line, with plain spaces."""
+    """Return the answer below what was read in one line, with plain spaces."""
     assert done.returncode == 0, done.stderr
-    return " ".join(done.stdout.split())
+    first, *lines = done.stdout.splitlines()
+    assert first.startswith("read: ")
+    while lines[0].startswith("  "):  # a long reading goes on below
+        del lines[0]
+    return " ".join(" ".join(lines).split())
 
 
 def refused(done, *parts):

@@ -49,7 +49,7 @@ def test_the_kept_answers_stay_small() -> None:
     ("change", "shown"),
     [
         ({"verdict": "b is better"}, "verdict: 'a is better' -> 'b is better'"),
-        ({"models": [{"name": "a", "score": 0.5000001}]}, "models.score: 0.5 -> 0.5000001"),
+        ({"models": [{"name": "a", "score": 0.5001}]}, "models.score: 0.5 -> 0.5001"),
         ({"models": [{"name": "b", "score": 0.5}]}, 'models.name: "a" -> "b"'),
         ({"curve": [*range(40), 41]}, "curve: "),
         ({"more": 1}, "+ more 1"),

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tallystick import compare, judge, score
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table import scan
 from tallystick.table.defaults import default_columns
 from tallystick.table.roles import Roles
@@ -103,9 +103,7 @@ def test_models_without_a_truth_are_scores_on_one_scale() -> None:
 def test_the_one_column_that_may_be_the_truth_is_asked_about() -> None:
     columns = {f"j{k}": answers(k, 0.9) for k in range(3)}
     for name in ("human_label", "SME", "Expert", "label"):
-        with pytest.raises(
-            InputError, match=rf"{name!r} can be the truth or one more of the judges"
-        ):
+        with pytest.raises(AskError, match=rf"{name!r} the truth, or one more of the judges\?"):
             chosen("judges", None, **columns, **{name: answers(9, 0.9)})
     # Two people are two judges, and a truth that was named settles it.
     taken, _ = chosen("judges", **columns, human_1=answers(8, 0.9), human_2=answers(9, 0.9))

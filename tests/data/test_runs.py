@@ -104,7 +104,7 @@ def test_clusters_and_slices_of_runs_are_carried(runs):
         rows = "".join(f"q{i},d{i % 12},{int(rng.random() < share)}\n" for i in range(240))
         (runs / f"{name}.csv").write_text("item,doc,correct\n" + rows)
     result = compare.evaluate(["x.csv", "y.csv"], metric="correct", cluster="doc")
-    assert (result.population, result.clusters) == ("new clusters", 12)
+    assert (result.population, result.sample, result.clusters) == ("new", "clusters", 12)
 
 
 def test_a_cluster_that_two_runs_contradict_is_refused(runs):

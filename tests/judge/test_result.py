@@ -11,7 +11,8 @@ def panel(labelled, seed=0, n=200):
         name: np.where(rng.random(n) < p, truth, ~truth).astype(int).tolist()
         for name, p in (("x", 0.9), ("y", 0.8), ("z", 0.7))
     }
-    return {**votes, "gold": [int(t) if i < labelled else None for i, t in enumerate(truth)]}
+    known = rng.permutation(n) < labelled
+    return {**votes, "gold": [int(t) if k else None for t, k in zip(truth, known, strict=True)]}
 
 
 def test_without_labels_rows_have_a_range_and_no_interval():

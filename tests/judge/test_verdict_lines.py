@@ -12,7 +12,8 @@ def panel(labelled, n=240):
         name: words[np.where(rng.random(n) < p, truth, ~truth).astype(int)].tolist()
         for name, p in (("x", 0.9), ("y", 0.8), ("z", 0.75))
     }
-    gold = [words[int(t)] if i < labelled else None for i, t in enumerate(truth)]
+    known = rng.permutation(n) < labelled
+    gold = [words[int(t)] if k else None for t, k in zip(truth, known, strict=True)]
     return votes | ({"gold": gold} if labelled else {})
 
 

@@ -170,7 +170,7 @@ def test_a_system_that_failed_on_a_third_of_the_items_passes_no_gate(tallystick,
     code, out, err = tallystick("compare", "t.csv", *GATE)
     assert code == 11
     assert ON in out
-    assert f"gate undecided: new >= old - 5% (difference +3.4 points [+1.1, +6.3] {ON}" in err
+    assert f"gate undecided: new >= old - 5% (difference +3.4 points [+1.2, +6.5] {ON}" in err
     assert "135 of 400 items have no answer of new, which could make it −21.2 points" in err
     assert "add --never-true ''" in err
 

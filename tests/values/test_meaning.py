@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table import Label, LabelRules, Meaning, agree
 
 
@@ -72,7 +72,7 @@ def test_a_word_that_the_user_calls_a_label_is_one() -> None:
 def test_a_word_in_the_truth_and_in_a_vote_is_asked_about() -> None:
     table: dict[str, list[Label]] = {"gold": ["a", "b", "None"], "gpt": ["a", "none"]}
     with pytest.raises(
-        InputError, match=r"'gold', 'gpt' say None.*\(--missing None\).*--labels a,b,None"
+        AskError, match=r"'gold', 'gpt' say None.*Add --missing=None or --labels=a,b,None$"
     ):
         read(table)
     assert read(table, missing=("None", "none")).notes == ()
@@ -82,7 +82,7 @@ def test_a_word_in_the_truth_and_in_a_vote_is_asked_about() -> None:
 def test_without_a_truth_only_none_in_two_columns_is_asked_about(word: str, asked: bool) -> None:
     table: dict[str, list[Label]] = {"gpt": ["a", "b", word], "llama": ["a", word]}
     if asked:
-        with pytest.raises(InputError, match="--missing none"):
+        with pytest.raises(AskError, match=r"--missing=none or --labels=a,b,none$"):
             read(table, truth=None)
     else:
         assert read(table, truth=None).missing == (word,)
@@ -104,7 +104,7 @@ def test_without_a_truth_only_none_in_two_columns_is_asked_about(word: str, aske
 )
 def test_minus_one_on_one_side_only_is_asked_about(gold: list[Label], gpt: list[Label]) -> None:
     table = {"gold": gold, "gpt": gpt}
-    with pytest.raises(InputError, match=r'missing=\["-1"\] \(--missing=-1\).*--labels=.*,-1\)'):
+    with pytest.raises(AskError, match=r"Add --missing=-1 or --labels=(0,1|a,b),-1$"):
         read(table)
     blank = read(table, missing=("-1",)).renaming
     assert None in {**blank["gold"], **blank["gpt"]}.values()
@@ -126,7 +126,7 @@ def test_minus_one_is_a_label_where_only_that_fits(gold: list[Label], gpt: list[
 
 
 def test_minus_one_without_a_truth_is_asked_about() -> None:
-    with pytest.raises(InputError, match=r"column 'lf' says -1 beside 0, 1: add missing"):
+    with pytest.raises(AskError, match=r"column 'lf' says -1 beside 0, 1: is it a label"):
         read({"lf": [0, 1, -1]}, truth=None)
     assert read({"lf": [0, 1, -1]}, truth=None, never_true=(-1,)).never_true == (-1,)
 

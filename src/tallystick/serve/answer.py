@@ -183,6 +183,8 @@ def _beside(
         labelled=places,
         texts=counted.texts(book.table),
         parts=counted.parts(book.table, labelled),
+        item=call.reading.get("item"),
+        columns=tuple(book.table.columns),
     )
 
 

@@ -87,6 +87,10 @@ class Data:
         Where each role comes from that the caller did not name.
     unused
         Why columns were passed over when voters were looked for; None if none were looked for.
+    all_columns
+        The columns of the source, where *held* has fewer of them.
+    long
+        The columns that named the voter and held the votes, before a long source was pivoted.
     sketch_items
         Whether counts keep a sketch of the items, so that rows are not counted twice when saved
         tallies are merged.
@@ -104,6 +108,8 @@ class Data:
     beside: BesideCounts | None = None
     how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] | None = None
+    all_columns: tuple[str, ...] = ()
+    long: tuple[str, str] | None = None
     sketch_items: bool = False
 
     # -- counts
@@ -605,11 +611,15 @@ class BesideCounts:
         For columns of text that were not counted: their different cells.
     parts
         For the same columns: each cell, how many rows have it, and how many labels are on these.
+    item, columns
+        The column that names the rows, and all their columns.
     """
 
     labelled: tuple[int, int] | None = None
     texts: Mapping[str, Collection[str]] = field(default_factory=dict)
     parts: Mapping[str, Sequence[tuple[str | None, int, int]]] = field(default_factory=dict)
+    item: str | None = None
+    columns: tuple[str, ...] = ()
 
 
 def labels_in(tally: Tally, column: str) -> list[Label]:

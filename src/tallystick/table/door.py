@@ -228,7 +228,7 @@ def _how(data: Data, door: Door, named: Roles, layout: Layout) -> dict[str, How]
     if want not in found:
         return found
     table = data.held if isinstance(data.held, Table) else None
-    judge = table.long[0] if table is not None and table.long else None
+    judge = data.long[0] if data.long else None
     if layout.columns or layout.judge is not None:
         del found[want]
     elif (judge is None and not (table is not None and table.known)) or (
@@ -402,19 +402,7 @@ def _spelled(data: Data, door: Door) -> Data:
 
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
-    session: Session | None = None
-    if door.outputs:
-        table, given, notes = find_outputs(table, given, layout)
-        table = replace(table, notes=(*table.notes, *notes))
-    if layout.truth_file is not None:
-        if is_session(layout.truth_file):
-            table, given, notes, session = join_session(table, given, layout.truth_file)
-        else:
-            table, given, notes = join_truth(table, given, layout)
-        table = replace(table, notes=(*table.notes, *notes))
-    if layout.old_file is not None:
-        table, given, notes = join_old(table, given, layout)
-        table = replace(table, notes=(*table.notes, *notes))
+    table, given, session = _joined(table, door, given, layout)
     absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
     if absent is not None:
         note = f"{table.source} has no column {absent!r}: the truth is that of"
@@ -479,8 +467,29 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         truth_elsewhere=absent,
         session=session,
         unused=unused,
+        long=table.long,
         warnings=() if several is None else (several,),
     )
+
+
+def _joined(
+    table: Table, door: Door, given: Roles, layout: Layout
+) -> tuple[Table, Roles, Session | None]:
+    """Return a table with its outputs found and other files joined; the session, if one was."""
+    session: Session | None = None
+    if door.outputs:
+        table, given, notes = find_outputs(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
+    if layout.truth_file is not None:
+        if is_session(layout.truth_file):
+            table, given, notes, session = join_session(table, given, layout.truth_file)
+        else:
+            table, given, notes = join_truth(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
+    if layout.old_file is not None:
+        table, given, notes = join_old(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
+    return table, given, session
 
 
 def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
@@ -607,10 +616,10 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     glance = scan(head)
     if _changes_rows(glance, door, given, layout):
         # These need every row of the columns, which only the local engine does.
-        everything = fetch(frame, glance.columns, "a second file or other shape is read with it")
-        return _whole(scan(everything), door, given, layout, rules)
+        fetched = fetch(frame, glance.columns, "a second file or other shape is read with it")
+        return _whole(scan(fetched), door, given, layout, rules)
 
-    shape = None
+    shape, everything = None, glance.columns
     if door.pivots:
         taken = [name for name in given.columns() if name != given.item]
         shape = long_shape(glance, layout, item=given.item, taken=taken)
@@ -620,12 +629,15 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         given = given if door.want is None else given.with_columns(door.want, made.judges)
         frame, given = made.frame, replace(given, item=shape.item)
         glance = scan(arrow_table(nw.from_native(frame).head(_SAMPLE).collect()))
+        turned = (shape.judge, shape.vote)
+        glance = replace(glance, long=turned)
+        everything = tuple(name for name in everything if name not in turned)
     seen = _tabled(glance, door, given, replace(layout, shape="wide"), rules)
 
     # What the first rows do not show is no news: the tokens may stand further down.
     unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
     notes = tuple(note for note in seen.notes if note not in unseen)
-    seen = replace(seen, held=frame, source="the frame", notes=notes)
+    seen = replace(seen, held=frame, source="the frame", notes=notes, all_columns=everything)
     return seen if door.repeats or layout.rows_are_items else _with_single_items(seen, given)
 
 
@@ -701,7 +713,8 @@ def _counted(
     if rules.missing:
         named = [name for name in _answered(roles) if name in tally.names] or tally.names
         notes = (*notes, *unmatched_labels(tally.labels, named, rules.missing))
-    return Data(held=tally, roles=roles, rules=rules, source=source, notes=notes)
+    unused = None if door.want is None else dict[str, str]()
+    return Data(held=tally, roles=roles, rules=rules, source=source, notes=notes, unused=unused)
 
 
 def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:

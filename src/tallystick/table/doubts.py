@@ -25,6 +25,7 @@ from tallystick.stats.urns import smaller_tail
 from tallystick.table.cautions import Caution, with_cautions
 from tallystick.table.cells import identifier, is_missing
 from tallystick.table.data import VOTES, Data
+from tallystick.table.engine import as_numpy
 from tallystick.table.one_spelling import answer_counts
 from tallystick.table.session_rows import distinct_rows
 from tallystick.table.tables import Table
@@ -735,7 +736,7 @@ def _columns(data: Data, table: Table) -> Iterator[tuple[str, Kind, Ints, Labels
             [(read,)] = table.query(f"select count({way}) from {few}")
             if read == filled:
                 column = table.arrow(f"select {way} as x from rows")["x"]
-                values, codes = np.unique(column.to_numpy(), return_inverse=True)
+                values, codes = np.unique(as_numpy(column), return_inverse=True)
                 codes = np.where(np.isnan(values), -1, np.arange(len(values)))[codes]
                 shown = values.astype("datetime64[s]") if "epoch" in way else values
                 yield name, "order", codes.astype(np.int64), shown

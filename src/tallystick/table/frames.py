@@ -92,6 +92,20 @@ def first_repeat_in(frame: Any, *columns: str) -> tuple[Any, ...] | None:
     return tuple(found[name][0] for name in columns) if len(found) else None
 
 
+def different_in(frame: Any, column: str) -> int:
+    """Return how many different values a column has; blank cells are none.
+
+    >>> import polars as pl
+    >>> different_in(pl.LazyFrame({"id": ["x", "y", "x", None]}), "id")
+    2
+    """
+    import narwhals as nw
+
+    cell = nw.col(column)
+    groups = lazily(frame).filter(~cell.is_null()).select(column).unique()
+    return int(groups.select(nw.len()).collect().item())
+
+
 def distinct(frame: Any, column: str, most: int) -> list[Label]:
     """Return the different values of a column, one more than *most* of them at most."""
     import narwhals as nw

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from tallystick.errors import FileError, InputError
 from tallystick.results import Json, number
 from tallystick.table.cells import Label, identifier, in_order, is_missing, without_missing
+from tallystick.table.frames import different_in
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -301,8 +302,9 @@ def reading_of(data: Data, *, found: Mapping[str, Any] | None = None, **more: An
     for role in (*(found or {}), *ALL_ROLES):
         if role in own or (getattr(roles, role, None) and not getattr(data.roles, role)):
             how[role] = "by name"
-    held = data.held
-    judge, vote = held.long if isinstance(held, Table) and held.long else (None, None)
+    if data.beside is not None and roles.item is None:
+        roles = replace(roles, item=data.beside.item)
+    judge, vote = data.long or (None, None)
     given: dict[str, Any] = {"judge": judge, "vote": vote, **own, **more, **_facts(data, roles)}
     used = {*roles.columns(), *(one for value in own.values() for one in _several(value))}
     return Reading(
@@ -320,12 +322,15 @@ def _as_role(role: str, column: Any) -> Any:
 
 
 def _unused(data: Data, used: set[Any]) -> dict[str, str] | None:
-    if data.unused is None or not isinstance(data.held, Table):
+    held = data.held if isinstance(data.held, Table) else None
+    left = {} if held is None else {name: _because(why) for name, why in held.left_out.items()}
+    counted = () if data.beside is None else data.beside.columns
+    known = data.all_columns or counted or (() if held is None else held.columns)
+    if data.unused is None or not known:
         return None
-    left = {name: _because(why) for name, why in data.held.left_out.items()}
     return {
         name: data.unused.get(name) or left.get(name) or "no role in this question"
-        for name in dict.fromkeys((*data.held.columns, *left))
+        for name in dict.fromkeys((*known, *left))
         if name not in used
     }
 
@@ -339,7 +344,12 @@ def _facts(data: Data, roles: Roles) -> dict[str, Any]:
     """Return the numbers of rows, items, systems and labels, and what the voters say."""
     voters = roles.columns("judges", "models", "weak", "prediction", "old", "new")
     if data.in_engine:
-        return _from_counts(data.counted(*voters), roles, voters) if voters else {}
+        told = _from_counts(data.counted(*voters), roles, voters) if voters else {}
+        if told and roles.item is not None and (roles.system or roles.models):
+            # Elsewhere an item has one row.
+            items = different_in(data.held, roles.item)
+            told["counts"] |= {"items": items} if items != told["rows"] else {}
+        return told
     if isinstance(data.held, Tally):
         return _from_counts(data.held, roles, voters)
     table = data.table

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-VERSION = 1
+VERSION = 2
 LEAST_ROWS = 100_000
 """Smaller tables are read in a moment, and their session stays one file."""
 _GROUP = 1 << 17
@@ -202,6 +202,11 @@ def _note(data: Data) -> dict[str, Any]:
         "notes": list(data.notes),
         "roles": {one.name: getattr(data.roles, one.name) for one in fields(Roles)},
         "rules": {one.name: getattr(data.rules, one.name) for one in fields(LabelRules)},
+        "columns": list(data.all_columns or data.table.columns),
+        "long": data.long,
+        "how": dict(data.how),
+        "unused": None if data.unused is None else dict(data.unused),
+        "left_out": dict(data.table.left_out),
     }
 
 
@@ -262,7 +267,12 @@ def _data(path: Path, note: dict[str, Any], memory: RowMemory) -> Data:
         f"{identifier(name)} as {identifier(name.removeprefix(_CELL))}" for name in names
     )
     relation = kept.project(cells)
-    table = Table(relation=relation, columns=tuple(relation.columns), source=note["source"])
+    table = Table(
+        relation=relation,
+        columns=tuple(relation.columns),
+        source=note["source"],
+        left_out=note["left_out"],
+    )
     roles: dict[str, Any] = {
         name: tuple(value or ()) if name in GROUPS else value
         for name, value in note["roles"].items()
@@ -278,6 +288,10 @@ def _data(path: Path, note: dict[str, Any], memory: RowMemory) -> Data:
         source=note["source"],
         notes=tuple(note["notes"]),
         memory=memory,
+        how=note["how"],
+        unused=note["unused"],
+        all_columns=tuple(note["columns"]),
+        long=None if note["long"] is None else tuple(note["long"]),
     )
 
 

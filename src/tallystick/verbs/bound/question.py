@@ -124,7 +124,7 @@ def spam(
     n: int, *, rng: Rng, accuracy: float = 0.85, labelled: int = 0
 ) -> dict[str, IntArray | list[int | None]]:
     """Return *n* rows: four weak labels, a classifier and, with *labelled* > 0, the truth of so
-    many of the rows.
+    many of the rows, drawn at random.
 
     >>> sorted(spam(3, rng=0))
     ['caps', 'classifier', 'links', 'sender', 'words']
@@ -136,7 +136,8 @@ def spam(
     }
     table["classifier"] = np.where(draw.random(n) < accuracy, truth, 1 - truth)
     if labelled:
-        table["truth"] = [int(y) if i < labelled else None for i, y in enumerate(truth)]
+        known = set(draw.choice(n, size=labelled, replace=False).tolist())
+        table["truth"] = [int(y) if i in known else None for i, y in enumerate(truth)]
     return table
 
 
@@ -149,8 +150,15 @@ def demo(rng: Rng) -> Demo:
             "Four rules vote on 2,000 messages, and somebody has read 80 of them. How good is the"
             " classifier?"
         ),
-        table={"item": np.arange(2000), **table},
-        options={"prediction": "classifier", "weak": tuple(_WEAK), "truth": "truth"},
+        table={
+            "item": np.arange(2000),
+            **{f"lf_{name}" if name in _WEAK else name: column for name, column in table.items()},
+        },
+        options={
+            "prediction": "classifier",
+            "weak": tuple(f"lf_{name}" for name in _WEAK),
+            "truth": "truth",
+        },
     )
 
 

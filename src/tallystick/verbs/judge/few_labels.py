@@ -26,7 +26,7 @@ from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.verbs.judge.dawid_skene import fit_panel
 from tallystick.verbs.judge.independent import held_to_range
 from tallystick.verbs.judge.label_free import item_support, support_by_shares
-from tallystick.verbs.judge.leader import Leader, leader_of
+from tallystick.verbs.judge.leader import CLAIM, Leader, leader_of
 from tallystick.verbs.judge.logical import Logic
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.scores import (
@@ -361,7 +361,7 @@ def labels_needed(
         return LabelsNeeded(precision=precision, leader=leader, left=left, enough=best is not None)
 
     # All rivals at once: the level that each pair has left of it.
-    level = alpha / (best.judges - 1)
+    level = CLAIM * alpha / (best.judges - 1)
     totals = [
         found.labels_to_settle(best.place, panel.names.index(rival), alpha=level)
         / min(seen[best.place], seen[panel.names.index(rival)])

@@ -125,6 +125,7 @@ def begin(
         question=question,
         options={
             "reading": held,
+            "how": dict(data.how),
             "fields": _plain(given),
             "target": target,
             "truth": data.roles.truth,
@@ -203,6 +204,8 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             check_fingerprint(data.table, session)
         else:
             data = replace(data, memory=kept.memory)
+        # What was found when the session began is still found, though it is named from then on.
+        data = replace(data, how=head.options.get("how", data.how))
         strata = session.strata()
         task: LabelTask = asked.task(data, asked.options(fields_of(head)), strata)
         task = _finished(task, head.options.get("epsilon"), head.options.get("notes", ()))

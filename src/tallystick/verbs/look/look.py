@@ -105,7 +105,7 @@ def look(source: Any, **options: Any) -> LookResult:
     >>> votes = {"gold": list("abb") * 40, "gpt": list("aba") * 40, "claude": list("abb") * 40}
     >>> result = look({"id": range(120), **votes})
     >>> result.columns[0].can_be, result.commands[0]
-    ('item', 'tallystick compare FILE --models gpt,claude --truth gold')
+    ('item', 'tallystick compare FILE --models gpt,claude --truth gold --item id')
     """
     options = with_reading(options)
     files = " ".join(map(quote, _paths(source))) or "FILE"
