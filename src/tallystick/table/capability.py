@@ -251,6 +251,9 @@ class Capability(Generic[R]):
     columns: Callable[[Data], Mapping[str, Any] | None] | None = None
     cases: Callable[..., Cases | None] | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "door", replace(self.door, reads=self.reads))
+
 
 def answered(capability: Capability[R], source: Any, options: Mapping[str, Any]) -> R:
     """Read *source* and answer: what every ``evaluate`` does.

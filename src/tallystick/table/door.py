@@ -42,6 +42,8 @@ from tallystick.table.outputs import (
     log_outputs,
 )
 from tallystick.table.reading import How, with_reading
+from tallystick.table.reading_decide import decide, decide_counts, majority
+from tallystick.table.reading_rules import Asked
 from tallystick.table.roles import (
     ALL_ROLES,
     GROUPS,
@@ -82,6 +84,9 @@ class Door:
 
     Parameters
     ----------
+    verb
+        Whose rules of reading hold (`tallystick.table.reading_rules`): score, judge, compare or
+        bound.
     want
         The group of columns to find where the caller names none: judges, models, weak, or nothing.
     pivots
@@ -102,8 +107,13 @@ class Door:
     as_it_is
         Says of a table, and of the roles that the caller named, whether its columns are read as
         they are, by name, so that none is wanted and none is pivoted.
+    reads
+        The roles that the capability reads.
+    collects
+        Whether labels are to be collected: then no column need be the truth.
     """
 
+    verb: str = ""
     want: str | None = None
     pivots: bool = True
     repeats: bool = False
@@ -112,6 +122,8 @@ class Door:
     outputs: bool = False
     runs: bool = False
     as_it_is: Callable[[Table, Roles], bool] | None = None
+    reads: tuple[str, ...] = ()
+    collects: bool = False
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -171,7 +183,7 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
             held = replace(held, metric=held.metric or layout.vote)
     try:
         data = _decided(held, door or Door(), roles, layout, rules, _name(source))
-        return replace(data, how=_how(data, door or Door(), named, layout))
+        return data if data.how else replace(data, how=_how(data, door or Door(), named, layout))
     except BaseException:
         if isinstance(held, Table):
             held.close()
@@ -403,6 +415,10 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         table = _without(table, aside)
         roles = assign(table, given, coerce=rules.coerce)
         return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
+    if door.verb and not table.known:
+        truth = "named" if session is not None or absent is not None else "any"
+        data = _by_rules(table, door, given, layout, rules, truth == "any")
+        return replace(data, truth_elsewhere=absent, session=session)
     votes: tuple[str, ...] = tuple(table.known.get("models", ()))
     given = _as_known(given, table)
     if not votes and (door.pivots or layout.shape == "long"):
@@ -457,6 +473,47 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         unused=unused,
         warnings=() if several is None else (several,),
     )
+
+
+def _by_rules(
+    table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules, truth: bool
+) -> Data:
+    """Decide about a table by the rules of reading."""
+    given = _named(given, door, layout)
+    table, given, notes = majority(table, given, rules.missing)
+    found = decide(table, asked_of(door, given, truth=truth), given, layout, rules)
+    table, roles = found.table, assign(found.table, found.roles, coerce=rules.coerce)
+    ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
+    repeats = door.repeats or layout.rows_are_items
+    grades = door.outputs and len(roles.systems) != 2
+    beside = roles.columns("system", "criterion") if door.outputs else ()
+    if grades or not repeats:
+        table, said = without_copies(table, roles, beside)
+        notes = (*notes, *said)
+    if grades:
+        roles, said = find_criterion(table, roles, ignored)
+        notes, beside = (*notes, *said), roles.columns("system", "criterion")
+    if roles.item is not None:
+        find_item(table, roles, repeats=repeats)
+    several = several_rows(table, roles, beside) if grades else None
+    return Data(
+        held=table,
+        roles=roles,
+        rules=rules,
+        source=table.source,
+        notes=(*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door)),
+        unused=found.unused,
+        how={role: way for role, way in found.how.items() if way != "named"} or {"": "named"},
+        warnings=() if several is None else (several,),
+    )
+
+
+def asked_of(door: Door, given: Roles, *, truth: bool = True) -> Asked:
+    """Return what the rules need to know of a door."""
+    # Two systems of which every vote prefers one: the votes are labels.
+    verb = "judge" if len(given.systems) == 2 and door.outputs else door.verb
+    want = door.want or "judges"
+    return Asked(verb=verb, want=want, reads=door.reads, truth=truth, collects=door.collects)
 
 
 def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ def to_wide(
     item: str | None,
     taken: Sequence[str] = (),
     replicate: str | None = None,
+    beside: Sequence[str] = (),
 ) -> tuple[Table, tuple[str, ...], str | None]:
     """Return *table* with one row per item; if it was long, also its votes and its item.
 
@@ -58,7 +59,11 @@ def to_wide(
     replicate
         The column that numbers the runs of an item, if there is one: then a row of the wide table
         is one run of an item.
+    beside
+        Columns, such as the system and the run, with which an item has one row in the wide table.
     """
+    if beside and item is not None:
+        return _keyed_to_wide(table, layout, item, taken, beside)
     if replicate is not None:
         return _runs_to_wide(table, layout, item, [*taken, replicate], replicate)
     roles = long_shape(table, layout, item=item, taken=taken)
@@ -188,6 +193,24 @@ def _runs_to_wide(
     notes = tuple(note.replace(f"item {key!r}", f"item {own!r}") for note in wide.notes)
     relation = wide.derive(f"select {chosen} from rows")
     return replace(wide, relation=relation, columns=tuple(columns), notes=notes), votes, own
+
+
+def _keyed_to_wide(
+    table: Table, layout: Layout, item: str, taken: Sequence[str], beside: Sequence[str]
+) -> tuple[Table, tuple[str, ...], str | None]:
+    """Pivot a long table in which item and further columns together name a row."""
+    texts = [f"cast({identifier(name)} as varchar)" for name in (item, *beside)]
+    key = " || '\x1f' || ".join(texts)
+    keyed = replace(
+        table,
+        relation=table.derive(f"select *, {key} as {identifier(_KEY)} from rows"),
+        columns=(*table.columns, _KEY),
+    )
+    wide, votes, _ = to_wide(keyed, layout, item=_KEY, taken=[*taken, item, *beside])
+    columns = [name for name in wide.columns if name != _KEY]
+    relation = wide.derive(f"select {', '.join(map(identifier, columns))} from rows")
+    notes = tuple(note.replace(f"item {_KEY!r}", f"item {item!r}") for note in wide.notes)
+    return replace(wide, relation=relation, columns=tuple(columns), notes=notes), votes, item
 
 
 def _roles(

@@ -105,6 +105,8 @@ def find_outputs(
     named = _named(given.systems)
     if len(named) == 2 and all(name in table.columns for name in named):
         return table, replace(given, systems=named), ()
+    if not named and layout.separator is None and _are_columns(table, given):
+        return table, *_found_by_name(table, given)
     grid = _grid(table, named, layout.separator)
     usual = {plain(name) for name in table.columns} & set(SYSTEM_NAMES)
     if grid is None and not named and layout.separator is None and not usual:
@@ -114,6 +116,12 @@ def find_outputs(
     if named or layout.separator:
         raise InputError(_no_grid(table, named, layout.separator))
     return table, *_found_by_name(table, given)
+
+
+def _are_columns(table: Table, given: Roles) -> bool:
+    """Say whether judges are named, each as it stands in the table: then no name is split."""
+    named = _named(given.judges)
+    return bool(named) and all(name in table.columns for name in named)
 
 
 def _named(systems: Iterable[str]) -> tuple[str, ...]:
@@ -126,12 +134,20 @@ def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
     held = given.holders()
     for pair in PREFERENCES:
         both = tuple(lower[name] for name in pair if name in lower)
-        if len(both) == 2 and not any(name in held for name in both):
+        if len(both) == 2 and _are_words(table, both) and not any(name in held for name in both):
             return replace(given, systems=both), ()
     for name in SYSTEM_NAMES:
         if name in lower and lower[name] not in held:
             return replace(given, system=lower[name]), ()
     return given, ()
+
+
+def _are_words(table: Table, columns: Sequence[str]) -> bool:
+    """Say whether columns hold names, and no numbers: a and b may be two models."""
+    if not all(table.kinds[name] == "text" for name in columns):
+        return False
+    number = " or ".join(f"try_cast({identifier(name)} as double) is not null" for name in columns)
+    return not table.query(f"select 1 from rows where {number} limit 1")
 
 
 def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid | None:

@@ -26,8 +26,8 @@ from tallystick.table.words import as_pass_fail, is_no_answer
 if TYPE_CHECKING:
     from tallystick.table.data import Data
 
-How: TypeAlias = Literal["named", "by name", "only candidate"]
-"""Where a role comes from: the caller, a list of usual names, or nothing else was left."""
+How: TypeAlias = Literal["named", "by name", "by content", "only candidate"]
+"""Where a role comes from: the caller, a list of names, columns that agree, or nothing else was left."""
 
 VOTERS = ("judges", "models", "weak")
 """Groups of columns that vote; a reading file may use any of the three words in any verb."""

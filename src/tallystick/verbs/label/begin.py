@@ -222,7 +222,8 @@ def _finished(task: LabelTask, epsilon: float | None, notes: Sequence[str]) -> L
 
 
 def _read(source: Any, asked: LabelQuestion, reading: Mapping[str, Any]) -> Data:
-    return replace(read(source, asked.door, **reading), memory=RowMemory())
+    door = replace(asked.door, collects=True)
+    return replace(read(source, door, **reading), memory=RowMemory())
 
 
 def _is_gone(path: str) -> bool:
@@ -644,7 +645,7 @@ _PREVALENCE = LabelQuestion(
     name="prevalence",
     question=PrevalenceLabels,
     reads=("judges", "truth", "item"),
-    door=Door(want="judges"),
+    door=Door(verb="judge", want="judges"),
     task=labelling,
 )
 

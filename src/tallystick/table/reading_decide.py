@@ -1,0 +1,309 @@
+"""From a table and what the caller named to a table in the shape of a verb, with all its roles."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tallystick.errors import InputError
+from tallystick.table.cells import identifier, without_missing
+from tallystick.table.long_tables import to_wide
+from tallystick.table.meaning import LabelRules
+from tallystick.table.reading_facts import draw, draw_counts
+from tallystick.table.reading_names import VOTE_TIERS, plain
+from tallystick.table.reading_rules import Asked, Look, find_structure, find_vote, settled
+from tallystick.table.reading_voters import find_truth, find_voters, truth_among
+from tallystick.table.roles import GROUPS, Layout, Roles
+from tallystick.table.sources import missing_column
+from tallystick.table.tables import Table
+from tallystick.table.tally import Tally
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """A table in the shape of its verb.
+
+    Parameters
+    ----------
+    table
+        One row per item, or per output: a long table has been turned.
+    roles
+        All roles, the voters included.
+    how, unused
+        Where each role comes from, and why each other column has none.
+    notes
+        What was done to the rows.
+    """
+
+    table: Table
+    roles: Roles
+    how: Mapping[str, str] = field(default_factory=dict)
+    unused: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def decide(
+    table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
+) -> Decided:
+    """Give every column its role, or ask.
+
+    Parameters
+    ----------
+    table
+        What was read; several columns of truth are one by now (`majority`).
+    asked
+        The verb.
+    given, layout
+        What the caller named.
+    rules
+        What the caller said about labels.
+    """
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    aside = frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left))
+    known, later = _split(table, given)
+    look = Look(
+        table=table,
+        sample=draw(table, missing=_silent(rules, asked)),
+        rules=rules,
+        asked=asked,
+        given=known,
+        layout=layout,
+        source=table.source,
+        aside=aside,
+    )
+    _check_named(look)
+    voters = getattr(known, asked.want)
+    if layout.shape == "wide" or (voters and not later):
+        look.asked = replace(asked, long=False)
+    if voters:
+        # Who votes is named: nothing else is looked for but what a row is.
+        look.how[asked.want] = "named"
+    find_structure(look)
+    if _is_long(look, voters):
+        return _turned(look, later)
+    find_truth(look)
+    if not voters:
+        if later:
+            raise InputError(missing_column(later[0], table.columns, table.source))
+        voters = find_voters(look)
+    reference = known.prediction[0] if known.prediction and asked.verb == "bound" else None
+    look.doubt(voters, reference)
+    return Decided(
+        table=table,
+        roles=_with_item(look, settled(look, voters)),
+        how=look.how,
+        unused=look.unused,
+    )
+
+
+def decide_counts(
+    tally: Tally, asked: Asked, given: Roles, layout: Layout, rules: LabelRules, source: str
+) -> tuple[Roles, Mapping[str, str], Mapping[str, str]]:
+    """Return roles, how and unused of a table that is counted already."""
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    aside = frozenset(n for n in tally.names if any(fnmatch.fnmatchcase(n, p) for p in left))
+    look = Look(
+        table=None,
+        sample=draw_counts(tally, _silent(rules, asked)),
+        rules=rules,
+        asked=replace(asked, long=False),
+        given=given,
+        layout=layout,
+        source=source,
+        aside=aside,
+    )
+    if asked.verb == "score" and given.system is None:
+        find_structure(look)
+    find_truth(look)
+    voters = getattr(given, asked.want) or find_voters(look)
+    return settled(look, voters), look.how, look.unused
+
+
+def _silent(rules: LabelRules, asked: Asked) -> tuple[str, ...]:
+    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
+    never = map(str, rules.never_true) if asked.want == "models" else ()
+    return (*rules.missing, *never)
+
+
+def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
+    """Return the named roles with globs expanded, and names that may stand in the rows of a long
+    table.
+    """
+    expanded = {}
+    later: list[str] = []
+    for role in GROUPS:
+        found: list[str] = []
+        for pattern in getattr(given, role):
+            pieces = [pattern] if pattern in table.columns else pattern.split(",")
+            for piece in map(str.strip, pieces):
+                matches = [piece] if piece in table.columns else _matching(table, given, piece)
+                found += matches
+                if not matches and piece:
+                    later.append(piece)
+        expanded[role] = tuple(dict.fromkeys(found)) if role != "systems" else given.systems
+    known = replace(given, **expanded)
+    if known.truth is not None and known.truth not in table.columns:
+        later.append(known.truth)
+        known = replace(known, truth=None)
+    return known, tuple(later)
+
+
+def _matching(table: Table, given: Roles, pattern: str) -> list[str]:
+    taken = {getattr(given, role) for role in given.__dict__ if role not in (*GROUPS, "by")}
+    usable = [n for n in table.columns if n not in taken and n not in table.left_out]
+    return [n for n in usable if fnmatch.fnmatchcase(n, pattern)]
+
+
+def _check_named(look: Look) -> None:
+    """Refuse a named column that the table does not have."""
+    assert look.table is not None
+    for column in (look.layout.judge, look.layout.vote, look.given.item, look.given.system):
+        if column is not None and column not in look.table.columns:
+            raise InputError(missing_column(column, look.table.columns, look.source))
+
+
+def _is_long(look: Look, voters: Sequence[str]) -> bool:
+    """Say whether each row is one vote, or one score of one model."""
+    if not look.asked.long or voters:
+        return look.layout.judge is not None or look.layout.shape == "long"
+    if look.asked.verb == "compare":
+        return (look.column("system") or look.column("judge")) is not None
+    return look.column("judge") is not None or look.layout.shape == "long"
+
+
+def _turned(look: Look, later: Sequence[str]) -> Decided:
+    """Return a long table with one column per judge (compare: per model)."""
+    assert look.table is not None
+    who = "system" if look.asked.verb == "compare" else "judge"
+    column = look.layout.judge or look.column(who) or look.column("judge")
+    item, system = look.column("item"), look.column("system")
+    if column is None or item is None:
+        raise InputError(
+            f"{look.source} has one row per vote: name the columns of items, judges and votes"
+            " (--item, --judge, --vote)"
+        )
+    find_truth(look)
+    vote = find_vote(look)
+    look.doubt([vote])
+    truth = look.roles.get("truth")
+    if truth is not None and look.asked.verb == "compare" and plain(vote) in VOTE_TIERS[0]:
+        # Whether an answer was right has been said: the truth is what it was held against.
+        del look.roles["truth"], look.how["truth"]
+        look.leave([truth], f"{vote} says what was right")
+    beside = [
+        name
+        for name in (system if who == "judge" else None, look.column("replicate"))
+        if name is not None
+    ]
+    taken = [n for n in look.given.columns() if n not in (item, *beside) and n in look.facts]
+    layout = replace(look.layout, shape="long", judge=column, vote=vote)
+    counts = dict(
+        look.table.query(
+            f"select cast({identifier(column)} as varchar), count({identifier(vote)}) from rows"
+            " group by 1"
+        )
+    )
+    wide, votes, _ = to_wide(look.table, layout, item=item, taken=taken, beside=beside)
+
+    named = [name for name in later if name in votes]
+    for name in later:
+        if name not in votes:
+            raise InputError(missing_column(name, (*look.table.columns, *votes), look.source))
+    roles = replace(settled(look), item=item)
+    if look.asked.verb == "compare":
+        roles = replace(roles, system=None)
+    truth = roles.truth
+    if truth is None and look.asked.verb != "compare":
+        single = [name for name in named if len(named) == 1] if not look.given.judges else []
+        truth = next(iter(single), None) or truth_among(look, votes, counts)
+    voters = [name for name in (named if len(named) > 1 else votes) if name != truth]
+    if truth is not None and truth not in wide.columns:
+        truth = None
+    roles = replace(roles, truth=truth).with_columns(look.asked.want, voters)
+    how = dict(look.how)
+    how[look.asked.want] = how.pop(who, "named")
+    if truth is not None:
+        how.setdefault("truth", "by name")
+    gone = {n: w for n, w in look.unused.items() if n in wide.columns}
+    return Decided(table=wide, roles=_kept(roles, wide), how=how, unused=gone)
+
+
+def _kept(roles: Roles, table: Table) -> Roles:
+    """Return the roles whose columns are still there after a table was turned."""
+    gone = {
+        role: None
+        for role, column in roles.__dict__.items()
+        if role not in GROUPS and column is not None and column not in table.columns
+    }
+    return replace(roles, **gone)
+
+
+def _with_item(look: Look, roles: Roles) -> Roles:
+    """Return the roles without an item that was found and names no row once, where rows are items."""
+    found = look.roles.get("item")
+    if found is None or look.asked.verb in ("score", "compare"):
+        return roles
+    if look.is_unique(found):
+        return roles
+    look.leave([found], "repeats: every row counts as an item of its own")
+    look.how.pop("item", None)
+    return replace(roles, item=None, system=None)
+
+
+# Several columns of truth: their majority.
+
+
+def majority(
+    table: Table, given: Roles, missing: Sequence[str] = ()
+) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return the table with the majority of several named truths as one column, and a note.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> people = {"a": [1, 1, 0, None], "b": [1, 0, 0, 1], "c": [0, None, 0, None]}
+    >>> table, roles, notes = majority(scan(pa.table(people)), Roles(truth="a,b,c"))
+    >>> table.query(f'select "{roles.truth}" from rows'), notes
+    ([('1',), (None,), ('0',), ('1',)], ('a, b and c disagree on 2 of 4 rows; their majority is the truth, and a tie is no label',))
+    """
+    named = given.truth
+    if named is None or named in table.columns or "," not in named:
+        return table, given, ()
+    columns = [part.strip() for part in named.split(",")]
+    for column in columns:
+        if column not in table.columns:
+            raise InputError(missing_column(column, table.columns, table.source))
+    cells = [
+        f"trim(cast({without_missing(name, table.kinds[name], missing)} as varchar))"
+        for name in columns
+    ]
+    keys = ", ".join(f"{cell} as v{k}" for k, cell in enumerate(cells))
+    count = " + ".join(f"coalesce((v{{k}} = v{j})::int, 0)" for j in range(len(cells)))
+    counts = ", ".join(f"({count.format(k=k)}) as c{k}" for k in range(len(cells)))
+    most = f"greatest({', '.join(f'c{k}' for k in range(len(cells)))})"
+    winners = ", ".join(f"case when c{k} = {most} then v{k} end" for k in range(len(cells)))
+    drawn = f"list_distinct(list_filter([{winners}], x -> x is not null))"
+    label = f"case when len({drawn}) = 1 then {drawn}[1] end"
+    shown = ", ".join(map(identifier, table.columns))
+    relation = table.derive(
+        f"select {shown}, {label} as {identifier(named)} from"
+        f" (select *, {counts} from (select *, {keys} from rows))"
+    )
+    joined = replace(table, relation=relation, columns=tuple(relation.columns))
+    values = ", ".join(cells)
+    held = f"list_filter([{values}], x -> x is not null)"
+    [(rows, apart)] = table.query(
+        f"select count(*) filter (len({held}) > 0),"
+        f" count(*) filter (len(list_distinct({held})) > 1) from rows"
+    )
+    people = f"{', '.join(columns[:-1])} and {columns[-1]}"
+    note = (
+        f"{people} disagree on {apart:,} of {rows:,} rows; their majority is the truth, and a tie"
+        " is no label"
+    )
+    gone = {name: f"column {name!r} is part of the truth" for name in columns}
+    joined = replace(joined, left_out={**table.left_out, **gone})
+    return joined, given, (note,)
+
