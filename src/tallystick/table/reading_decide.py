@@ -7,12 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tallystick.errors import InputError
-from tallystick.table.cells import identifier, without_missing
+from tallystick.table.cells import identifier, literal, spelling, without_missing
 from tallystick.table.long_tables import to_wide
 from tallystick.table.meaning import LabelRules
-from tallystick.table.reading_facts import draw, draw_counts
+from tallystick.table.reading_facts import draw, draw_counts, one_word
 from tallystick.table.reading_names import VOTE_TIERS, plain
-from tallystick.table.reading_rules import Asked, Look, find_structure, find_vote, settled
+from tallystick.table.reading_rules import (
+    Asked,
+    Look,
+    find_structure,
+    find_vote,
+    is_marks,
+    settled,
+)
 from tallystick.table.reading_voters import find_truth, find_voters, truth_among
 from tallystick.table.roles import GROUPS, Layout, Roles
 from tallystick.table.sources import missing_column
@@ -89,8 +96,14 @@ def decide(
         voters = find_voters(look)
     reference = known.prediction[0] if known.prediction and asked.verb == "bound" else None
     look.doubt(voters, reference)
+    columns = [*voters, *known.prediction, *([look.truth] if look.truth else [])]
+    if asked.verb != "score" and (asked.verb != "compare" or look.truth is not None):
+        table, notes = one_vocabulary(look, columns)
+    else:
+        notes = ()
     return Decided(
         table=table,
+        notes=notes,
         roles=_with_item(look, settled(look, voters)),
         how=look.how,
         unused=look.unused,
@@ -249,6 +262,58 @@ def _with_item(look: Look, roles: Roles) -> Roles:
     look.leave([found], "repeats: every row counts as an item of its own")
     look.how.pop("item", None)
     return replace(roles, item=None, system=None)
+
+
+# Words of several pairs for pass and fail that mean one thing: Y beside yes, True beside 1.
+
+
+def one_vocabulary(look: Look, columns: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
+    """Return the table with one word for pass and one for fail, if columns use several."""
+    table = look.table
+    assert table is not None
+    held = {name: look.sample.column(name).unique().drop_null().to_pylist() for name in columns}
+    if not held or not all(is_marks(look.facts[name]) for name in held):
+        return table, ()
+    spelled = {
+        one_word(one): {*()} for words in held.values() for one in words if one_word(one) in (0, 1)
+    }
+    for words in held.values():
+        for one in words:
+            if one_word(one) in spelled:
+                spelled[one_word(one)].add(spelling(one))
+    kinds = {type(one) for words in held.values() for one in words}
+    if all(len(forms) == 1 for forms in spelled.values()) and len(kinds) == 1:
+        return table, ()
+    # The truth, which stands last, writes the words that the answer uses.
+    first = columns[-1]
+    chosen = {
+        one_word(one): str(one).strip()
+        for one in sorted(held[first], key=str, reverse=True)
+        if one_word(one) in (0, 1)
+    }
+    cells = []
+    for name in table.columns:
+        cell = identifier(name)
+        if name in held:
+            text = f"trim(cast({cell} as varchar))"
+            cases = " ".join(
+                f"when {text} = {literal(str(one).strip())} then {literal(chosen[one_word(one)])}"
+                for one in held[name]
+                if one_word(one) in chosen and not isinstance(one, bool)
+            )
+            cases += "".join(
+                f" when {cell} is {'true' if one else 'false'} then {literal(chosen[int(one)])}"
+                for one in held[name]
+                if isinstance(one, bool) and int(one) in chosen
+            )
+            cells.append(f"case {cases} else {text} end as {cell}" if cases.strip() else cell)
+        else:
+            cells.append(cell)
+    relation = table.derive(f"select {', '.join(cells)} from rows")
+    shown = ", ".join(sorted({str(one).strip() for words in held.values() for one in words})[:8])
+    note = f"{shown} are words for pass and fail: read as {chosen[1]} and {chosen[0]}"
+    gone = {name: why for name, why in table.doubtful.items() if name not in held}
+    return replace(table, relation=relation, doubtful=gone), (note,)
 
 
 # Several columns of truth: their majority.
