@@ -26,7 +26,7 @@ _SCALES = ((1, 5), (0, 10), (1, 10), (0, 100))
 def doubt_cells(
     sample: Sample,
     voters: Sequence[str],
-    truth: str | None,
+    truths: Sequence[str],
     rules: LabelRules,
     *,
     verb: str,
@@ -38,8 +38,8 @@ def doubt_cells(
     ----------
     sample
         The rows that are looked at.
-    voters, truth
-        The columns.
+    voters, truths
+        The columns that vote, and those that they are held against.
     rules
         What the caller said about labels: what is named there is not asked.
     verb
@@ -49,19 +49,20 @@ def doubt_cells(
     """
     facts = sample.facts
     said = [facts[name] for name in voters if name in facts]
-    true = facts.get(truth or "")
+    true = [facts[name] for name in truths if name in facts]
     settled = {one_word(one) for one in (*rules.labels, *rules.never_true)}
     votes, owner = _pooled(said)
-    labels, _ = _pooled([] if true is None else [true])
-    both = set(labels)
+    labels, holder = _pooled(true)
+    both = {*labels, *({-1} if verb == "bound" else ())}  # by their convention rules abstain by -1
     held = Doubted(sample, rules, settled, source, verb)
     held.ask(_third(votes, both), owner, "is neither pass nor fail")
     held.ask(_number(said, votes, both, verb), owner, "stands apart from the other numbers")
-    if true is not None and verb not in ("compare", "dynamic"):
-        held.ask(_strange(votes, labels), owner, f"is never said by {truth}")
-    if true is not None and votes:
-        alone = _only_true(votes, labels)
-        held.ask(alone, {alone: true.name}, "is said by no voter")
+    if true and verb not in ("compare", "dynamic"):
+        spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
+        said_by = spoken if verb == "bound" else votes
+        held.ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
+    if true and votes and verb != "bound":
+        held.ask(_only_true(votes, labels), holder, "is said by no voter")
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal, spelling, without_missing
 from tallystick.table.long_tables import to_wide
 from tallystick.table.meaning import LabelRules
-from tallystick.table.reading_facts import draw, draw_counts, one_word
+from tallystick.table.reading_facts import Facts, draw, draw_counts, one_word
 from tallystick.table.reading_names import VOTE_TIERS, plain
 from tallystick.table.reading_rules import (
     Asked,
@@ -18,7 +18,9 @@ from tallystick.table.reading_rules import (
     find_structure,
     find_vote,
     is_marks,
+    labels_of,
     settled,
+    veto,
 )
 from tallystick.table.reading_voters import find_truth, find_voters, truth_among
 from tallystick.table.roles import GROUPS, Layout, Roles
@@ -68,7 +70,7 @@ def decide(
     """
     left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
     aside = frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left))
-    known, later = _split(table, given)
+    known, later, globbed = _split(table, given)
     look = Look(
         table=table,
         sample=draw(table, missing=_silent(rules, asked)),
@@ -80,7 +82,7 @@ def decide(
         aside=aside,
     )
     _check_named(look)
-    voters = getattr(known, asked.want)
+    voters = _without_caught(look, globbed)
     if layout.shape == "wide" or (voters and not later):
         look.asked = replace(asked, long=False)
     if voters:
@@ -95,6 +97,7 @@ def decide(
             raise InputError(missing_column(later[0], table.columns, table.source))
         voters = find_voters(look)
     reference = known.prediction[0] if known.prediction and asked.verb == "bound" else None
+    _ask_about_strangers(look, voters, reference)
     look.doubt(voters, reference)
     columns = [*voters, *known.prediction, *([look.truth] if look.truth else [])]
     if asked.verb != "score" and (asked.verb != "compare" or look.truth is not None):
@@ -133,24 +136,51 @@ def decide_counts(
     return settled(look, voters), look.how, look.unused
 
 
+def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str | None) -> None:
+    """Ask about weak labels that hold none of the labels of what is bounded."""
+    if reference is None:
+        return
+    beside = [reference, *([look.truth] if look.truth else [])]
+    for name in voters:
+        own = look.facts[name]
+        others = [*beside, *(n for n in voters if n != name and look.facts[n].counts)]
+        labels = frozenset().union(*(labels_of(look.facts[n]) for n in others))
+        named = labels_of(look.facts[reference])
+        apart = len(named) > 1 and not own.is_constant and not labels_of(own) & named
+        if own.is_empty or not (apart or not labels_of(own) & labels):
+            continue
+        numbers = own.is_number and own.low is not None
+        said = f"numbers from {own.low:g} to {own.high:g}" if numbers else "other words"
+        raise AskError(
+            f"{look.source}: {name} holds {said}, and no label of {reference}"
+            f" ({', '.join(sorted(map(str, look.facts[reference].labels))[:4])}). Write both alike:"
+            " weak labels are labels, and a probability is cut at .5 first.",
+            role=look.asked.want,
+            candidates=(name,),
+        )
+
+
 def _silent(rules: LabelRules, asked: Asked) -> tuple[str, ...]:
     """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
     never = map(str, rules.never_true) if asked.want == "models" else ()
     return (*rules.missing, *never)
 
 
-def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
-    """Return the named roles with globs expanded, and names that may stand in the rows of a long
-    table.
+def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozenset[str]]:
+    """Return the named roles with globs expanded, names that may stand in the rows of a long
+    table, and what globs have caught.
     """
     expanded = {}
     later: list[str] = []
+    globbed: set[str] = set()
     for role in GROUPS:
         found: list[str] = []
         for pattern in getattr(given, role):
             pieces = [pattern] if pattern in table.columns else pattern.split(",")
             for piece in map(str.strip, pieces):
                 matches = [piece] if piece in table.columns else _matching(table, given, piece)
+                if matches != [piece]:
+                    globbed.update(matches)
                 found += matches
                 if not matches and piece:
                     later.append(piece)
@@ -159,7 +189,26 @@ def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
     if known.truth is not None and known.truth not in table.columns:
         later.append(known.truth)
         known = replace(known, truth=None)
-    return known, tuple(later)
+    return known, tuple(later), frozenset(globbed)
+
+
+def _without_caught(look: Look, globbed: frozenset[str]) -> tuple[str, ...]:
+    """Return the named voters without ids, texts and dates that a glob has caught."""
+    voters: tuple[str, ...] = getattr(look.given, look.asked.want)
+    caught = {n: why for n in voters if n in globbed and (why := _is_key(look.facts[n]))}
+    if caught and len(caught) < len(voters):
+        for name, why in caught.items():
+            look.leave([name], why)
+        voters = tuple(n for n in voters if n not in caught)
+        look.given = look.given.with_columns(look.asked.want, voters)
+    return voters
+
+
+def _is_key(facts: Facts) -> str | None:
+    """Return why a column names or dates rows, None if it may vote."""
+    return veto(facts) if facts.counter or facts.times or facts.is_text or (
+        facts.is_unique and not facts.is_number
+    ) else None
 
 
 def _matching(table: Table, given: Roles, pattern: str) -> list[str]:

@@ -164,7 +164,7 @@ class Look:
         doubt_cells(
             self.sample,
             voters,
-            reference or self.truth,
+            [name for name in (self.truth, reference) if name is not None],
             self.rules,
             verb=self.asked.verb,
             source=self.source,

@@ -38,7 +38,7 @@ _MANY = 100
 """Rows from which one level and one share hold, and fewer rows another."""
 _SURE = {True: 3.09, False: 2.33}
 """Standard errors at p < .001 (many rows) and p < .01 (few rows), one-sided."""
-_WEAK = 1 / 3
+_WEAK = 1 / 4
 """Share of the best agreement in a table below which a column is asked about. READING.md says a
 half, which asks about a judge that is right on 72 % beside one that is right on 93 %."""
 _COPIED = 20
@@ -70,8 +70,9 @@ def _may_be_truth(look: Look, name: str) -> bool:
     """Say whether a column called truth can be it: free text beside scores is a reference."""
     facts = look.facts[name]
     if facts.is_text or facts.times or (facts.is_unique and not facts.is_number):
-        return any(_shares(look.facts[n], labels_of(facts)) for n in look.free if n != name)
-    return True
+        return any(_shares(look.facts[n], labels_of(facts)) for n in _beside_truth(look, name))
+    # Numbers with decimals are the scores of somebody called human, not answers.
+    return look.asked.verb == "score" or not facts.decimals
 
 
 def _fits(look: Look, name: str, *, weakly: bool = False) -> bool:
@@ -86,14 +87,22 @@ def _fits(look: Look, name: str, *, weakly: bool = False) -> bool:
     long = look.column("system") is not None and look.asked.verb == "compare"
     if long and item is not None and not look.is_steady(item, name):
         return False
-    others = [n for n in look.free if n != name and veto(look.facts[n]) is None]
-    labels = labels_of(facts)
-    shared = [n for n in others if labels and _shares(look.facts[n], labels)]
+    shared = [n for n in _beside_truth(look, name) if _shares(look.facts[n], labels_of(facts))]
     if weakly:
         # Models that say right and wrong have been held against their truth already.
         marks = is_marks(facts)
         return any(is_marks(look.facts[n]) == marks for n in shared)
-    return bool(shared) or is_marks(facts) or _scale(facts) is not None
+    # Grades need no common label; answers do.
+    graded = look.asked.verb == "score" and (is_marks(facts) or _scale(facts) is not None)
+    return bool(shared) or graded
+
+
+def _beside_truth(look: Look, name: str) -> list[str]:
+    """Return the columns that a truth may be held against: those named, or all that may vote."""
+    named = getattr(look.given, look.asked.want) or look.given.prediction
+    if named:
+        return [n for n in named if n in look.facts]
+    return [n for n in look.free if n != name and veto(look.facts[n]) is None]
 
 
 def _several_truths(look: Look, found: Sequence[str]) -> AskError:
