@@ -82,6 +82,7 @@ def decide(
         aside=aside,
     )
     _check_named(look)
+    _one_column_of_models(look)
     voters = _without_caught(look, globbed)
     if layout.shape == "wide" or (voters and not later):
         look.asked = replace(asked, long=False)
@@ -158,6 +159,16 @@ def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str | Non
             role=look.asked.want,
             candidates=(name,),
         )
+
+
+def _one_column_of_models(look: Look) -> None:
+    """Read ``--models agent``, one column of names, as the column that says who answered."""
+    if look.asked.verb != "compare" or len(look.given.models) != 1:
+        return
+    [name] = look.given.models
+    facts = look.facts[name]
+    if facts.numeric < 0.5 and 2 <= facts.distinct < facts.seen and not is_marks(facts):
+        look.given = replace(look.given, models=(), system=name)
 
 
 def _silent(rules: LabelRules, asked: Asked) -> tuple[str, ...]:

@@ -355,6 +355,12 @@ def _find_replicate(look: Look) -> None:
     item, who = look.column("item"), (look.column("system"), look.column("judge"))
     if not found:
         return
+    if item is None and any(who):
+        likely = _items_beside(look, *who, found[0])
+        likely = [n for n in likely if n not in found]
+        if len(likely) == 1 and not look.is_unique(likely[0], *who):
+            item = likely[0]
+            look.take("item", item, "only candidate")
     repeats = item is not None and not look.is_unique(item, *who)
     telling = [name for name in found if repeats and look.is_unique(item, *who, name)]
     if telling and ("replicate" in look.asked.reads or not look.asked.reads):

@@ -122,6 +122,8 @@ def _shares(facts: Facts, labels: frozenset[Label]) -> bool:
     """Say whether half of the filled cells carry one of the labels."""
     if not 0 < len(labels) <= _MOST_LABELS or not facts.counts:
         return False
+    if labels <= {0, 1} and not is_marks(facts):
+        return False  # 0 to 5 are no votes on pass or fail
     inside = sum(n for label, n in facts.counts.items() if one_word(label) in labels)
     return 2 * inside >= facts.seen > 0
 
@@ -147,22 +149,78 @@ def find_voters(look: Look) -> tuple[str, ...]:
     """Return the columns that vote; ask where that cannot be told."""
     free = [n for n in candidates(look) if n != look.given.by or look.facts[n].counts]
     free = [n for n in free if n != look.given.by]
-    _copies(look, free)
+    _ask_about_constants(look)
     if look.asked.verb == "compare" and look.truth is None:
-        return _scores(look, free)
-    if look.asked.verb == "score":
-        return _grades(look, free)
+        found = _scores(look, free)
+    elif look.asked.verb == "score":
+        found = _grades(look, free)
+    elif (reference := _reference(look)) is not None:
+        found = _beside(look, free, reference)
+    else:
+        found = _alone(look, free)
+    _copies(look, found)
+    return found
+
+
+def _ask_about_constants(look: Look) -> None:
+    """Ask about a column that says one word of the truth everywhere: a judge who passes all."""
     reference = _reference(look)
-    if reference is not None:
-        return _beside(look, free, reference)
-    return _alone(look, free)
+    if reference is None or look.asked.verb == "bound":
+        return
+    own = look.facts[reference]
+    labels = {label for label in own.counts if isinstance(label, str)}
+    same = [
+        n
+        for n, facts in look.facts.items()
+        if facts.is_constant and n in look.unused and labels & facts.labels and own.distinct > 1
+    ]
+    likely = [n for n in look.free if _shares(look.facts[n], labels_of(own))]
+    if not same or not likely:
+        return
+    want, said = look.asked.want, next(iter(look.facts[same[0]].labels))
+    raise AskError(
+        f"{look.source}: {names(same)} says {said} in every row. Is it one of the"
+        f" {_WORDS_FOR[want]}?",
+        role=want,
+        candidates=tuple(same),
+        calls=tuple(
+            flag(want, *[n for n in look.facts if n in group]) + _truth_flag(look)
+            for group in ([*likely, *same], likely)
+        ),
+    )
 
 
 def _reference(look: Look) -> str | None:
     """Return the column whose labels voters must have: the truth, or what is bounded."""
     if look.asked.verb == "bound" and look.given.prediction:
         return look.given.prediction[0]
+    if look.asked.verb == "bound" and look.given.score is None and look.asked.reads:
+        raise _which_prediction(look)
     return look.truth
+
+
+def _which_prediction(look: Look) -> AskError:
+    """Ask which column is to be bounded: first what is called a prediction, or unlike the others."""
+    likely = [n for n in candidates(look) if look.facts[n].counts and n != look.truth]
+    rest = {n: [o for o in likely if o != n] for n in likely}
+    order = sorted(
+        likely,
+        key=lambda n: (
+            not any(part.startswith("pred") for part in parts(n)),
+            not are_alike(rest[n]),
+        ),
+    )
+    return AskError(
+        f"{look.source}: which column holds the answers of the classifier?"
+        f" {names(likely) or 'None'} may.",
+        role="prediction",
+        candidates=tuple(likely[:8]),
+        calls=tuple(
+            f"{flag('prediction', n)} {flag('weak', *rest[n])}{_truth_flag(look)}"
+            for n in order[:2]
+            if rest[n]
+        ),
+    )
 
 
 def _beside(look: Look, free: Sequence[str], reference: str) -> tuple[str, ...]:
@@ -312,13 +370,22 @@ def _odd(look: Look, voters: Sequence[str], reference: str | None = None) -> lis
 def _without_sparse(look: Look, voters: Sequence[str]) -> list[str]:
     """Ask about columns that are filled on few rows beside others: they look like a truth."""
     want = look.asked.want
-    if want != "judges" or look.given.truth is not None:
+    if want != "judges":
         return list(voters)
     fullest = max(look.facts[n].filled for n in voters)
     sparse = [n for n in voters if 2 * look.facts[n].filled < fullest]
     if not sparse or (look.truth is not None and _odd(look, voters, look.truth)):
         return list(voters)
     rest = [n for n in voters if n not in sparse]
+    if look.given.truth is not None:
+        raise AskError(
+            f"{look.source}: {names(sparse)} {'are' if len(sparse) > 1 else 'is'} filled on"
+            f" {max(look.facts[n].filled for n in sparse):,} of {look.sample.rows:,} rows, like"
+            f" {look.truth}. Judges?",
+            role=want,
+            candidates=tuple(sparse),
+            calls=(flag(want, *rest), flag(want, *voters)),
+        )
     found = [name for name in (look.truth,) if name is not None]
     together = (*found, *sparse)
     truth = flag("truth", ",".join(together)) if not any("," in n for n in together) else ""
@@ -356,7 +423,7 @@ def _copies(look: Look, free: Sequence[str]) -> None:
         f" column. Which columns are {_WORDS_FOR[want]}?",
         role=want,
         candidates=tuple(copies),
-        calls=(flag("ignore", *copies), flag(want, *rest, *copies) + _truth_flag(look)),
+        calls=tuple(flag(want, *group) + _truth_flag(look) for group in (rest, shown)),
     )
 
 
@@ -398,8 +465,24 @@ def _alone(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         first = list(_tested(look, first))
     else:
         first = _without_sparse(look, first)
+    _ask_about_unlike_name(look, first)
     how = "only candidate" if len(first) != 2 or look.asked.verb == "judge" else "by content"
     return _taken(look, first, how)
+
+
+def _ask_about_unlike_name(look: Look, voters: Sequence[str]) -> None:
+    """Ask about the one column whose name is not like those of the others: it may be the truth."""
+    for odd in voters:
+        rest = [n for n in voters if n != odd]
+        first_alike = len(rest) > 1 and are_alike(rest) and not look.asked.collects
+        if first_alike and not are_alike(voters):
+            want = look.asked.want
+            raise AskError(
+                f"{look.source}: is {odd} the truth, or one of the {_WORDS_FOR[want]}?",
+                role="truth",
+                candidates=(odd,),
+                calls=(f"{flag('truth', odd)} {flag(want, *rest)}", flag(want, *voters)),
+            )
 
 
 # Grades of outputs (score).
@@ -524,7 +607,7 @@ def _ungraded(look: Look, marks: Sequence[str], numbers: Sequence[str]) -> tuple
     if len(likely) == 1:
         return _taken(look, likely, "only candidate")
     taken = _tested(look, likely)
-    if len(taken) > 2 and not are_alike(taken):
+    if len(taken) > 1 and not are_alike(taken):
         if look.asked.collects:
             return _taken(look, taken, "only candidate")
         raise _all_or_truth(look, taken, taken[-1])
@@ -569,7 +652,8 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
                 return _taken(look, group, "by content")
     if len(marks) > 1 and are_alike(marks) and not numbers:
         return _taken(look, marks, "by content")
-    if len(marks) == 2 and not decimals and not whole:
+    if len(marks) == 2 and not decimals:
+        look.leave(whole, "whole numbers, while others say right or wrong")
         return _taken(look, marks, "by content")
     if not marks and len(numbers) == 2 and (len(whole) == 2 or len(decimals) == 2):
         if _one_range(look, numbers):
@@ -625,7 +709,7 @@ def _which_scores(
     kept = with_vote if len(with_vote) > 1 else kept
     if len(kept) > 2:
         kappa, z = _strengths(look, kept[:_MOST_PAIRED])
-        sure = z >= _SURE[True]
+        sure = z >= _SURE[False]
         tied = [n for k, n in enumerate(kept[:_MOST_PAIRED]) if sure[k].any()]
         kept = tied if len(tied) > 1 else kept
     kinds = [[n for n in kept if n in kind] for kind in (marks, decimals, whole)]
