@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from tallystick._rng import Rng
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Result, Slice
-from tallystick.table.cautions import ask_about_codes, find_cautions, with_cautions
+from tallystick.table.cautions import find_cautions, with_cautions
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
@@ -292,7 +292,6 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     """Answer from data that was read, slice by slice too where a column of slices is named."""
     if data is None:
         return capability.answer(data, question)
-    doubts = ask_about_codes(data, question)
     question, settled = question.settled(data)
     result = capability.answer(data, question)
     # After the answer, because most cautions need nothing but what it has counted.
@@ -302,7 +301,7 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
         sampled=capability.labelling is not None,
         clustered="cluster" in capability.reads,
     )
-    result = with_cautions(result, (*doubts, *cautions))
+    result = with_cautions(result, cautions)
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))
     found = None if capability.columns is None else capability.columns(data)
     better, draw = getattr(result, "better", None), getattr(question, "label_draw", None)

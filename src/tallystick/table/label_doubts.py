@@ -10,7 +10,7 @@ import numpy as np
 
 from tallystick.table.cells import identifier, is_missing, literal
 from tallystick.table.data import Data
-from tallystick.table.detect_names import tokens
+from tallystick.table.reading_names import parts
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.words import is_no_answer
@@ -387,7 +387,7 @@ def free_columns(
     return [
         name
         for name in table.columns
-        if name not in used and found[name] in kinds and not set(tokens(name)) & _OF_LABELS
+        if name not in used and found[name] in kinds and not set(parts(name)) & _OF_LABELS
     ][:_MOST_LOOKED]
 
 

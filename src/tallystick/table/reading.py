@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
 from tallystick.results import Json, number
 from tallystick.table.cells import Label, identifier, in_order, is_missing, without_missing
+from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -25,9 +26,6 @@ from tallystick.table.words import as_pass_fail, is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.table.data import Data
-
-How: TypeAlias = Literal["named", "by name", "by content", "only candidate"]
-"""Where a role comes from: the caller, a list of names, columns that agree, or nothing else was left."""
 
 VOTERS = ("judges", "models", "weak")
 """Groups of columns that vote; a reading file may use any of the three words in any verb."""

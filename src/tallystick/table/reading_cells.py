@@ -138,9 +138,10 @@ def _number(said: Sequence[Facts], votes: Counter[Label], true: set[Label], verb
 def _coded(said: Sequence[Facts], true: set[Label]) -> Label:
     """Return a negative whole number beside numbers from 0 that are too many to be listed."""
     for one in said:
-        if one.low is not None and one.low < 0 and not one.counts and one.second is not None:
-            if one.second >= 0 and float(one.low).is_integer() and one.low not in true:
-                return int(one.low)
+        if one.low is None or one.second is None or one.counts or one.low in true:
+            continue
+        if one.low < 0 <= one.second and float(one.low).is_integer():
+            return int(one.low)
     return None
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal, spelling, without_missing
-from tallystick.table.long_tables import to_wide
+from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_facts import Facts, draw, draw_counts, one_word
-from tallystick.table.reading_names import VOTE_TIERS, plain
+from tallystick.table.reading_names import ROLE_NAMES, VOTE_TIERS, lower_word, parts, plain
 from tallystick.table.reading_rules import (
     Asked,
+    How,
     Look,
     find_structure,
     find_vote,
@@ -47,14 +48,12 @@ class Decided:
 
     table: Table
     roles: Roles
-    how: Mapping[str, str] = field(default_factory=dict)
+    how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
-def decide(
-    table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
-) -> Decided:
+def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> Decided:
     """Give every column its role, or ask.
 
     Parameters
@@ -116,7 +115,7 @@ def decide(
 
 def decide_counts(
     tally: Tally, asked: Asked, given: Roles, layout: Layout, rules: LabelRules, source: str
-) -> tuple[Roles, Mapping[str, str], Mapping[str, str]]:
+) -> tuple[Roles, Mapping[str, How], Mapping[str, str]]:
     """Return roles, how and unused of a table that is counted already."""
     left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
     aside = frozenset(n for n in tally.names if any(fnmatch.fnmatchcase(n, p) for p in left))
@@ -134,7 +133,124 @@ def decide_counts(
         find_structure(look)
     find_truth(look)
     voters = getattr(given, asked.want) or find_voters(look)
+    look.doubt(voters, given.prediction[0] if given.prediction else None)
     return settled(look, voters), look.how, look.unused
+
+
+def decide_log(
+    table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
+) -> Decided:
+    """Give the columns of a log of rounds their roles: long with a column of models, or wide."""
+    known, later, _ = _split(table, given)
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    look = Look(
+        table=table,
+        sample=draw(table, missing=_silent(rules, asked)),
+        rules=rules,
+        asked=replace(asked, long=False),
+        given=known,
+        layout=layout,
+        source=table.source,
+        aside=frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left)),
+    )
+    for role, usual in (
+        ("round", ROLE_NAMES["round"]),
+        ("held_out", ("held_out",)),
+        ("model", ROLE_NAMES["system"]),
+        ("item", ROLE_NAMES["item"]),
+    ):
+        found = [n for n in look.free if plain(n) in usual and not look.facts[n].is_empty]
+        several = role != "model" or (found and look.facts[found[0]].distinct < look.sample.rows)
+        if (
+            look.column(role) is None
+            and found
+            and several
+            and not (role == "model" and known.models)
+        ):
+            look.take(role, found[0], "by name")
+    outcome = known.correct or _outcome(look)
+    if outcome is not None and not known.models:
+        table = _with_outcome(look, outcome)
+        roles = replace(settled(look), correct=look.roles["correct"], model=look.column("model"))
+        # In a long log the models are names that stand in rows.
+        roles = replace(roles, models=later) if later else roles
+        return Decided(table=table, roles=roles, how=look.how)
+    look.roles.pop("model", None)
+    find_truth(look)
+    voters = known.models or find_voters(look)
+    return Decided(table=table, roles=settled(look, voters), how=look.how, unused=look.unused)
+
+
+def _outcome(look: Look) -> str | None:
+    """Return the one column that says whether a model was right, or wrong, by its name."""
+    marks = [n for n in look.free if is_marks(look.facts[n])]
+    named = [n for n in marks if plain(n) in VOTE_TIERS[0]]
+    named = named or [n for n in marks if lower_word(n) and len(parts(n)) == 1]
+    return named[0] if len(named) == 1 else None
+
+
+def _with_outcome(look: Look, outcome: str) -> Table:
+    """Return the log with a column that says right, and one that names the model, if it has none."""
+    table = look.table
+    assert table is not None
+    more: dict[str, str] = {}
+    if lower_word(outcome) is not None and look.given.correct is None:
+        words = look.sample.column(outcome).unique().drop_null().to_pylist()
+        cell = f"trim(cast({identifier(outcome)} as varchar))"
+        cases = " ".join(
+            f"when {cell} = {literal(str(one).strip())} then {1 - int(one_word(one) or 0)}"
+            for one in words
+            if one_word(one) in (0, 1)
+        )
+        more[f"not {outcome}"] = f"case {cases} end"
+    if look.column("model") is None:
+        more["model"] = "'the model'"
+    look.take(
+        "correct",
+        next(iter(more), outcome) if "model" not in list(more)[:1] else outcome,
+        "by name",
+    )
+    if look.column("model") is None:
+        look.take("model", "model", "only candidate")
+    if not more:
+        return table
+    added = ", ".join(f"{sql} as {identifier(name)}" for name, sql in more.items())
+    relation = table.derive(f"select *, {added} from rows")
+    return replace(table, relation=relation, columns=tuple(relation.columns))
+
+
+def long_shape(
+    glance: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
+) -> LongShape | bool | None:
+    """Return which columns of a frame hold items, judges and votes; None if it is wide, and True
+    where more columns than these name a row.
+    """
+    known, later, _ = _split(glance, given)
+    look = Look(
+        table=glance,
+        sample=draw(glance, missing=_silent(rules, asked)),
+        asked=replace(asked, long=layout.shape != "wide"),
+        given=known,
+        layout=layout,
+        source="the frame",
+    )
+    _check_named(look)
+    _one_column_of_models(look)
+    voters = getattr(look.given, asked.want)
+    if layout.shape == "wide" or (voters and not later):
+        return None
+    find_structure(look)
+    if not _is_long(look, voters):
+        return None
+    find_truth(look)
+    item, vote = look.column("item"), find_vote(look)
+    who = look.layout.judge or (
+        look.column("system") if asked.verb == "compare" else look.column("judge")
+    )
+    beside = look.column("replicate") or (asked.verb != "compare" and look.column("system"))
+    if item is None or who is None or beside:
+        return True
+    return LongShape(item, who, vote)
 
 
 def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str | None) -> None:
@@ -217,9 +333,14 @@ def _without_caught(look: Look, globbed: frozenset[str]) -> tuple[str, ...]:
 
 def _is_key(facts: Facts) -> str | None:
     """Return why a column names or dates rows, None if it may vote."""
-    return veto(facts) if facts.counter or facts.times or facts.is_text or (
-        facts.is_unique and not facts.is_number
-    ) else None
+    return (
+        veto(facts)
+        if facts.counter
+        or facts.times
+        or facts.is_text
+        or (facts.is_unique and not facts.is_number)
+        else None
+    )
 
 
 def _matching(table: Table, given: Roles, pattern: str) -> list[str]:
@@ -269,15 +390,13 @@ def _turned(look: Look, later: Sequence[str]) -> Decided:
         for name in (system if who == "judge" else None, look.column("replicate"))
         if name is not None
     ]
-    taken = [n for n in look.given.columns() if n not in (item, *beside) and n in look.facts]
-    layout = replace(look.layout, shape="long", judge=column, vote=vote)
     counts = dict(
         look.table.query(
             f"select cast({identifier(column)} as varchar), count({identifier(vote)}) from rows"
             " group by 1"
         )
     )
-    wide, votes, _ = to_wide(look.table, layout, item=item, taken=taken, beside=beside)
+    wide, votes = to_wide(look.table, LongShape(item, column, vote), beside)
 
     named = [name for name in later if name in votes]
     for name in later:
@@ -431,4 +550,3 @@ def majority(
     gone = {name: f"column {name!r} is part of the truth" for name in columns}
     joined = replace(joined, left_out={**table.left_out, **gone})
     return joined, given, (note,)
-

@@ -448,3 +448,63 @@ def _ranks(values: Floats) -> Floats:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((ends - (counts - 1) / 2)[place], dtype=float)
+
+
+def beyond_chance(truth: Codes, votes: Codes) -> tuple[Floats, Floats]:
+    r"""Return how often each column says the truth, and by how many standard errors that is more
+    than by chance.
+
+    Chance is :math:`\sum_l F(l) f_j(l)` with the frequencies :math:`F` of the truth on *all* its
+    rows: a voter that only ever says one label, and otherwise abstains, is better than chance if it
+    speaks where that label is true.
+
+    Examples
+    --------
+    >>> truth, vote = np.array([0, 0, 1, 1] * 10, np.int32), np.array([[0], [-1], [-1], [-1]] * 10, np.int32)
+    >>> agreement, z = beyond_chance(truth, vote)
+    >>> float(agreement[0]), round(float(z[0]), 2)
+    (1.0, 3.16)
+    """
+    known = truth >= 0
+    labels = int(max(truth.max(initial=-1), votes.max(initial=-1))) + 1
+    base = np.bincount(truth[known], minlength=labels) / max(1, int(known.sum()))
+    agreement, z = np.full(votes.shape[1], np.nan), np.zeros(votes.shape[1])
+    for j in range(votes.shape[1]):
+        both = known & (votes[:, j] >= 0)
+        count = int(both.sum())
+        if not count:
+            continue
+        agreement[j] = (votes[both, j] == truth[both]).mean()
+        chance = float(np.bincount(votes[both, j], minlength=labels) / count @ base)
+        error = np.sqrt(chance * (1 - chance) / count)
+        z[j] = (agreement[j] - chance) / error if error > 0 else 0.0
+    return agreement, z
+
+
+_FEWEST = 5
+"""Rows that all hold the same places, from which on this is no accident."""
+
+
+def are_places(scores: Floats, *, first: int = 1) -> bool:
+    """Say whether every row of *scores* holds the places first, first + 1, … of its columns.
+
+    Ties share the mean of their places, so that each row adds up to the same sum; a row with a
+    blank decides nothing. Fewer than five such rows decide nothing either.
+
+    Examples
+    --------
+    >>> are_places(np.array([[1, 3, 2], [2, 1, 3], [1, 2, 3], [3, 2, 1], [1.5, 1.5, 3]]))
+    True
+    >>> are_places(np.array([[1, 3, 3], [2, 1, 3], [1, 2, 3], [3, 2, 1], [1, 2, 3]]))
+    False
+    """
+    whole = np.asarray(scores, dtype=float)
+    whole = whole[~np.isnan(whole).any(axis=1)]
+    if len(whole) < _FEWEST or whole.shape[1] < 2:
+        return False
+    k = whole.shape[1]
+    last = first + k - 1
+    if whole.min() < first or whole.max() > last:
+        return False
+    halves = bool((2 * whole == np.round(2 * whole)).all())
+    return halves and bool((whole.sum(axis=1) == k * (first + last) / 2).all())

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from tallystick.table.words import PASS_FAIL
 
 ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
-    "item": tuple(
-        "item id item_id question question_id prompt_id example_id task_id doc_id uid".split()
+    "item": (
+        *("item", "id", "item_id", "question", "question_id", "prompt_id", "example_id"),
+        *("task_id", "doc_id", "uid"),
     ),
     "system": ("system", "model", "model_name", "variant", "run"),
-    "judge": tuple("judge rater annotator worker rater_id annotator_id worker_id".split()),
+    "judge": ("judge", "rater", "annotator", "worker", "rater_id", "annotator_id", "worker_id"),
     "weight": ("weight", "sample_weight"),
     "old": ("old", "before", "baseline"),
     "new": ("new", "after"),
@@ -35,23 +36,24 @@ VOTE_TIERS = (
 TRUTH = ("truth", "gold", "human")
 """The truth, always, as a whole name; as a part of one if the labels fit."""
 
-TRUTH_IF_FITTING = tuple(
-    "y y_true y_test gt true_label label answer target expected actual reference class expert"
-    " reviewer annotator".split()
+TRUTH_IF_FITTING = (
+    *("y", "y_true", "y_test", "gt", "true_label", "label", "answer", "target", "expected"),
+    *("actual", "reference", "class", "expert", "reviewer", "annotator"),
 )
 """The truth if labels fit and nothing is named like a judge."""
 
-COUNT = ("count", "n", "freq")
-"""Asked about: a count, or a weight?"""
-
 _LOWER = frozenset(
-    "loss err error errors wer cer mae mse rmse perplexity ppl latency time duration elapsed ms"
-    " seconds cost rank toxicity toxic hallucination hallucinations hallucinated regret wrong"
-    " fooled unsafe".split()
-) | {word for pair in PASS_FAIL for word, worth in pair.items() if worth == 0 and len(word) > 2}
-_NOT_LOWER = frozenset("free no non not without reduction savings saved gain".split())
-
-_PLACES = frozenset({"rank"})
+    (
+        *("loss", "err", "error", "errors", "wer", "cer", "mae", "mse", "rmse", "perplexity"),
+        *("ppl", "latency", "time", "duration", "elapsed", "ms", "seconds", "cost", "rank"),
+        *("toxicity", "toxic", "hallucination", "hallucinations", "hallucinated", "regret"),
+        *("wrong", "fooled", "unsafe"),
+        *(w for pair in PASS_FAIL for w, worth in pair.items() if worth == 0 and len(w) > 2),
+    )
+)
+_NOT_LOWER = frozenset(
+    {"free", "no", "non", "not", "without", "reduction", "savings", "saved", "gain"}
+)
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 
@@ -129,6 +131,15 @@ def shared_lower_word(names: Sequence[str]) -> str | None:
     """
     found = [lower_word(name) for name in names]
     return found[0] if found and all(found) else None
+
+
+def is_mark(name: str) -> bool:
+    """Say whether a name says that the column holds right or wrong, and no answer.
+
+    >>> is_mark("bert_correct"), is_mark("bert")
+    (True, False)
+    """
+    return bool({*parts(name)} & {"correct", "passed", "score"})
 
 
 def says_direction(name: str) -> bool:

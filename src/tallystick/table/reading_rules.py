@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from shlex import quote
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import Label, identifier
+from tallystick.table.cells import Label
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import doubt_cells
 from tallystick.table.reading_facts import Facts, Sample, one_word
@@ -31,6 +31,9 @@ from tallystick.table.reading_names import (
 from tallystick.table.roles import GROUPS, Layout, Roles
 from tallystick.table.tables import Table
 from tallystick.table.words import as_pass_fail
+
+How: TypeAlias = Literal["named", "by name", "by content", "only candidate"]
+"""Where a role comes from: the caller, a list of names, columns that agree, or nothing was left."""
 
 MOST_SYSTEMS = 20
 """Values of a column that is taken for the systems because nothing else can be it."""
@@ -98,7 +101,7 @@ class Look:
     aside: frozenset[str] = frozenset()
     rules: LabelRules = field(default_factory=LabelRules)
     roles: dict[str, Any] = field(default_factory=dict)
-    how: dict[str, str] = field(default_factory=dict)
+    how: dict[str, How] = field(default_factory=dict)
     unused: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -117,7 +120,7 @@ class Look:
         own = getattr(self.given, role, None) if role not in GROUPS else None
         return named or own or self.roles.get(role)
 
-    def take(self, role: str, column: str, how: str) -> None:
+    def take(self, role: str, column: str, how: How) -> None:
         """Give a role to a column."""
         self.roles[role], self.how[role] = column, how
 
@@ -290,7 +293,9 @@ def _index(look: Look) -> None:
         facts = look.facts[name]
         unique = facts.is_unique and not facts.decimals
         if unique and look.column("item") is None and "item" in look.asked.reads:
-            named = [n for n in look.free if plain(n) in ROLE_NAMES["item"] and _can_be(look, "item", n)]
+            named = [
+                n for n in look.free if plain(n) in ROLE_NAMES["item"] and _can_be(look, "item", n)
+            ]
             if not named and look.column("system") is None:
                 look.take("item", name, "by name")
                 return
@@ -344,7 +349,10 @@ def _find_item(look: Look) -> None:
     else:
         found = [name for name in found if look.facts[name].is_unique] or found
     look.take("item", found[0], "by name")
-    look.leave([n for n in look.free if plain(n) in ROLE_NAMES["item"] and n in found[1:]], "names rows too")
+    look.leave(
+        [n for n in look.free if plain(n) in ROLE_NAMES["item"] and n in found[1:]],
+        "names rows too",
+    )
 
 
 def _find_replicate(look: Look) -> None:
@@ -409,7 +417,9 @@ LEAST_ITEMS = 10
 
 def _only_item(look: Look) -> None:
     """Take the one column that names rows together with the system; none where several do."""
-    found = _items_beside(look, look.column("system"), look.column("judge"), look.column("replicate"))
+    found = _items_beside(
+        look, look.column("system"), look.column("judge"), look.column("replicate")
+    )
     if len(found) == 1:
         look.take("item", found[0], "only candidate")
 
@@ -417,8 +427,11 @@ def _only_item(look: Look) -> None:
 def _likely_who(look: Look, name: str) -> bool:
     facts = look.facts[name]
     words = facts.numeric < 0.5 and not facts.times
-    return words and 2 <= facts.distinct <= MOST_SYSTEMS and facts.filled == facts.rows and (
-        not is_marks(facts) and not is_truth_name(name, whole=True)
+    return (
+        words
+        and 2 <= facts.distinct <= MOST_SYSTEMS
+        and facts.filled == facts.rows
+        and (not is_marks(facts) and not is_truth_name(name, whole=True))
     )
 
 
@@ -429,9 +442,7 @@ def _only_system(look: Look, role: str) -> None:
     beside = (look.column("judge"), look.column("replicate"))
     if look.is_unique(item, *beside):
         return
-    found = [
-        n for n in look.free if _likely_who(look, n) and look.is_unique(item, n, *beside)
-    ]
+    found = [n for n in look.free if _likely_who(look, n) and look.is_unique(item, n, *beside)]
     kept = found[:1]
     kept += [n for n in found[1:] if not any(look.are_one(n, other) for other in kept)]
     if len(kept) > 1:
@@ -547,9 +558,7 @@ def _weights(look: Look) -> None:
 # The votes of a long table.
 
 
-def _votes(
-    look: Look, *, aside: Sequence[str] = (), tiers_only: bool = False
-) -> list[str]:
+def _votes(look: Look, *, aside: Sequence[str] = (), tiers_only: bool = False) -> list[str]:
     """Return the columns that may hold the votes of a long table, the best names alone."""
     item = look.column("item")
     likely = [n for n in candidates_quietly(look) if n not in aside and not is_truth_name(n)]
@@ -575,7 +584,11 @@ def candidates_quietly(look: Look) -> list[str]:
         facts = look.facts[name]
         why = veto(facts)
         whole = why == "a different value in every row" and facts.is_number
-        if why is None or whole or (why == "the same value everywhere" and plain(name) in _ANY_VOTE):
+        if (
+            why is None
+            or whole
+            or (why == "the same value everywhere" and plain(name) in _ANY_VOTE)
+        ):
             found.append(name)
     return found
 

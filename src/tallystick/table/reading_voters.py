@@ -13,7 +13,13 @@ import numpy as np
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import Label
-from tallystick.table.reading_facts import Facts, agreement, one_word, rank_correlation
+from tallystick.table.reading_facts import (
+    Facts,
+    Sample,
+    agreement,
+    one_word,
+    rank_correlation,
+)
 from tallystick.table.reading_names import (
     TRUTH_IF_FITTING,
     VOTE_TIERS,
@@ -23,6 +29,7 @@ from tallystick.table.reading_names import (
     plain,
 )
 from tallystick.table.reading_rules import (
+    How,
     Look,
     candidates,
     flag,
@@ -62,8 +69,26 @@ def find_truth(look: Look) -> None:
         found = [n for n in free if plain(n) in TRUTH_IF_FITTING and _fits(look, n, weakly=True)]
     if len(found) > 1:
         raise _several_truths(look, found)
-    if found:
+    if found and look.asked.collects:
+        # Labels are being collected: those that are there are used if the caller names them.
+        look.leave(found, f"labels that are there already: add {flag('truth', found[0])}")
+    elif found:
         look.take("truth", found[0], "by name")
+
+
+def fitting_truth(sample: Sample, answers: str, taken: Sequence[str]) -> str | None:
+    """Return the truth, by its name, of the one column of answers of a file; None if none fits."""
+    said = sample.facts[answers]
+    free = [n for n in sample.facts if n not in (answers, *taken)]
+    for fits in (
+        lambda n: is_truth_name(n, whole=True),
+        lambda n: is_truth_name(n),
+        lambda n: plain(n) in TRUTH_IF_FITTING,
+    ):
+        found = [n for n in free if fits(n) and _shares(said, labels_of(sample.facts[n]))]
+        if len(found) == 1 and not is_marks(said):
+            return found[0]
+    return None
 
 
 def _may_be_truth(look: Look, name: str) -> bool:
@@ -154,6 +179,8 @@ def find_voters(look: Look) -> tuple[str, ...]:
         found = _scores(look, free)
     elif look.asked.verb == "score":
         found = _grades(look, free)
+    elif look.asked.verb == "dynamic" and look.truth is None:
+        found = _taken(look, [n for n in free if is_marks(look.facts[n])], "only candidate")
     elif (reference := _reference(look)) is not None:
         found = _beside(look, free, reference)
     else:
@@ -202,6 +229,9 @@ def _reference(look: Look) -> str | None:
 def _which_prediction(look: Look) -> AskError:
     """Ask which column is to be bounded: first what is called a prediction, or unlike the others."""
     likely = [n for n in candidates(look) if look.facts[n].counts and n != look.truth]
+    if look.truth is not None:
+        labels = labels_of(look.facts[look.truth])
+        likely = [n for n in likely if _shares(look.facts[n], labels)] or likely
     rest = {n: [o for o in likely if o != n] for n in likely}
     order = sorted(
         likely,
@@ -270,7 +300,7 @@ def _are_words(labels: frozenset[Label]) -> bool:
     return any(isinstance(label, str) for label in labels) and not labels & {0, 1}
 
 
-def _taken(look: Look, voters: Sequence[str], how: str) -> tuple[str, ...]:
+def _taken(look: Look, voters: Sequence[str], how: How) -> tuple[str, ...]:
     look.how[look.asked.want] = how
     return tuple(voters)
 
@@ -435,15 +465,19 @@ def _alone(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     for name in sorted(likely, key=lambda n: -len(labels_of(look.facts[n]))):
         own = look.facts[name]
         home = next(
-            (g for g in groups if any(_shares(own, labels_of(look.facts[o])) for o in g)), None
+            (
+                g
+                for g in groups
+                if is_marks(look.facts[g[0]]) == is_marks(own)
+                and any(_shares(own, labels_of(look.facts[o])) for o in g)
+            ),
+            None,
         )
         if home is None:
             groups.append([name])
         else:
             home.append(name)
-    groups = sorted(
-        ([n for n in likely if n in group] for group in groups), key=len, reverse=True
-    )
+    groups = sorted(([n for n in likely if n in group] for group in groups), key=len, reverse=True)
     want = look.asked.want
     if not groups:
         raise InputError(
@@ -466,7 +500,7 @@ def _alone(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     else:
         first = _without_sparse(look, first)
     _ask_about_unlike_name(look, first)
-    how = "only candidate" if len(first) != 2 or look.asked.verb == "judge" else "by content"
+    how: How = "only candidate" if len(first) != 2 or look.asked.verb == "judge" else "by content"
     return _taken(look, first, how)
 
 
@@ -645,19 +679,19 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
             f"{look.source}: no column holds scores. If {names(words) or 'columns'} hold answers,"
             " name the true answers (--truth); else name the models (--models)"
         )
-    for group in (numbers, [*marks, *numbers]):
-        top = 1.0 if all(look.facts[n].is_inside(0, 1) for n in group) else 100.0
-        if len(group) == len(marks) + len(numbers) and len(group) > 1 and are_alike(group):
-            if all(look.facts[n].is_inside(0, top) for n in group) or group == marks:
-                return _taken(look, group, "by content")
+    group = [n for n in look.facts if n in (*marks, *numbers)]
+    top = 1.0 if all(look.facts[n].is_inside(0, 1) for n in group) else 100.0
+    inside = all(look.facts[n].is_inside(0, top) for n in group)
+    if len(group) > 1 and are_alike(group) and inside:
+        return _taken(look, group, "by content")
     if len(marks) > 1 and are_alike(marks) and not numbers:
         return _taken(look, marks, "by content")
     if len(marks) == 2 and not decimals:
         look.leave(whole, "whole numbers, while others say right or wrong")
         return _taken(look, marks, "by content")
-    if not marks and len(numbers) == 2 and (len(whole) == 2 or len(decimals) == 2):
-        if _one_range(look, numbers):
-            return _taken(look, numbers, "by content")
+    one_kind = not marks and len(numbers) == 2 and 2 in (len(whole), len(decimals))
+    if one_kind and _one_range(look, numbers):
+        return _taken(look, numbers, "by content")
     if len(marks) > 2 and not numbers:
         raise _all_or_truth(look, marks, marks[0])
     raise _which_scores(look, marks, whole, decimals)
@@ -708,11 +742,14 @@ def _which_scores(
     with_vote = [n for n in kept if {*parts(n)} & votes]
     kept = with_vote if len(with_vote) > 1 else kept
     if len(kept) > 2:
-        kappa, z = _strengths(look, kept[:_MOST_PAIRED])
+        z = _strengths(look, kept[:_MOST_PAIRED])[1]
         sure = z >= _SURE[False]
         tied = [n for k, n in enumerate(kept[:_MOST_PAIRED]) if sure[k].any()]
         kept = tied if len(tied) > 1 else kept
-    kinds = [[n for n in kept if n in kind] for kind in (marks, decimals, whole)]
+    written: dict[frozenset[Label], list[str]] = {}
+    for name in marks:
+        written.setdefault(look.facts[name].labels, []).append(name)
+    kinds = [[n for n in kept if n in kind] for kind in (*written.values(), decimals, whole)]
     kinds = [kind for kind in kinds if len(kind) > 1]
     order = sorted(kinds, key=len, reverse=True) or [kept]
     if len(every) < 2:

@@ -21,8 +21,8 @@ from tallystick.stats.clusters import ClusterWeight
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.replicates import PassKind
 from tallystick.table import Data, Demo, Question, option
-from tallystick.table.detect_names import lower_word
 from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.reading_names import lower_word
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.pairs import Bounds
 from tallystick.verbs.compare.partial import Blanks

@@ -39,7 +39,6 @@ from tallystick.table import (
     option,
     read,
 )
-from tallystick.table.cautions import ask_about_codes
 from tallystick.table.data import RowMemory
 from tallystick.table.session import (
     IN_FILE,
@@ -100,7 +99,6 @@ def begin(
         raise FileError(f"{path} exists already: open it without a question, or name another file")
     chosen = asked.options(given)
     data = _read(source, asked, dict(reading or {}))
-    ask_about_codes(data, chosen)
     task: LabelTask = asked.task(data, chosen)
     known = find_existing(data, task)
     use = use_existing(task, known, how.origin)
