@@ -26,7 +26,7 @@ from tallystick.table.meaning import LabelRules
 from tallystick.table.numbers import with_plain_numbers
 from tallystick.table.one_spelling import one_spelling
 from tallystick.table.outputs import find_outputs, log_outputs
-from tallystick.table.reading import How, with_reading
+from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
     decide_counts,
@@ -35,7 +35,7 @@ from tallystick.table.reading_decide import (
     majority,
 )
 from tallystick.table.reading_names import ROLE_NAMES, TRUTH, plain
-from tallystick.table.reading_rules import Asked
+from tallystick.table.reading_rules import Asked, How
 from tallystick.table.roles import (
     ALL_ROLES,
     GROUPS,
@@ -484,7 +484,7 @@ def _with_items(
 
 def _as_known(given: Roles, table: Table) -> Roles:
     """Return the roles with those that the source itself knows, where the caller names none."""
-    known = {
+    known: dict[str, Any] = {
         role: tuple(column) if role in GROUPS else column
         for role, column in table.known.items()
         if not getattr(given, role)
@@ -501,7 +501,7 @@ def _named(given: Roles, door: Door, layout: Layout) -> Roles:
 
 def _by_name(given: Roles, table: Table, door: Door) -> Roles:
     """Give roles to columns with their names, as the door allows."""
-    taken = {}
+    taken: dict[str, Any] = {}
     for role in door.named:
         held = {*given.holders(), *table.left_out, *taken.values()}
         usual = ROLE_NAMES.get(role, TRUTH if role == "truth" else (role,))
@@ -599,7 +599,8 @@ def _counted(
     check_names(tally.names, "the table")
     names = ColumnNames(columns=tally.names, source=source)
     given = assign(names, _named(given, door, layout), coerce=True)
-    roles, notes = given, ()
+    roles = given
+    notes: tuple[str, ...] = ()
     how: Mapping[str, How] = {}
     unused: Mapping[str, str] | None = None
     if layout.ignore:

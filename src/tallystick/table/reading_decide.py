@@ -5,9 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import identifier, literal, spelling, without_missing
+from tallystick.table.cells import Label, identifier, literal, spelling, without_missing
 from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_facts import Facts, draw, draw_counts, one_word
@@ -24,7 +25,7 @@ from tallystick.table.reading_rules import (
     veto,
 )
 from tallystick.table.reading_voters import find_truth, find_voters, truth_among
-from tallystick.table.roles import GROUPS, Layout, Roles
+from tallystick.table.roles import GROUPS, Layout, Roles, check_usable
 from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -153,6 +154,7 @@ def decide_log(
         source=table.source,
         aside=frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left)),
     )
+    _check_named(look)
     for role, usual in (
         ("round", ROLE_NAMES["round"]),
         ("held_out", ("held_out",)),
@@ -297,7 +299,7 @@ def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozense
     """Return the named roles with globs expanded, names that may stand in the rows of a long
     table, and what globs have caught.
     """
-    expanded = {}
+    expanded: dict[str, Any] = {}
     later: list[str] = []
     globbed: set[str] = set()
     for role in GROUPS:
@@ -350,11 +352,14 @@ def _matching(table: Table, given: Roles, pattern: str) -> list[str]:
 
 
 def _check_named(look: Look) -> None:
-    """Refuse a named column that the table does not have."""
+    """Refuse a named column that the table does not have, or that cannot be used."""
     assert look.table is not None
-    for column in (look.layout.judge, look.layout.vote, look.given.item, look.given.system):
-        if column is not None and column not in look.table.columns:
-            raise InputError(missing_column(column, look.table.columns, look.source))
+    for column in look.given.columns():
+        if column in look.table.columns and column not in look.facts:
+            check_usable(look.table, column)
+    for named in (look.layout.judge, look.layout.vote, look.given.item, look.given.system):
+        if named is not None and named not in look.table.columns:
+            raise InputError(missing_column(named, look.table.columns, look.source))
 
 
 def _is_long(look: Look, voters: Sequence[str]) -> bool:
@@ -423,7 +428,7 @@ def _turned(look: Look, later: Sequence[str]) -> Decided:
 
 def _kept(roles: Roles, table: Table) -> Roles:
     """Return the roles whose columns are still there after a table was turned."""
-    gone = {
+    gone: dict[str, Any] = {
         role: None
         for role, column in roles.__dict__.items()
         if role not in GROUPS and column is not None and column not in table.columns
@@ -453,13 +458,11 @@ def one_vocabulary(look: Look, columns: Sequence[str]) -> tuple[Table, tuple[str
     held = {name: look.sample.column(name).unique().drop_null().to_pylist() for name in columns}
     if not held or not all(is_marks(look.facts[name]) for name in held):
         return table, ()
-    spelled = {
-        one_word(one): {*()} for words in held.values() for one in words if one_word(one) in (0, 1)
-    }
+    spelled: dict[Label, set[Label]] = {}
     for words in held.values():
         for one in words:
-            if one_word(one) in spelled:
-                spelled[one_word(one)].add(spelling(one))
+            if one_word(one) in (0, 1):
+                spelled.setdefault(one_word(one), set()).add(spelling(one))
     kinds = {type(one) for words in held.values() for one in words}
     if all(len(forms) == 1 for forms in spelled.values()) and len(kinds) == 1:
         return table, ()

@@ -217,13 +217,13 @@ def one_word(label: Label) -> Label:
     if not _ONE_MEANING:
         meant: dict[str, set[float]] = {}
         for pair in PASS_FAIL:
-            for word, worth in pair.items():
-                meant.setdefault(word, set()).add(worth)
+            for one, worth in pair.items():
+                meant.setdefault(one, set()).add(worth)
         # C and I, T and F are letters of choices as well; a tie is neither.
         _ONE_MEANING.update(
-            (word, int(*worths))
-            for word, worths in meant.items()
-            if worths <= {0.0, 1.0} and len(worths) == 1 and word not in ("c", "i", "t", "f")
+            (one, int(*worths))
+            for one, worths in meant.items()
+            if worths <= {0.0, 1.0} and len(worths) == 1 and one not in ("c", "i", "t", "f")
         )
     word = as_word(label)
     if word is not None and word in _ONE_MEANING:
@@ -306,7 +306,8 @@ def _fetched(table: Table, cells: Sequence[str]) -> pa.Table:
 def _facts(name: str, sample: Sample) -> Facts:
     encoded = sample.column(name).drop_null().combine_chunks().dictionary_encode()
     words = encoded.dictionary.to_pylist()
-    often = np.bincount(codes_of(encoded, missing=-1), minlength=len(words)) if words else []
+    places = codes_of(encoded, missing=-1) if words else np.zeros(0, np.int64)
+    often = np.bincount(places, minlength=len(words)).tolist()
     silent = [isinstance(word, str) and is_no_answer(word) for word in words[: 10 * LISTED]]
     quiet = int(sum(n for n, no in zip(often, silent, strict=False) if no))
     spoken = len(words) - sum(silent)

@@ -133,7 +133,8 @@ class Look:
     def free(self) -> list[str]:
         """The columns without a role."""
         held = {*self.given.holders(), *self.aside, *self.unused}
-        held |= {self.layout.judge, self.layout.vote, *self.roles.values()}
+        held |= {name for name in (self.layout.judge, self.layout.vote) if name is not None}
+        held |= {*self.roles.values()}
         by = self.given.by
         return [name for name in self.facts if name not in held or name == by]
 
@@ -217,7 +218,9 @@ def veto(facts: Facts) -> str | None:
         return "counts the rows"
     if facts.times:
         return "dates or times"
-    if facts.is_unique and not facts.decimals and facts.rows > 2:
+    spoken = any(one_word(label) in (0, 1) for label in facts.counts)
+    few = facts.rows <= MOST_SYSTEMS and (facts.is_number or spoken)
+    if facts.is_unique and not facts.decimals and not few:
         return "a different value in every row"
     if facts.is_text:
         return "text"
@@ -229,6 +232,8 @@ def candidates(look: Look) -> list[str]:
     found = []
     for name in look.free:
         why = veto(look.facts[name])
+        if why is None and look.truth is not None and is_truth_name(name, whole=True):
+            why = "named like the truth"
         if why is None:
             found.append(name)
         elif name not in look.given.holders():

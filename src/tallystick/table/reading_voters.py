@@ -80,15 +80,12 @@ def fitting_truth(sample: Sample, answers: str, taken: Sequence[str]) -> str | N
     """Return the truth, by its name, of the one column of answers of a file; None if none fits."""
     said = sample.facts[answers]
     free = [n for n in sample.facts if n not in (answers, *taken)]
-    for fits in (
-        lambda n: is_truth_name(n, whole=True),
-        lambda n: is_truth_name(n),
-        lambda n: plain(n) in TRUTH_IF_FITTING,
-    ):
-        found = [n for n in free if fits(n) and _shares(said, labels_of(sample.facts[n]))]
-        if len(found) == 1 and not is_marks(said):
-            return found[0]
-    return None
+    likely = [n for n in free if _shares(said, labels_of(sample.facts[n]))]
+    whole = [n for n in likely if is_truth_name(n, whole=True)]
+    part = [n for n in likely if is_truth_name(n)]
+    usual = [n for n in likely if plain(n) in TRUTH_IF_FITTING]
+    found = whole or part or usual
+    return found[0] if len(found) == 1 and not is_marks(said) else None
 
 
 def _may_be_truth(look: Look, name: str) -> bool:
@@ -149,6 +146,7 @@ def _shares(facts: Facts, labels: frozenset[Label]) -> bool:
         return False
     if labels <= {0, 1} and not is_marks(facts):
         return False  # 0 to 5 are no votes on pass or fail
+    labels = labels | {0, 1} if labels <= {0, 1} else labels
     inside = sum(n for label, n in facts.counts.items() if one_word(label) in labels)
     return 2 * inside >= facts.seen > 0
 

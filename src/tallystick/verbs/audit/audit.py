@@ -21,6 +21,7 @@ from tallystick.table import (
     Demo,
     Door,
     Question,
+    Reading,
     Roles,
     Table,
     Tally,
@@ -65,7 +66,7 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     # Roles are for the verbs; how the rows are laid out is for whoever opens them.
     roles = {name: options.pop(name) for name in list(options) if name in ALL_ROLES}
     inside = {name: options.pop(name) for name in list(options) if name in _OF_VERBS}
-    joining = {name: roles[name] for name in ("item", "truth", "old") if name in roles}
+    joining: dict[str, Any] = {n: v for n, v in roles.items() if n in ("item", "truth", "old")}
     opened = read(source, Door(repeats=True), **options, **_joined(options, joining))
     with nullcontext() if isinstance(source, Data | Table) else opened:
         found = {k: v for k, v in opened.roles.__dict__.items() if v and k in ("truth", "old")}
@@ -339,7 +340,8 @@ def _limits(sections: Sequence[Result]) -> list[str]:
     """Say what a reader of several sections side by side could misread."""
     said = []
     others = [part.verb for part in sections if part.verb not in _WEIGHED]
-    weight = next((p.reading.weight for p in sections if p.reading and p.reading.weight), None)
+    read = [p.reading for p in sections if isinstance(p.reading, Reading)]
+    weight = next((one.weight for one in read if one.weight), None)
     if weight is not None and others:
         used = [part.verb for part in sections if part.verb in _WEIGHED]
         reach = f"is used by {' and '.join(used)} only" if used else "is not used"
