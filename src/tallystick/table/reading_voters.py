@@ -259,7 +259,10 @@ def _beside(look: Look, free: Sequence[str], reference: str) -> tuple[str, ...]:
         raise _no_label(look, free, reference)
     look.leave([n for n in free if n not in shared], f"other labels than {reference}")
     if _are_words(labels):
-        return _taken(look, shared, "by content")
+        # Words need no proof, but slices may be called like labels: group A beside answers a to d.
+        many = look.sample.rows >= _MANY and len(shared) > 1
+        if not many or not _odd(look, shared, reference, weak=0.0):
+            return _taken(look, shared, "by content")
     return _tested(look, shared, reference)
 
 
@@ -310,6 +313,10 @@ def _tested(look: Look, voters: Sequence[str], reference: str | None = None) -> 
     voters = _without_sparse(look, voters)
     look.doubt(voters, reference)
     odd = _odd(look, voters, reference)
+    unlike = _written_otherwise(look, voters, odd)
+    look.leave(unlike, "written otherwise, and says nothing about the others")
+    odd = [n for n in odd if n not in unlike]
+    voters = [n for n in voters if n not in unlike]
     if not odd:
         return _taken(look, voters, "by content")
     rest = [n for n in voters if n not in odd]
@@ -328,6 +335,23 @@ def _tested(look: Look, voters: Sequence[str], reference: str | None = None) -> 
         candidates=tuple(calls),
         calls=tuple(calls),
     )
+
+
+def _written_otherwise(look: Look, voters: Sequence[str], odd: Sequence[str]) -> list[str]:
+    """Return the odd ones of many rows that are no votes by two signs: they agree with nothing, and
+    they say True and False where all others say pass and fail.
+    """
+    rest = [n for n in voters if n not in odd]
+    if look.sample.rows < _MANY or not rest:
+        return []
+    # As text: True is 1 in Python, and not in a table.
+    words = {str(label) for n in rest for label in look.facts[n].labels}
+    return [n for n in odd if not {str(label) for label in look.facts[n].labels} & words]
+
+
+def _forms(look: Look, name: str) -> frozenset[str]:
+    """Return how a column writes its labels."""
+    return frozenset(map(str, look.facts[name].labels))
 
 
 def _truth_flag(look: Look) -> str:
@@ -383,7 +407,9 @@ def _is_copy(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(both.sum() >= _COPIED and (a[both] == b[both]).all())
 
 
-def _odd(look: Look, voters: Sequence[str], reference: str | None = None) -> list[str]:
+def _odd(
+    look: Look, voters: Sequence[str], reference: str | None = None, weak: float = _WEAK
+) -> list[str]:
     """Return the columns that agree with nothing, or with much less than others do."""
     shown = list(voters[:_MOST_PAIRED])
     columns = [*shown, *([reference] if reference is not None else [])]
@@ -391,7 +417,7 @@ def _odd(look: Look, voters: Sequence[str], reference: str | None = None) -> lis
     many = look.sample.rows >= _MANY
     sure = np.where(np.isnan(kappa) | ~(z >= _SURE[many]), -np.inf, kappa)
     best = sure.max(axis=1)[: len(shown)]
-    least = _WEAK * best.max() if many and np.isfinite(best).any() else -1.0
+    least = weak * best.max() if many and np.isfinite(best).any() else -1.0
     return [n for n, own in zip(shown, best, strict=True) if not own > 0 or own < least]
 
 
@@ -677,6 +703,14 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
             f"{look.source}: no column holds scores. If {names(words) or 'columns'} hold answers,"
             " name the true answers (--truth); else name the models (--models)"
         )
+    told = _told_by_content(look, marks, whole, decimals)
+    if told:
+        look.leave(
+            [n for n in (*marks, *numbers) if n not in told], "says nothing about the others"
+        )
+        marks = [n for n in marks if n in told]
+        numbers = [n for n in numbers if n in told]
+        whole, decimals = ([n for n in kind if n in told] for kind in (whole, decimals))
     group = [n for n in look.facts if n in (*marks, *numbers)]
     top = 1.0 if all(look.facts[n].is_inside(0, 1) for n in group) else 100.0
     inside = all(look.facts[n].is_inside(0, top) for n in group)
@@ -693,6 +727,34 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     if len(marks) > 2 and not numbers:
         raise _all_or_truth(look, marks, marks[0])
     raise _which_scores(look, marks, whole, decimals)
+
+
+def _told_by_content(
+    look: Look, marks: Sequence[str], whole: Sequence[str], decimals: Sequence[str]
+) -> list[str]:
+    """Return the columns of one kind that follow one another, if all others are of another kind
+    and follow none of them; nothing where that is not clear.
+    """
+    every = [*marks, *whole, *decimals]
+    if look.sample.rows < _MANY or not 2 < len(every) <= _MOST_PAIRED:
+        return []
+    z = _strengths(look, every)[1]
+    place = {name: k for k, name in enumerate(every)}
+    written: dict[frozenset[str], list[str]] = {}
+    for name in marks:
+        written.setdefault(_forms(look, name), []).append(name)
+    for kind in (*written.values(), decimals, whole):
+        inside = [place[n] for n in kind]
+        outside = [place[n] for n in every if n not in kind]
+        if len(kind) < 2 or not outside:
+            continue
+        tied = all(
+            np.nanmax(np.delete(z[k][inside], j)) >= _SURE[True] for j, k in enumerate(inside)
+        )
+        apart = not (np.abs(z[np.ix_(inside, outside)]) >= _SURE[False]).any()
+        if tied and apart and _one_range(look, kind):
+            return list(kind)
+    return []
 
 
 def _one_range(look: Look, columns: Sequence[str]) -> bool:
@@ -744,9 +806,9 @@ def _which_scores(
         sure = z >= _SURE[False]
         tied = [n for k, n in enumerate(kept[:_MOST_PAIRED]) if sure[k].any()]
         kept = tied if len(tied) > 1 else kept
-    written: dict[frozenset[Label], list[str]] = {}
+    written: dict[frozenset[str], list[str]] = {}
     for name in marks:
-        written.setdefault(look.facts[name].labels, []).append(name)
+        written.setdefault(_forms(look, name), []).append(name)
     kinds = [[n for n in kept if n in kind] for kind in (*written.values(), decimals, whole)]
     kinds = [kind for kind in kinds if len(kind) > 1]
     order = sorted(kinds, key=len, reverse=True) or [kept]
