@@ -315,8 +315,20 @@ def _can_be(look: Look, role: str, name: str) -> bool:
         return facts.distinct > 2 and facts.filled == facts.rows and not facts.decimals
     if role in ("system", "judge"):
         several = facts.distinct >= 2 and facts.distinct < facts.seen
-        return several and facts.share > 0.5 and not is_marks(facts) and not facts.decimals
+        named = several and facts.share > 0.5 and not is_marks(facts) and not facts.decimals
+        return named and not _holds_labels(look, name)
     return not is_marks(facts) and not facts.is_constant and not facts.is_empty
+
+
+def _holds_labels(look: Look, name: str) -> bool:
+    """Say whether another column uses the same words: nobody is called like a label."""
+    own = labels_of(look.facts[name])
+    words = {label for label in own if isinstance(label, str)}
+    return bool(words) and any(
+        2 * len(words & labels_of(look.facts[n])) > len(words)
+        for n in look.facts
+        if n != name and n not in look.aside
+    )
 
 
 def _named_who(look: Look, role: str) -> None:
@@ -379,7 +391,11 @@ def _find_replicate(look: Look) -> None:
     if telling and ("replicate" in look.asked.reads or not look.asked.reads):
         look.take("replicate", telling[0], "by name")
     look.leave(
-        [n for n in found if n not in telling[:1] and not is_marks(look.facts[n])],
+        [
+            n
+            for n in found
+            if n not in telling[:1] and not is_marks(look.facts[n]) and not _holds_labels(look, n)
+        ],
         "named like a number of runs",
     )
 
