@@ -43,7 +43,7 @@ def test_what_was_read_is_part_of_the_answer(tallystick, votes):
     done = tallystick("tally", votes)
     assert done.stderr == ""
     first, second, *_ = done.stdout.splitlines()
-    assert first == "read: 4 items (item)"
+    assert first == "read: 4 items (item) · judges ann, bob: ham or spam"
     assert second.startswith("4 rows of 2 columns show 4 of")
 
 

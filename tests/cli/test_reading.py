@@ -175,7 +175,7 @@ def test_look_says_what_each_column_is(tmp_path, tallystick):
     said = {line.split()[0]: " ".join(line.split()) for line in text.splitlines() if line}
     assert said["gpt"] == "gpt no, yes 2 0 judge ? voter, truth"
     assert said["gold"] == "gold no, yes 2 80 truth voter, truth"
-    assert "every cell is blank" in said["blank"]
+    assert "unused nothing: every cell is blank" in said["blank"]
     assert "unused" in said["same"]
     assert "  tallystick judge t.csv --judges gpt,claude --truth gold --item id" in text
 
@@ -195,9 +195,7 @@ def test_a_reading_file_is_obeyed_and_options_win(tmp_path, tallystick):
         body = json.loads(tallystick(verb, "t.csv", "--reading", "mine.toml", "--json").stdout)
         assert body["reading"][group] == ["gpt", "claude"], verb
         assert body["reading"]["truth"] == "gold"
-    won = tallystick(
-        "judge", "t.csv", "--reading", "mine.toml", "--judges", "gpt,other", "--json"
-    )
+    won = tallystick("judge", "t.csv", "--reading", "mine.toml", "--judges", "gpt,other", "--json")
     assert json.loads(won.stdout)["reading"]["judges"] == ["gpt", "other"]
     result = ts.judge.evaluate(table, reading=tmp_path / "mine.toml")
     assert result.reading.judges == ("gpt", "claude")

@@ -103,9 +103,7 @@ def test_models_without_a_truth_are_scores_on_one_scale() -> None:
 def test_the_one_column_that_may_be_the_truth_is_asked_about() -> None:
     columns = {f"j{k}": answers(k, 0.9) for k in range(3)}
     for name in ("human_label", "SME", "Expert", "label"):
-        with pytest.raises(
-            InputError, match=rf"{name!r} can be the truth or one more of the judges"
-        ):
+        with pytest.raises(InputError, match=rf"is column {name!r} the truth, or one more"):
             chosen("judges", None, **columns, **{name: answers(9, 0.9)})
     # Two people are two judges, and a truth that was named settles it.
     taken, _ = chosen("judges", **columns, human_1=answers(8, 0.9), human_2=answers(9, 0.9))
@@ -126,7 +124,7 @@ def test_a_column_that_numbers_the_rows_of_a_group_is_no_model() -> None:
     assert taken == ("old", "new")
     assert left_out["q"] == "numbers the rows of each 'doc'"
     _, left_out = chosen("models", **columns)
-    assert "--cluster 'doc' asks about new ones" in note
+    assert "--cluster 'doc' asks about new ones" in left_out["q"]
 
 
 def test_ratings_from_1_to_5_are_models_beside_any_group() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tallystick.clients import (
+    AnswerReading,
     ClientError,
     CommandClient,
     HttpClient,
     OpenAIClient,
     PythonClient,
-    AnswerReading,
     ReplayClient,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError

@@ -40,7 +40,7 @@ _FIRST_ROWS = 500
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """One column: its kind, its different values, its blank cells, its role, what it can be."""
+    """One column: its kind, different values, blank cells, role, what it can be, why it is unused."""
 
     name: str
     kind: str
@@ -48,6 +48,7 @@ class ColumnLook:
     blank: int
     read_as: str
     can_be: str
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ class LookResult(Result):
                 "values": one.values,
                 "blank": one.blank,
                 "read as": one.read_as,
-                "can be": one.can_be,
+                "can be": one.can_be + (f" ({one.why})" if one.why else ""),
             }
             for one in self.columns
         ]
@@ -301,7 +302,8 @@ def _column(profile: Profile, reading: Reading | None, names: Collection[str]) -
         values=profile.distinct,
         blank=profile.rows - profile.filled,
         read_as=f"{_ONE.get(role, role)}{doubt}" if role else "unused",
-        can_be=_can_be(profile) if role else unused.get(profile.name) or _can_be(profile),
+        can_be=_can_be(profile),
+        why="" if role else unused.get(profile.name, ""),
     )
 
 
