@@ -417,15 +417,14 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         given = replace(given, item=item)
 
     given = _by_name(_without(table, aside), _named(given, door, layout), door)
-    by_name: tuple[str, ...] = ()
     is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
     names = _several(getattr(given, door.want)) if is_long and door.want else ()
     if names and door.want:
         given = given.with_columns(door.want, ())
     roles = assign(table, given, coerce=rules.coerce)
     grades = door.outputs and len(roles.systems) != 2
-    if door.outputs and session is None and absent is None:
-        roles, by_name = find_human_grades(table, roles)
+    graded = door.outputs and session is None and absent is None
+    roles, by_name = find_human_grades(table, roles) if graded else (roles, ())
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
     silent = _silent(rules, door)

@@ -40,7 +40,7 @@ _FIRST_ROWS = 500
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """One column: its kind, different values, blank cells, role, what it can be, why it is unused."""
+    """One column: kind, different values, blank cells, role, what it can be, why it is unused."""
 
     name: str
     kind: str
@@ -106,7 +106,7 @@ def look(source: Any, **options: Any) -> LookResult:
     >>> votes = {"gold": list("abb") * 40, "gpt": list("aba") * 40, "claude": list("abb") * 40}
     >>> result = look({"id": range(120), **votes})
     >>> result.columns[0].can_be, result.commands[0]
-    ('item', 'tallystick compare FILE --models gpt,claude --truth gold')
+    ('item', 'tallystick compare FILE --models gpt,claude --truth gold --item id')
     """
     options = with_reading(options)
     files = " ".join(map(quote, _paths(source))) or "FILE"
