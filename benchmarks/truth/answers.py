@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.record import record
-from tallystick.clients import Reading
+from tallystick.clients import AnswerReading
 
 REPLIES = Path(__file__).resolve().parents[2] / "tests" / "clients"
 
 
 def counted(title: str, kind: str, replies: list[dict[str, Any]]) -> dict[str, Any]:
     """Count one kind: a wrong label, and a stated one that was not read."""
-    found = [Reading(one["reading"]).label(one["reply"], one["labels"]) for one in replies]
+    found = [AnswerReading(one["reading"]).label(one["reply"], one["labels"]) for one in replies]
     pairs = [(label, one["label"]) for label, one in zip(found, replies, strict=True)]
     return {
         "replies": title,
@@ -53,7 +53,7 @@ def main() -> None:
         )
     record(
         "answer-reading",
-        "Reading replies: wrong and unread, by kind",
+        "AnswerReading replies: wrong and unread, by kind",
         [*known, *fresh],
         notes=[
             *notes,

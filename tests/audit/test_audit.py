@@ -130,16 +130,13 @@ def test_it_is_decided_only_if_every_section_is(decisions, decision):
     assert len(result.figures()) == 2 * len(parts)
 
 
-def test_a_verdict_on_top_then_columns_then_sections():
+def test_what_was_read_on_top_then_the_verdict_then_sections():
     result = audit(table_of("compare"))
     assert isinstance(result, AuditResult)
     lines = result.summary().splitlines()
     assert lines[0] == result.verdict
-    assert (
-        lines.index("Columns:")
-        < lines.index(question_of("compare"))
-        < lines.index(question_of("judge"))
-    )
+    assert str(result).splitlines()[0] == result.reading.line()
+    assert lines.index(question_of("compare")) < lines.index(question_of("judge"))
     assert any("'truth' is taken for the truth" in text for text in result.assumptions)
 
 
@@ -272,8 +269,9 @@ def test_a_log_of_attempts_is_described_and_its_command_is_named():
     with pytest.raises(InputError) as told:
         audit(attempts(model_wrong=[int(k % 3 == 0) for k in range(120)]))
     said = str(told.value)
-    assert "Then type: tallystick dynamic analyse the table" in said
-    assert "read as a log of attempts: annotator (annotator), round (round)" in said
+    assert told.value.calls == ("tallystick dynamic analyse 'the table'",)
+    assert "fooled model_wrong" in said
+    assert "people annotator" in said
     assert "Otherwise, --judges: " in said
 
 

@@ -63,4 +63,4 @@ def test_a_table_with_one_row_per_vote_of_a_labelling_function_is_turned() -> No
             rows["h"].append(int(i % 7 < 3))
     result = bound.evaluate(rows, prediction="h")
     assert result.n_items == 90
-    assert any("who voted 'lf' (4)" in note for note in result.notes)
+    assert result.reading.line().startswith("read: 90 items (item) · weak labels 0, 1, 2, 3 (lf)")

@@ -33,7 +33,7 @@ def answer(done):
     body = json.loads(done.stdout)
     parts = [body, *body.get("sections", [])]
     for part in parts:
-        for name in ("notes", "columns", "assumptions"):
+        for name in ("notes", "columns", "assumptions", "reading"):
             part.pop(name, None)
     return body
 

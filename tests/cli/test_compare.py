@@ -134,8 +134,7 @@ def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, 
 def test_a_column_of_words_is_left_out_and_said(tallystick):
     done = tallystick("compare", "-", stdin="topic,x,y\nlaw,1,0\nart,0,1\nlaw,1,1\n")
     assert done.returncode == 0
-    assert "models: 'x', 'y'" in done.stderr
-    assert "Left out: 'topic'" in done.stderr
+    assert "models x, y ?: 0 or 1 · unused: topic" in done.stdout
 
 
 def test_a_value_that_cannot_be_parsed_is_a_usage_error(tallystick):
@@ -153,8 +152,9 @@ def test_plan_prints_methods(tallystick, scores):
     assert held["methods"][0]["n_items"] == 1960
     pilot = tallystick("plan", scores, "--json")
     assert pilot.returncode == 0
-    assert "models: 'old', 'new'" in pilot.stderr
-    assert "Left out: 'doc'" in pilot.stderr
+    read = json.loads(pilot.stdout)["reading"]
+    assert read["models"] == ["old", "new"]
+    assert set(read["unused"]) == {"doc"}
 
 
 def test_a_pilot_is_planned_from_the_columns_that_are_named(tallystick, scores):

@@ -35,9 +35,11 @@ def save(folder, name, table):
 
 
 def text_of(done):
-    """Return the answer in one line, with plain spaces."""
+    """Return the answer in one line, with plain spaces, below what was read."""
     assert done.returncode == 0, done.stderr
-    return " ".join(done.stdout.split())
+    lines = done.stdout.splitlines()
+    below = [line for line in lines[1:] if not line.startswith("  ")]
+    return " ".join(" ".join(below).split())
 
 
 def refused(done, *parts):

@@ -424,7 +424,7 @@ def test_a_missing_token_is_read_in_the_integers_of_ndjson(inside, tmp_path):
     (tmp_path / "t.ndjson").write_text("\n".join(map(json.dumps, rows)))
     command = ("shift", "t.ndjson", "--truth", "true", "--old", "old", "--api", "replay:old")
     asked = inside(*command, "--budget", "50", "--json")
-    assert asked.returncode == 1
+    assert asked.returncode == 2
     assert "--missing=-1" in asked.stderr
     done = inside(*command, "--budget", "50", "--json", "--missing=-1")
     assert done.returncode == 0, done.stderr

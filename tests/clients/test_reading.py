@@ -1,4 +1,4 @@
-"""Reading answers, held to 276 hand-labelled replies (replies.ndjson)."""
+"""AnswerReading answers, held to 276 hand-labelled replies (replies.ndjson)."""
 
 import json
 from collections import Counter
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients import Reading
+from tallystick.clients import AnswerReading
 from tallystick.errors import InputError
 
 REPLIES = [
@@ -22,7 +22,7 @@ FRESH = [
 
 
 def read(one):
-    return Reading(one["reading"]).label(one["reply"], one["labels"])
+    return AnswerReading(one["reading"]).label(one["reply"], one["labels"])
 
 
 def test_hardly_any_reply_is_read_wrong_and_few_are_not_read():
@@ -73,22 +73,22 @@ def test_every_kind_of_reply_is_there():
 )
 @pytest.mark.parametrize("how", ["exact", "words", "last-letter"])
 def test_refusals_negations_and_signs_are_never_labels(text, labels, how):
-    assert Reading(how).label(text, labels) is None
+    assert AnswerReading(how).label(text, labels) is None
 
 
 def test_a_chain_of_thought_is_read_at_its_end():
     text = "A is tempting. B is close. So the answer is (C)."
-    assert Reading("last-letter").label(text, list("ABCD")) == "C"
-    assert Reading("exact").label(text, list("ABCD")) is None
+    assert AnswerReading("last-letter").label(text, list("ABCD")) == "C"
+    assert AnswerReading("exact").label(text, list("ABCD")) is None
 
 
 def test_without_labels_the_text_itself_is_the_answer():
-    assert Reading().label(" 4.5 \n", None) == "4.5"
-    assert Reading("json:$.score").label('{"score": 4.5}', None) == "4.5"
-    assert Reading(r"regex:score (\d+)").label("score 3, then score 4", None) == "4"
-    assert Reading().label("", None) is None
+    assert AnswerReading().label(" 4.5 \n", None) == "4.5"
+    assert AnswerReading("json:$.score").label('{"score": 4.5}', None) == "4.5"
+    assert AnswerReading(r"regex:score (\d+)").label("score 3, then score 4", None) == "4"
+    assert AnswerReading().label("", None) is None
     with pytest.raises(InputError, match="--labels"):
-        Reading("words").label("yes", None)
+        AnswerReading("words").label("yes", None)
 
 
 @pytest.mark.parametrize(
@@ -107,18 +107,18 @@ def test_without_labels_the_text_itself_is_the_answer():
     ],
 )
 def test_reasoning_openings_and_conditions_are_told_from_answers(text, how, label):
-    assert Reading(how).label(text, list("ABC")) == label
+    assert AnswerReading(how).label(text, list("ABC")) == label
 
 
 @pytest.mark.parametrize("how", ["guess", "regex:", "regex:(", "json:", "json:$..x", "words:x"])
 def test_a_reading_that_does_not_exist_is_refused(how):
     with pytest.raises(InputError):
-        Reading(how)
+        AnswerReading(how)
 
 
 def test_another_spelling_is_read_when_coerced():
-    assert Reading("exact", True).label("1.0", ["0", "1"]) == "1"
-    assert Reading("exact").label("1.0", ["0", "1"]) is None
+    assert AnswerReading("exact", True).label("1.0", ["0", "1"]) == "1"
+    assert AnswerReading("exact").label("1.0", ["0", "1"]) is None
 
 
 @pytest.mark.parametrize("how", ["words", "last-letter"])
@@ -127,16 +127,16 @@ def test_another_spelling_is_read_when_coerced():
     ["A or B", "The answer is A or B.", "It's either (A) or (B).", "A/B", "(A) or maybe (B)"],
 )
 def test_two_answers_joined_by_or_are_no_answer(how, text):
-    assert Reading(how).label(text, ["A", "B", "C"]) is None
+    assert AnswerReading(how).label(text, ["A", "B", "C"]) is None
 
 
 def test_a_choice_that_is_made_after_the_alternatives_is_read():
     for text in ("Choose between A or B: B", "Hmm, A or B... The answer is B"):
-        assert Reading("words").label(text, ["A", "B", "C"]) == "B"
+        assert AnswerReading("words").label(text, ["A", "B", "C"]) == "B"
 
 
 def test_half_a_label_is_no_label_unless_it_is_one_itself():
     labels = ["correct", "incorrect"]
-    assert Reading("words").label("This is partially correct.", labels) is None
+    assert AnswerReading("words").label("This is partially correct.", labels) is None
     more = [*labels, "partially correct"]
-    assert Reading("words").label("This is partially correct.", more) == "partially correct"
+    assert AnswerReading("words").label("This is partially correct.", more) == "partially correct"

@@ -21,7 +21,17 @@ RELATIVE, ABSOLUTE = 1e-9, 1e-12
 LONG, FIRST = 16, 3
 
 ASIDE = {
-    *("schema", "verb", "verdict", "decision", "seed", "assumptions", "notes", "unknown", "reading"),
+    *(
+        "schema",
+        "verb",
+        "verdict",
+        "decision",
+        "seed",
+        "assumptions",
+        "notes",
+        "unknown",
+        "reading",
+    ),
     *("as_of", "command", "asked_hash", "data_hash", "hash", "session", "version", "at"),
 }
 """Fields that are kept elsewhere, or that say how and when, not what."""

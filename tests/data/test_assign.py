@@ -66,7 +66,7 @@ def test_one_may_slice_by_any_column() -> None:
 def test_an_item_has_a_usual_name_and_different_values() -> None:
     roles, notes = find_item(_table(), Roles(), repeats=False)
     assert roles.item == "item"
-    assert notes == ("column 'item' names the items",)
+    assert notes == ()
 
 
 def test_a_duplicate_item_is_refused_with_both_rows() -> None:

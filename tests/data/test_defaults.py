@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tallystick.table.defaults import default_columns
 
 from tallystick import compare, judge, score
 from tallystick.errors import InputError
 from tallystick.table import scan
-from tallystick.table.defaults import default_columns
 from tallystick.table.roles import Roles
 
 N = 60
@@ -28,7 +28,7 @@ def chosen(want: str, roles: Roles | None = None, /, **columns: Any) -> tuple[An
 
 
 def test_columns_that_share_labels_are_taken_and_the_others_left_out_with_a_reason() -> None:
-    taken, (note,) = chosen(
+    taken, left_out = chosen(
         "judges",
         id=[f"q{i}" for i in range(N)],
         gold=answers(0, 1.0),
@@ -37,9 +37,9 @@ def test_columns_that_share_labels_are_taken_and_the_others_left_out_with_a_reas
         length=[i * 1.5 for i in range(N)],
     )
     assert taken == ("gpt", "claude")
-    assert "'gold' (named like the truth: add --truth to use it)" in note
-    assert "'id' (named like an identifier)" in note
-    assert "'length' (numbers with many values)" in note
+    assert left_out["gold"] == "named like the truth: add --truth to use it"
+    assert left_out["id"] == "named like an identifier"
+    assert left_out["length"] == "numbers with many values"
 
 
 def test_beside_a_truth_only_its_labels_vote() -> None:
@@ -48,9 +48,9 @@ def test_beside_a_truth_only_its_labels_vote() -> None:
         "gpt": answers(1, 0.9),
         "tone": answers(2, 0.9, ("kind", "rude")),
     }
-    taken, (note,) = chosen("judges", Roles(truth="gold"), **columns)
+    taken, left_out = chosen("judges", Roles(truth="gold"), **columns)
     assert taken == ("gpt",)
-    assert "'tone' (other labels than the truth)" in note
+    assert left_out["tone"] == "other labels than the truth"
     del columns["gpt"]
     with pytest.raises(InputError, match=r"no column uses the labels of 'gold' \(no, yes\)"):
         chosen("judges", Roles(truth="gold"), **columns)
@@ -70,7 +70,7 @@ def test_two_groups_that_fit_are_asked_about_with_the_words_to_type() -> None:
 
 def test_two_judges_with_different_labels_are_told_which_and_what_to_do() -> None:
     with pytest.raises(
-        InputError, match=r"use different labels \(no, yes and 0, 1\).*write the labels alike"
+        InputError, match=r"use different labels \(no, yes and 0, 1\).*write them alike"
     ):
         chosen("judges", claude=answers(1, 0.9), gpt=answers(2, 0.9, ("1", "0")))
 
@@ -91,9 +91,9 @@ def test_a_column_that_agrees_with_nobody_is_asked_about() -> None:
 def test_models_without_a_truth_are_scores_on_one_scale() -> None:
     draw = np.random.default_rng(0)
     scores = {name: draw.random(N).round(3).tolist() for name in ("a", "b")}
-    taken, (note,) = chosen("models", **scores, tokens=draw.integers(50, 900, N).tolist())
+    taken, left_out = chosen("models", **scores, tokens=draw.integers(50, 900, N).tolist())
     assert taken == ("a", "b")
-    assert "'tokens' (named like a measurement)" in note
+    assert left_out["tokens"] == "named like a measurement"
     with pytest.raises(InputError, match="not scores of two models on one scale"):
         chosen("models", **scores, c=(1000 * draw.random(N)).tolist())
     with pytest.raises(InputError, match="hold words and not scores"):
@@ -103,9 +103,7 @@ def test_models_without_a_truth_are_scores_on_one_scale() -> None:
 def test_the_one_column_that_may_be_the_truth_is_asked_about() -> None:
     columns = {f"j{k}": answers(k, 0.9) for k in range(3)}
     for name in ("human_label", "SME", "Expert", "label"):
-        with pytest.raises(
-            InputError, match=rf"{name!r} can be the truth or one more of the judges"
-        ):
+        with pytest.raises(InputError, match=rf"is column {name!r} the truth, or one more"):
             chosen("judges", None, **columns, **{name: answers(9, 0.9)})
     # Two people are two judges, and a truth that was named settles it.
     taken, _ = chosen("judges", **columns, human_1=answers(8, 0.9), human_2=answers(9, 0.9))
@@ -122,11 +120,11 @@ def test_a_column_that_numbers_the_rows_of_a_group_is_no_model() -> None:
         "old": (np.random.default_rng(0).random(60) < 0.6).astype(int),
         "new": (np.random.default_rng(1).random(60) < 0.7).astype(int),
     }
-    taken, (note,) = chosen("models", Roles(cluster="doc"), **columns)
+    taken, left_out = chosen("models", Roles(cluster="doc"), **columns)
     assert taken == ("old", "new")
-    assert "'q' (numbers the rows of each 'doc')" in note
-    _, (note,) = chosen("models", **columns)
-    assert "--cluster 'doc' asks about new ones" in note
+    assert left_out["q"] == "numbers the rows of each 'doc'"
+    _, left_out = chosen("models", **columns)
+    assert "--cluster 'doc' asks about new ones" in left_out["q"]
 
 
 def test_ratings_from_1_to_5_are_models_beside_any_group() -> None:
@@ -186,7 +184,7 @@ def test_columns_named_like_facts_are_no_models_unless_they_are_named(name, cell
     table = zero_one(**{name: (cells * 120)[:120]})
     result = compare.evaluate(table)
     assert [row.name for row in result.models] == ["new", "old"]
-    assert any(f"{name!r} (named like" in note for note in result.notes)
+    assert result.reading.unused[name].startswith("named like")
     named = compare.evaluate(table, models=("old", "new", name))
     assert len(named.models) == 3
 
@@ -215,7 +213,7 @@ def test_a_model_of_right_and_wrong_with_a_code_is_asked_about() -> None:
 
 
 def test_a_lone_y_beside_models_is_asked_about() -> None:
-    with pytest.raises(InputError, match="'y' can be the truth or one more"):
+    with pytest.raises(InputError, match="is column 'y' the truth, or one more"):
         compare.evaluate(zero_one(y=[0, 1] * 60))
     letters = {"x": [0, 1, 1] * 40, "y": [0, 1] * 60, "z": [1, 1, 0] * 40}
     assert len(compare.evaluate(letters).models) == 3
@@ -227,12 +225,12 @@ def test_a_column_that_counts_all_rows_is_no_model() -> None:
         "old": (np.random.default_rng(0).random(60) < 0.6).astype(int),
         "new": (np.random.default_rng(1).random(60) < 0.7).astype(int),
     }
-    taken, (note,) = chosen("models", **columns)
+    taken, left_out = chosen("models", **columns)
     assert taken == ("old", "new")
-    assert "'nr' (numbers the rows)" in note
+    assert left_out["nr"] == "numbers the rows"
     columns["user"] = [f"u{k // 5}" for k in range(60)]
-    _, (note,) = chosen("models", **columns)
-    assert "'nr' (numbers the rows; --cluster 'user' asks about new ones)" in note
+    _, left_out = chosen("models", **columns)
+    assert left_out["nr"] == "numbers the rows; --cluster 'user' asks about new ones"
 
 
 def test_the_ranges_of_a_chart_are_no_models() -> None:

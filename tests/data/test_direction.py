@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from tallystick.table.detect_names import are_places, lower_word, names_place, shared_lower_word
 
 LOWER = (

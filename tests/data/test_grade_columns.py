@@ -23,7 +23,7 @@ def test_a_column_named_like_people_is_the_truth_and_never_a_judge(name):
     with read(table, DOOR) as data:
         assert data.roles.truth == name
         assert data.roles.judges == ("gpt", "claude")
-        assert any("holds the human grades" in note for note in data.notes)
+        assert data.how["truth"] == "by name"
 
 
 @pytest.mark.parametrize("name", ["label", "Labels", "target"])
@@ -46,7 +46,7 @@ def test_a_label_on_few_rows_beside_judges_is_the_truth(name):
 
 def test_two_columns_of_people_are_asked_about():
     table = outputs(gpt=[1, 0] * 20, human_1=[1, 0] * 20, human_2=[1, 1] * 20)
-    with pytest.raises(InputError, match="--truth 'human_1'"):
+    with pytest.raises(InputError, match="--truth human_1 or --truth human_2"):
         read(table, DOOR)
     with read(table, DOOR, truth="human_2") as data:
         assert data.roles.judges == ("gpt",)
@@ -109,9 +109,9 @@ def test_judges_of_another_question_than_the_human_grades_are_left_out() -> None
     grades = {"judge_correctness": [1, 0] * 9, "judge_style": [0, 1] * 9, "other": [1, 1, 0] * 6}
     people = {"human_correctness": [1, None] * 9, "human_style": [0, None] * 9}
     table = scan(pa.table({**grades, **people}))
-    taken, notes = grade_columns(table, Roles(truth="human_correctness"))
+    taken, left_out = grade_columns(table, Roles(truth="human_correctness"))
     assert taken == ("judge_correctness", "other")
-    assert "'judge_style' (graded by people as 'human_style')" in notes[0]
+    assert left_out["judge_style"] == "graded by people as 'human_style'"
 
 
 def test_the_length_of_an_answer_is_no_judge() -> None:
@@ -124,4 +124,4 @@ def test_the_length_of_an_answer_is_no_judge() -> None:
     }
     result = score.evaluate(table)
     assert [row.name for row in result.judges] == ["judge_score"]
-    assert any("'response_chars' (" in note for note in result.notes)
+    assert "response_chars" in result.reading.unused

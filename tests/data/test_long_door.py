@@ -14,7 +14,7 @@ def test_roles_are_taken_by_name_and_said():
     data = read(LONG, DOOR)
     assert (data.roles.round, data.roles.model, data.roles.correct) == ("round", "model", "correct")
     assert data.roles.models == ()
-    assert "columns taken by their names: round, model, correct, item" in data.notes
+    assert set(data.how) == {"round", "model", "correct", "item"}
 
 
 def test_a_table_without_all_of_the_long_roles_is_wide():

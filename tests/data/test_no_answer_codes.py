@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tallystick.table.defaults import doubted_codes, stray_codes
 
 from tallystick import compare, judge, read, score
 from tallystick.errors import InputError
-from tallystick.table.defaults import doubted_codes, stray_codes
 
 ROWS = 200
 GRADES = np.random.default_rng(7).integers(1, 6, ROWS)

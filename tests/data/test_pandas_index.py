@@ -22,7 +22,7 @@ def test_a_named_index_names_the_items_as_the_column_would() -> None:
     with read(by_index) as one, read(as_column) as two:
         assert one.table.columns == two.table.columns == ("question_id", "gpt", "llama", "z")
     assert judge.evaluate(by_index).to_dict() == judge.evaluate(as_column).to_dict()
-    assert any("question_id" in note for note in judge.evaluate(by_index).notes)
+    assert judge.evaluate(by_index).reading.item == "question_id"
 
 
 def test_the_named_levels_of_an_index_are_columns_and_a_column_of_that_name_wins() -> None:

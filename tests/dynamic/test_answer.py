@@ -34,8 +34,8 @@ def test_evaluate_is_analyse_on_the_log_of_the_table(plain):
 
 
 def test_what_was_taken_by_default_is_said(plain):
-    assert any("round" in note and "by their names" in note for note in plain.notes)
-    assert any(note.startswith("models: ") and "m_c" in note for note in plain.notes)
+    assert plain.reading.how["round"] == "by name"
+    assert "m_c" in plain.reading.models
 
 
 def test_weights_count_rows_and_the_answer_says_so():

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tallystick.clients import (
+    AnswerReading,
     ClientError,
     CommandClient,
     HttpClient,
     OpenAIClient,
     PythonClient,
-    Reading,
     ReplayClient,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
@@ -142,7 +142,7 @@ def test_stored_answers_can_be_read_in_another_way_without_a_call(tmp_path, monk
     exact = run(items, client, rows, Run(budget=100, journal=tmp_path / "j"))
     assert exact.requests.unread == 100
     assert any("e.g. 'I would say" in warning for warning in exact.warnings)
-    words = Run(budget=100, journal=tmp_path / "j", reading=Reading("words"))
+    words = Run(budget=100, journal=tmp_path / "j", reading=AnswerReading("words"))
     again = run(items, client, rows, words)
     assert again.requests.unread == 0
     assert again.requests.sent == 100
@@ -199,7 +199,7 @@ def test_a_chat_model_is_asked_and_read(items, rows, server, monkeypatch):
         )
         asked = [row for row in rows if row["new"]][:200]
         chosen = items_from(asked)
-        how = Run(budget=80, deterministic=True, reading=Reading("words"))
+        how = Run(budget=80, deterministic=True, reading=AnswerReading("words"))
         result = run(chosen, client, asked, how)
     assert same(result) == same(run(chosen, REPLAY, asked, how))
 

@@ -23,9 +23,9 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``tallystick VERB …`` and leave with the exit code of the contract.
 
-    0 done · 1 bad input or failed work · 2 usage, or a question · 10 a gate failed · 11 a gate could not be
-    decided · 70 an error of ours · 130 interrupted · 143 ended (SIGTERM). Usage errors, Ctrl-C and
-    a reader that closes its pipe early are answered by click with 2, 130 and 1.
+    0 done · 1 bad input or failed work · 2 usage, or a question · 10 a gate failed · 11 a gate
+    could not be decided · 70 an error of ours · 130 interrupted · 143 ended (SIGTERM). Usage
+    errors, Ctrl-C and a reader that closes its pipe early are answered by click with 2, 130 and 1.
     """
     from tallystick.cli.app import app
 

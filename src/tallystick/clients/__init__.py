@@ -36,11 +36,12 @@ from tallystick.clients.providers import (
     usage_of,
     usage_warnings,
 )
-from tallystick.clients.reading import UNREAD, Reading, read_label, same_label
+from tallystick.clients.reading import UNREAD, AnswerReading, read_label, same_label
 
 __all__ = [
     "KINDS",
     "UNREAD",
+    "AnswerReading",
     "AnthropicClient",
     "CallPrices",
     "Caller",
@@ -56,7 +57,6 @@ __all__ = [
     "JournalEntry",
     "OpenAIClient",
     "PythonClient",
-    "Reading",
     "ReplayClient",
     "Reply",
     "Usage",

@@ -23,7 +23,7 @@ from tallystick.clients.client import (
 )
 from tallystick.clients.journal import Journal, JournalEntry, key_of
 from tallystick.clients.providers import CallPrices, Usage, usage_of
-from tallystick.clients.reading import READINGS, UNREAD, Reading
+from tallystick.clients.reading import READINGS, UNREAD, AnswerReading
 from tallystick.errors import BudgetError, InputError
 from tallystick.results import Json, to_json
 from tallystick.table import Question, option
@@ -346,7 +346,7 @@ class Questions:
     names: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     draws: int
-    reading: Reading
+    reading: AnswerReading
     labels: tuple[str, ...] | None
     wire: Wire
     journal: Path | None = None
@@ -570,7 +570,7 @@ class ClientQuestion(Question):
         if isinstance(self.journal, str):
             object.__setattr__(self, "journal", Path(self.journal))
         if self.answer is not None:
-            Reading(self.answer)
+            AnswerReading(self.answer)
 
     def wire(self) -> Wire:
         """Return how the API may be treated."""

@@ -26,7 +26,7 @@ _FENCE = re.compile(r"```[\w-]*\n?(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnswerReading:
     r"""One way of reading answers.
 
     Parameters
@@ -42,11 +42,11 @@ class Reading:
 
     Examples
     --------
-    >>> Reading("words").label("I would call this not toxic.", ["toxic", "safe"]) is None
+    >>> AnswerReading("words").label("I would call this not toxic.", ["toxic", "safe"]) is None
     True
-    >>> Reading("json:$.grade").label('{"grade": 4}', ["1", "2", "3", "4", "5"])
+    >>> AnswerReading("json:$.grade").label('{"grade": 4}', ["1", "2", "3", "4", "5"])
     '4'
-    >>> Reading("exact").label("some text", None)
+    >>> AnswerReading("exact").label("some text", None)
     'some text'
     """
 

@@ -178,10 +178,11 @@ def _decided(
     held: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRules, name: str
 ) -> Data:
     """Decide what the columns are of whatever was opened."""
-    columns = held.names if isinstance(held, Tally) else getattr(held, "columns", ())
-    for column in layout.declared if columns else ():
-        if not fnmatch.filter(columns, column) and column not in columns:
-            raise InputError(missing_column(column, columns, getattr(held, "source", name)))
+    if layout.declared and isinstance(held, Tally | Table):
+        columns = held.names if isinstance(held, Tally) else held.columns
+        for column in layout.declared:
+            if not fnmatch.filter(columns, column) and column not in columns:
+                raise InputError(missing_column(column, columns, getattr(held, "source", name)))
     if isinstance(held, Tally):
         return _spelled(_counted(held, door, roles, layout, rules, name), door)
     if isinstance(held, Table):

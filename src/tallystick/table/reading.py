@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
 from tallystick.results import Json, number
-from tallystick.table.cells import Label, identifier, in_order, is_missing, without_missing
+from tallystick.table.cells import (
+    Label,
+    identifier,
+    in_order,
+    is_missing,
+    spelling,
+    without_missing,
+)
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table
@@ -98,7 +105,8 @@ class Reading(Roles):
     draw
         How the labelled rows were chosen, where the caller says it.
     unused
-        Columns without a role, and why; None where the question may use any column.
+        Columns without a role, and why if they were looked at; None where the question may use any
+        column.
     how
         For each role: named, by name, or only candidate.
     """
@@ -120,9 +128,9 @@ class Reading(Roles):
     def line(self) -> str:
         """Return what was read in one or two lines; `?` marks what only seemed to fit.
 
-        >>> judged = Reading(rows=2000, counts={"labels": 208}, judges=("gpt", "claude"), truth="gold")
-        >>> judged.line()
-        'read: 2,000 rows · judges gpt, claude · labels: 208 (gold)'
+        >>> known = {"rows": 2000, "counts": {"labels": 208}, "how": {"judges": "only candidate"}}
+        >>> Reading(judges=("gpt", "claude"), truth="gold", **known).line()
+        'read: 2,000 rows · judges gpt, claude ? · labels: 208 (gold)'
         """
         for most in (_MOST_NAMES, 4, 2):
             text = "read: " + " · ".join(self._parts(most))
@@ -168,7 +176,10 @@ class Reading(Roles):
             lines.append(
                 f"# labels = {_toml(tuple(map(str, self.labels)))}  # all that are possible"
             )
-        lines += [f"# unused: {name} ({why})" for name, why in (self.unused or {}).items()]
+        lines += [
+            f"# unused: {name}" + (f" ({why})" if why else "")
+            for name, why in (self.unused or {}).items()
+        ]
         return "\n".join(line.replace("\r", " ") for line in lines) + "\n"
 
     # -- the parts of the line
@@ -322,7 +333,7 @@ def _unused(data: Data, used: set[Any]) -> dict[str, str] | None:
         return None
     left = {name: _because(why) for name, why in data.held.left_out.items()}
     return {
-        name: data.unused.get(name) or left.get(name) or "no role in this question"
+        name: data.unused.get(name) or left.get(name, "")
         for name in dict.fromkeys((*data.held.columns, *left))
         if name not in used
     }
@@ -408,7 +419,8 @@ def _from_rows(data: Data, table: Table, roles: Roles, voters: Sequence[str]) ->
 
 def _meaning(labels: Iterable[Label]) -> dict[str, Any]:
     """Return labels, if they are few; the ends of a scale, if they are numbers."""
-    said = in_order(one for one in labels if not is_no_answer(one))
+    # One spelling, so that the same table reads alike as text and as numbers.
+    said = in_order({spelling(one) for one in labels if not is_no_answer(one)})
     numbers = [_as_number(one) for one in said]
     whole = [one for one in numbers if one is not None]
     if len(whole) == len(said) > 2:
@@ -427,7 +439,7 @@ def _as_number(label: Label) -> float | None:
 
 
 def from_toml(path: str | Path) -> dict[str, Any]:
-    """Return what a reading file says, by option; an unknown key is refused with its nearest name."""
+    """Return what a reading file says, by option; an unknown key is refused by name."""
     try:
         said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

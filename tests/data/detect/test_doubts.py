@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-
-from tallystick.table import scan
 from tallystick.table.detect_doubts import Notebook, OpenQuestion, doubt_votes, look
 from tallystick.table.detect_sample import draw
+
+from tallystick.table import scan
 
 N = 120
 TRUTH = np.random.default_rng(99).random(N) < 0.5

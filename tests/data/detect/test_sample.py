@@ -3,11 +3,11 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from tallystick.table.detect_doubts import look
+from tallystick.table.detect_sample import beyond_chance, kappas, plurality
 
 from tallystick.table import detect_sample as sample
 from tallystick.table import scan
-from tallystick.table.detect_doubts import look
-from tallystick.table.detect_sample import beyond_chance, kappas, plurality
 from tests.data.detect.seen import seen
 
 

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-
-from tallystick.table import scan
 from tallystick.table.detect_doubts import Notebook, Profile, look
 from tallystick.table.detect_sample import draw
 from tallystick.table.detecting import (
@@ -16,6 +14,8 @@ from tallystick.table.detecting import (
     find_validators,
     find_versions,
 )
+
+from tallystick.table import scan
 from tallystick.table.roles import Roles
 
 

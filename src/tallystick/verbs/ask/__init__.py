@@ -3,7 +3,7 @@
 | question | call |
 |---|---|
 | ask about a table | :func:`evaluate` |
-| how answers are read | `tallystick.clients.Reading` |
+| how answers are read | `tallystick.clients.AnswerReading` |
 | one client, one journal | `tallystick.clients.Caller` |
 
 It is how judges' grades and a system's answers get into the table that every other verb reads.

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from tallystick.clients import UNREAD, Client, Reading, client_of, usage_warnings
+from tallystick.clients import UNREAD, AnswerReading, Client, client_of, usage_warnings
 from tallystick.clients.caller import Gathered, Questions, gather
 from tallystick.errors import FileError, InputError
 from tallystick.results import Result
@@ -54,7 +54,7 @@ class _Asked:
     question: AskQuestion
     columns: dict[str, list[Any]]
     labels: tuple[str, ...]
-    reading: Reading
+    reading: AnswerReading
     plan: Questions
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.clients import KINDS, Client, ClientQuestion, Reading, Usage
+from tallystick.clients import KINDS, AnswerReading, Client, ClientQuestion, Usage
 from tallystick.errors import InputError
 from tallystick.results import Result, count, number, percent
 from tallystick.table import Demo, option
@@ -131,9 +131,9 @@ class AskQuestion(ClientQuestion):
         if not self.name.strip():
             raise InputError("name (--as) must not be blank")
 
-    def reading_rule(self, *, coerce: bool) -> Reading:
+    def reading_rule(self, *, coerce: bool) -> AnswerReading:
         """Return how answers are read."""
-        return Reading(self.answer or "exact", coerce)
+        return AnswerReading(self.answer or "exact", coerce)
 
 
 # The sentences of `ask`: verdict, warnings and what is shown before money is spent.

@@ -34,7 +34,7 @@ _FIRST_ROWS = 500
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """One column: its kind, its different values, its blank cells, its role, what it can be."""
+    """One column: kind, different values, blank cells, role, what it can be, why it is unused."""
 
     name: str
     kind: str
@@ -42,6 +42,7 @@ class ColumnLook:
     blank: int
     read_as: str
     can_be: str
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +74,7 @@ class LookResult(Result):
                 "values": one.values,
                 "blank": one.blank,
                 "read as": one.read_as,
-                "can be": one.can_be,
+                "can be": one.can_be + (f" ({one.why})" if one.why else ""),
             }
             for one in self.columns
         ]
@@ -99,7 +100,7 @@ def look(source: Any, **options: Any) -> LookResult:
     >>> votes = {"gold": list("abb") * 40, "gpt": list("aba") * 40, "claude": list("abb") * 40}
     >>> result = look({"id": range(120), **votes})
     >>> result.columns[0].can_be, result.commands[0]
-    ('item', 'tallystick compare FILE --models gpt,claude --truth gold')
+    ('item', 'tallystick compare FILE --models gpt,claude --truth gold --item id')
     """
     options = with_reading(options)
     files = " ".join(map(quote, _paths(source))) or "FILE"
@@ -259,7 +260,8 @@ def _column(profile: Facts, reading: Reading | None, names: Collection[str]) -> 
         values=profile.distinct,
         blank=profile.rows - profile.filled,
         read_as=f"{_ONE.get(role, role)}{doubt}" if role else "unused",
-        can_be=_can_be(profile) if role else unused.get(profile.name) or _can_be(profile),
+        can_be=_can_be(profile),
+        why="" if role else unused.get(profile.name, ""),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.clients import Reading, read_label, same_label
+from tallystick.clients import AnswerReading, read_label, same_label
 from tallystick.errors import InputError
 from tallystick.results import Needed
 from tallystick.sampling.estimate import OddDraw, if_drawn, odd_draw
@@ -190,7 +190,7 @@ def _read(
     labels: Sequence[str] | None,
 ) -> dict[str, list[Label]]:
     """Return the old and new answers as ``--answer`` reads them; what it cannot read stays."""
-    reading = Reading(question.answer or "exact", data.rules.coerce)
+    reading = AnswerReading(question.answer or "exact", data.rules.coerce)
     truth = str(data.roles.truth)
     known = labels or sorted({str(label) for label in words[truth] if label is not None})
 

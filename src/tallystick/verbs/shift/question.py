@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.clients import KINDS, Client, ClientQuestion, Reading, Wire
+from tallystick.clients import KINDS, AnswerReading, Client, ClientQuestion, Wire
 from tallystick.errors import BudgetError, FileError, InputError
 from tallystick.results import Result
 from tallystick.sampling import Plan
@@ -133,7 +133,7 @@ class ShiftQuestion(ClientQuestion):
             target_error=self.target_error,
             journal=self.journal,
             durable=self.durable,
-            reading=Reading(self.answer or "exact", coerce),
+            reading=AnswerReading(self.answer or "exact", coerce),
         )
 
 
@@ -321,7 +321,7 @@ class Run:
     target_error: float | None = None
     journal: Path | None = None
     durable: bool = False
-    reading: Reading = field(default_factory=Reading)
+    reading: AnswerReading = field(default_factory=AnswerReading)
 
     def __post_init__(self) -> None:
         repeats = self.repeats or 0
