@@ -501,7 +501,9 @@ def _only_pair(look: Look) -> None:
     found = []
     for who in (n for n in look.free if _likely_who(look, n)):
         for item in _items_beside(look, who):
-            complete = look.facts[who].distinct * look.facts[item].distinct == rows
+            # The last item of a part of a table may be cut.
+            cells = look.facts[who].distinct * look.facts[item].distinct
+            complete = 0 <= cells - rows < look.facts[who].distinct
             if item != who and complete and look.facts[item].distinct >= look.facts[who].distinct:
                 found.append((item, who))
     if len(found) == 1 and (systems or len(_votes(look, aside=found[0])) == 1):

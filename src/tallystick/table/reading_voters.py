@@ -69,10 +69,7 @@ def find_truth(look: Look) -> None:
         found = [n for n in free if plain(n) in TRUTH_IF_FITTING and _fits(look, n, weakly=True)]
     if len(found) > 1:
         raise _several_truths(look, found)
-    if found and look.asked.collects:
-        # Labels are being collected: those that are there are used if the caller names them.
-        look.leave(found, f"labels that are there already: add {flag('truth', found[0])}")
-    elif found:
+    if found:
         look.take("truth", found[0], "by name")
 
 
@@ -110,6 +107,8 @@ def _fits(look: Look, name: str, *, weakly: bool = False) -> bool:
     if long and item is not None and not look.is_steady(item, name):
         return False
     shared = [n for n in _beside_truth(look, name) if _shares(look.facts[n], labels_of(facts))]
+    if weakly and len(name) == 1 and sum(len(n) == 1 for n in shared) > 1:
+        return False  # x, y and z are three models
     if weakly:
         # Models that say right and wrong have been held against their truth already.
         marks = is_marks(facts)
