@@ -531,7 +531,7 @@ def majority(
     counts = ", ".join(f"({count.format(k=k)}) as c{k}" for k in range(len(cells)))
     most = f"greatest({', '.join(f'c{k}' for k in range(len(cells)))})"
     winners = ", ".join(f"case when c{k} = {most} then v{k} end" for k in range(len(cells)))
-    drawn = f"list_distinct(list_filter([{winners}], x -> x is not null))"
+    drawn = f"list_distinct([{winners}])"
     label = f"case when len({drawn}) = 1 then {drawn}[1] end"
     shown = ", ".join(map(identifier, table.columns))
     relation = table.derive(
@@ -539,11 +539,9 @@ def majority(
         f" (select *, {counts} from (select *, {keys} from rows))"
     )
     joined = replace(table, relation=relation, columns=tuple(relation.columns))
-    values = ", ".join(cells)
-    held = f"list_filter([{values}], x -> x is not null)"
+    said = f"len(list_distinct([{', '.join(cells)}]))"
     [(rows, apart)] = table.query(
-        f"select count(*) filter (len({held}) > 0),"
-        f" count(*) filter (len(list_distinct({held})) > 1) from rows"
+        f"select count(*) filter ({said} > 0), count(*) filter ({said} > 1) from rows"
     )
     people = f"{', '.join(columns[:-1])} and {columns[-1]}"
     note = (
