@@ -15,8 +15,8 @@ _ENOUGH = 0.5
 """Labelled votes of a judge that may be named first, as a share of the most that one has."""
 
 CLAIM = 0.5
-"""Share of alpha for the claim that a judge is beaten. Two equal judges with 20 to 400 labels: one of
-them was called the best on 1.7 to 2.2 % of 1,000 tables, and on 3.5 to 3.7 % with all of alpha."""
+"""Share of alpha for the claim that a judge is beaten. Two equal judges with 20 to 400 labels: one
+of them was called the best on 1.7 to 2.2 % of 1,000 tables, on 3.5 to 3.7 % with all of alpha."""
 
 _MOST_PAIRED = 60
 """Judges up to which every pair is tested; beyond, each has an interval that holds for all."""
