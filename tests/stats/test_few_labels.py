@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -539,7 +539,7 @@ def test_hostile_questions_are_refused_by_name() -> None:
         (lambda: found.difference(0, 1), "second"),
         (lambda: found.pairs(rng=0), "2 systems"),
         (lambda: found.labels_for(0), "half_width"),
-        (lambda: fit(v3(), pass_fail=True, population="some"), "population"),  # type: ignore[arg-type]
+        (lambda: fit(v3(), pass_fail=True, population=cast(Any, "some")), "population"),
         (lambda: accuracies([[0.5]], [1]), "codes"),
         (lambda: accuracies([0, 1], [1, 1]), "codes"),
         (lambda: accuracies([[0], [1]], [1, -1], counts=[1]), "count"),
