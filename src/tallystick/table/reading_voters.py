@@ -471,12 +471,14 @@ def _copies(look: Look, free: Sequence[str]) -> None:
         return
     rest = [n for n in shown if n not in copies]
     want = look.asked.want
+    # A comparison takes two: without its copy a model has nothing to be compared with.
+    groups = (shown,) if want == "models" and len(rest) < 2 else (rest, shown)
     raise AskError(
         f"{look.source}: {names(copies)} {'are' if len(copies) > 1 else 'is'} a copy of another"
         f" column. Which columns are {_WORDS_FOR[want]}?",
         role=want,
         candidates=tuple(copies),
-        calls=tuple(flag(want, *group) + _truth_flag(look) for group in (rest, shown)),
+        calls=tuple(flag(want, *group) + _truth_flag(look) for group in groups),
     )
 
 
