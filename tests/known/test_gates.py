@@ -210,7 +210,7 @@ def test_error_words_are_asked_about_and_count_as_you_say(tallystick, words):
     write("t.csv", {"id": range(N), "old": said[0], "new": without(said[1], lost, "error")})
     code, _, err = tallystick("compare", "t.csv", *GATE)
     assert code in (1, 2)
-    assert "--never-true error" in err
+    assert "--never-true=error" in err
     assert "--missing error" in err
     assert tallystick("compare", "t.csv", *GATE, "--missing", "error")[0] == 11
     assert tallystick("compare", "t.csv", *GATE, "--never-true", "error")[0] == 10
