@@ -261,7 +261,7 @@ def long_shape(
 
 def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str | None) -> None:
     """Ask about weak labels that hold none of the labels of what is bounded."""
-    if reference is None:
+    if reference is None or look.rules.labels:
         return
     beside = [reference, *([look.truth] if look.truth else [])]
     for name in voters:
