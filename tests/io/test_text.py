@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.table import formats as text_module
-from tallystick.table.formats import checked
+from tallystick.table import texts as text_module
+from tallystick.table.texts import checked
 from tallystick.table.sources import CHUNK, File
 
 

@@ -11,16 +11,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from tallystick.errors import FileError, InputError
 from tallystick.table.cells import Kind, Label, as_number, is_missing, without_missing
-from tallystick.table.formats import CheckedText
 from tallystick.table.sources import BATCH, Spool, check_names, missing_column
 from tallystick.table.tables import Part, Table
+from tallystick.table.texts import MAX_CELL, CheckedText, wide_cells
 
-MAX_CELL = 1 << 24  # characters; also how far an unclosed quote can run before it is reported
 _BLOCK = 1 << 23
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
 _SAMPLE_ROWS = 50
@@ -199,16 +197,6 @@ def _fault(error: csv.Error) -> str:
     if "field larger" in words:
         return f'a quote (") is opened and not closed within {MAX_CELL:,} characters; close it'
     return f"this is not CSV ({words})"
-
-
-@contextmanager
-def wide_cells() -> Iterator[None]:
-    """Lift the standard library's limit of 131,072 characters a cell for the time of one read."""
-    before = csv.field_size_limit(MAX_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 # Tokens that stand nowhere, and columns of numbers that hold something else.

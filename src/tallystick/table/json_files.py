@@ -18,9 +18,9 @@ from typing import IO, Any
 
 from tallystick.errors import FileError
 from tallystick.table.cells import identifier
-from tallystick.table.formats import MAX_LINE, CheckedText
 from tallystick.table.sources import BATCH, Spool, check_names
 from tallystick.table.tables import Part
+from tallystick.table.texts import MAX_LINE, CheckedText
 
 _NAMES = {
     str: "text",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tallystick.errors import InputError
 from tallystick.table.engine import how_items_differ
-from tallystick.table.formats import Log, Loss, told_apart
+from tallystick.table.log_runs import Log, Loss, told_apart
 
 Column = dict[str, list[float]]
 

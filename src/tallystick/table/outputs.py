@@ -19,7 +19,8 @@ from tallystick.table.defaults import Choice, default_columns, free_columns
 from tallystick.table.detect_doubts import Profile, listed, look
 from tallystick.table.detect_names import MEASURES, QUALITIES, is_truth, may_be_truth, plain, tokens
 from tallystick.table.detect_sample import draw
-from tallystick.table.formats import Log, detect, log_readers, read_logs, told_apart
+from tallystick.table.formats import detect
+from tallystick.table.log_runs import Log, log_formats, read_logs, told_apart
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import scan
 from tallystick.table.sources import resolve
@@ -467,7 +468,7 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
         return None
     files = resolve([str(one) for one in paths])
     formats = [detect(file) for file in files]
-    if not formats or not all(one in log_readers() for one in formats):
+    if not formats or not all(one in log_formats() for one in formats):
         return None
 
     logs = told_apart(read_logs(files, formats))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tallystick.errors import InputError
 from tallystick.table.cells import Kind, kind_of
@@ -19,11 +19,13 @@ from tallystick.table.columnar import (
 )
 from tallystick.table.delimited import read_delimited
 from tallystick.table.engine import connect, reading
-from tallystick.table.formats import checked, detect, log_readers, read_logs
+from tallystick.table.formats import detect
 from tallystick.table.json_files import JsonColumns, read_json_array, read_ndjson
+from tallystick.table.log_runs import log_formats, read_logs, read_table
 from tallystick.table.logs_side_by_side import side_by_side
 from tallystick.table.sources import File, Spool, check_names, resolve
 from tallystick.table.tables import Part, Table
+from tallystick.table.texts import checked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +114,7 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         pairs = zip(files, formats, strict=True)
         files = tuple(as_csv(file) if one == "workbook" else file for file, one in pairs)
         formats = ["delimited" if one == "workbook" else one for one in formats]
-    if formats and all(one in log_readers() for one in formats):
+    if formats and all(one in log_formats() for one in formats):
         return replace(_logs(files, formats, metric), origin=origin)
     if metric is not None:
         raise InputError(
@@ -155,9 +157,9 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
 def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
     import pyarrow as pa
 
-    attempts = log_readers()[formats[0]].rows
-    if attempts is not None and len(set(formats)) == 1:
-        return _attempts(files, formats[0], attempts(files))
+    form = log_formats()[formats[0]]
+    if form.is_table and len(set(formats)) == 1:
+        return _attempts(files, formats[0], read_table(files, form))
     columns, notes = side_by_side(read_logs(files, formats), metric)
     kinds = ", ".join(dict.fromkeys(formats))
     table = _in_memory(pa.table(columns))
@@ -173,8 +175,8 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
     )
 
 
-def _attempts(files: Sequence[File], name: str, columns: dict[str, list[Any]]) -> Table:
-    """Return a log of attempts as a table of text, one row per attempt."""
+def _attempts(files: Sequence[File], name: str, columns: dict[str, list[str | None]]) -> Table:
+    """Return a log of rows, such as attempts or annotations, as a table of text."""
     import pyarrow as pa
 
     table = _in_memory(pa.table({key: pa.array(c, pa.string()) for key, c in columns.items()}))
@@ -182,7 +184,7 @@ def _attempts(files: Sequence[File], name: str, columns: dict[str, list[Any]]) -
         table,
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
         files=tuple(file.path for file in files if not file.spooled),
-        notes=(f"read as {name}: {table.relation.shape[0]:,} attempts",),
+        notes=(f"read as {name}: {table.relation.shape[0]:,} rows",),
         spools=tuple(file.path for file in files if file.spooled),
     )
 

@@ -40,7 +40,7 @@ from tallystick.table import (
 )
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.detect_names import are_places, lower_word, names_place, shared_lower_word
-from tallystick.table.formats import Loss
+from tallystick.table.log_runs import Loss
 from tallystick.table.frames import first_repeat_in, lazily, rows_fit
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.compare.battles import (

@@ -15,7 +15,7 @@ from tallystick.table import Data, Label, Table, Tally, identifier, identity, is
 from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
 from tallystick.table.detect_names import ITEM_NAMES, is_mark
-from tallystick.table.formats import Loss
+from tallystick.table.log_runs import Loss
 from tallystick.verbs.compare.board import Board, Drawn
 from tallystick.verbs.compare.in_common import (
     no_item_in_common,
