@@ -44,10 +44,6 @@ if TYPE_CHECKING:
     from tallystick.table.data import (
         Data,
     )
-    from tallystick.table.delimited import (
-        check_numbers,
-        unmatched,
-    )
     from tallystick.table.detect_doubts import (
         Detection,
         Taken,
@@ -69,6 +65,10 @@ if TYPE_CHECKING:
     )
     from tallystick.table.moments import (
         Moments,
+    )
+    from tallystick.table.numbers import (
+        check_numbers,
+        unmatched,
     )
     from tallystick.table.reading import (
         Reading,
@@ -199,7 +199,7 @@ _NAMES = {
         "is_missing numbers_among plain spelling whole without_missing"
     ),
     "data": "Data",
-    "delimited": "check_numbers unmatched",
+    "numbers": "check_numbers unmatched",
     "detect_doubts": "Detection Taken",
     "detecting": "detect",
     "door": "Door read",

@@ -12,7 +12,6 @@ from typing import Any, cast, get_args
 
 from tallystick.errors import InputError
 from tallystick.table.cells import Label, spelling
-from tallystick.table.delimited import unmatched
 from tallystick.table.detect_doubts import (
     ColumnUse,
     Detection,
@@ -36,6 +35,7 @@ from tallystick.table.detect_names import (
     tokens,
 )
 from tallystick.table.detect_sample import Sample, beyond_chance, draw, plurality, spellings
+from tallystick.table.numbers import unmatched
 from tallystick.table.roles import ALL_ROLES, GROUPS, Layout, Roles, expand
 from tallystick.table.tables import Table
 from tallystick.table.words import NEVER_TRUE, NO_ANSWER, TIES, is_no_answer

@@ -13,7 +13,6 @@ from tallystick.errors import InputError, UsageError
 from tallystick.table.cautions import find_criterion, several_rows, without_copies
 from tallystick.table.data import Data, arrow_of
 from tallystick.table.defaults import default_columns, named_truth, named_truth_of_counts
-from tallystick.table.delimited import unmatched, unmatched_labels
 from tallystick.table.detect_names import ITEM_NAMES, VOTER_NAMES, is_truth
 from tallystick.table.frames import (
     arrow_of_dataset,
@@ -32,7 +31,7 @@ from tallystick.table.long_tables import (
     with_replicate,
 )
 from tallystick.table.meaning import LabelRules
-from tallystick.table.numbers import with_plain_numbers
+from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
 from tallystick.table.one_spelling import one_spelling
 from tallystick.table.outputs import (
     SYSTEM_NAMES,

@@ -38,23 +38,12 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\x89HDF", "an HDF5 file; export the table as Parquet"),
     (b"\x93NUMPY", "a NumPy array; load it and pass its columns to Tallystick in Python"),
     (b"%PDF", "a PDF document; export the table as CSV"),
-    (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
-    (
-        b"\x80\x02",
-        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
-    ),
-    (
-        b"\x80\x03",
-        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
-    ),
-    (
-        b"\x80\x04",
-        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
-    ),
-    (
-        b"\x80\x05",
-        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
+    *(
+        (
+            bytes((0x80, version)),
+            "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
+        )
+        for version in range(2, 6)
     ),
 )
 
