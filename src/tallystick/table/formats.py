@@ -114,7 +114,7 @@ def _entries(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.namelist()
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
         return []
 
 
@@ -123,7 +123,7 @@ def _archive(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
         return "a damaged zip archive; copy it again, unpack it and name the file inside"
     names = [entry.filename for entry in entries]
     if any(entry.flag_bits & 1 for entry in entries):
