@@ -21,16 +21,16 @@ def _detect(path: Path, content: bytes) -> str:
     [
         ("a.csv", b"a,b\n1,2\n", "delimited"),
         ("a.parquet", b"a,b\n1,2\n", "delimited"),
-        ("a.txt", b'{"a": 1}\n', "ndjson"),
-        ("a.csv", gzip.compress(b'{"a": 1}\n', mtime=0), "ndjson"),
+        ("a.txt", b'{"a": 1}\n', "json"),
+        ("a.csv", gzip.compress(b'{"a": 1}\n', mtime=0), "json"),
         ("a.csv", b"PAR1....", "parquet"),
         ("a.csv", b"ARROW1\0\0....", "arrow-file"),
         ("a.csv", b"\xff\xff\xff\xff\x10", "arrow-stream"),
         ("a.csv", b"{x,y\n1,2\n", "delimited"),
         ("a.csv", b"[x],y\n1,2\n", "delimited"),
-        ("a.jsonl", b'{"a": \n', "ndjson"),
-        ("a.json", b' [\n {"a": 1}]', "json-array"),
-        ("a.json", gzip.compress(b'[{"a": 1}]', mtime=0), "json-array"),
+        ("a.jsonl", b'{"a": \n', "json"),
+        ("a.json", b' [\n {"a": 1}]', "json"),
+        ("a.json", gzip.compress(b'[{"a": 1}]', mtime=0), "json"),
     ],
 )
 def test_content_decides_before_the_name(

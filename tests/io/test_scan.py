@@ -111,5 +111,5 @@ def test_a_real_file_without_a_header_is_refused(shared_data: Path) -> None:
 def test_files_of_two_formats_are_refused_by_both_names(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
     (tmp_path / "b.ndjson").write_text('{"x": 1}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"a\.csv is delimited and .*b\.ndjson is ndjson: read"):
+    with pytest.raises(InputError, match=r"a\.csv is delimited and .*b\.ndjson is json: read"):
         scan([tmp_path / "a.csv", tmp_path / "b.ndjson"])

@@ -13,7 +13,7 @@ from tallystick.table.sources import File
 from tallystick.table.texts import is_gzip, opening
 
 Format: TypeAlias = str
-"""``delimited``, ``ndjson``, ``json-array``, ``parquet``, ``arrow-file``, ``arrow-stream``,
+"""``delimited``, ``json`` (lines, an array or a document), ``parquet``, ``arrow-file``, ``arrow-stream``,
 ``workbook``, or the name of a log format in `tallystick.table.logs`."""
 
 _MAGIC: tuple[tuple[bytes, Format], ...] = (
@@ -83,10 +83,10 @@ def _text(file: File, head: bytes) -> Format:
     if log is not None:
         return log
     if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
-        return "ndjson"
+        return "json"
     if text[:1] == "[" and not _named_delimited(file.name):
         if text[1:].lstrip()[:1] in ("{", "]", ""):
-            return "json-array"
+            return "json"
         raise FileError(
             f"{file.name} is a JSON array without objects: write one object per row,"
             " [{'item': 1, 'gpt': 'yes'}, …]"

@@ -163,14 +163,7 @@ class LogFormat:
     name: str
     marks: tuple[Marks, ...]
     read: Callable[[File], Rows] | None = None
-    rows: tuple[str, ...] = (
-        "data",
-        "results",
-        "testCases",
-        "test_results",
-        "rows",
-        "samples",
-    )
+    rows: tuple[str, ...] = ("data", "results", "testCases", "test_results", "rows", "samples")
     heads: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     other: str = "it was written by another version"
@@ -410,10 +403,7 @@ _MLFLOW = LogFormat(
     marks=(
         Marks(
             opens=r'\{\s*"columns"\s*:\s*\[[^\]]*"[^"]+(/v\d+|/score|/value)"',
-            header=(
-                "inputs|inputs/question|request|question|input",
-                r".+/v\d+|.+/(?:score|value)",
-            ),
+            header=("inputs|inputs/question|request|question|input", r".+/v\d+|.+/(?:score|value)"),
         ),
     ),
     asked=(
@@ -463,10 +453,7 @@ _PHOENIX = LogFormat(
     needed=("example_id",),
     other="it is not a Phoenix experiment",
     item="example_id",
-    scores=(
-        Scored(at="annotations", name="name", value="score"),
-        Scored(keys="(latency_ms)"),
-    ),
+    scores=(Scored(at="annotations", name="name", value="score"), Scored(keys="(latency_ms)")),
 )
 
 _BRAINTRUST = LogFormat(
@@ -509,10 +496,7 @@ _LANGFUSE = LogFormat(
     name="langfuse",
     marks=(
         Marks(
-            keys=(
-                "datasetRunName|datasetItemId|traceId",
-                "value|scores|evaluations",
-            ),
+            keys=("datasetRunName|datasetItemId|traceId", "value|scores|evaluations"),
             header=("(?i:trace[_ ]?id)", "(?i:name)", "(?i:value)"),
         ),
     ),
@@ -572,10 +556,7 @@ _ARGILLA = LogFormat(
 )
 
 _PRODIGY = LogFormat(
-    name="prodigy",
-    marks=(Marks(keys=("_task_hash", "answer")),),
-    read=prodigy_rows,
-    is_table=True,
+    name="prodigy", marks=(Marks(keys=("_task_hash", "answer")),), read=prodigy_rows, is_table=True
 )
 
 FORMATS: tuple[LogFormat, ...] = (

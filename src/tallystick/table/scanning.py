@@ -20,7 +20,7 @@ from tallystick.table.columnar import (
 from tallystick.table.delimited import read_delimited
 from tallystick.table.engine import connect, reading
 from tallystick.table.formats import detect
-from tallystick.table.json_files import JsonColumns, read_json_array, read_ndjson
+from tallystick.table.json_files import JsonColumns, read_json
 from tallystick.table.log_runs import log_formats, read_logs, read_table
 from tallystick.table.logs_side_by_side import side_by_side
 from tallystick.table.sources import File, Spool, check_names, resolve
@@ -120,9 +120,6 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         raise InputError(
             f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}"
         )
-    # Objects are objects, one per line or in one array.
-    arrays = [one == "json-array" for one in formats]
-    formats = ["ndjson" if one == "json-array" else one for one in formats]
     if len(set(formats)) > 1:
         other = next(i for i, one in enumerate(formats) if one != formats[0])
         raise InputError(
@@ -131,7 +128,7 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         )
     loaders = {
         "delimited": lambda: _delimited(files, delimiter),
-        "ndjson": lambda: _objects(files, arrays),
+        "json": lambda: _objects(files),
         "parquet": lambda: _parquet(files),
         "arrow-file": lambda: _arrow(files, stream=False),
         "arrow-stream": lambda: _arrow(files, stream=True),
@@ -208,14 +205,14 @@ def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
     return _table(relation, parts, notes=tuple(notes), spools=tuple(spool.paths))
 
 
-def _objects(files: Sequence[File], arrays: Sequence[bool]) -> Table:
+def _objects(files: Sequence[File]) -> Table:
     columns = JsonColumns()
     parts = []
     with Spool() as spool:
-        for file, array in zip(files, arrays, strict=True):
-            read = read_json_array if array else read_ndjson
-            with checked(file, by_line=not array) as text:
-                parts.append(read(text, spool, columns))
+        for file in files:
+            # One array, or one document, may well be one line.
+            with checked(file, by_line=False) as text:
+                parts.append(read_json(text, spool, columns))
     relation = parquet_relation(connect(), spool.paths).project(columns.projection())
     table = _table(relation, parts, spools=tuple(spool.paths))
     return replace(table, left_out=columns.left_out, doubtful=columns.doubtful)
