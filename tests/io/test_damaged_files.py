@@ -89,9 +89,8 @@ def test_a_zero_byte_in_the_name_of_a_column_is_refused(tmp_path: Path, name: st
 
 @pytest.mark.skipif(os.name != "posix", reason="names are bytes on POSIX only")
 def test_a_file_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
-    path = os.fsencode(tmp_path) + b"/caf\xe9.csv"
-    with open(path, "wb") as stream:
-        stream.write(b"id,gpt\n1,yes\n")
-    with scan(os.fsdecode(path)) as table:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv"))
+    path.write_bytes(b"id,gpt\n1,yes\n")
+    with scan(path) as table:
         assert table.relation.fetchall() == [("1", "yes")]
         assert table.source.encode("utf-8").endswith("caf\ufffd.csv".encode())

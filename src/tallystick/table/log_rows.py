@@ -436,7 +436,7 @@ def _answers(
         for _, said in tasks
         for question in questions
     )
-    found = []
+    found: list[tuple[str, Row]] = []
     for place, (base, said) in enumerate(tasks, start=1):
         row = {key: value for key, value in base.items() if not isinstance(value, dict | list)}
         for person, question, who, value in said:

@@ -13,7 +13,7 @@ from tallystick.table.logs import FORMATS
 from tallystick.table.sources import File
 
 FIXTURES = Path(__file__).parent / "fixtures"
-DOOR = Door(want="models", repeats=True, runs=True)
+DOOR = Door(verb="compare", want="models", repeats=True, runs=True)
 
 TOOLS = [
     ("deepeval", "deepeval", "json", "Exact"),
