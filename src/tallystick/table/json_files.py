@@ -38,8 +38,8 @@ _MOST_FIELDS = 1_000
 """Fields of one row up to which its objects are opened: one with more is a table of its own. Over
 all rows, the fields of one key."""
 
-_MOST_WHOLE = 64_000_000
-"""Signs of a file that is read as one document."""
+_MOST_WHOLE, _SOME = 64_000_000, 1_000
+"""Signs of a file that is read as one document, and of what follows its first line."""
 
 
 @dataclass
@@ -193,6 +193,10 @@ def _inside(text: CheckedText) -> Sequence[dict[str, Any]] | None:
     the least depth, or one list or object of cells per column, as pandas writes them.
     """
     with text.path.open(encoding="utf-8-sig") as stream:
+        whole = stream.readline(_MOST_WHOLE)
+        if whole.rstrip().endswith("}") and stream.read(_SOME).lstrip()[:1] == "{":
+            return None  # an object per line, as nearly always
+        stream.seek(0)
         whole = stream.read(_MOST_WHOLE).lstrip()
     try:
         held, end = FAST.raw_decode(whole)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tallystick.table.log_rows import (
@@ -252,16 +252,14 @@ _INSPECT = LogFormat(
     ),
 )
 
-_INSPECT_ARCHIVE = LogFormat(
-    **{
-        **{name: getattr(_INSPECT, name) for name in _INSPECT.__dataclass_fields__},
-        "name": "inspect-eval",
-        "marks": (
-            Marks(entries=("_journal/start.json",)),
-            Marks(entries=("samples/", "header.json")),
-        ),
-        "read": inspect_archive,
-    }
+_INSPECT_ARCHIVE = replace(
+    _INSPECT,
+    name="inspect-eval",
+    marks=(
+        Marks(entries=("_journal/start.json",)),
+        Marks(entries=("samples/", "header.json")),
+    ),
+    read=inspect_archive,
 )
 
 _HELM = LogFormat(
@@ -367,24 +365,20 @@ _DEEPEVAL = LogFormat(
     facts=("testRunData.hyperparameters|hyperparameters",),
 )
 
+_RAGAS_METRIC = (
+    r"(?:faithfulness|answer_relevancy|context_precision|context_recall|answer_correctness"
+    r"|factual_correctness|semantic_similarity|answer_similarity|context_entity_recall"
+    r"|noise_sensitivity|exact_match|string_present|non_llm_string_similarity|bleu_score"
+    r'|rouge_score)[^"]*'
+)
+
 _RAGAS = LogFormat(
     name="ragas",
     marks=(
         Marks(
             opens=r'[\[{][^\[{]*\{?\s*"(user_input|question)"\s*:',
-            keys=(
-                r"(?:faithfulness|answer_relevancy|context_precision|context_recall"
-                r"|answer_correctness|factual_correctness|semantic_similarity|answer_similarity"
-                r"|context_entity_recall|noise_sensitivity|exact_match|string_present"
-                r"|non_llm_string_similarity|bleu_score|rouge_score)[^\"]*",
-            ),
-            header=(
-                "user_input|question",
-                r"(?:faithfulness|answer_relevancy|context_precision|context_recall"
-                r"|answer_correctness|factual_correctness|semantic_similarity|answer_similarity"
-                r"|context_entity_recall|noise_sensitivity|exact_match|string_present"
-                r"|non_llm_string_similarity|bleu_score|rouge_score).*",
-            ),
+            keys=(_RAGAS_METRIC,),
+            header=("user_input|question", _RAGAS_METRIC),
         ),
     ),
     rows=("scores", "data"),

@@ -89,7 +89,9 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
             " Arrow table"
         )
     is_relation = isinstance(source, duckdb.DuckDBPyRelation)
-    check_names(source.column_names if isinstance(source, pa.Table) else source.columns, "the table")
+    check_names(
+        source.column_names if isinstance(source, pa.Table) else source.columns, "the table"
+    )
     relation = connect().from_arrow(source) if isinstance(source, pa.Table) else source
     table = _table(relation)
     return replace(table, notes=_left_out(table), foreign=is_relation)
