@@ -39,8 +39,8 @@ from tallystick.table import (
     read,
 )
 from tallystick.table.capability import MOST_ROWS
-from tallystick.table.formats import Loss
 from tallystick.table.frames import first_repeat_in, lazily, rows_fit
+from tallystick.table.log_runs import Loss
 from tallystick.table.reading_facts import are_places
 from tallystick.table.reading_names import lower_word, shared_lower_word
 from tallystick.table.weights import refuse_weight

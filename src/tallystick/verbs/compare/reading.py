@@ -14,7 +14,7 @@ from tallystick.results.numbers import count
 from tallystick.table import Data, Label, Table, Tally, identifier, identity, is_missing
 from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
-from tallystick.table.formats import Loss
+from tallystick.table.log_runs import Loss
 from tallystick.table.reading_names import ROLE_NAMES, is_mark, plain
 from tallystick.verbs.compare.board import Board, Drawn
 from tallystick.verbs.compare.in_common import (
