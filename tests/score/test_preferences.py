@@ -6,7 +6,7 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.verbs.score.answer import CAPABILITY
-from tallystick.verbs.score.preferences import read_preferences
+from tallystick.verbs.score.reading import read_preferences
 
 
 def read_rows(rows, **roles):

@@ -1,172 +1,31 @@
-"""From the one door to outputs: rows of a table, or counts that an engine or a file holds."""
+"""From the one door to outputs: rows of a table, counts that an engine or a file holds, or
+preferences.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
-from operator import add
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.table import Data, Label, Table, Tally
+from tallystick.table import Data, Label, Table, Tally, is_no_answer, is_tie
 from tallystick.table.data import RowPatterns
-from tallystick.table.engine import fits
-from tallystick.table.frames import lazily
+from tallystick.table.panel import Floats, Ints
+from tallystick.table.panel_grades import GradePanel, coded_words
 from tallystick.table.roles import first_repeat
-from tallystick.verbs.score.grades import Column, Scale, read_column, word_worth
-
-if TYPE_CHECKING:
-    import narwhals as nw
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
+from tallystick.table.words import as_word
+from tallystick.verbs.score.grades import Scale, read_column, word_worth
 
 ALONE = "all outputs"
 """The name of the only system, where no column names systems."""
 
 FROM_COUNTS = "a tally counts outputs and does not say which of them belong to one item"
 NO_ITEM = "no column names the items (--item), so outputs of one item cannot be put side by side"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Graded:
-    """Outputs of systems with their grades on [0, 1], NaN where there is none.
-
-    An entry is one row of the table, or one pattern with the number of outputs that show it. Scores
-    need nothing else; pairs of systems also need to know the item of each output.
-
-    Parameters
-    ----------
-    systems, judges
-        Their names.
-    system
-        The position of each entry's system.
-    grades
-        Entries x judges.
-    truth
-        Human grade per entry.
-    counts
-        How many outputs an entry stands for.
-    pass_fail
-        Whether the human grades are pass and fail; otherwise they are numbers.
-    votes
-        Whether all judges say pass or fail.
-    item
-        The number of each entry's item; None if items cannot be told. An entry that stands for
-        several outputs is one of as many items that look alike.
-    no_items
-        Why items cannot be told.
-    coding
-        The words behind the entries, where these are patterns: what the columns *coded* say, and
-        which entry each row of the table shows. None where each entry is a row.
-    probability
-        Known probability with which each output was chosen for a human grade; None if all alike.
-    weight
-        The sampling weight of each output, or what it counts in a target mix; None if all alike.
-    slice
-        The slice of each entry, -1 for blank; only for a target mix.
-    unit
-        What one item is called in sentences.
-    preferences
-        For preferences: the two systems of each "system", whose score is the win rate of the first.
-    """
-
-    systems: tuple[str, ...]
-    judges: tuple[str, ...]
-    system: Ints
-    grades: Floats
-    truth: Floats
-    counts: Floats
-    pass_fail: bool
-    votes: bool
-    item: Ints | None = None
-    no_items: str = ""
-    coding: RowPatterns | None = None
-    coded: tuple[str, ...] = ()
-    probability: Floats | None = None
-    weight: Floats | None = None
-    slice: Ints | None = None
-    slices: tuple[str, ...] = ()
-    unit: str = "item"
-    scale: Scale | None = None
-    judge_scale: Scale | None = None
-    turned: bool = False
-    preferences: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Which entries have a human grade."""
-        return ~np.isnan(self.truth)
-
-    @property
-    def n(self) -> int:
-        """How many outputs there are."""
-        return round(float(self.counts.sum()))
-
-    @property
-    def n_labels(self) -> int:
-        """How many outputs have a human grade."""
-        return round(float(self.counts[self.known].sum()))
-
-    @property
-    def mass(self) -> Floats:
-        """What each entry counts in a mean."""
-        return self.counts if self.weight is None else self.counts * self.weight
-
-    def of(self, system: int) -> NDArray[np.bool_]:
-        """Return which entries belong to a system."""
-        return np.asarray(self.system == system)
-
-    def by_system(self, values: Floats) -> Floats:
-        """Sum values of the entries within systems."""
-        found = np.bincount(self.system, weights=values, minlength=len(self.systems))
-        return found.astype(np.float64)
-
-    def mean(self, values: Floats) -> Floats:
-        """Return the mean over each system's outputs, NaN where no entry has a value."""
-        seen = ~np.isnan(values)
-        times = self.by_system(np.where(seen, self.mass, 0.0))
-        total = self.by_system(np.where(seen, values, 0.0) * self.mass)
-        none = np.full(len(times), np.nan)
-        return np.asarray(np.divide(total, times, out=none, where=times > 0))
-
-    def part(self, chosen: NDArray[Any]) -> Graded:
-        """Return the chosen entries: a mask, or places that may repeat."""
-
-        def taken(column: NDArray[Any] | None) -> Any:
-            return None if column is None else column[chosen]
-
-        return replace(
-            self,
-            system=self.system[chosen],
-            grades=self.grades[chosen],
-            truth=self.truth[chosen],
-            counts=self.counts[chosen],
-            item=taken(self.item),
-            probability=taken(self.probability),
-            weight=taken(self.weight),
-            slice=taken(self.slice),
-        )
-
-    @cached_property
-    def mean_grade(self) -> Floats:
-        """The mean grade of the judges per entry, NaN where no judge graded."""
-        seen = ~np.isnan(self.grades)
-        total = np.where(seen, self.grades, 0.0).sum(axis=1)
-        graded = seen.sum(axis=1)
-        none = np.full(len(total), np.nan)
-        return np.asarray(np.divide(total, graded, out=none, where=graded > 0))
-
-    @cached_property
-    def consensus(self) -> Floats:
-        """The same; where no judge graded, the mean of the system: it says nothing."""
-        middle = np.nan_to_num(replace(self, weight=None).mean(self.mean_grade), nan=0.5)
-        return np.where(np.isnan(self.mean_grade), middle[self.system], self.mean_grade)
 
 
 def read_outputs(
@@ -176,13 +35,13 @@ def read_outputs(
     judge_scale: Scale | None = None,
     turned: bool = False,
     sliced: bool = False,
-) -> Graded:
+) -> GradePanel:
     """Return the outputs of a long table, of a tally, or of a frame of another engine.
 
     Parameters
     ----------
     data
-        What was read. Roles: system, judges, truth, item, probability.
+        What was read. Roles: system, judges, truth, item, probability, weight.
     scale
         Least and greatest grade; None for pass/fail.
     judge_scale
@@ -190,17 +49,16 @@ def read_outputs(
     turned
         Whether less is better, so that all grades are turned round.
     sliced
-        Whether to read the slice of each output, for a target mix.
+        Whether to read the slice of each output.
     """
     columns = data.roles.columns("system", "judges", "truth", *(["by"] if sliced else []))
     if isinstance(data.held, Table):
-        found = _graded(data, data.patterns(*columns), columns, scale, judge_scale)
-        found = _by_row(data, found)
+        patterns = _graded(data, data.patterns(*columns), columns, scale, judge_scale)
+        found = _by_row(data, patterns)
     else:
-        counted = _tally(data, columns)
-        found = _graded(data, _counted(counted, columns), columns, scale, judge_scale)
-        if data.in_engine and data.roles.item is not None:
-            found = _by_item(data, counted, found)
+        held = data.held.marginal(columns) if isinstance(data.held, Tally) else None
+        counted = _counted(held or data.count_words(*columns), columns)
+        found = _graded(data, counted, columns, scale, judge_scale)
         if data.roles.probability is not None:
             raise InputError(
                 f"{data.source} holds counts, and probability {data.roles.probability!r} belongs to"
@@ -211,7 +69,9 @@ def read_outputs(
     return found
 
 
-def read_patterns(data: Data, *, scale: Scale | None, judge_scale: Scale | None = None) -> Graded:
+def read_patterns(
+    data: Data, *, scale: Scale | None, judge_scale: Scale | None = None
+) -> GradePanel:
     """Return the outputs of a table of any length, each distinct one once.
 
     Ten million rows of three grades show a few hundred patterns: four bytes per row say which.
@@ -221,16 +81,11 @@ def read_patterns(data: Data, *, scale: Scale | None, judge_scale: Scale | None 
     >>> from tallystick.table import read
     >>> data = read({"system": ["a", "b", "a"], "gpt": [1, 0, 1]}, judges=("gpt",), system="system")
     >>> found = read_patterns(data, scale=None)
-    >>> found.counts.tolist(), found.coding.place.tolist()
+    >>> found.counts.tolist(), found.place.tolist()
     ([2.0, 1.0], [0, 1, 0])
     """
     columns = data.roles.columns("system", "judges", "truth")
     return _graded(data, data.patterns(*columns), columns, scale, judge_scale)
-
-
-def words_of(outputs: Graded, column: str) -> list[Label]:
-    """Return what a column says, each word once."""
-    return [] if outputs.coding is None else _words(outputs.coding, outputs.coded, column)
 
 
 def item_groups(data: Data) -> NDArray[np.int32]:
@@ -248,45 +103,47 @@ def _graded(
     columns: tuple[str, ...],
     scale: Scale | None,
     judge_scale: Scale | None,
-) -> Graded:
+) -> GradePanel:
     """Turn words into grades: every distinct row once."""
     if not cells.counts.sum():
         raise InputError(f"{data.source} holds no outputs")
-    worth, judges, truth = word_worth(data.rules.labels), data.roles.judges, data.roles.truth
+    worth, roles = word_worth(data.rules.labels), data.roles
 
     def graded(name: str, span: Scale | None, *, human: bool = False) -> tuple[Floats, bool]:
-        place = partial(_place, data, name)
-        words = _words(cells, columns, name)
+        words, place = coded_words(cells, columns, name), partial(_place, data, name)
         found = read_column(name, words, span, place, human=human, worth=worth)
-        return _looked_up(cells, columns, name, found), found.pass_fail
+        values = np.full(len(cells.labels) + 1, np.nan)  # the last place is for -1, a blank cell
+        codes = cells.codes[:, columns.index(name)]
+        for code in np.unique(codes):
+            if code >= 0:
+                values[code] = found.values[cells.labels[code]]
+        return values[codes], found.pass_fail
 
-    grades = [graded(name, judge_scale or scale) for name in judges]
+    grades = [graded(name, judge_scale or scale) for name in roles.judges]
     votes = all(pass_fail for _, pass_fail in grades)
-    human = (np.full(len(cells.counts), np.nan), votes)
-    if truth is not None:
-        human = graded(truth, scale, human=True)
+    truth, pass_fail = np.full(len(cells.counts), np.nan), votes
+    if roles.truth is not None:
+        truth, pass_fail = graded(roles.truth, scale, human=True)
 
     systems: tuple[str, ...] = (ALONE,)
     system = np.zeros(len(cells.counts), np.int64)
-    if data.roles.system is not None:
-        systems, system = _named(cells, columns, data.roles.system)
+    if roles.system is not None:
+        systems, system = _named(cells, columns, roles.system)
         if (system < 0).any():
             raise InputError(
-                f"{_place(data, data.roles.system, None)}: the system {data.roles.system!r} is"
-                " blank. Name the system of every output, or remove the row"
+                f"{_place(data, roles.system, None)}: the system {roles.system!r} is blank. Name"
+                " the system of every output, or remove the row"
             )
-    slices: tuple[str, ...] = ()
-    part = None
-    if data.roles.by is not None and data.roles.by in columns:
-        slices, part = _named(cells, columns, data.roles.by)
-    return Graded(
+    by = roles.by if roles.by in columns else None
+    slices, part = ((), None) if by is None else _named(cells, columns, by)
+    return GradePanel(
         systems=systems,
-        judges=judges,
+        judges=roles.judges,
         system=system,
         grades=np.stack([values for values, _ in grades], axis=1),
-        truth=human[0],
+        truth=truth,
         counts=cells.counts,
-        pass_fail=human[1],
+        pass_fail=pass_fail,
         votes=votes,
         no_items=FROM_COUNTS,
         coding=cells,
@@ -298,10 +155,9 @@ def _graded(
     )
 
 
-def _by_row(data: Data, patterns: Graded) -> Graded:
+def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     """Return one entry per row of the table, with what belongs to single outputs."""
-    assert patterns.coding is not None
-    place, roles = patterns.coding.place, data.roles
+    place, roles = patterns.place, data.roles
     found = replace(
         patterns.part(place), counts=np.ones(len(place)), coding=None, coded=(), no_items=NO_ITEM
     )
@@ -320,82 +176,45 @@ def _by_row(data: Data, patterns: Graded) -> Graded:
     return replace(found, item=item.astype(np.int64), unit=_unit(roles.item), no_items="")
 
 
-def _by_item(data: Data, counted: Tally, patterns: Graded) -> Graded:
-    """Return one entry per output of every item that looks different from the others."""
-    item, system = str(data.roles.item), data.roles.system
-    grid = grid_of(data.held, counted, item=item, system=system)
-    if isinstance(grid, str):
-        return replace(patterns, no_items=grid)
-    entries, counts = grid
-    row, column = np.nonzero(entries >= 0)
-    found = patterns.part(entries[row, column])
-    unit = _unit(item)
-    return replace(found, counts=counts[row], item=row.astype(np.int64), unit=unit, no_items="")
-
-
-def _tally(data: Data, columns: Sequence[str]) -> Tally:
-    """Return the counts of a tally that was given, or count in the engine that holds the rows."""
-    if isinstance(data.held, Tally):
-        return data.held.marginal(columns)
-    return data.count_words(*columns)
-
-
 def _counted(tally: Tally, columns: Sequence[str]) -> RowPatterns:
     """Return the patterns of a tally as cells; no row shows any of them."""
     labels: list[Label] = []
     blocks = []
     for j, name in enumerate(columns):
         own = tally.labels[name]
-        shift = len(labels)
+        places = [-1 if label is None else len(labels) + i for i, label in enumerate(own)]
+        blocks.append(np.array(places, np.int64)[np.asarray(tally.codes)[:, j]])
         labels += list(own)
-        lookup = np.array(
-            [-1 if label is None else shift + i for i, label in enumerate(own)], np.int64
-        )
-        blocks.append(lookup[np.asarray(tally.codes)[:, j]])
-    counts = np.asarray(tally.counts, dtype=np.float64)
     none = np.empty(0, np.int64)
     return RowPatterns(
-        codes=np.stack(blocks, axis=1), labels=tuple(labels), first=none, counts=counts, place=none
+        codes=np.stack(blocks, axis=1),
+        labels=tuple(labels),
+        first=none,
+        counts=np.asarray(tally.counts, dtype=np.float64),
+        place=none,
     )
 
 
 def _place(data: Data, column: str, label: Label) -> str:
     """Say where a cell first stands."""
-    if not isinstance(data.held, Table):
-        return data.source
-    found = data.held.row_of(column, label)
+    found = data.held.row_of(column, label) if isinstance(data.held, Table) else None
     return data.source if found is None else str(found)
-
-
-def _words(cells: RowPatterns, columns: Sequence[str], name: str) -> list[Label]:
-    codes = cells.codes[:, columns.index(name)]
-    return [cells.labels[code] for code in np.unique(codes) if code >= 0]
-
-
-def _looked_up(cells: RowPatterns, columns: Sequence[str], name: str, column: Column) -> Floats:
-    values = np.full(len(cells.labels) + 1, np.nan)  # the last place is for -1
-    codes = cells.codes[:, columns.index(name)]
-    for code in np.unique(codes):
-        if code >= 0:
-            values[code] = column.values[cells.labels[code]]
-    return np.asarray(values[codes])
 
 
 def _named(cells: RowPatterns, columns: Sequence[str], name: str) -> tuple[tuple[str, ...], Ints]:
     """Return the labels of a column as text, in order, and each entry's position; -1 for blank."""
+
+    def order(code: int) -> tuple[bool, Any]:
+        return isinstance(cells.labels[code], str), cells.labels[code]
+
     codes = cells.codes[:, columns.index(name)]
-    used = [int(code) for code in np.unique(codes) if code >= 0]
-    used.sort(key=lambda code: _order(cells.labels[code]))
+    used = sorted((int(code) for code in np.unique(codes) if code >= 0), key=order)
     lookup = np.full(len(cells.labels) + 1, -1, np.int64)
     lookup[used] = np.arange(len(used))
     return tuple(str(cells.labels[code]) for code in used), lookup[codes]
 
 
-def _order(label: Any) -> tuple[bool, Any]:
-    return isinstance(label, str), label
-
-
-def _probability(data: Data, outputs: Graded) -> Floats:
+def _probability(data: Data, outputs: GradePanel) -> Floats:
     """Return the probabilities of being graded; every output with a human grade needs one."""
     column = str(data.roles.probability)
     values = data.numbers(column, low=0.0, high=1.0)[:, 0]
@@ -427,162 +246,154 @@ def _unit(column: str) -> str:
     return word if word.isalpha() and word not in plain else "item"
 
 
-# Outputs of one item side by side, counted in the engine that holds them.
+# Preferences: each row shows outputs of two systems, and judges say a, b or tie.
 #
-# A tally of (system, grades, human grade) knows no items, and pairs of systems need them. The
-# engine gives each row the number of its pattern, puts the numbers of an item's systems side by
-# side, and counts how many items look alike. Items that look alike are one row here, so what comes
-# back grows with the different items and not with all of them.
+# For each pair of systems the score is the win rate of the first, a tie counting half. Where an
+# item was shown in both orders, a judge's two answers are averaged, so that a judge that always
+# prefers the first position says nothing.
 
-
-TOO_MANY = (
-    "too many items look different from all others to put their outputs side by side in memory"
-    " (TALLYSTICK_MEMORY)"
-)
-ODD = "the engine reads some cells of the frame otherwise than they are counted"
-
-Grid: TypeAlias = tuple[Ints, Floats]
-"""Items x systems: the pattern of each output, -1 for none; and how many items look like that."""
-
-_MOST_CODES = 1 << 60
-_ITEMS, _EXTRA, _EXAMPLE = "items alike", "outputs too many", "one of them"
-_CELL = 64
-"""Bytes that one cell of the grid takes at the peak, without its grades."""
+_FIRST = frozenset({"a", "first", "left", "1"})
+_SECOND = frozenset({"b", "second", "right", "2"})
 
 
 @dataclass(frozen=True)
-class _Numbering:
-    """The number of a row's pattern: each column's label times its stride."""
+class Swaps:
+    """Items that were shown in both orders, and how often each judge then changed its mind."""
 
-    labels: Mapping[str, Sequence[Label]]
-    strides: Mapping[str, int]
-
-    @classmethod
-    def of(cls, tally: Tally, columns: Sequence[str]) -> _Numbering | None:
-        """Return the numbering of *columns*; None where the numbers would not fit 64 bits."""
-        labels = {name: [one for one in tally.labels[name] if one is not None] for name in columns}
-        strides, size = {}, 1
-        for name in columns:
-            strides[name] = size
-            size *= len(labels[name]) + 1
-        return cls(labels, strides) if size < _MOST_CODES else None
-
-    def expression(self) -> Any:
-        """Return the number as an expression of the engine, from 1; a blank cell adds nothing."""
-        import narwhals as nw
-
-        parts = [
-            _whole((place + 1) * self.strides[name], nw.col(name) == label)
-            for name, labels in self.labels.items()
-            for place, label in enumerate(labels)
-        ]
-        return reduce(add, parts, nw.lit(1))
-
-    def numbers(self, tally: Tally) -> Ints:
-        """Return the number of every pattern of the tally."""
-        total = np.ones(len(tally.counts), np.int64)
-        codes = np.asarray(tally.codes)
-        for name, stride in self.strides.items():
-            said = np.array([label is not None for label in tally.labels[name]], dtype=bool)
-            place = np.where(said, np.cumsum(said), 0)
-            total += stride * place[codes[:, tally.names.index(name)]]
-        return total
+    items: int
+    changed: dict[str, float]
 
 
-def grid_of(frame: Any, tally: Tally, *, item: str, system: str | None) -> Grid | str:
-    """Return the items of a frame as rows of pattern numbers, or the reason why not.
+def read_preferences(data: Data) -> tuple[GradePanel, Swaps]:
+    """Return one entry per item and pair of systems, and what the position swap showed."""
+    sides, judges, truth = data.roles.systems, data.roles.judges, data.roles.truth
+    columns = [*sides, *judges, *([truth] if truth else [])]
+    coded = data.words(*columns)
+    words = [str(label) for label in coded.labels]
+    codes = coded.codes.astype(np.int64)
+    a, b = codes[:, 0], codes[:, 1]
+    _check_sides(data, a, b, words)
 
-    Parameters
-    ----------
-    frame
-        A frame of another engine.
-    tally
-        Its patterns of (system, grades, human grade).
-    item, system
-        The columns of items and of systems.
-    """
-    import narwhals as nw
-
-    columns = [name for name in tally.names if name != system]
-    numbering = _Numbering.of(tally, columns)
-    if numbering is None:
-        return TOO_MANY
-    systems: list[Label] = [None] if system is None else list(tally.labels[system])
-    number = numbering.expression()
-    cells = [
-        _of_system(number, None if system is None else nw.col(system) == one).alias(f"s{j}")
-        for j, one in enumerate(systems)
-    ]
-    names = [f"s{j}" for j in range(len(systems))]
-    rows = lazily(frame).with_columns(nw.col(item).alias(_EXAMPLE), *cells)
-    rows = rows.select(_EXAMPLE, *names)
-
-    # One row per item: a system that answered adds its number, so a second output shows as one row
-    # more than there are systems.
-    sums = [nw.col(name).sum() for name in names]
-    side = rows.group_by(_EXAMPLE).agg(nw.len().alias(_ITEMS), *sums)
-    answered = reduce(add, (_whole(1, nw.col(name) > 0) for name in names))
-    side = side.with_columns((nw.col(_ITEMS) - answered).alias(_EXTRA))
-    alike = side.group_by(*names, _EXTRA).agg(
-        nw.len().alias(_ITEMS), nw.col(_EXAMPLE).min().alias(_EXAMPLE)
+    # A pair is the same pair in either order; it is named in the order of the names.
+    swapped = np.array([words[i] > words[j] for i, j in zip(a, b, strict=True)])
+    low, high = np.where(swapped, b, a), np.where(swapped, a, b)
+    names, pair = np.unique(low * len(words) + high, return_inverse=True)
+    order = [(words[key // len(words)], words[key % len(words)]) for key in names]
+    values = np.stack(
+        [
+            _preferred(data, name, codes[:, j + 2], coded.labels, (a, b))
+            for j, name in enumerate(columns[2:])
+        ],
+        axis=1,
     )
-    return _collected(alike, numbering.numbers(tally), tally, (system, systems, names))
+    values = np.where(swapped[:, None], 1 - values, values)
 
-
-def _collected(
-    alike: nw.LazyFrame[Any],
-    numbers: Ints,
-    tally: Tally,
-    asked: tuple[str | None, Sequence[Label], Sequence[str]],
-) -> Grid | str:
-    """Fetch the rows, and turn pattern numbers into places in the tally."""
-    import narwhals as nw
-
-    system, systems, names = asked
-    size = int(alike.select(nw.len().alias("n")).collect()["n"][0])
-    if not fits(size * (len(names) + 2) * (_CELL + 16 * len(tally.names))):
-        return TOO_MANY
-    found = alike.collect()
-    extra = np.asarray(found[_EXTRA].to_list(), np.int64)
-    if (extra > 0).any():
-        shown = found[_EXAMPLE].to_list()[int(np.argmax(extra > 0))]
+    # Both orders of one item and pair become one entry; the same order twice is a mistake.
+    item = np.arange(len(a))
+    if data.roles.item is not None:
+        item = data.words(data.roles.item).codes[:, 0].astype(np.int64)
+    entry = item * len(names) + pair.ravel()
+    shown, count = np.unique(2 * entry + swapped, return_counts=True)
+    if (count > 1).any():
+        key = shown[np.flatnonzero(count > 1)[0]]
+        rows = np.flatnonzero(2 * entry + swapped == key)[:2]
         raise InputError(
-            f"item {shown!r} has two outputs of one system: keep one row per item and system"
+            f"one item has the same two systems in the same order twice, at"
+            f" {data.place(int(rows[0]) + 1)} and {data.place(int(rows[1]) + 1)}: keep one row"
         )
-    counts = np.asarray(found[_ITEMS].to_list(), np.float64)
-    entries = np.full((len(counts), len(names)), -1, np.int64)
-    for j, (name, one) in enumerate(zip(names, systems, strict=True)):
-        own = np.ones(len(numbers), bool)
-        if system is not None:
-            place = list(tally.labels[system]).index(one)
-            own = np.asarray(tally.codes)[:, tally.names.index(system)] == place
-        where, known = np.flatnonzero(own), numbers[own]
-        order = np.argsort(known)
-        seen = np.asarray(found[name].to_list(), np.int64)
-        spot = np.minimum(np.searchsorted(known[order], seen), len(known) - 1)
-        hit = known[order][spot] == seen
-        if (~hit & (seen > 0)).any():
-            return ODD
-        entries[:, j] = np.where(hit, where[order][spot], -1)
-    return (entries, counts) if _adds_up(entries, counts, tally) else ODD
+    _, place = np.unique(entry, return_inverse=True)
+    place = place.ravel()
+    merged = _averaged(values, place)
+    chosen = np.zeros(len(merged), np.int64)
+    chosen[place] = np.arange(len(place))
+    whole = bool(np.isin(merged[~np.isnan(merged)], (0.0, 1.0)).all())
+    outputs = GradePanel(
+        systems=tuple(f"{one} over {two}" for one, two in order),
+        judges=tuple(judges),
+        system=pair.ravel()[chosen].astype(np.int64),
+        grades=merged[:, : len(judges)],
+        truth=merged[:, -1] if truth else np.full(len(merged), np.nan),
+        counts=np.ones(len(merged)),
+        pass_fail=whole and not (values == 0.5).any(),
+        votes=whole,
+        item=item[chosen],
+        preferences=tuple(order),
+    )
+    return outputs, _swaps(values, place, swapped, judges)
 
 
-def _adds_up(entries: Ints, counts: Floats, tally: Tally) -> bool:
-    """Say whether the items hold exactly the outputs that were counted."""
-    total = np.zeros(len(tally.counts) + 1)
-    for column in entries.T:
-        np.add.at(total, column, counts)  # -1 is the last place, which nobody reads
-    return math.isclose(float(np.abs(total[:-1] - tally.counts).max(initial=0.0)), 0.0)
+def _check_sides(data: Data, a: Ints, b: Ints, words: list[str]) -> None:
+    names = data.roles.systems
+    for codes, name in zip((a, b), names, strict=True):
+        if (codes < 0).any():
+            place = data.place(int(np.flatnonzero(codes < 0)[0]) + 1)
+            raise InputError(f"{place}: {name!r} is blank. Name both systems of every row")
+    same = np.flatnonzero(a == b)
+    if same.size:
+        raise InputError(
+            f"{data.place(int(same[0]) + 1)}: {names[0]!r} and {names[1]!r} both name"
+            f" {words[int(a[same[0]])]!r}. A preference is between two systems"
+        )
 
 
-def _of_system(number: Any, chosen: Any) -> Any:
-    import narwhals as nw
+def _preferred(
+    data: Data,
+    name: str,
+    codes: Ints,
+    labels: Sequence[Label],
+    sides: tuple[Ints, Ints],
+) -> Floats:
+    """Return 1 where side a is preferred, 0 for side b, 1/2 for a tie, NaN for no answer."""
+    first, second = (column.casefold() for column in data.roles.systems)
+    values = np.full(len(codes), np.nan)
+    for code in np.unique(codes[codes >= 0]):
+        label, here = labels[code], codes == code
+        word = str(label).strip().casefold()
+        if is_no_answer(label):
+            continue
+        if is_tie(label):
+            values[here] = 0.5
+        elif word in _FIRST or word == first:
+            values[here] = 1.0
+        elif word in _SECOND or word == second:
+            values[here] = 0.0
+        else:
+            # The answer names a system: it must be one of the two in that row.
+            a, b = (np.array([_same(labels[c], label) for c in side[here]]) for side in sides)
+            if not (a | b).all():
+                row = int(np.flatnonzero(here)[np.flatnonzero(~(a | b))[0]])
+                raise InputError(
+                    f"{data.place(row + 1)}, column {name}: {label!r} is not a preference. Write a,"
+                    " b or tie, or the name of one of the two systems"
+                )
+            values[here] = np.where(a, 1.0, 0.0)
+    return values
 
-    return number if chosen is None else nw.when(chosen).then(number).otherwise(nw.lit(0))
+
+def _same(one: Label, two: Label) -> bool:
+    return one == two or (as_word(one) is not None and as_word(one) == as_word(two))
 
 
-def _whole(value: int, chosen: Any) -> Any:
-    """Return *value* where *chosen* holds, and 0 where it does not or is unknown."""
-    import narwhals as nw
+def _averaged(values: Floats, place: Ints) -> Floats:
+    """Return the mean answer per entry and column, NaN where there is none."""
+    shape = (int(place.max()) + 1, values.shape[1])
+    total, times = np.zeros(shape), np.zeros(shape)
+    np.add.at(total, place, np.nan_to_num(values))
+    np.add.at(times, place, ~np.isnan(values))
+    return np.asarray(np.divide(total, times, out=np.full(shape, np.nan), where=times > 0))
 
-    return nw.when(chosen).then(nw.lit(value)).otherwise(nw.lit(0))
+
+def _swaps(values: Floats, place: Ints, swapped: NDArray[np.bool_], judges: Sequence[str]) -> Swaps:
+    """Count entries that were shown in both orders, and how often a judge then changed its mind."""
+    shape = (int(place.max()) + 1, values.shape[1])
+    ends, shown = np.full((2, *shape), np.nan), np.zeros((2, shape[0]), np.bool_)
+    for one, side in enumerate((~swapped, swapped)):
+        ends[one][place[side]] = values[side]
+        shown[one][place[side]] = True
+    both = ~np.isnan(ends).any(axis=0)
+    changed = {
+        judge: float((ends[0][both[:, j], j] != ends[1][both[:, j], j]).mean())
+        for j, judge in enumerate(judges)
+        if both[:, j].any()
+    }
+    return Swaps(int(shown.all(axis=0).sum()), changed)

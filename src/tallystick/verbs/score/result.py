@@ -157,7 +157,7 @@ class CovariateRow:
 
     covariate: str
     judge: str
-    system: str | None
+    system: str | None = None
     slope: float | Unknown
     interval: Interval | Unknown
     p_value: float | Unknown
