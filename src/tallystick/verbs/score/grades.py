@@ -34,7 +34,7 @@ from tallystick.table import (
     is_no_answer,
     without_missing,
 )
-from tallystick.table.detect_names import lower_word
+from tallystick.table.reading_names import lower_word
 from tallystick.table.words import as_word
 
 Scale = tuple[float, float]
