@@ -94,10 +94,6 @@ class ScoreQuestion(Question):
         """Under a target mix every slice speaks for itself, however many labels it has."""
         return "all" if self.target_mix is None else "none"
 
-    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
-        """Return the scale of the grades."""
-        return "--scale", self.scale
-
     def about(self, *, complete: bool) -> ScoreQuestion:
         """Return the question about these items, or about new ones if nothing is left to infer."""
         if self.population is not None:
