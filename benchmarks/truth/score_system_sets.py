@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from tallystick.table import read
-from tallystick.table.panel_grades import GradePanel
+from tallystick.table.panel_grades import GradePanel, read_outputs
 from tallystick.verbs.score import CAPABILITY
-from tallystick.verbs.score.reading import read_outputs
 
 SEED = 14
 Rng = np.random.Generator

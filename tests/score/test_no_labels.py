@@ -4,7 +4,7 @@ import numpy as np
 
 from tallystick.results import Unknown
 from tallystick.verbs.score import evaluate
-from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.result import Units
 from tallystick.verbs.score.scored import breakdown
 from tests.score.tables import ROLES, drawn, outputs_of
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.judges import judge_rows
 from tallystick.verbs.score.question import ScoreQuestion
+from tallystick.verbs.score.result import Units
 from tallystick.verbs.score.scored import estimated
 from tests.score.tables import outputs_of
 from tests.score.test_assemble import outputs, pair

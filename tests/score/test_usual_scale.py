@@ -8,7 +8,7 @@ import pytest
 from tallystick import score
 from tallystick.errors import InputError
 from tallystick.table import read
-from tallystick.verbs.score.grades import usual_scales
+from tallystick.table.grades import usual_scales
 
 
 def rated(gpt: list, human: list | None = None) -> dict[str, list]:

@@ -1,7 +1,7 @@
 """The sentences about preferences: who wins, and what judges alone would have said."""
 
 from tallystick.results import Interval, Unknown
-from tallystick.verbs.score.reading import Swaps
+from tallystick.table.panel_grades import Swaps
 from tallystick.verbs.score.result import SystemPairRow, SystemRow
 from tallystick.verbs.score.verdict import preference_sentences, swap_note, without_preferences
 

@@ -15,9 +15,8 @@ from tallystick.results import GateOutcome, Needed, Result, Sentences, Slice, Un
 from tallystick.sampling.label_differences import SessionOrder
 from tallystick.table import Capability, Data, Door, Roles, Table, Tally, answered, slice_labels
 from tallystick.table.panel import Floats
-from tallystick.table.panel_grades import GradePanel
+from tallystick.table.panel_grades import GradePanel, read_outputs, read_preferences
 from tallystick.table.weights import refuse_weight
-from tallystick.verbs.score.gates import MEASURES, checked
 from tallystick.verbs.score.judges import (
     DRAWN_BY_LABEL,
     covariate_rows,
@@ -29,8 +28,14 @@ from tallystick.verbs.score.judges import (
 from tallystick.verbs.score.labelling import labelling, rows_by_item
 from tallystick.verbs.score.pairs import first_grades
 from tallystick.verbs.score.question import ScoreQuestion, cases_of, demo
-from tallystick.verbs.score.reading import read_outputs, read_preferences
-from tallystick.verbs.score.result import CriteriaResult, ScoreResult, SystemPairRow, SystemRow
+from tallystick.verbs.score.result import (
+    MEASURES,
+    CriteriaResult,
+    ScoreResult,
+    SystemPairRow,
+    SystemRow,
+    checked,
+)
 from tallystick.verbs.score.scored import Scored, breakdown, estimated
 from tallystick.verbs.score.sessions import SessionDraws, needed_draws, session_draws, with_session
 from tallystick.verbs.score.systems import with_mix

@@ -21,11 +21,9 @@ from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.label_rates import Sharpened, poststratified_ratio
 from tallystick.table import Data
 from tallystick.table.panel import Floats
-from tallystick.table.panel_grades import GradePanel
-from tallystick.verbs.score.grades import Units
+from tallystick.table.panel_grades import GradePanel, read_outputs
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import read_outputs
-from tallystick.verbs.score.result import CovariateRow, JudgeRow, Partial, Rate, ScoreResult
+from tallystick.verbs.score.result import CovariateRow, JudgeRow, Partial, Rate, ScoreResult, Units
 from tallystick.verbs.score.systems import System, fitted, population_of, rows_of
 
 FEWEST = 10

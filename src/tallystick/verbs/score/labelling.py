@@ -19,12 +19,11 @@ from tallystick.sampling.label_differences import gap_spread, gap_strata
 from tallystick.sampling.label_strata import GUESS_FLOOR, LabelStrata, score_strata, share_spread
 from tallystick.sampling.label_task import LabelTask, Measure, Value, votes_task_strata
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
-from tallystick.table.panel_grades import GradePanel
+from tallystick.table.grades import Scale, word_worth
+from tallystick.table.panel_grades import GradePanel, item_groups, read_patterns
 from tallystick.table.session import Session
 from tallystick.table.words import as_word
-from tallystick.verbs.score.grades import Scale, word_worth
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import item_groups, read_patterns
 
 _UNITS = "means of grades are shown as shares of the scale: 0 % is {:g}, 100 % is {:g}"
 
@@ -261,7 +260,7 @@ def rows_by_item(outputs: GradePanel) -> Ints:
     >>> table = {"id": [1, 2, 1, 3], "system": ["a", "a", "b", "b"], "gpt": [1, 0, 1, 1]}
     >>> door = Door(want="judges", repeats=True, outputs=True)
     >>> data = read(table, door, judges=("gpt",), system="system", item="id")
-    >>> from tallystick.verbs.score.reading import read_outputs
+    >>> from tallystick.table.panel_grades import read_outputs
     >>> rows_by_item(read_outputs(data, scale=None)).tolist()
     [[0, 2]]
     """

@@ -14,14 +14,14 @@ from tallystick.errors import FileError, InputError
 from tallystick.results import Result
 from tallystick.table import Cases, Data, Demo, Found, Label, Question, Tally, gather, option
 from tallystick.table.capability import MOST_ROWS
-from tallystick.verbs.score.grades import (
+from tallystick.table.grades import (
     less_is_better,
     scale_note,
     turned_note,
     usual_scales,
     word_worth,
 )
-from tallystick.verbs.score.reading import read_outputs
+from tallystick.table.panel_grades import read_outputs
 from tallystick.verbs.score.result import ScoreResult
 
 DRAWS = ("random", "all", "unknown")

@@ -13,7 +13,6 @@ import numpy as np
 from tallystick.results import Claims, Interval, Unknown
 from tallystick.table.panel import Floats
 from tallystick.table.panel_grades import GradePanel
-from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.pairs import (
     Known,
     SettlePlan,
@@ -28,7 +27,13 @@ from tallystick.verbs.score.pairs import (
     win_pairs,
 )
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.result import NOT_SETTLED, JudgeBreakdown, SystemPairRow, SystemRow
+from tallystick.verbs.score.result import (
+    NOT_SETTLED,
+    JudgeBreakdown,
+    SystemPairRow,
+    SystemRow,
+    Units,
+)
 from tallystick.verbs.score.sessions import SessionDraws, session_pairs
 from tallystick.verbs.score.systems import (
     Fitted,
@@ -280,7 +285,7 @@ def estimated(
     Examples
     --------
     >>> from tallystick.table import read
-    >>> from tallystick.verbs.score.reading import read_outputs
+    >>> from tallystick.table.panel_grades import read_outputs
     >>> table = {"gpt": [1, 1, 0, 1] * 10, "human": [1, 1, 0, 0] * 3 + [None] * 28}
     >>> outputs = read_outputs(read(table, judges=("gpt",), truth="human"), scale=None)
     >>> found = estimated(outputs, ScoreQuestion())

@@ -42,11 +42,10 @@ from tallystick.table import Data
 from tallystick.table.panel import Floats, Ints
 from tallystick.table.panel_grades import GradePanel
 from tallystick.table.session import Session
-from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.labelling import rows_by_item, session_goal, session_task
 from tallystick.verbs.score.pairs import SystemPair, agreeing, crossed
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.result import SystemPairRow, SystemRow
+from tallystick.verbs.score.result import SystemPairRow, SystemRow, Units
 from tallystick.verbs.score.systems import (
     SMALLEST,
     Places,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tallystick.results import Claims, Interval, Section, Unit, Unknown, number, p_value
 from tallystick.results.numbers import GAP
-from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.result import Units
 
 if TYPE_CHECKING:
     from tallystick.verbs.score.result import ScoreResult, SystemPairRow

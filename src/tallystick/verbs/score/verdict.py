@@ -26,17 +26,16 @@ from tallystick.results import (
     percent_interval,
     plural,
 )
-from tallystick.table.panel_grades import GradePanel
-from tallystick.verbs.score.grades import Units
+from tallystick.table.panel_grades import ALONE, GradePanel, Swaps
 from tallystick.verbs.score.pairs import FirstGrades, SettlePlan
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import ALONE, Swaps
 from tallystick.verbs.score.result import (
     JudgeBreakdown,
     Partial,
     ScoreResult,
     SystemPairRow,
     SystemRow,
+    Units,
 )
 
 Plan = tuple[SystemPairRow, SettlePlan]

@@ -1,41 +1,22 @@
 """What a grade is worth: words for pass and fail, 0 and 1, or numbers on a scale, as [0, 1].
 
-Also from where to where grades go and which way is better, where the table shows it, and the units
-in which scores are shown.
+Also from where to where grades go and which way is better, where the table shows it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
 
 from tallystick.errors import InputError
-from tallystick.results import (
-    Interval,
-    number_interval,
-    percent,
-    percent_interval,
-    points,
-    points_interval,
-    shown_difference,
-)
-from tallystick.table import (
-    NUMBER,
-    PASS_FAIL,
-    Data,
-    Label,
-    Table,
-    Tally,
-    as_number,
-    as_pass_fail,
-    identifier,
-    is_no_answer,
-    without_missing,
-)
+from tallystick.table.cells import NUMBER, Label, as_number, identifier, without_missing
+from tallystick.table.data import Data
 from tallystick.table.reading_names import lower_word
-from tallystick.table.words import as_word
+from tallystick.table.tables import Table
+from tallystick.table.tally import Tally
+from tallystick.table.words import PASS_FAIL, as_pass_fail, as_word, is_no_answer
 
 Scale = tuple[float, float]
 
@@ -461,71 +442,3 @@ def word_worth(order: Sequence[Label]) -> Mapping[str, float]:
         return {}
     first = 0 if len(words) == 2 else 1
     return {str(word): float(first + place) for place, word in enumerate(words)}
-
-
-# In which units a score is shown: per cent for pass rates, the grades' own scale for numbers.
-
-
-@dataclass(frozen=True)
-class Units:
-    """From [0, 1], where everything is computed, to the scale of the grades.
-
-    >>> units = Units((1.0, 5.0))
-    >>> units.value(0.75), units.size(0.25), units.score(4.0)
-    (4.0, 1.0, '4.00')
-    """
-
-    scale: Scale | None
-
-    @property
-    def share(self) -> bool:
-        """Whether scores are shares."""
-        return self.scale is None or self.scale == _UNIT
-
-    @property
-    def width(self) -> float:
-        """How long the scale is."""
-        return 1.0 if self.scale is None else self.scale[1] - self.scale[0]
-
-    @property
-    def decimals(self) -> int:
-        """How many decimals a number without an interval is written with."""
-        return 2 if self.width < 20 else 1 if self.width < 1000 else 0
-
-    def value(self, x: float) -> float:
-        """Return a score on the scale."""
-        return x if self.scale is None else self.scale[0] + self.width * x
-
-    def size(self, x: float) -> float:
-        """Return a difference on the scale."""
-        return x * self.width
-
-    def interval(self, interval: Interval) -> Interval:
-        """Return the interval of a score on the scale."""
-        return replace(interval, low=self.value(interval.low), high=self.value(interval.high))
-
-    def sizes(self, interval: Interval) -> Interval:
-        """Return the interval of a difference on the scale."""
-        return replace(interval, low=self.size(interval.low), high=self.size(interval.high))
-
-    def score(self, value: float, interval: Interval | None = None) -> str:
-        """Write a score of the result."""
-        if interval is None:
-            return percent(value) if self.share else f"{value:.{self.decimals}f}"
-        return (percent_interval if self.share else number_interval)(value, interval)
-
-    def difference(
-        self, value: float, interval: Interval | None = None, *, sign: bool = True
-    ) -> str:
-        """Write a difference of the result with its sign."""
-        if interval is None:
-            return points(value) if self.share else f"{value:+.{self.decimals}f}".replace("-", "−")
-        if self.share:
-            return points_interval(value, interval, sign=sign)
-        return number_interval(value, interval, sign=sign)
-
-    def lead(self, first: float, second: float) -> str:
-        """Write how far one score is ahead of another, such that all three agree as shown."""
-        if self.share:
-            return shown_difference(first, second, sign=False)
-        return f"{first - second:.{self.decimals}f}"
