@@ -36,20 +36,20 @@ def test_whoever_is_behind_is_told_from_the_side_of_the_winner():
         needed=Unknown("not asked"),
         common_labels=40,
     )
-    said = preference_sentences([row(0.3, Interval(0.2, 0.45), 0.6)], [settled], plan=None)
+    said = preference_sentences([row(0.3, Interval(0.2, 0.45), 0.6)], [settled], "")
     answer = said.answer.replace("\u00a0", " ")
     assert answer == "old wins against new: 70.0 % [55.0, 80.0] (a tie counts half)."
     assert said.contrast.startswith("Your judges alone say the opposite: new would win")
 
 
 def test_an_interval_that_holds_a_half_is_only_a_chance_to_win():
-    said = preference_sentences([row(0.55, Interval(0.4, 0.7), 0.6)], [], plan=None)
+    said = preference_sentences([row(0.55, Interval(0.4, 0.7), 0.6)], [], "")
     assert said.answer.startswith("new may win against old")
     assert said.contrast == ""
 
 
 def test_a_pair_that_is_not_settled_among_all_is_no_win():
-    said = preference_sentences([row(0.7, Interval(0.55, 0.8), 0.6)], [], plan=None)
+    said = preference_sentences([row(0.7, Interval(0.55, 0.8), 0.6)], [], "")
     assert said.answer.startswith("new may win against old")
 
 

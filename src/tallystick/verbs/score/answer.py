@@ -43,9 +43,9 @@ from tallystick.verbs.score.verdict import (
     FROM_ENDS,
     assumptions,
     basis,
-    first_needed,
+    grade_first,
+    grade_next,
     left_out_note,
-    needed_of,
     preference_sentences,
     sentences,
     swap_note,
@@ -172,36 +172,45 @@ def _read(data: Data, question: ScoreQuestion, *, sliced: bool) -> GradePanel:
 
 def _check(data: Data, question: ScoreQuestion) -> None:
     """Refuse options that contradict each other or the data."""
-    roles = data.roles
-    if not roles.judges:
-        raise InputError(f"{data.source}: name the columns of judges (--judges)")
-    if len(roles.systems) == 2:
-        for name in ("probability", "covariate", "criterion"):
-            if getattr(roles, name):
-                raise InputError(f"{name} is not read with preferences: leave it out")
-        if question.scale is not None or question.target_mix is not None:
-            raise InputError("scale and target_mix are for grades, and these are preferences")
-        if isinstance(data.held, Tally):
-            raise InputError("preferences need rows: give the table itself")
-    if data.session is not None and (roles.covariate or roles.criterion or question.target_mix):
-        raise InputError(
+    roles, mix = data.roles, question.target_mix is not None
+    preferences = len(roles.systems) == 2
+    unread = [name for name in ("probability", "covariate", "criterion") if getattr(roles, name)]
+    for wrong, text in (
+        (not roles.judges, f"{data.source}: name the columns of judges (--judges)"),
+        (preferences and unread, f"{', '.join(unread)} is not read with preferences: leave it out"),
+        (
+            preferences and (mix or question.scale is not None),
+            "scale and target_mix are for grades, and these are preferences",
+        ),
+        (
+            preferences and isinstance(data.held, Tally),
+            "preferences need rows: give the table itself",
+        ),
+        (
+            data.session is not None and (roles.covariate or roles.criterion or mix),
             "--covariate, --criterion and --target-mix need human grades drawn at random, and these"
             " come from a labelling session, which draws what tells most. Leave them out, or have"
-            " outputs that were drawn at random graded in a column of the table (--truth)"
-        )
-    if question.certified and roles.probability is not None:
-        raise InputError(
+            " outputs that were drawn at random graded in a column of the table (--truth)",
+        ),
+        (
+            question.certified and roles.probability is not None,
             "certified intervals need outputs that were drawn uniformly, not with probabilities:"
-            " leave out one of the two"
-        )
-    if question.target_mix is not None:
-        if roles.by is None:
-            raise InputError("target_mix gives the shares of slices: name their column (--by)")
-        if question.certified:
-            raise InputError("target_mix has no certified intervals: leave out one of the two")
+            " leave out one of the two",
+        ),
+        (
+            mix and roles.by is None,
+            "target_mix gives the shares of slices: name their column (--by)",
+        ),
+        (
+            mix and question.certified,
+            "target_mix has no certified intervals: leave out one of the two",
+        ),
+    ):
+        if wrong:
+            raise InputError(text)
     for one, said in (
         (question.certified, "score --certified"),
-        (question.target_mix is not None, "score --target-mix"),
+        (mix, "score --target-mix"),
         (data.session is not None, "score from a session"),
         (not isinstance(data.held, Table), "score from counts"),
     ):
@@ -392,28 +401,29 @@ def _spoken(
     preferences = bool(outputs.preferences)
     if not scored.labelled and preferences:
         return *without_preferences(rows, unit), False
+    first, k = first_grades(outputs, scored.board) if not preferences else None, len(rows)
     if not scored.labelled:
-        lost, first = breakdown(outputs, scored.judges, units), first_grades(outputs, scored.board)
-        said = without_labels(rows, lost, units, first=first, unit=unit)
-        return said, first_needed(first, unit), False
+        text, needed = grade_first(first, k, unit)
+        lost = breakdown(outputs, scored.judges, units)
+        return without_labels(rows, lost, units, following=text), needed, False
 
-    plan = scored.open_pair(pairs)
+    text, needed = grade_next(scored.open_pair(pairs), unit, preferences=preferences)
     if preferences:
-        said = preference_sentences(rows, pairs, plan=plan, unit=unit)
-        return said, needed_of(plan, unit=unit, single=True), all(row.settled for row in pairs)
-
+        return (
+            preference_sentences(rows, pairs, text),
+            needed,
+            all(row.settled for row in pairs),
+        )
     known, order = scored.known, None if scored.draws is None else scored.draws.order
     assert known is not None
     settled = len(known.contenders) == 1 or (order is not None and order.winner is not None)
-    first = None if settled else first_grades(outputs, scored.board)
-    said = sentences(rows, pairs, known.claims, units, plan=plan, first=first, unit=unit)
+    if needed is None and not settled:
+        text, needed = grade_first(first, k, unit)
+    said = sentences(rows, pairs, known.claims, units, following=text)
     if order is not None:
         said = with_session(said, order, rows, pairs, units, scored.question.alpha)
-    if settled:
-        return said, None, True
-    if order is not None:
-        return said, needed_draws(order), False
-    return said, needed_of(plan, unit=unit, single=False) or first_needed(first, unit), False
+        needed = needed_draws(order)
+    return said, None if settled else needed, settled
 
 
 # Several criteria per output, such as helpful, correct and safe: one answer for each.

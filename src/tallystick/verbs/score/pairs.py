@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
-from tallystick.results import Claims, Interval, Unknown
+from tallystick.results import Claims, Guarantee, Interval, Unknown
 from tallystick.sampling.label_differences import SessionOrder
 from tallystick.stats.adverse_forecast import CertifiedRows, LabelRange, label_range
 from tallystick.stats.anytime import betting
@@ -165,9 +165,10 @@ def compare_pairs(
         common=graded,
     )
     if question.certified:
-        ends_at = _certified_ends(outputs, tested, found, question)
         scores = np.array([score_of(systems[s]) for s in found.systems])
-        tested = _inverted_pairs(tested, scores, ends_at, alpha, ("exact", "exact, all pairs"))
+        tested = replace(tested, difference=scores[few.first] - scores[few.second])
+        ends_at = _certified_ends(outputs, tested, found, question)
+        tested = _inverted_pairs(tested, ends_at, alpha, ("exact", "exact, all pairs"))
     return tested.pairs(found.systems, _needed(found, tested, items, alpha), alpha)
 
 
@@ -178,27 +179,34 @@ def mixed_pairs(
     if found is None or found.graded.size < 2:
         return []
     first, second = np.triu_indices(found.graded.size, 1)
-    none = np.zeros(first.size)
-    tested = _Tested(
+    scores, alpha = np.array([score_of(systems[s]) for s in found.graded]), question.alpha
+    common = found.in_common(first, second)
+    tested = _untested(first, second, scores[first] - scores[second], common, alpha)
+    ends_at = found.differences(first, second)
+    tested = _inverted_pairs(tested, ends_at, alpha, ("approximate", MIX))
+    return tested.pairs(found.graded.tolist(), [Unknown(NO_FORECAST)] * first.size, alpha)
+
+
+def _untested(
+    first: Places, second: Places, difference: Floats, common: Ints, alpha: float
+) -> _Tested:
+    """Return pairs of which only the difference is known."""
+    return _Tested(
         first=first,
         second=second,
-        difference=none,
-        p_value=none,
-        adjusted_p=none,
-        interval=Intervals(none, none, level=1 - question.alpha),
-        common=found.in_common(first, second),
+        difference=difference,
+        p_value=np.ones(first.size),
+        adjusted_p=np.ones(first.size),
+        interval=Intervals(difference, difference, level=1 - alpha, method="few labels"),
+        common=common,
     )
-    scores = np.array([score_of(systems[s]) for s in found.graded])
-    ends_at = found.differences(first, second)
-    tested = _inverted_pairs(tested, scores, ends_at, question.alpha, ("approximate", MIX))
-    return tested.pairs(found.graded.tolist(), [Unknown(NO_FORECAST)] * first.size, question.alpha)
 
 
 def _inverted_pairs(
-    tested: _Tested, scores: Floats, ends_at: Ends, alpha: float, kind: tuple[str, str]
+    tested: _Tested, ends_at: Ends, alpha: float, kind: tuple[Guarantee, str]
 ) -> _Tested:
     """Return the pairs as their intervals test them; all share the level (Bonferroni and Holm)."""
-    count = tested.first.size
+    count, gap = tested.first.size, tested.difference
 
     def holds(rows: Places, level: Floats) -> NDArray[np.bool_]:
         low, high = ends_at(rows, level)
@@ -206,12 +214,9 @@ def _inverted_pairs(
 
     p_value = np.array(inverted(holds, count))
     low, high = ends_at(np.arange(count), np.full(count, alpha / count))
-    gap = scores[tested.first] - scores[tested.second]
     low, high = np.maximum(-1.0, np.minimum(low, gap)), np.minimum(1.0, np.maximum(high, gap))
-    interval = Intervals(low, high, level=1 - alpha, guarantee=kind[0], method=kind[1])  # type: ignore[arg-type]  # a guarantee
-    return replace(
-        tested, difference=gap, p_value=p_value, adjusted_p=holm(p_value), interval=interval
-    )
+    interval = Intervals(low, high, level=1 - alpha, guarantee=kind[0], method=kind[1])
+    return replace(tested, p_value=p_value, adjusted_p=holm(p_value), interval=interval)
 
 
 def _needed(
@@ -302,46 +307,26 @@ def win_pairs(
     """
     if found is None:
         return []
-    count = len(found.systems)
-    level = np.full(count, question.alpha / count)
+    rated, alpha = found.systems, question.alpha
+    place = {name: i for i, name in enumerate(names)}
+    sides = np.array([[place[name] for name in outputs.preferences[s]] for s in rated], np.intp)
+    rates = np.array([score_of(systems[s]) for s in rated])
+    tested = _untested(sides[:, 0], sides[:, 1], 2 * rates - 1, outputs.labels[list(rated)], alpha)
     if question.certified:
-        levels = [certified_levels(outputs, s, question) for s in found.systems]
+        levels = [certified_levels(outputs, s, question) for s in rated]
 
-        def at(rows: Places, alpha: Floats) -> tuple[Floats, Floats]:
-            ends = [levels[row](alpha[i : i + 1])[1:] for i, row in enumerate(rows)]
+        def at(rows: Places, level: Floats) -> tuple[Floats, Floats]:
+            ends = [levels[row](level[i : i + 1])[1:] for i, row in enumerate(rows)]
             low, high = np.array(ends).reshape(-1, 2).T
-            return low - 0.5, high - 0.5
+            return 2 * low - 1, 2 * high - 1
 
-        def holds(rows: Places, alpha: Floats) -> NDArray[np.bool_]:
-            low, high = at(rows, alpha)
-            return (low <= 0) & (high >= 0)
-
-        p_values, (low, high) = np.array(inverted(holds, count)), at(np.arange(count), level)
+        tested = _inverted_pairs(tested, at, alpha, ("exact", "exact, all pairs"))
     else:
-        shown = found.few.means(alpha=float(level[0])).interval
-        p_values, low, high = found.few.against(0.5), shown.low - 0.5, shown.high - 0.5
-    place, steps = {name: i for i, name in enumerate(names)}, holm(p_values)
-    pairs = []
-    for k, s in enumerate(found.systems):
-        gap, kind = 2 * score_of(systems[s]) - 1, systems[s].interval
-        ends = replace(
-            kind, low=2 * float(low[k]), high=2 * float(high[k]), level=1 - question.alpha
-        )
-        first, second = (place[name] for name in outputs.preferences[s])
-        pairs.append(
-            SystemPair(
-                first=first,
-                second=second,
-                difference=gap,
-                interval=agreeing(ends, gap, float(steps[k]), question.alpha),
-                p_value=float(p_values[k]),
-                adjusted_p=float(steps[k]),
-                needed=systems[s].needed,
-                common=systems[s].n_labels,
-                rate=s,
-            )
-        )
-    return pairs
+        shown, p_value = found.few.means(alpha=alpha / len(rated)).interval, found.few.against(0.5)
+        interval = replace(tested.interval, low=2 * shown.low - 1, high=2 * shown.high - 1)
+        tested = replace(tested, p_value=p_value, adjusted_p=holm(p_value), interval=interval)
+    pairs = tested.pairs(range(len(names)), [systems[s].needed for s in rated], alpha)
+    return [replace(pair, rate=s) for pair, s in zip(pairs, rated, strict=True)]
 
 
 # Outputs side by side, item by item: the ground on which systems are compared.

@@ -4,10 +4,11 @@ rest on; on a page the sections that unfold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tallystick.results import Claims, Interval, Section, Unit, Unknown, number, p_value
 from tallystick.results.numbers import GAP
@@ -227,33 +228,62 @@ def _pairs(result: ScoreResult, pairs: Sequence[SystemPairRow], units: Units) ->
 # What a page of ``score`` unfolds: systems, pairs and judges, each with its answer in one line.
 
 
+_SYSTEMS = {
+    "system": "name",
+    "corrected": "score",
+    "interval": "interval",
+    "judges alone": "judge_only",
+    "judges' bias": "bias",
+    "bias interval": "bias_interval",
+    "human grades": "n_labels",
+    "worth with judges": "labels_worth",
+    "rank": "rank_interval",
+}
+_PAIRS = {
+    "difference": "difference",
+    "interval": "interval",
+    "judges alone": "judge_only_difference",
+    "adjusted p": "adjusted_p",
+    "settled": "settled",
+    "graded for both": "common_labels",
+}
+_JUDGES = {
+    "judge": "name",
+    "passes good outputs": "tpr.estimate",
+    "good interval": "tpr.interval",
+    "fails bad outputs": "tnr.estimate",
+    "bad interval": "tnr.interval",
+    "kappa": "kappa.estimate",
+    "kappa interval": "kappa.interval",
+    "kinder than people by": "bias.estimate",
+    "bias interval": "bias.interval",
+    "graded by both": "n_labels",
+}
+"""Heads of the tables, and the fields of the rows under them."""
+
+
+def _listed(row: object, columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of a row under their heads."""
+    return {head: attrgetter(name)(row) for head, name in columns.items()}
+
+
 def folds_of(result: ScoreResult) -> tuple[Section, ...]:
     """Return the sections of a result, in the order in which a reader asks."""
     share = Units(result.scale).share
     score: Unit = "share" if share else "number"
     size: Unit = "points" if share else "number"
+    systems = [_listed(row, _SYSTEMS) for row in result.systems]
+    for row in systems:
+        worth, rank = row["worth with judges"], row["rank"]
+        row["worth with judges"] = round(worth) if isinstance(worth, float) else None
+        # One rank is one number.
+        known = isinstance(rank, tuple)
+        row["rank"] = " to ".join(map(str, dict.fromkeys(rank))) if known else None
     found = [
         Section(
             title="Systems",
             line=_bias_line(result),
-            rows=[
-                {
-                    "system": row.name,
-                    "corrected": row.score,
-                    "interval": row.interval,
-                    "judges alone": row.judge_only,
-                    "judges' bias": row.bias,
-                    "bias interval": row.bias_interval,
-                    "human grades": row.n_labels,
-                    "worth with judges": None
-                    if isinstance(row.labels_worth, Unknown)
-                    else round(row.labels_worth),
-                    "rank": None
-                    if isinstance(row.rank_interval, Unknown)
-                    else " to ".join(map(str, dict.fromkeys(row.rank_interval))),
-                }
-                for row in result.systems
-            ],
+            rows=systems,
             units={"corrected": score, "judges alone": score, "judges' bias": size},
         )
     ]
@@ -301,18 +331,7 @@ def _folds_pairs(result: ScoreResult, pairs: tuple[SystemPairRow, ...], size: Un
         title="Pairs",
         line=line,
         figures=result.figures()[1:],
-        rows=[
-            {
-                "pair": f"{row.a} − {row.b}",
-                "difference": row.difference,
-                "interval": row.interval,
-                "judges alone": row.judge_only_difference,
-                "adjusted p": row.adjusted_p,
-                "settled": row.settled,
-                "graded for both": row.common_labels,
-            }
-            for row in pairs
-        ],
+        rows=[{"pair": f"{row.a} − {row.b}", **_listed(row, _PAIRS)} for row in pairs],
         units={"difference": size, "judges alone": size, "adjusted p": "p"},
     )
 
@@ -339,21 +358,7 @@ def _judges(result: ScoreResult, size: Unit) -> Section:
     return Section(
         title="Judges",
         line=line,
-        rows=[
-            {
-                "judge": row.name,
-                "passes good outputs": row.tpr.estimate,
-                "good interval": row.tpr.interval,
-                "fails bad outputs": row.tnr.estimate,
-                "bad interval": row.tnr.interval,
-                "kappa": row.kappa.estimate,
-                "kappa interval": row.kappa.interval,
-                "kinder than people by": row.bias.estimate,
-                "bias interval": row.bias.interval,
-                "graded by both": row.n_labels,
-            }
-            for row in judges
-        ],
+        rows=[_listed(row, _JUDGES) for row in judges],
         units={
             "passes good outputs": "share",
             "fails bad outputs": "share",

@@ -52,17 +52,14 @@ def sentences(
     claims: Claims,
     units: Units,
     *,
-    plan: Plan | None,
-    first: FirstGrades | None,
-    unit: str = "item",
+    following: str,
 ) -> Sentences:
     """Say which system is best, what the judges alone would have said, and what stays open.
 
-    *plan* and *first* say what to grade next; the second counts where there is no plan.
+    *following* says what to grade next.
     """
     scored = {row.name: row for row in rows if not isinstance(row.score, Unknown)}
     rest = [row.name for row in rows if row.name not in scored]
-    following = next_step(plan, unit) or first_step(first, len(rows), unit)
 
     def text(name: str) -> str:
         return _score(scored[name], units)
@@ -135,8 +132,7 @@ def without_labels(
     lost: Sequence[JudgeBreakdown],
     units: Units,
     *,
-    first: FirstGrades | None,
-    unit: str,
+    following: str,
 ) -> Sentences:
     """Say what the judges say, how little would undo it, and what to grade first."""
     judged = [
@@ -159,7 +155,7 @@ def without_labels(
     return Sentences(
         answer=f"The judges {'pass' if votes else 'give'} {names_of(parts, most=6)}.",
         contrast=said,
-        next=first_step(first, len(rows), unit),
+        next=following,
     )
 
 
@@ -298,90 +294,72 @@ def left_out_note(lost: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
     )
 
 
-# What to grade next, in the sentences of ``score`` and in its field *needed*.
+# What to grade next, as a sentence and for the field *needed*.
 
 
-def first_step(first: FirstGrades | None, systems: int, unit: str) -> str:
+Next = tuple[str, Needed | None]
+
+
+def grade_first(first: FirstGrades | None, systems: int, unit: str) -> Next:
     """Say what to grade first, where too few outputs are graded for a forecast.
 
-    >>> first_step(FirstGrades(items=20, grades=57, shared=True, begun=True), 4, "item")
+    >>> grade_first(FirstGrades(items=20, grades=57, shared=True, begun=True), 4, "item")[0]
     'Next: grade 20 random items for all four systems, graded ones first (57 more outputs).'
     """
     if first is None:
-        return ""
-    whom = {1: "", 2: " for both systems"}.get(systems, f" for all {number_word(systems)} systems")
-    what = f"{first.items} random {plural(unit, first.items)}{whom}"
-    if not first.shared and systems > 1:
-        what = f"{_of_each(first)} of every system"
-    graded = ", graded ones first" if first.begun and first.shared else ""
+        return "", None
+    up_to = "up to " if first.short else ""
+    what, of = f"{up_to}{first.items} random outputs", "of every system"
+    if first.shared or systems == 1:
+        both = {1: "", 2: " for both systems"}
+        what = f"{first.items} random {plural(unit, first.items)}"
+        of = "for every system" if first.shared else of
+        whom = both.get(systems, f" for all {number_word(systems)} systems")
+        graded = ", graded ones first" if first.begun and first.shared else ""
+        text = f"{what}{whom}{graded}"
+    else:
+        text = f"{what} {of}"
     more = "more " if first.begun else ""
     outputs = plural("output", first.grades)
-    return f"Next: grade {what}{graded} ({count(first.grades)} {more}{outputs})."
+    return (
+        f"Next: grade {text} ({count(first.grades)} {more}{outputs}).",
+        Needed(first.grades, f"human grades, on {what} {of}"),
+    )
 
 
-def first_needed(first: FirstGrades | None, unit: str) -> Needed | None:
-    """Return the same for the field *needed*."""
-    if first is None:
-        return None
-    what = f"{first.items} random {plural(unit, first.items)} for" if first.shared else ""
-    what = what or f"{_of_each(first)} of"
-    return Needed(first.grades, f"human grades, on {what} every system")
-
-
-def _of_each(first: FirstGrades) -> str:
-    return f"{'up to ' if first.short else ''}{first.items} random outputs"
-
-
-def next_step(plan: Plan | None, unit: str, *, preferences: bool = False) -> str:
+def grade_next(plan: Plan | None, unit: str, *, preferences: bool = False) -> Next:
     """Say what to grade next in order to settle a pair."""
     if plan is None:
-        return ""
+        return "", None
     row, found = plan
+    against = f"{row.a} against {row.b}"
     if not found.enough:
         return (
-            f"Next: even all {count(found.most)} {unit}s may not settle {row.a} against {row.b},"
-            " unless they differ by more than it looks."
+            f"Next: even all {count(found.most)} {unit}s may not settle {against}, unless they"
+            " differ by more than it looks.",
+            Needed(None, f"items than the {count(found.most)} of the table, to settle {against}"),
         )
     low, high = count(found.low), count(found.high)
     plausible = f"{low if low == high else f'{low} to {high}'} are plausible."
     if preferences:
-        return (
-            f"Next: grade {about(found.grades)} more {plural(unit, found.grades)} of {row.a}"
-            f" against {row.b}. {plausible}"
-        )
+        more = f"{about(found.grades)} more {plural(unit, found.grades)} of {against}"
+        needed = Needed(found.grades, f"human grades of {against}")
+        return f"Next: grade {more}. {plausible}", needed
     # Items with a grade of one of the two cost one grade, and are the first to take.
     graded = ", graded ones first" if found.grades < 2 * found.items else ""
-    return (
-        f"Next: grade {about(found.grades)} more outputs ({count(found.items)}"
-        f" {plural(unit, found.items)}, {row.a} and {row.b}{graded}). {plausible}"
-    )
-
-
-def needed_of(plan: Plan | None, *, unit: str, single: bool) -> Needed | None:
-    """Return what would settle a pair, for the field *needed*."""
-    if plan is None:
-        return None
-    row, found = plan
-    if not found.enough:
-        return Needed(
-            None,
-            f"items than the {count(found.most)} of the table, to settle {row.a} against {row.b}",
-        )
-    if single:
-        return Needed(found.grades, f"human grades of {row.a} against {row.b}")
     items = f"{count(found.items)} {plural(unit, found.items)}"
-    return Needed(found.grades, f"human grades, on {items} for {row.a} and {row.b}")
+    return (
+        f"Next: grade {about(found.grades)} more outputs ({items}, {row.a} and {row.b}{graded})."
+        f" {plausible}",
+        Needed(found.grades, f"human grades, on {items} for {row.a} and {row.b}"),
+    )
 
 
 # The sentences about preferences: who wins against whom.
 
 
 def preference_sentences(
-    rows: Sequence[SystemRow],
-    pairs: Sequence[SystemPairRow],
-    *,
-    plan: Plan | None,
-    unit: str = "item",
+    rows: Sequence[SystemRow], pairs: Sequence[SystemPairRow], following: str
 ) -> Sentences:
     """Say who wins, what the judges alone would have said, and what stays open."""
     parts, contrast = [], ""
@@ -404,7 +382,7 @@ def preference_sentences(
         answer="; ".join(parts[:MOST_NAMED]) + " (a tie counts half).",
         contrast=contrast,
         open=f"Not settled: {names_of(left)}." if left else "",
-        next=next_step(plan, unit, preferences=True),
+        next=following,
     )
 
 
