@@ -81,17 +81,28 @@ def judges_unknown(outputs: GradePanel, reason: str) -> tuple[JudgeRow, ...]:
     """Return every judge without a number, because the labels do not speak for its grades."""
     none = Rate(Unknown(reason), Unknown(reason))
     return tuple(
+        replace(row, wider=Unknown(reason))
+        for row in _rows(outputs, [(none,) * 4] * len(outputs.judges))
+    )
+
+
+def _rows(
+    outputs: GradePanel,
+    rates: Sequence[tuple[Rate, ...]],
+    per_system: Sequence[Mapping[str, Mapping[str, Rate]]] | None = None,
+) -> tuple[JudgeRow, ...]:
+    """Return one row per judge from its TPR, TNR, kappa and bias."""
+    return tuple(
         JudgeRow(
             name=name,
-            tpr=none,
-            tnr=none,
-            kappa=none,
-            bias=none,
-            per_system={},
-            n_labels=_graded_by(outputs, j),
-            wider=Unknown(reason),
+            tpr=tpr,
+            tnr=tnr,
+            kappa=kappa,
+            bias=bias,
+            per_system={} if per_system is None else per_system[j],
+            n_labels=round(float(outputs.counts[_both(outputs, j)].sum())),
         )
-        for j, name in enumerate(outputs.judges)
+        for j, (name, (tpr, tnr, kappa, bias)) in enumerate(zip(outputs.judges, rates, strict=True))
     )
 
 
@@ -114,27 +125,16 @@ def grade_judges(outputs: GradePanel, question: ScoreQuestion) -> tuple[JudgeRow
             found = part.rates(outputs.judges, alpha, population, None)
             for j in enough.tolist():
                 per_system[j][name] = dict(zip(("tpr", "tnr"), found[j], strict=True))
-    return tuple(
-        JudgeRow(
-            name=name,
-            tpr=overall[j][0],
-            tnr=overall[j][1],
-            kappa=_kappa(outputs, j, alpha),
-            bias=_bias(outputs, j, alpha),
-            per_system=per_system[j],
-            n_labels=_graded_by(outputs, j),
-        )
-        for j, name in enumerate(outputs.judges)
-    )
+    rates = [
+        (*overall[j], _kappa(outputs, j, alpha), _bias(outputs, j, alpha))
+        for j in range(len(outputs.judges))
+    ]
+    return _rows(outputs, rates, per_system)
 
 
 def _both(outputs: GradePanel, judge: int) -> NDArray[np.bool_]:
     """Return the entries that a judge and a person graded."""
     return np.asarray(outputs.known & ~np.isnan(outputs.grades[:, judge]))
-
-
-def _graded_by(outputs: GradePanel, judge: int) -> int:
-    return round(float(outputs.counts[_both(outputs, judge)].sum()))
 
 
 def _no_rates(outputs: GradePanel) -> Unknown | None:

@@ -8,7 +8,6 @@ next outputs to grade.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +33,7 @@ from tallystick.verbs.score.systems import (
     MixFit,
     Places,
     System,
+    as_range,
     certified_levels,
     inverted,
     population_of,
@@ -233,9 +233,7 @@ def _needed(
     # While 0 is possible, no number of labels is sure to settle it.
     worst = np.where((low <= 0) & (high >= 0), np.inf, worst)
     return [
-        label_range(min(least, n), None if math.isinf(most) else most, n)
-        if graded >= min(FIRST, n) > 0
-        else Unknown(TOO_FEW)
+        as_range(least, most, n) if graded >= min(FIRST, n) > 0 else Unknown(TOO_FEW)
         for least, most, graded, n in zip(
             best.tolist(), worst.tolist(), tested.common.tolist(), items.tolist(), strict=True
         )

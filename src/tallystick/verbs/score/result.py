@@ -280,7 +280,7 @@ class ScoreResult(Result):
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
-        if not self._share:
+        if not Units(self.scale).share:
             return {}
         return {"judges": "share", "score": "share", "bias": "points"}
 
@@ -290,67 +290,43 @@ class ScoreResult(Result):
 
         return folds_of(self)
 
-    @property
-    def _share(self) -> bool:
-        """Whether scores are shares of outputs that pass."""
-        return self.scale is None or self.scale == (0.0, 1.0)
-
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores beside what judges say, and the differences."""
-        found = [self._scores()]
-        if not isinstance(self.pairs, Unknown) and self.pairs:
-            found.append(self._differences())
-        return tuple(found)
-
-    def _scores(self) -> Figure:
-        ends = [
-            tuple(row.interval) if isinstance(row.interval, Interval) else (None, None)
-            for row in self.systems
-        ]
-        return Figure(
-            kind="forest",
-            title="Share of outputs that pass" if self._share else "Scores",
-            columns={
-                "system": [row.name for row in self.systems],
-                "score": [_gap(row.score) for row in self.systems],
-                "low": [low for low, _ in ends],
-                "high": [high for _, high in ends],
-                "judges alone": [_gap(row.judge_only) for row in self.systems],
-            },
-            roles={
-                "name": "system",
-                "x": "score",
-                "low": "low",
-                "high": "high",
-                "mark": "judges alone",
-            },
-            labels={"x": "corrected", "low": f"{100 * (1 - self.alpha):g} % interval"},
-            unit="share" if self._share else "number",
-        )
-
-    def _differences(self) -> Figure:
+        share = Units(self.scale).share
+        scores: dict[str, Sequence[Any]] = {
+            "system": [row.name for row in self.systems],
+            "score": [_gap(row.score) for row in self.systems],
+            **_ends([row.interval for row in self.systems]),
+            "judges alone": [_gap(row.judge_only) for row in self.systems],
+        }
+        title = "Share of outputs that pass" if share else "Scores"
+        found = [self._forest(title, scores, "share" if share else "number", x="corrected")]
         pairs = () if isinstance(self.pairs, Unknown) else self.pairs
-        return Figure(
-            kind="forest",
-            title="Differences between systems, in points" if self._share else "Differences",
-            columns={
+        if pairs:
+            differences: dict[str, Sequence[Any]] = {
                 "pair": [f"{row.a} − {row.b}" for row in pairs],
                 "difference": [row.difference for row in pairs],
-                "low": [row.interval.low for row in pairs],
-                "high": [row.interval.high for row in pairs],
+                **_ends([row.interval for row in pairs]),
                 "judges alone": [_gap(row.judge_only_difference) for row in pairs],
                 "settled": [row.settled for row in pairs],
-            },
-            roles={
-                "name": "pair",
-                "x": "difference",
-                "low": "low",
-                "high": "high",
-                "mark": "judges alone",
-                "settled": "settled",
-            },
-            labels={"low": f"{100 * (1 - self.alpha):g} % interval"},
-            unit="points" if self._share else "number",
+            }
+            title = "Differences between systems, in points" if share else "Differences"
+            found.append(self._forest(title, differences, "points" if share else "number"))
+        return tuple(found)
+
+    def _forest(
+        self, title: str, columns: Mapping[str, Sequence[Any]], unit: Unit, **labels: str
+    ) -> Figure:
+        """Return estimates with intervals; the first two columns are the name and the estimate."""
+        name, x, *rest = columns
+        roles = {"name": name, "x": x, "low": "low", "high": "high", "mark": "judges alone"}
+        return Figure(
+            kind="forest",
+            title=title,
+            columns=columns,
+            roles={**roles, **({"settled": "settled"} if "settled" in rest else {})},
+            labels={**labels, "low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit=unit,
         )
 
     def terminal(self, width: int) -> list[tuple[str, str]] | None:
@@ -395,6 +371,12 @@ class CriteriaResult(Result):
 
 def _gap(value: float | Unknown) -> float | None:
     return None if isinstance(value, Unknown) else value
+
+
+def _ends(intervals: Sequence[Interval | Unknown]) -> dict[str, Sequence[Any]]:
+    """Return the ends of intervals as two columns of a figure."""
+    ends = [tuple(one) if isinstance(one, Interval) else (None, None) for one in intervals]
+    return {"low": [low for low, _ in ends], "high": [high for _, high in ends]}
 
 
 # In which units a score is shown: per cent for pass rates, the grades' own scale for numbers.

@@ -165,11 +165,14 @@ def _for_precision(few: FewLabels, question: ScoreQuestion) -> list[LabelRange |
         few.labels_for(PRECISION * factor, alpha=question.alpha) for factor in FORECAST[::-1]
     )
     return [
-        label_range(min(least, n), None if math.isinf(most) else most, round(n))
-        if units > 1
-        else Unknown(TOO_FEW)
+        as_range(least, most, round(n)) if units > 1 else Unknown(TOO_FEW)
         for least, most, n, units in zip(low, high, few.outputs, few.design.units, strict=True)
     ]
+
+
+def as_range(least: float, most: float, n: int) -> LabelRange:
+    """Return a forecast as a range of two digits within n items; infinity is never enough."""
+    return label_range(min(least, n), None if math.isinf(most) else most, n)
 
 
 def score_of(system: System) -> float:
