@@ -15,8 +15,8 @@ from tallystick.cli.app import app
 from tallystick.errors import InputError
 from tallystick.serve.answer import stream_question
 from tallystick.serve.auth import span_of
+from tallystick.serve.database import Store
 from tallystick.serve.results import label_way
-from tallystick.serve.store import Store
 from tallystick.table import Tally
 from tests.serve.random_streams import NOW, RandomStream, random_stream
 from tests.serve.web import Web

@@ -9,7 +9,7 @@ from tests.serve.web import Web
 
 
 def test_it_is_alive_and_ready(web: Web) -> None:
-    for path in ("/healthz", "/readyz", "/v1/healthz", "/v1/readyz"):
+    for path in ("/healthz", "/readyz"):
         answer = web.get(path)
         assert answer.status_code == 200, answer.text
         assert answer.headers["x-content-type-options"] == "nosniff"

@@ -20,9 +20,9 @@ import msgspec
 
 from tallystick.errors import InputError
 from tallystick.serve.auth import Fix, HttpProblem
-from tallystick.serve.jobs import Held, Job
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader, Transaction
+from tallystick.serve.database import Reader, Transaction
+from tallystick.serve.jobs import Held, job
+from tallystick.serve.routes import Incoming, Parameter, route
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service
@@ -35,14 +35,14 @@ class AlertNote:
     Parameters
     ----------
     name
-        One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``shift``,
-        ``watch``, ``check``.
+        One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``posted``,
+        ``check``.
     what
         One sentence that stands alone.
     proves, does_not_prove
         What follows from it, and what does not.
-    stream, watch
-        What it is about: ids, or None.
+    stream
+        The id of the stream that it is about, or None.
     detail
         More, as JSON types.
     """
@@ -52,7 +52,6 @@ class AlertNote:
     proves: str
     does_not_prove: str
     stream: int | None = None
-    watch: int | None = None
     detail: dict[str, Any] = field(default_factory=dict)
 
 
@@ -66,7 +65,6 @@ class AlertBody(msgspec.Struct):
     does_not_prove: str
     at: float
     stream: str | None = None
-    watch: str | None = None
     detail: dict[str, Any] = {}
     seen: float | None = None
     seen_by: str | None = None
@@ -79,26 +77,24 @@ class AlertList(msgspec.Struct):
 
 
 _SELECT = (
-    "select a.id, a.name, a.what, a.proves, a.does_not_prove, a.at, s.name, w.name, a.detail,"
+    "select a.id, a.name, a.what, a.proves, a.does_not_prove, a.at, s.name, a.detail,"
     " a.seen, a.seen_by from alert a left join stream s on s.id = a.stream"
-    " left join watch w on w.id = a.watch"
 )
 
 
 def _body(row: tuple[Any, ...]) -> AlertBody:
     given = list(row)
-    given[8] = json.loads(given[8])
+    given[7] = json.loads(given[7])
     return AlertBody(*given)
 
 
 def raise_alert(transaction: Transaction, note: AlertNote, *, now: float) -> int:
     """Keep an alarm and queue it for every hook that wants it, in the caller's transaction."""
     ident = transaction.insert(
-        "insert into alert (stream, watch, name, what, proves, does_not_prove, detail, at)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
+        "insert into alert (stream, name, what, proves, does_not_prove, detail, at)"
+        " values (?, ?, ?, ?, ?, ?, ?) returning id",
         (
             note.stream,
-            note.watch,
             note.name,
             note.what,
             note.proves,
@@ -153,6 +149,17 @@ def listed_alerts(
     return [_body(row) for row in rows]
 
 
+@route(
+    "GET",
+    "/v1/alerts",
+    "read",
+    answer=AlertList,
+    query=(
+        Parameter("stream", "Only those of a stream."),
+        Parameter("unseen", "true: only those nobody has seen."),
+        Parameter("limit", "How many at most, up to 1000.", kind="integer"),
+    ),
+)
 async def get_alerts(incoming: Incoming) -> AlertList:
     """List alarms; a key for some streams sees those of its streams."""
     unseen = incoming.query("unseen") in ("1", "true", "yes")
@@ -170,6 +177,7 @@ async def get_alerts(incoming: Incoming) -> AlertList:
     return AlertList(await incoming.service.reading(work))
 
 
+@route("POST", "/v1/alerts/{alert}/seen", "admin", answer=AlertBody)
 async def post_seen(incoming: Incoming) -> AlertBody:
     """Say that somebody saw an alarm."""
     ident = _number(incoming.path["alert"])
@@ -194,31 +202,6 @@ def _number(text: str) -> int:
     return int(text)
 
 
-ALERTS_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/alerts",
-        role="read",
-        work=get_alerts,
-        summary="Alarms, the newest first.",
-        answer=AlertList,
-        query=(
-            Parameter("stream", "Only those of a stream."),
-            Parameter("unseen", "true: only those nobody has seen."),
-            Parameter("limit", "How many at most, up to 1000.", kind="integer"),
-        ),
-    ),
-    Route(
-        method="POST",
-        path="/v1/alerts/{alert}/seen",
-        role="admin",
-        work=post_seen,
-        summary="Say that an alarm was seen.",
-        answer=AlertBody,
-    ),
-)
-"""Routes of this file."""
-
 # Hooks: alarms sent to an address of the team's, signed, and tried again until they arrive.
 
 
@@ -229,7 +212,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class HookOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """Where alarms go: an https address, and the streams it is for (none: all, watches too)."""
+    """Where alarms go: an https address, and the streams it is for (none: all)."""
 
     url: str
     streams: list[str] = []
@@ -304,6 +287,7 @@ def queue_deliveries(
         )
 
 
+@job("deliver", every=5.0, lease=60.0)
 def deliver(service: Service, held: Held) -> None:
     """Send what is due.
 
@@ -390,6 +374,7 @@ def _hooks_body(row: tuple[Any, ...]) -> HookBody:
 _HOOK = "select name, url, streams, state, created from hook"
 
 
+@route("PUT", "/v1/hooks/{hook}", "admin", body=HookOrder, answer=HookShown)
 async def put_hook(incoming: Incoming) -> HookShown:
     """Make a hook, or change where it goes; the secret stays and is shown only when it is made."""
     name, order, service = _name(incoming), incoming.body, incoming.service
@@ -430,11 +415,13 @@ def listed_hooks(reader: Reader) -> HookList:
     return HookList(hooks, [DeliveryBody(*row) for row in rows])
 
 
+@route("GET", "/v1/hooks", "admin", answer=HookList)
 async def get_hooks(incoming: Incoming) -> HookList:
     """List hooks and their last deliveries."""
     return await incoming.service.reading(listed_hooks)
 
 
+@route("DELETE", "/v1/hooks/{hook}", "admin", answer=dict[str, str])
 async def delete_hook(incoming: Incoming) -> dict[str, str]:
     """Delete a hook with its deliveries."""
     name = _name(incoming)
@@ -450,6 +437,7 @@ async def delete_hook(incoming: Incoming) -> dict[str, str]:
     return {"deleted": name}
 
 
+@route("POST", "/v1/hooks/{hook}/test", "admin", answer=DeliveryBody)
 async def sample_hook(incoming: Incoming) -> DeliveryBody:
     """Send a signed sample at once, and say what came of it."""
     name, service = _name(incoming), incoming.service
@@ -476,46 +464,6 @@ async def sample_hook(incoming: Incoming) -> DeliveryBody:
     await service.commit(work)
     return DeliveryBody(ident, name, None, 1, None, status, failure, done)
 
-
-HOOKS_JOBS = (Job("deliver", deliver, every=5.0, lease=60.0),)
-"""Jobs of this file."""
-
-HOOKS_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/hooks",
-        role="admin",
-        work=get_hooks,
-        summary="Hooks and their last deliveries.",
-        answer=HookList,
-    ),
-    Route(
-        method="PUT",
-        path="/v1/hooks/{hook}",
-        role="admin",
-        work=put_hook,
-        summary="Make a hook, or change it. Its secret is shown once.",
-        body=HookOrder,
-        answer=HookShown,
-    ),
-    Route(
-        method="DELETE",
-        path="/v1/hooks/{hook}",
-        role="admin",
-        work=delete_hook,
-        summary="Delete a hook.",
-        answer=dict[str, str],
-    ),
-    Route(
-        method="POST",
-        path="/v1/hooks/{hook}/test",
-        role="admin",
-        work=sample_hook,
-        summary="Send a signed sample at once.",
-        answer=DeliveryBody,
-    ),
-)
-"""Routes of this file."""
 
 # Calls that leave the service: to whom they may go, and how.
 #
@@ -636,24 +584,3 @@ def post(
         return answer.status
     finally:
         connection.close()
-
-
-def guard_names(allow: Sequence[str] = ()) -> None:
-    """Hold every connection of this process to the rules: for a process that only makes calls.
-
-    Each name is resolved once and kept; internal addresses are refused unless listed.
-    """
-    plain, known = socket.getaddrinfo, {}
-    listed = {one.lower() for one in allow}
-
-    def guarded(host: Any, port: Any, *given: Any, **named: Any) -> list[Any]:
-        name = host.decode() if isinstance(host, bytes) else str(host)
-        if (name, port) not in known:
-            address = _resolved(
-                name.lower(), int(port or 0), listed=name.lower() in listed, resolve=plain
-            )
-            known[(name, port)] = address
-        # The address is a literal now, so this look-up asks nobody.
-        return plain(known[(name, port)], port, *given, **named)
-
-    socket.getaddrinfo = guarded

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Result, to_json
-from tallystick.serve.auth import HttpProblem, Span
-from tallystick.serve.ingest import TRUTH
+from tallystick.serve.auth import Span
+from tallystick.serve.database import Reader, Store
+from tallystick.serve.ingest import CODES, TRUTH
 from tallystick.serve.queue_doubts import DrawDoubt, label_doubts
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import (
@@ -27,7 +28,6 @@ from tallystick.serve.rows import (
     learn,
     raw_rows,
 )
-from tallystick.serve.store import Reader, Store
 from tallystick.serve.worker import Computed, WorkerOrder
 from tallystick.serve.writer import find_stream
 from tallystick.table import Tally, conclude, is_missing, is_no_answer, read, scan
@@ -314,16 +314,7 @@ def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
     if len(patterns) > 5_000:
         rows = reader.all("select id, codes from pattern where stream = ?", (stream,))
         return {ident: bytes(codes) for ident, codes in rows}
-    found: dict[int, bytes] = {}
-    numbers = sorted(patterns)
-    for start in range(0, len(numbers), 500):
-        part = numbers[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for ident, codes in reader.all(
-            f"select id, codes from pattern where id in ({marks})", part
-        ):
-            found[ident] = bytes(codes)
-    return found
+    return {ident: bytes(codes) for ident, codes in reader.by_id(CODES, patterns)}
 
 
 def arrow_rows(reader: Reader, book: StreamBook, span: Span) -> Any:
@@ -435,18 +426,6 @@ def _unknowable(verb: str, why: str) -> dict[str, Any]:
     }
 
 
-def chart(store: Store, order: WorkerOrder) -> Computed:
-    """Return a figure of a result as SVG, the most telling one by default."""
-    from tallystick.report import plot
-
-    found = answer_stream(store, order.stream, order.verb, order.given, _span(order))
-    if found.result is None:
-        raise HttpProblem(404, f"there is nothing to draw: {found.why}")
-    mode: Literal["light", "dark"] = "dark" if order.args.get("mode") == "dark" else "light"
-    picture = plot(found.result, figure=int(order.args.get("figure", 0)), mode=mode)
-    return Computed(status=200, body=picture.svg().encode(), head={"version": found.version})
-
-
 def tally(store: Store, order: WorkerOrder) -> Computed:
     """Return the kept counts as an Arrow file that ``Tally.load`` reads."""
     with store.snapshot() as reader:
@@ -474,7 +453,6 @@ def parquet(store: Store, order: WorkerOrder) -> Computed:
 
 COMPUTED: Mapping[str, Callable[[Store, WorkerOrder], Computed]] = {
     "result": result,
-    "chart": chart,
     "tally": tally,
     "parquet": parquet,
 }

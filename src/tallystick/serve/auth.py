@@ -27,7 +27,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tallystick.serve.store import Reader, Transaction
+from tallystick.serve.database import Reader, Transaction
 
 if TYPE_CHECKING:
     from starlette.requests import Request

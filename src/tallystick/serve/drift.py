@@ -15,10 +15,10 @@ import msgspec
 
 from tallystick.results import count
 from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
-from tallystick.serve.ingest import unpack_codes
-from tallystick.serve.jobs import Held, Job
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader, Transaction
+from tallystick.serve.database import Reader, Transaction
+from tallystick.serve.ingest import CODES, unpack_codes
+from tallystick.serve.jobs import Held, job
+from tallystick.serve.routes import Incoming, Parameter, route
 from tallystick.serve.worker import WorkerOrder
 from tallystick.serve.writer import StreamRecord, find_stream
 
@@ -69,6 +69,7 @@ class WindowList(msgspec.Struct):
 # -- the job
 
 
+@job("drift", every=5.0, lease=120.0)
 def watch_drift(service: Service, held: Held) -> None:
     """Open, fill and close the windows of every stream."""
     names = service.read(lambda reader: reader.all("select name from stream order by id"))
@@ -183,11 +184,7 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
             return
         forget_rows(transaction, stream.id, end)
         if step.get("state") is not None:
-            transaction.run(
-                "insert into fact (name, value) values (?, ?)"
-                " on conflict (name) do update set value = excluded.value",
-                (_fact(stream), json.dumps(step["state"])),
-            )
+            transaction.keep(_fact(stream), json.dumps(step["state"]))
         for note in _notes(stream, index, step):
             raise_alert(transaction, note, now=now)
         for naming in step.get("namings") or ():
@@ -309,6 +306,13 @@ def listed_windows(reader: Reader, stream: int, *, limit: int = 200) -> list[Win
     ]
 
 
+@route(
+    "GET",
+    "/v1/streams/{stream}/windows",
+    "read",
+    answer=WindowList,
+    query=(Parameter("limit", "How many at most, up to 1000.", kind="integer"),),
+)
 async def get_windows(incoming: Incoming) -> WindowList:
     """List the last windows of a stream."""
     name = incoming.path["stream"]
@@ -320,22 +324,6 @@ async def get_windows(incoming: Incoming) -> WindowList:
 
     return WindowList(await incoming.service.reading(work))
 
-
-DRIFT_JOBS = (Job("drift", watch_drift, every=5.0, lease=120.0),)
-"""Jobs of this file."""
-
-DRIFT_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/windows",
-        role="read",
-        work=get_windows,
-        summary="Windows of the drift test, the oldest first.",
-        answer=WindowList,
-        query=(Parameter("limit", "How many at most, up to 1000.", kind="integer"),),
-    ),
-)
-"""Routes of this file."""
 
 # What the drift test may see of a row: the votes that came within its own settle time.
 #
@@ -432,15 +420,7 @@ def vote_columns(reader: Reader, stream: int, start: int, end: int) -> dict[str,
 
 
 def _codes(reader: Reader, patterns: list[int]) -> Mapping[int, tuple[int, ...]]:
-    known: dict[int, tuple[int, ...]] = {}
-    for start in range(0, len(patterns), 500):
-        part = patterns[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for ident, packed in reader.all(
-            f"select id, codes from pattern where id in ({marks})", part
-        ):
-            known[ident] = unpack_codes(bytes(packed))
-    return known
+    return {ident: unpack_codes(bytes(packed)) for ident, packed in reader.by_id(CODES, patterns)}
 
 
 # One window of the drift test, as a function of JSON types: any process may compute it.

@@ -17,10 +17,10 @@ import msgspec
 
 from tallystick.results import count
 from tallystick.serve.auth import Span, span_of
+from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.ingest import TRUTH
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import Chances, FramePlan, plan_frame, population
-from tallystick.serve.store import Reader, Store, Transaction
 from tallystick.serve.worker import WorkerOrder
 from tallystick.serve.writer import StreamRecord, find_stream
 

@@ -15,11 +15,11 @@ from starlette.responses import Response
 from tallystick.errors import InputError
 from tallystick.registry import capability
 from tallystick.serve.auth import Fix, HttpProblem, Span, span_of
+from tallystick.serve.database import Reader
 from tallystick.serve.ingest import TRUTH
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, Parameter, Route
+from tallystick.serve.routes import Incoming, Parameter, route
 from tallystick.serve.rows import CHANCE, StreamTable
-from tallystick.serve.store import Reader
 from tallystick.serve.worker import Computed, order_of
 from tallystick.serve.writer import StreamRecord, StreamSettings, find_stream
 from tallystick.table.words import is_never_true, is_no_answer
@@ -46,7 +46,14 @@ SPAN = (
     ),
 )
 
-_OWN = frozenset({"window", "slice", "labels", "figure", "mode", "format", "details"})
+_VERB = (
+    *SPAN,
+    Parameter("alpha", "One minus the level of every interval."),
+    Parameter("by", "The same by slice of this column."),
+)
+
+
+_OWN = frozenset({"window", "slice", "labels", "format", "details"})
 _MOST_KEPT = 64 * 1024 * 1024
 
 
@@ -183,66 +190,30 @@ async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> R
     )
 
 
+@route(
+    "GET",
+    "/v1/streams/{stream}/results/{verb}",
+    "read",
+    answer="application/json",
+    query=_VERB,
+    open_query=True,
+)
 async def get_result(incoming: Incoming) -> Response:
     """Return the command line's JSON about the rows of a stream."""
     return await _answered(incoming, "result", "application/json")
 
 
-async def get_chart(incoming: Incoming) -> Response:
-    """Return the picture of a result."""
-    figure, mode = incoming.query("figure", "0"), incoming.query("mode", "light")
-    if not (figure.isdecimal() and len(figure) < 3) or mode not in ("light", "dark"):
-        raise HttpProblem(422, "figure is a number from 0, and mode is light or dark")
-    return await _answered(incoming, "chart", "image/svg+xml", figure=figure, mode=mode)
-
-
+@route(
+    "GET",
+    "/v1/streams/{stream}/tally",
+    "read",
+    answer="application/vnd.apache.arrow.file",
+    query=SPAN,
+)
 async def get_tally(incoming: Incoming) -> Response:
     """Return the counts of a stream as a file that ``Tally.load`` reads."""
     return await _answered(incoming, "tally", "application/vnd.apache.arrow.file")
 
-
-_VERB = (
-    *SPAN,
-    Parameter("alpha", "One minus the level of every interval."),
-    Parameter("by", "The same by slice of this column."),
-)
-
-RESULTS_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/results/{verb}",
-        role="read",
-        work=get_result,
-        summary="What the command line says of these rows: judge, score, compare or bound.",
-        answer="application/json",
-        query=_VERB,
-        open_query=True,
-    ),
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/chart/{verb}.svg",
-        role="read",
-        work=get_chart,
-        summary="The picture of a result.",
-        answer="image/svg+xml",
-        query=(
-            *_VERB,
-            Parameter("figure", "Which picture, from 0."),
-            Parameter("mode", "light or dark."),
-        ),
-        open_query=True,
-    ),
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/tally",
-        role="read",
-        work=get_tally,
-        summary="The counts, as an Arrow file that Tally.load reads.",
-        answer="application/vnd.apache.arrow.file",
-        query=SPAN,
-    ),
-)
-"""Routes of this file."""
 
 # From a request to the command line's own question.
 #

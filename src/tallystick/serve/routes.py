@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
 import msgspec
@@ -22,7 +22,7 @@ from starlette.routing import Route as StarletteRoute
 
 from tallystick.errors import TallystickError
 from tallystick.serve.auth import NOBODY, Fix, HttpProblem, Principal, allow, check_origin
-from tallystick.serve.store import Reader, Transaction
+from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.writer import Boundary, StreamRecord, StreamSettings, find_stream
 from tallystick.table import spelling
 
@@ -60,42 +60,20 @@ class Parameter:
     repeats: bool = False
 
 
+Work: TypeAlias = "Callable[[Incoming], Awaitable[Any]]"
+
+TABLE: list[Route] = []
+"""All routes, in the order in which their files were loaded; see `route` and `page`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """One line of the table.
-
-    Parameters
-    ----------
-    method, path
-        As Starlette writes them; a path parameter ``{stream}`` is checked against the key.
-    role
-        read, write, label, admin, ``any`` key, or ``none``.
-    work
-        From an `Incoming` to an answer: a msgspec type that becomes JSON, or a Response.
-    summary
-        One sentence.
-    body
-        None; a msgspec type of a JSON body; ``bytes`` for a body that *work* reads itself; ``dict``
-        for a form, whose token and origin are then checked.
-    record
-        The msgspec type of one line, where *body* is bytes of many.
-    answer
-        The msgspec type of the answer, or a media type such as ``text/csv``.
-    limit
-        Bytes of the body, after unpacking.
-    query
-        Parameters of the query; others are refused unless *open_query*.
-    status
-        The status of a good answer.
-    page
-        Whether people see it: errors are then pages, too.
-    """
+    """One line of the table: see `route`."""
 
     method: str
     path: str
     role: str
-    work: Callable[[Incoming], Awaitable[Any]]
-    summary: str
+    work: Work
     body: Any = None
     record: Any = None
     answer: Any = None
@@ -104,6 +82,45 @@ class Route:
     open_query: bool = False
     status: int = 200
     page: bool = False
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of what the work says of itself."""
+        return (self.work.__doc__ or "").partition("\n")[0]
+
+
+def route(method: str, path: str, role: str, **more: Any) -> Callable[[Work], Work]:
+    """Declare the function below as what answers an address.
+
+    It takes an `Incoming` and returns a msgspec type that becomes JSON, or a Response. Its
+    docstring is the summary in ``openapi.json``.
+
+    Parameters
+    ----------
+    method, path
+        As Starlette writes them; a path parameter ``{stream}`` is checked against the key.
+    role
+        read, write, label, admin, ``any`` key, or ``none``.
+    more
+        *body* (a msgspec type of a JSON body, ``bytes`` for a body that the function reads itself,
+        ``dict`` for a form, whose token and origin are then checked), *record* (the type of one
+        line of such bytes), *answer* (the type of the answer, or a media type), *limit* (bytes of
+        the body, after unpacking), *query* (parameters; others are refused unless *open_query*),
+        *status* (of a good answer).
+    """
+
+    def declared(work: Work) -> Work:
+        TABLE.append(Route(method=method, path=path, role=role, work=work, **more))
+        return work
+
+    return declared
+
+
+def page(method: str, path: str, role: str, **more: Any) -> Callable[[Work], Work]:
+    """Declare the same for people: errors are pages, too, and what is posted is a form."""
+    if method == "POST":
+        more = {"body": dict, **more}
+    return route(method, path, role, page=True, **more)
 
 
 @dataclass
@@ -368,6 +385,7 @@ def shown(reader: Reader, stream: StreamRecord) -> StreamBody:
     )
 
 
+@route("GET", "/v1/streams", "read", answer=StreamList)
 async def list_streams(incoming: Incoming) -> StreamList:
     """List the streams that this key may see."""
     mine = incoming.who.streams
@@ -379,6 +397,7 @@ async def list_streams(incoming: Incoming) -> StreamList:
     return StreamList(await incoming.service.reading(work))
 
 
+@route("PUT", "/v1/streams/{stream}", "admin", body=StreamSettings, answer=StreamBody)
 async def put_stream(incoming: Incoming) -> StreamBody:
     """Make a stream, or change the settings that the body names; the others stay as they are."""
     name = incoming.path["stream"]
@@ -453,12 +472,14 @@ def check_settings(settings: StreamSettings) -> None:
         raise HttpProblem(422, "these settings cannot be used", wrong)
 
 
+@route("GET", "/v1/streams/{stream}", "read", answer=StreamBody)
 async def get_stream(incoming: Incoming) -> StreamBody:
     """Return a stream with its settings and columns."""
     name = incoming.path["stream"]
     return await incoming.service.reading(lambda reader: shown(reader, find_stream(reader, name)))
 
 
+@route("DELETE", "/v1/streams/{stream}", "admin", answer=dict[str, str])
 async def delete_stream(incoming: Incoming) -> Any:
     """Delete a stream with everything in it."""
     name = incoming.path["stream"]
@@ -491,43 +512,6 @@ async def delete_stream(incoming: Incoming) -> Any:
     await incoming.service.commit(work)
     return {"deleted": name}
 
-
-STREAMS_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/streams",
-        role="read",
-        work=list_streams,
-        summary="List streams.",
-        answer=StreamList,
-    ),
-    Route(
-        method="PUT",
-        path="/v1/streams/{stream}",
-        role="admin",
-        work=put_stream,
-        summary="Make a stream, or change the settings that are named; the others stay.",
-        body=StreamSettings,
-        answer=StreamBody,
-    ),
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}",
-        role="read",
-        work=get_stream,
-        summary="A stream, its settings and its columns.",
-        answer=StreamBody,
-    ),
-    Route(
-        method="DELETE",
-        path="/v1/streams/{stream}",
-        role="admin",
-        work=delete_stream,
-        summary="Delete a stream with everything in it.",
-        answer=dict[str, str],
-    ),
-)
-"""Routes of this file."""
 
 # What the decoder says of a body, in words that tell the sender what to write.
 

@@ -283,7 +283,7 @@ def main() -> None:
     address = _receive(inward)
     if address is None:
         return
-    from tallystick.serve.store import open_store
+    from tallystick.serve.database import open_store
 
     store = open_store(address.decode(), migrate=False)
     while (body := _receive(inward)) is not None:

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from tallystick.serve.auth import Fix, HttpProblem
-from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.database import Reader, Store, Transaction
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger("tallystick.serve")

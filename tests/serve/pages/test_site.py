@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tallystick.serve.auth import COOKIE, Fix, HttpProblem
 from tallystick.serve.pages import problem_page
 from tallystick.serve.pages.site import HERE, templates
@@ -22,7 +20,6 @@ PAGES = (
     "/streams/{}/label",
     "/streams/{}/slices?by=lang",
     "/label",
-    "/watches",
     "/alarms",
     "/settings",
     "/login",
@@ -85,7 +82,6 @@ def test_on_this_machine_the_first_page_opens_a_session(web: Web) -> None:
     assert "set-cookie" not in web.get("/settings").headers
 
 
-@pytest.mark.parametrize("page", ["/settings", "/watches", "/alarms", "/streams/bot", "/label"])
 def test_without_a_key_a_page_asks_for_one(far: Callable[..., Web], page: str) -> None:
     answer = far().get(page)
     assert answer.status_code == 401

@@ -17,10 +17,9 @@ from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.auth import span_of
 from tallystick.serve.client import check_stream
+from tallystick.serve.database import PostgresStore, Transaction, open_store
 from tallystick.serve.ingest import RowPlaces
 from tallystick.serve.jobs import Config, Service
-from tallystick.serve.store import Transaction, open_store
-from tallystick.serve.store.postgres import PostgresStore
 from tests.serve.equal import QUERIES, post
 from tests.serve.postgres import postgres_server
 from tests.serve.web import Clock, Loop, Web, running

@@ -1,10 +1,10 @@
-"""Home: alarms that nobody has seen, then one line per stream and per watch."""
+"""Home: one line per stream, then one line per alarm that nobody has seen."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from starlette.responses import Response
 import tallystick
 from tallystick.serve.app import listed
 from tallystick.serve.auth import LOCAL, HttpProblem, Span
+from tallystick.serve.database import Reader
 from tallystick.serve.export import last_check
 from tallystick.serve.jobs import Service
 from tallystick.serve.pages.site import StreamView, ask_view, call, go, may, render, verb_of
@@ -20,8 +21,7 @@ from tallystick.serve.queue import Words, words_of
 from tallystick.serve.queue_doubts import FrameBody, frames_of
 from tallystick.serve.queue_turns import People
 from tallystick.serve.results import computed
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader
+from tallystick.serve.routes import Incoming, Parameter, page
 from tallystick.serve.writer import StreamRecord, find_stream
 
 PATIENCE = 1.0
@@ -62,6 +62,7 @@ def spark_points(points: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
+@page("GET", "/", "none", query=PART)
 async def get_home(incoming: Incoming) -> Response:
     """Show what needs a look, then every stream."""
     service, who = incoming.service, incoming.who
@@ -80,14 +81,13 @@ async def get_home(incoming: Incoming) -> Response:
         latest = dict(
             reader.all("select stream, max(at) from alert where name = 'change' group by stream")
         )
-        watches = watch_lines(reader) if not who.streams else []
         lines = [_line(reader, one, service.clock(), latest.get(one.id), alarms) for one in streams]
-        return {"streams": streams, "alarms": alarms, "watches": watches, "lines": lines}
+        return {"streams": streams, "alarms": alarms, "lines": lines}
 
     found = await service.reading(look)
     await _verdicts(service, found["streams"], found["lines"])
     n = len(found["alarms"])
-    touched = {one.stream for one in found["alarms"]} | {one.watch for one in found["alarms"]}
+    touched = {one.stream for one in found["alarms"]}
     rest = sum(one["name"] not in touched for one in found["lines"])
     return await render(
         incoming,
@@ -96,7 +96,6 @@ async def get_home(incoming: Incoming) -> Response:
         lines=found["lines"],
         alarms=found["alarms"][:MOST_ALARMS],
         more=n > MOST_ALARMS,
-        watches=found["watches"],
         headline=_headline(n, tested=any(one["points"] for one in found["lines"])),
         quiet=_quiet(found["lines"], rest, n),
         base=base_of(incoming),
@@ -171,22 +170,10 @@ async def _verdicts(
         line["verdict"] = line["alarm"] or known.get(line["name"], "…")
 
 
-PAGE_HOME_ROUTES = (
-    Route(
-        method="GET",
-        path="/",
-        role="none",
-        work=get_home,
-        summary="Home.",
-        query=PART,
-        page=True,
-    ),
-)
-"""Routes of this file."""
-
 # Alarms: what each proves, what it does not, who has seen it, and where it was sent.
 
 
+@page("GET", "/alarms", "read", query=PART)
 async def get_alarms(incoming: Incoming) -> Response:
     """Show alarms, the newest first."""
     who = incoming.who
@@ -196,6 +183,7 @@ async def get_alarms(incoming: Incoming) -> Response:
     return await render(incoming, "alarms.html", here="Alarms", alarms=found)
 
 
+@page("POST", "/alarms/{alert}/seen", "admin")
 async def post_alarm_seen(incoming: Incoming) -> Response:
     """Note that somebody saw an alarm."""
     await call(incoming, "POST", "/v1/alerts/{alert}/seen", alert=incoming.path["alert"])
@@ -203,31 +191,10 @@ async def post_alarm_seen(incoming: Incoming) -> Response:
     return go("/alarms" if back.endswith("/alarms") else "/")
 
 
-PAGE_ALARMS_ROUTES = (
-    Route(
-        method="GET",
-        path="/alarms",
-        role="read",
-        work=get_alarms,
-        summary="Alarms.",
-        query=PART,
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/alarms/{alert}/seen",
-        role="admin",
-        work=post_alarm_seen,
-        summary="Mark an alarm as seen.",
-        body=dict,
-        page=True,
-    ),
-)
-"""Routes of this file."""
-
 # Settings: keys, hooks, how long rows are kept, copies, and the version.
 
 
+@page("GET", "/settings", "admin")
 async def get_settings(incoming: Incoming) -> Response:
     """Show the settings."""
     return await _page(incoming)
@@ -267,6 +234,7 @@ async def _page(
     )
 
 
+@page("POST", "/settings/keys", "admin")
 async def post_key_form(incoming: Incoming) -> Response:
     """Make a key and show it once."""
     form = incoming.form
@@ -288,12 +256,14 @@ async def post_key_form(incoming: Incoming) -> Response:
     return await _page(incoming, shown=f"The key of {order['name']}", secret=made.key, note=note)
 
 
+@page("POST", "/settings/keys/{key}/revoke", "admin")
 async def post_revoke(incoming: Incoming) -> Response:
     """Revoke a key."""
     await call(incoming, "DELETE", "/v1/keys/{key}", key=incoming.path["key"])
     return go("/settings#keys")
 
 
+@page("POST", "/settings/hooks", "admin")
 async def post_hook_form(incoming: Incoming) -> Response:
     """Make a hook and show its secret once."""
     form = incoming.form
@@ -306,18 +276,21 @@ async def post_hook_form(incoming: Incoming) -> Response:
     )
 
 
+@page("POST", "/settings/hooks/{hook}/test", "admin")
 async def post_hook_test(incoming: Incoming) -> Response:
     """Send a sample to a hook."""
     await call(incoming, "POST", "/v1/hooks/{hook}/test", hook=incoming.path["hook"])
     return go("/settings#hooks")
 
 
+@page("POST", "/settings/hooks/{hook}/delete", "admin")
 async def post_hook_delete(incoming: Incoming) -> Response:
     """Delete a hook."""
     await call(incoming, "DELETE", "/v1/hooks/{hook}", hook=incoming.path["hook"])
     return go("/settings#hooks")
 
 
+@page("POST", "/settings/streams/{stream}/retention", "admin")
 async def post_retention(incoming: Incoming) -> Response:
     """Say how long the rows of a stream are kept."""
     name, text = incoming.path["stream"], incoming.form.get("days", "").strip()
@@ -330,25 +303,10 @@ async def post_retention(incoming: Incoming) -> Response:
     return go("/settings#keeping")
 
 
-def _route(method: str, path: str, work: Any, **more: Any) -> Route:
-    text = (work.__doc__ or "").strip()
-    return Route(method=method, path=path, role="admin", work=work, summary=text, page=True, **more)
-
-
-PAGE_KEEPING_ROUTES = (
-    _route("GET", "/settings", get_settings),
-    _route("POST", "/settings/keys", post_key_form, body=dict),
-    _route("POST", "/settings/keys/{key}/revoke", post_revoke, body=dict),
-    _route("POST", "/settings/hooks", post_hook_form, body=dict),
-    _route("POST", "/settings/hooks/{hook}/test", post_hook_test, body=dict),
-    _route("POST", "/settings/hooks/{hook}/delete", post_hook_delete, body=dict),
-    _route("POST", "/settings/streams/{stream}/retention", post_retention, body=dict),
-)
-"""Routes of this file."""
-
 # Labels: how far people agree, what they disagree on, how fast they are, and the draws.
 
 
+@page("GET", "/streams/{stream}/labels", "read", query=PART)
 async def get_people(incoming: Incoming) -> Response:
     """Show the labels of a stream and who gave them."""
     service, name = incoming.service, incoming.path["stream"]
@@ -393,20 +351,7 @@ def _people_headline(people: People) -> str:
     return f"Two people agree on {share:.1f} % of the {people.twice} {rows} that both read."
 
 
-PAGE_PEOPLE_ROUTES = (
-    Route(
-        method="GET",
-        path="/streams/{stream}/labels",
-        role="read",
-        work=get_people,
-        summary="Labels and people.",
-        query=PART,
-        page=True,
-    ),
-)
-"""Routes of this file."""
-
-# What pages say of streams, watches and alarms without a question: read from the tables.
+# What pages say of streams and alarms without a question: read from the tables.
 
 
 MOST_PATTERNS = 5_000
@@ -560,7 +505,6 @@ class AlarmLine:
     does_not_prove: str
     at: float
     stream: str | None
-    watch: str | None
     seen: float | None
     seen_by: str | None
     delivered: str = ""
@@ -582,13 +526,13 @@ def alarm_lines(
         where.append("a.stream = ?")
         given.append(stream)
     rows = reader.all(
-        "select a.id, a.name, a.what, a.proves, a.does_not_prove, a.at, s.name, w.name, a.seen,"
+        "select a.id, a.name, a.what, a.proves, a.does_not_prove, a.at, s.name, a.seen,"
         " a.seen_by from alert a left join stream s on s.id = a.stream"
-        f" left join watch w on w.id = a.watch where {' and '.join(where)}"
+        f" where {' and '.join(where)}"
         " order by a.id desc limit ?",
         (*given, limit),
     )
-    names = ("id", "name", "what", "proves", "does_not_prove", "at", "stream", "watch", "seen")
+    names = ("id", "name", "what", "proves", "does_not_prove", "at", "stream", "seen")
     return [
         AlarmLine(
             **dict(zip((*names, "seen_by"), row, strict=True)),
@@ -616,72 +560,3 @@ def _delivered(reader: Reader, alert: int) -> str:
     if lost:
         return f"Sent to {hooks}, {lost} given up after six tries"
     return f"Sent to {hooks}, {sent - done} still to be delivered"
-
-
-@dataclass(frozen=True, kw_only=True)
-class WatchLine:
-    """A watch as pages show it."""
-
-    id: int
-    name: str
-    state: str
-    spent: float
-    reserved: float
-    cap: float
-    cap_run: float
-    every: float
-    next: float | None
-    baseline: int | None
-    currency: str
-    api: str
-    items: int
-    runs: int
-    verdict: str
-    results: list[Any] = field(default_factory=list)
-
-
-def watch_lines(reader: Reader, *, name: str | None = None) -> list[WatchLine]:
-    """Return the watches, each with what its last run said."""
-    rows = reader.all(
-        "select id, name, spec, state, spent, reserved, cap_month, cap_run, every, next, baseline"
-        " from watch" + ("" if name is None else " where name = ?") + " order by name",
-        () if name is None else (name,),
-    )
-    found = []
-    for ident, called, spec, state, *numbers in rows:
-        order = json.loads(spec)
-        spent, reserved, cap, cap_run, every, next_, baseline = numbers
-        runs = reader.all(
-            "select id, kind, state, started, ended, cost, result, error from run where watch = ?"
-            " order by id desc limit 100",
-            (ident,),
-        )
-        done = [one for one in runs if one[2] == "done" and one[1] == "check" and one[6]]
-        verdict = (
-            str(json.loads(done[0][6]).get("verdict", ""))
-            if done
-            else "No check yet: the baseline comes first."
-            if not baseline
-            else "No check yet since the baseline."
-        )
-        found.append(
-            WatchLine(
-                id=ident,
-                name=called,
-                state=state,
-                spent=spent,
-                reserved=reserved,
-                cap=cap,
-                cap_run=cap_run,
-                every=every,
-                next=next_,
-                baseline=baseline,
-                currency=str(order.get("currency", "")),
-                api=str(order.get("api", "")),
-                items=len(order.get("items") or ()),
-                runs=len(runs),
-                verdict=verdict,
-                results=runs,
-            )
-        )
-    return found

@@ -25,10 +25,10 @@ from tallystick.serve.auth import (
     Span,
     make_session,
 )
+from tallystick.serve.database import Reader, Store
 from tallystick.serve.jobs import Service
 from tallystick.serve.results import computed
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader, Store
+from tallystick.serve.routes import Incoming, Parameter, page
 from tallystick.serve.writer import StreamRecord
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
-        count=count, share=percent, day=_day, moment=_moment, money=_money, tenth=_tenth, at=_at
-    )
+    made.filters.update(count=count, share=percent, day=_day, moment=_moment, tenth=_tenth, at=_at)
     return made
 
 
@@ -101,15 +99,6 @@ def _at(value: float | None, low: float, high: float) -> str:
     if value is None or not high > low:
         return "0%"
     return f"{min(max(100 * (value - low) / (high - low), 0.0), 100.0):.2f}%"
-
-
-def _money(value: float, currency: str = "") -> str:
-    """Write an amount of money.
-
-    >>> _money(1.2, "$"), _money(0.0)
-    ('$1.20', '0.00')
-    """
-    return f"{currency}{value:,.2f}"
 
 
 def _day(seconds: float | None) -> str:
@@ -260,6 +249,7 @@ def _asset(name: str, kind: str) -> Any:
     etag = '"' + hashlib.sha256(content).hexdigest()[:24] + '"'
 
     async def send(incoming: Incoming) -> Response:
+        """Send a file that pages load."""
         same = incoming.unchanged(etag)
         if same is not None:
             return same
@@ -269,13 +259,8 @@ def _asset(name: str, kind: str) -> Any:
     return send
 
 
-PAGE_SITE_ROUTES = tuple(
-    Route(
-        method="GET", path=f"/{name}", role="none", work=_asset(name, kind), summary=name, page=True
-    )
-    for name, kind in ASSETS
-)
-"""Routes of this file."""
+for _name, _kind in ASSETS:
+    page("GET", f"/{_name}", "none")(_asset(_name, _kind))
 
 # Who comes in: a key typed once, a start link for one use, and the way out.
 
@@ -297,6 +282,7 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
+@page("GET", "/start", "none", query=(Parameter("token", "For one use."),))
 async def get_start(incoming: Incoming) -> Response:
     """Open a session by a link that works once."""
     held: dict[bytes, Any] = incoming.service.memory.setdefault("start", {})
@@ -314,6 +300,7 @@ async def _opened(incoming: Incoming, who: Principal) -> Response:
     return response
 
 
+@page("GET", "/login", "none")
 async def get_login(incoming: Incoming) -> Response:
     """Ask for a key."""
     return _form("")
@@ -324,6 +311,7 @@ def _form(problem: str, status: int = 200) -> Response:
     return Response(text, status_code=status, media_type="text/html")
 
 
+@page("POST", "/login", "none")
 async def post_login(incoming: Incoming) -> Response:
     """Open a session for the owner of a key."""
     key = incoming.form.get("key", "").strip()
@@ -338,6 +326,7 @@ async def post_login(incoming: Incoming) -> Response:
     return await _opened(incoming, who)
 
 
+@page("POST", "/logout", "any")
 async def post_logout(incoming: Incoming) -> Response:
     """End the session."""
     cookie = incoming.request.cookies.get(COOKIE, "")
@@ -349,19 +338,6 @@ async def post_logout(incoming: Incoming) -> Response:
     response.delete_cookie(COOKIE, path="/")
     return response
 
-
-def _route(method: str, path: str, role: str, work: Any, **more: Any) -> Route:
-    text = (work.__doc__ or "").strip()
-    return Route(method=method, path=path, role=role, work=work, summary=text, page=True, **more)
-
-
-PAGE_DOOR_ROUTES = (
-    _route("GET", "/login", "none", get_login),
-    _route("POST", "/login", "none", post_login, body=dict),
-    _route("POST", "/logout", "any", post_logout, body=dict),
-    _route("GET", "/start", "none", get_start, query=(Parameter("token", "For one use."),)),
-)
-"""Routes of this file."""
 
 # What the page of a stream shows of a result: made in the worker, from the result's own fields.
 
@@ -406,8 +382,6 @@ class StreamView(msgspec.Struct):
         What the two ends of an entry are.
     slices
         The same for every part of the data, the worst first: name and entries.
-    pictures
-        Titles of the figures that the route of charts draws.
     """
 
     verb: str
@@ -425,7 +399,6 @@ class StreamView(msgspec.Struct):
     column: str
     assumptions: list[str]
     warnings: list[str]
-    pictures: list[str]
     command: str
     as_of: int
     ends: str = "95 % interval"
@@ -477,7 +450,6 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
         column=column,
         assumptions=[],
         warnings=[],
-        pictures=[],
         command=found.command,
         as_of=found.as_of,
     )
@@ -511,7 +483,6 @@ def _fill(shown: StreamView, result: Any) -> None:
         shown.ends = "likely range"  # by votes alone there is no interval
     shown.assumptions = list(result.assumptions)
     shown.warnings = list(result.warnings)
-    shown.pictures = [one.title for one in result.figures()]
     shown.slices = _slices(shown.verb, body)
 
 

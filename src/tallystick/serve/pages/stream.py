@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from tallystick.results import about, count
 from tallystick.serve.auth import HttpProblem
+from tallystick.serve.database import Reader
 from tallystick.serve.pages.home import (
     PART,
     StreamFacts,
@@ -21,9 +22,10 @@ from tallystick.serve.pages.home import (
 from tallystick.serve.pages.site import ForestEntry, StreamView, ask_view, call, go, render, verb_of
 from tallystick.serve.queue import chances
 from tallystick.serve.queue_turns import person_of, progress
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader
+from tallystick.serve.routes import Incoming, Parameter, page
 from tallystick.serve.writer import StreamRecord, find_stream
+
+_LABELS = Parameter("labels", "all: count every label.")
 
 _TOP, _BOTTOM = 6.0, 144.0
 """Where a panel's plot begins and ends, in points."""
@@ -122,6 +124,7 @@ def _look(reader: Reader, name: str, person: str, now: float) -> dict[str, Any]:
     }
 
 
+@page("GET", "/streams/{stream}", "read", query=(*PART, _LABELS))
 async def get_stream_page(incoming: Incoming) -> Response:
     """Show a stream."""
     service, name = incoming.service, incoming.path["stream"]
@@ -153,7 +156,6 @@ async def get_stream_page(incoming: Incoming) -> Response:
         people_line=_people_line((found["readers"] or (0,))[0]),
         rests=_rests(known, (found["readers"] or (0,))[0], len({p.index for p in found["points"]})),
         way=labels or ("drawn" if verb == "score" else "even"),
-        more="&labels=all" if labels else "",
         base=base_of(incoming),
     )
 
@@ -235,6 +237,12 @@ def _rests(known: Any, readers: int, windows: int) -> str:
     return ", ".join(parts) + "."
 
 
+@page(
+    "GET",
+    "/streams/{stream}/slices",
+    "read",
+    query=(*PART, _LABELS, Parameter("by", "The column.")),
+)
 async def get_slices(incoming: Incoming) -> Response:
     """Show the answer by slice, the worst first."""
     service, name, by = incoming.service, incoming.path["stream"], incoming.query("by")
@@ -271,6 +279,7 @@ async def get_slices(incoming: Incoming) -> Response:
     )
 
 
+@page("POST", "/streams/{stream}/frames", "admin")
 async def post_draw(incoming: Incoming) -> Response:
     """Draw rows by a form."""
     name = incoming.path["stream"]
@@ -280,37 +289,3 @@ async def post_draw(incoming: Incoming) -> Response:
         raise HttpProblem(422, "the number of rows is a whole number") from error
     await call(incoming, "POST", "/v1/streams/{stream}/frames", {"budget": budget}, stream=name)
     return go(f"/streams/{name}")
-
-
-_LABELS = Parameter("labels", "all: count every label.")
-
-PAGE_STREAM_ROUTES = (
-    Route(
-        method="GET",
-        path="/streams/{stream}",
-        role="read",
-        work=get_stream_page,
-        summary="A stream.",
-        query=(*PART, _LABELS),
-        page=True,
-    ),
-    Route(
-        method="GET",
-        path="/streams/{stream}/slices",
-        role="read",
-        work=get_slices,
-        summary="A stream by slice.",
-        query=(*PART, _LABELS, Parameter("by", "The column.")),
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/streams/{stream}/frames",
-        role="admin",
-        work=post_draw,
-        summary="Draw rows.",
-        body=dict,
-        page=True,
-    ),
-)
-"""Routes of this file."""
