@@ -10,7 +10,7 @@ from tallystick.serve.answer import answer_stream
 from tallystick.serve.auth import Span
 from tallystick.serve.client import check_stream
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import is_doubtful, known_label
+from tallystick.serve.streams import is_doubtful, known_label
 from tests.serve.web import Web
 
 URL = "/v1/streams/qa/records"

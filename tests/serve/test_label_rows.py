@@ -11,7 +11,7 @@ from tallystick.serve.answer import answer_stream, counted_rows
 from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.rows import book_of, label_rows
-from tallystick.serve.writer import find_stream
+from tallystick.serve.streams import find_stream
 from tests.serve.web import Web
 
 

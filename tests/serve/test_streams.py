@@ -54,6 +54,6 @@ def test_settings_that_are_not_named_stay(web: Web) -> None:
         "question": "Is it right?",
         "window": 50,
     }
-    assert web.put(url, json={"scales": {"len": [0, 1]}}).status_code == 200
+    assert web.put(url, json={"scale": {"len": [0, 1]}}).status_code == 200
     both = web.put(url, json={"columns": {"len": "vote"}})
     assert both.status_code == 422  # it contradicts what stays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import AskError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import Result, to_json
 from tallystick.serve.auth import Span
 from tallystick.serve.database import Reader, Store
@@ -28,8 +29,8 @@ from tallystick.serve.rows import (
     learn,
     raw_rows,
 )
+from tallystick.serve.streams import find_stream
 from tallystick.serve.worker import Computed, WorkerOrder
-from tallystick.serve.writer import find_stream
 from tallystick.table import Tally, conclude, is_missing, is_no_answer, read, scan
 from tallystick.table.data import BesideCounts
 
@@ -121,10 +122,10 @@ def answer_stream(
         why = f"no row is in {place}" if asked.rows else "the stream has no row yet"
     else:
         try:
-            result = _concluded(asked.call, asked.source, asked.beside)
+            result = _concluded(asked.call, asked.source, asked.beside, f"stream {name}")
         except (InputError, NotIdentifiable) as error:
             # The request was sound: it is the rows that cannot answer it, or not yet.
-            why = str(error)
+            why = why_not(error, name)
     return StreamAnswer(
         result=result,
         why=why,
@@ -188,16 +189,48 @@ def _beside(
     )
 
 
-def _concluded(call: Call, source: Any, beside: BesideCounts | None) -> Result:
+_OPTION = re.compile(r"--([a-z][a-z-]+)[ =]?")
+
+
+def why_not(error: TallystickError, name: str) -> str:
+    """Say why a stream has no answer yet, and what to set: a stream has settings, and no options.
+
+    >>> why_not(AskError("what is -1?", role="missing", calls=("--missing=-1",)), "qa")
+    'what is -1? PUT /v1/streams/qa {"missing": ["-1"]}'
+    >>> why_not(InputError("name the column (--prediction clf)"), "qa")
+    'name the column (prediction=clf)'
+    """
+    if not isinstance(error, AskError):
+        return _OPTION.sub(
+            lambda found: found[1] + ("=" if found[0][-1] in " =" else ""), str(error)
+        )
+    ways = []
+    for call in error.calls:
+        options = [word.partition("=") for word in shlex.split(call) if word.startswith("--")]
+        settings: dict[str, Any] = {}
+        for flag, _, value in options:
+            key, values = flag.removeprefix("--").replace("-", "_"), value.split(",")
+            if key in ("labels", "missing"):
+                settings[key] = values
+            else:
+                settings.setdefault("reading", {})[key] = values
+        if settings and all(value for _, _, value in options):
+            ways.append(f"PUT /v1/streams/{name} {json.dumps(settings, ensure_ascii=False)}")
+    return " ".join([error.question, " or ".join(ways)]).strip()
+
+
+def _concluded(
+    call: Call, source: Any, beside: BesideCounts | None, name: str = "rows.csv"
+) -> Result:
     reading = dict(call.reading)
     if isinstance(source, Tally):
         reading.pop("item", None)
         held: Any = source
     else:
-        held = replace(scan(source), source="rows.csv")
+        held = replace(scan(source), source=name)
     more = call.question.reading()
     with read(held, call.capability.door, **reading, **more) as data:
-        data = replace(data, source="rows.csv", beside=beside)
+        data = replace(data, source=name, beside=beside)
         return conclude(call.capability, data, call.question)
 
 

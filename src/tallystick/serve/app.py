@@ -44,7 +44,7 @@ _LOG = logging.getLogger("tallystick.serve")
 _RECORDS = "/v1/streams/{stream}/records"
 
 FILES = (
-    *("ingest_write", "results", "export", "routes", "app", "drift", "alerts", "jobs"),
+    *("ingest_write", "results", "export", "streams", "app", "drift", "alerts", "jobs"),
     *("queue_turns", "pages.site", "pages.home", "pages.stream", "pages.label"),
 )
 """Files that declare routes and jobs (`route`, `page`, `job`): a new one is one word here."""

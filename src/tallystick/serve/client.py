@@ -33,7 +33,7 @@ from tallystick.serve.ingest import parse, unpacked_body
 from tallystick.serve.ingest_write import Source, apply
 from tallystick.serve.jobs import Config, Service
 from tallystick.serve.rows import StreamBook, pieces
-from tallystick.serve.writer import StreamRecord, StreamSettings, find_stream
+from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 
 if TYPE_CHECKING:
     import httpx

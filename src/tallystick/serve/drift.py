@@ -19,8 +19,8 @@ from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.ingest import CODES, unpack_codes
 from tallystick.serve.jobs import Held, job
 from tallystick.serve.routes import Incoming, Parameter, route
+from tallystick.serve.streams import StreamRecord, find_stream
 from tallystick.serve.worker import WorkerOrder
-from tallystick.serve.writer import StreamRecord, find_stream
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service

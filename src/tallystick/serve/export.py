@@ -23,8 +23,8 @@ from tallystick.serve.jobs import Held, Service, job
 from tallystick.serve.results import SPAN, asked_stream, question_in
 from tallystick.serve.routes import Incoming, Parameter, route
 from tallystick.serve.rows import Cells, book_of, raw_rows, row_cells
+from tallystick.serve.streams import StreamRecord, find_stream
 from tallystick.serve.worker import Worker, WorkerOrder, order_of
-from tallystick.serve.writer import StreamRecord, find_stream
 
 _MEDIA = {
     "ndjson": "application/x-ndjson",

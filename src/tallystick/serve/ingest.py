@@ -17,8 +17,8 @@ from msgspec import Meta
 
 from tallystick.serve.auth import Fix, HttpProblem
 from tallystick.serve.database import Transaction
-from tallystick.serve.routes import is_doubtful, known_label, misread, name_problem
-from tallystick.serve.writer import StreamRecord
+from tallystick.serve.routes import misread
+from tallystick.serve.streams import StreamRecord, is_doubtful, known_label, name_problem
 from tallystick.table.words import is_gap, is_no_answer
 
 MOST_BODY = 8 * 1024 * 1024

@@ -27,7 +27,8 @@ from tallystick.serve.ingest import (
 )
 from tallystick.serve.jobs import Service
 from tallystick.serve.routes import Incoming, route
-from tallystick.serve.writer import Boundary, StreamRecord, find_stream
+from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.writer import Boundary
 
 
 class Accepted(msgspec.Struct):
@@ -521,7 +522,7 @@ def _graded(
             if record.replace:
                 grades.pop(column, None)
             continue
-        scale = stream.settings.scales.get(name)
+        scale = stream.settings.scale_of(name)
         if scale is not None and not scale[0] <= value <= scale[1]:
             way = f"grades of {name!r} go from {scale[0]:g} to {scale[1]:g} in this stream"
             raise Refused(422, Fix(column=name, value=f"{value:g}", way_out=way))

@@ -22,7 +22,7 @@ from tallystick.serve.ingest_write import Source, apply, truth_of
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue_doubts import FrameBody, FrameOrder, frames_of, make_frame
 from tallystick.serve.routes import Incoming, route
-from tallystick.serve.writer import StreamRecord, find_stream
+from tallystick.serve.streams import StreamRecord, find_stream
 
 LEASE = 600.0
 """Seconds for which an item is one person's."""

@@ -16,7 +16,7 @@ from tallystick.serve.database import Reader
 from tallystick.serve.ingest import CODES, TRUTH, unpack_codes
 from tallystick.serve.ingest_write import unpack_grades
 from tallystick.serve.queue import Chances, chances
-from tallystick.serve.writer import StreamRecord
+from tallystick.serve.streams import StreamRecord
 
 EVERYTHING = Span()
 
@@ -134,7 +134,7 @@ def book_of(
     way
         Which labels count if the span does not say.
     """
-    return StreamBook(reader, stream, span, span.labels or way)
+    return StreamBook(reader, stream, span, span.label_draw or way)
 
 
 def number_text(value: float) -> str:

@@ -256,7 +256,7 @@ def order_of(
             "high": span.high,
             "last": span.last,
             "slices": [list(one) for one in span.slices],
-            "labels": span.labels,
+            "label_draw": span.label_draw,
         },
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue_turns import people_of
-from tallystick.serve.writer import find_stream
+from tallystick.serve.streams import find_stream
 from tests.serve.queue.people import STREAM, draw, fill, key_of, say, turn
 from tests.serve.web import Web
 

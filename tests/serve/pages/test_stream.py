@@ -27,7 +27,7 @@ def test_the_verdict_the_draw_and_the_command_stand_on_the_page(web: Web) -> Non
     text = web.get(page).text
     assert "30 drawn by the queue." in text
     assert "tallystick judge rows.csv" in text
-    assert "labels=even" in text
+    assert "label-draw=even" in text
     assert text.index("<h1") < text.index('class="next"') < text.index("Judges now")
     assert "Draw " in text
 
@@ -45,7 +45,7 @@ def test_volunteered_labels_are_shown_apart_and_enter_only_if_asked(web: Web) ->
     text = web.get(f"/streams/{STREAM}").text
     assert "that nobody drew are not counted" in text
     assert "Count them too" in text
-    asked = web.get(f"/streams/{STREAM}?labels=all").text
+    asked = web.get(f"/streams/{STREAM}?label-draw=all").text
     assert "this is an assumption" in asked
 
 

@@ -22,7 +22,7 @@ from tallystick.serve.queue_doubts import FrameBody, frames_of
 from tallystick.serve.queue_turns import People
 from tallystick.serve.results import computed
 from tallystick.serve.routes import Incoming, Parameter, page
-from tallystick.serve.writer import StreamRecord, find_stream
+from tallystick.serve.streams import StreamRecord, find_stream
 
 PATIENCE = 1.0
 """Seconds that the page waits for verdicts; those that take longer come with the next look."""

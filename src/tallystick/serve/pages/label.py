@@ -19,7 +19,7 @@ from tallystick.serve.queue_turns import (
     take_answer,
 )
 from tallystick.serve.routes import Incoming, page
-from tallystick.serve.writer import StreamRecord, find_stream
+from tallystick.serve.streams import StreamRecord, find_stream
 
 ASK = "What is the right answer?"
 

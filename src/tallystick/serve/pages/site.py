@@ -29,7 +29,7 @@ from tallystick.serve.database import Reader, Store
 from tallystick.serve.jobs import Service
 from tallystick.serve.results import computed
 from tallystick.serve.routes import Incoming, Parameter, page
-from tallystick.serve.writer import StreamRecord
+from tallystick.serve.streams import StreamRecord
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -406,8 +406,8 @@ class StreamView(msgspec.Struct):
 
 
 def verb_of(reader: Reader, stream: StreamRecord) -> str:
-    """Return the question that a stream's page asks: by its roles and by what its rows are."""
-    if stream.settings.roles.get("prediction"):
+    """Return the question that a stream's page asks: by its reading and by what its rows are."""
+    if stream.settings.reading.get("prediction"):
         return "bound"
     systems = reader.one(
         "select 1 from slice where stream = ? and body like ? limit 1", (stream.id, '%"system":%')
@@ -431,7 +431,7 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
 
     verb = args["question"]
     given = {"by": [args["by"]]} if args["by"] else {}
-    span = Span(labels=args["labels"])
+    span = Span(label_draw=args["labels"])
     found = answer_stream(store, args["name"], verb, given, span)
     heading, row, column = _WORDS[verb]
     shown = StreamView(

@@ -23,9 +23,9 @@ from tallystick.serve.pages.site import ForestEntry, StreamView, ask_view, call,
 from tallystick.serve.queue import chances
 from tallystick.serve.queue_turns import person_of, progress
 from tallystick.serve.routes import Incoming, Parameter, page
-from tallystick.serve.writer import StreamRecord, find_stream
+from tallystick.serve.streams import StreamRecord, find_stream
 
-_LABELS = Parameter("labels", "all: count every label.")
+_LABELS = Parameter("label-draw", "all: count every label.")
 
 _TOP, _BOTTOM = 6.0, 144.0
 """Where a panel's plot begins and ends, in points."""
@@ -128,7 +128,7 @@ def _look(reader: Reader, name: str, person: str, now: float) -> dict[str, Any]:
 async def get_stream_page(incoming: Incoming) -> Response:
     """Show a stream."""
     service, name = incoming.service, incoming.path["stream"]
-    labels = "all" if incoming.query("labels") == "all" else ""
+    labels = "all" if incoming.query("label-draw") == "all" else ""
     person = person_of(incoming.who)
     found = await service.reading(lambda r: _look(r, name, person, service.clock()))
     stream: StreamRecord = found["stream"]
@@ -246,7 +246,7 @@ def _rests(known: Any, readers: int, windows: int) -> str:
 async def get_slices(incoming: Incoming) -> Response:
     """Show the answer by slice, the worst first."""
     service, name, by = incoming.service, incoming.path["stream"], incoming.query("by")
-    labels = "all" if incoming.query("labels") == "all" else ""
+    labels = "all" if incoming.query("label-draw") == "all" else ""
     stream, verb = await service.reading(
         lambda r: (find_stream(r, name), verb_of(r, find_stream(r, name)))
     )
