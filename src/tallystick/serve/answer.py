@@ -189,7 +189,7 @@ def _beside(
     )
 
 
-_OPTION = re.compile(r"--([a-z][a-z-]+)[ =]?")
+_OPTION = re.compile(r"--(?=[a-z])")
 
 
 def why_not(error: TallystickError, name: str) -> str:
@@ -198,12 +198,10 @@ def why_not(error: TallystickError, name: str) -> str:
     >>> why_not(AskError("what is -1?", role="missing", calls=("--missing=-1",)), "qa")
     'what is -1? PUT /v1/streams/qa {"missing": ["-1"]}'
     >>> why_not(InputError("name the column (--prediction clf)"), "qa")
-    'name the column (prediction=clf)'
+    'name the column (prediction clf)'
     """
     if not isinstance(error, AskError):
-        return _OPTION.sub(
-            lambda found: found[1] + ("=" if found[0][-1] in " =" else ""), str(error)
-        )
+        return _OPTION.sub("", str(error))
     ways = []
     for call in error.calls:
         options = [word.partition("=") for word in shlex.split(call) if word.startswith("--")]

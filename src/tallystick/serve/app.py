@@ -44,7 +44,7 @@ _LOG = logging.getLogger("tallystick.serve")
 _RECORDS = "/v1/streams/{stream}/records"
 
 FILES = (
-    *("ingest_write", "results", "export", "streams", "app", "drift", "alerts", "jobs"),
+    *("ingest_write", "results", "export", "streams", "app", "drift", "alerts", "posted", "jobs"),
     *("queue_turns", "pages.site", "pages.home", "pages.stream", "pages.label"),
 )
 """Files that declare routes and jobs (`route`, `page`, `job`): a new one is one word here."""
@@ -156,6 +156,7 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
     try:
         from tallystick.serve.auth import connection_of  # noqa: F401
         from tallystick.serve.database import open_store
+        from tallystick.serve.posted import export_watches
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
     lock = contextlib.ExitStack()
@@ -173,6 +174,12 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
         lock.close()
         raise
     service.on_close(lock.close)
+    try:
+        for path in export_watches(store, config.folder or Path()):
+            _LOG.warning("a watch of the earlier version: what it paid for is in %s", path)
+    except BaseException:
+        service.close()
+        raise
     return service
 
 

@@ -127,6 +127,10 @@ class Reader:
         finally:
             cursor.close()
 
+    def has_table(self, name: str) -> bool:
+        """Say whether there is a table of this name."""
+        return self.one("select 1 from sqlite_master where name = ?", (name,)) is not None
+
     def row_is(self, sign: str, number: int | str, alias: str = "r") -> str:
         """Return the condition that the id of a row compares to a number, or to a column.
 
@@ -505,6 +509,10 @@ class PostgresReader(Reader):
             cursor.execute(self._sql(sql), parameters)
             while piece := cursor.fetchmany(size):
                 yield piece
+
+    def has_table(self, name: str) -> bool:
+        """Say whether there is a table of this name."""
+        return self.all("select to_regclass(?) is not null", (name,)) == [(True,)]
 
     def row_is(self, sign: str, number: int | str, alias: str = "r") -> str:
         """Return the condition that the id of a row compares to a number, or to a column.
