@@ -19,7 +19,7 @@ from tallystick.serve.queue_turns import (
     take_answer,
 )
 from tallystick.serve.routes import Incoming, page
-from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.streams import StreamRecord, find_stream, names_of
 
 ASK = "What is the right answer?"
 
@@ -138,11 +138,9 @@ async def get_queues(incoming: Incoming) -> Response:
     person = person_of(who)
 
     def look(reader: Reader) -> list[tuple[str, TurnProgress]]:
-        names = [one for (one,) in reader.all("select name from stream order by name limit 500")]
         return [
             (one, progress(reader, find_stream(reader, one), person, now=service.clock()))
-            for one in names
-            if not who.streams or one in who.streams
+            for one in names_of(reader, who.streams)
         ]
 
     found = await service.reading(look)
