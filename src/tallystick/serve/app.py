@@ -484,16 +484,27 @@ async def delete_key(incoming: Incoming) -> dict[str, str]:
 
 
 class Health(msgspec.Struct):
-    """What /healthz and /readyz say."""
+    """What /healthz and /readyz say, and what waits: bytes to write, and questions."""
 
     status: str
     version: str
+    waiting_bytes: int
+    waiting_questions: int
+    longest_question: float
+    """Seconds since the question that waits longest was asked."""
+
+
+def _health(service: Service, status: str) -> Health:
+    asked = [seconds for _, seconds in service.worker.waiting()]
+    waiting = service.writer.figures.waiting_bytes
+    longest = round(max(asked, default=0.0), 1)
+    return Health(status, tallystick.__version__, waiting, len(asked), longest)
 
 
 @route("GET", "/healthz", "none", answer=Health)
 async def healthz(incoming: Incoming) -> Health:
     """Say that the process answers."""
-    return Health("ok", tallystick.__version__)
+    return _health(incoming.service, "ok")
 
 
 @route("GET", "/readyz", "none", answer=Health)
@@ -508,7 +519,7 @@ async def readyz(incoming: Incoming) -> Health:
             await service.writer.try_again()
     if edge.error is not None:  # whatever the database says, it is not ready
         raise HttpProblem(503, f"the database cannot be used: {edge.error}", Retry_After="5")
-    return Health("ready", tallystick.__version__)
+    return _health(service, "ready")
 
 
 @route("GET", "/openapi.json", "none", answer="application/json")

@@ -55,6 +55,7 @@ class _Connection(HttpToolsProtocol):
 
     _service: Service
     _deadline: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
     _came = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -84,9 +85,26 @@ class _Connection(HttpToolsProtocol):
         self._end()
         super().on_message_complete()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._stalled is None:  # an answer that nobody reads holds a snapshot of the database
+            seconds = self._service.config.request_seconds
+            self._stalled = self.loop.call_later(seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._read()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end()
+        self._read()
         super().connection_lost(exc)
+
+    def _read(self) -> None:
+        """Stop the clock of a stalled answer: the other end took something, or is gone."""
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _begin(self) -> None:
         """Start the clock of a request, if it does not run yet."""

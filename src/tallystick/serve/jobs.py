@@ -334,15 +334,21 @@ def _accuracies(reader: Reader) -> list[Sample]:
     return samples
 
 
-def _of_the_writer(incoming: Incoming) -> str:
+def _of_the_process(incoming: Incoming) -> str:
     held = incoming.service.writer.figures
     blocks = [
+        _block(
+            "tallystick_questions_waiting",
+            "gauge",
+            "Questions that wait for an answer.",
+            [({}, len(incoming.service.worker.waiting()))],
+        ),
         _block(
             "tallystick_queue_bytes",
             "gauge",
             "Bytes that wait for the writer.",
             [({}, held.waiting_bytes)],
-        )
+        ),
     ]
     lines = ["# HELP tallystick_commit_seconds How long commits take."]
     lines.append("# TYPE tallystick_commit_seconds histogram")
@@ -360,7 +366,7 @@ def _of_the_writer(incoming: Incoming) -> str:
 async def get_metrics(incoming: Incoming) -> Response:
     """Return all figures."""
     text = await incoming.service.reading(figures)
-    return Response(text + _of_the_writer(incoming), media_type=TYPE)
+    return Response(text + _of_the_process(incoming), media_type=TYPE)
 
 
 # The service: what every route and every job may reach.
@@ -384,7 +390,8 @@ class Config:
     allow_hosts
         Internal hosts that hooks may call.
     request_seconds
-        Seconds within which a request must arrive; a long body gets more.
+        Seconds within which a request must arrive (a long body gets more), and for which an answer
+        may wait to be read.
     job_pause
         Seconds between looks at the table of jobs; 0 for no loop, as in tests.
     """

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tallystick.serve.auth import COOKIE, Fix, HttpProblem
 from tallystick.serve.pages import problem_page
 from tallystick.serve.pages.site import HERE, templates
