@@ -7,13 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from click.testing import CliRunner
 
+from tallystick.cli.app import app
+from tallystick.errors import FileError, InputError
 from tallystick.serve.app import start_service
 from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config, Service
-from tallystick.serve.posted import export_watches
-from tests.serve.web import Clock, Web
+from tallystick.serve.posted import export_watches, send_result
+from tests.serve.web import Clock, Web, running
 
 URL = "/v1/streams/api/posted"
 
@@ -119,3 +123,30 @@ def test_a_start_exports_them(tmp_path: Path) -> None:
     config = Config(folder=tmp_path, job_pause=0.0)
     start_service(config, str(tmp_path / "tallystick.sqlite")).close()
     assert (tmp_path / "watches" / "w.csv").exists()
+
+
+def test_shift_posts_what_it_found_and_a_wrong_address_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = ["id,gold,old,new"]
+    rows += [f"{k},{'ab'[k % 2]},{'ab'[k % 2]},{'ab'[k % 2 if k % 3 else 0]}" for k in range(300)]
+    table = tmp_path / "items.csv"
+    table.write_text("\n".join(rows))
+    words = f"shift {table} --item id --truth gold --old old --new new --json --post".split()
+    with running(tmp_path / "serve") as server:
+        url = f"{server.address}/v1/streams/api"
+        httpx.put(url, json={}).raise_for_status()
+        ran = CliRunner().invoke(app, [*words, url])
+        assert ran.exit_code == 0, ran.output
+        [kept] = httpx.get(f"{url}/posted").json()["posted"]
+        assert kept["result"] == json.loads(ran.stdout)
+        assert kept["changed"]
+        [alarm] = httpx.get(f"{server.address}/v1/alerts").json()["alerts"]
+        assert alarm["proves"] == kept["result"]["verdict"]
+        absent = CliRunner().invoke(app, [*words, f"{server.address}/v1/streams/nobody"])
+        assert "was not posted" in str(absent.exception)
+        assert "there is no stream 'nobody'" in str(absent.exception)
+    with pytest.raises(InputError, match="address of a stream"):
+        send_result("api", "{}")
+    with pytest.raises(FileError, match="was not posted"):
+        send_result(url, "{}", wait=0.01)

@@ -91,8 +91,7 @@ def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:
     """Open the store; *kept* makes and changes nothing, and refuses where there is none."""
     try:
         from tallystick.serve.app import address_of
-        from tallystick.serve.database import open_store
-        from tallystick.serve.database import open_kept
+        from tallystick.serve.database import open_kept, open_store
     except ImportError as error:
         raise MissingExtra(error.name or "msgspec", "serve") from error
     return (open_kept if kept else open_store)(address_of(folder, db))

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tallystick.errors import FileError
+from tallystick.errors import FileError, InputError
 from tallystick.serve.alerts import AlertNote, raise_alert
 from tallystick.serve.auth import Fix, HttpProblem
 from tallystick.serve.database import Reader, Store, Transaction
@@ -153,6 +156,53 @@ async def get_posted(incoming: Incoming) -> PostedList:
             lambda reader: listed_posted(reader, find_stream(reader, name).id)
         )
     )
+
+
+# The other side: what ``--post STREAM`` sends.
+
+
+_TRIES = 4
+
+
+def send_result(stream: str, body: str, *, wait: float = 1.0) -> None:
+    """Post a result to a stream of a running service, and again while the service is away.
+
+    Parameters
+    ----------
+    stream
+        ``http://HOST:8765/v1/streams/NAME``. The key is that of the environment, TALLYSTICK_KEY; a
+        service on this machine may need none.
+    body
+        The result as the command line prints it. The same bytes count once.
+    wait
+        Seconds before the second try; each later one waits twice as long.
+    """
+    import httpx
+
+    if not re.search(r"^https?://.+/streams/[^/]+/?$", stream):
+        raise InputError(
+            f"--post takes the address of a stream, http://HOST:8765/v1/streams/NAME: {stream!r}"
+        )
+    key = os.environ.get("TALLYSTICK_KEY")
+    headers = {"Content-Type": "application/json"}
+    headers |= {} if key is None else {"Authorization": f"Bearer {key}"}
+    why = ""
+    for k in range(_TRIES):
+        if k:
+            time.sleep(wait * 2 ** (k - 1))
+        try:
+            answer = httpx.post(
+                f"{stream.rstrip('/')}/posted", content=body, headers=headers, timeout=30.0
+            )
+        except httpx.TransportError as error:
+            why = f"{type(error).__name__}: {error}"
+            continue
+        if answer.is_success:
+            return
+        why = f"it answered {answer.status_code}: {answer.text[:300]}"
+        if answer.status_code < 500 and answer.status_code != 429:
+            break
+    raise FileError(f"the result was not posted to {stream} ({why})")
 
 
 # Watches of the second version: their paid answers become tables that ``shift`` reads.
