@@ -12,7 +12,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -247,13 +247,35 @@ class JobLoop:
 
 # Figures for Prometheus: how much came, how long it took, what was noticed.
 #
-# Names of streams and judges are labels; items and votes never are: their number grows,
-# and they are nobody's business.
+# Names of streams and judges are labels; items and votes never are: their number grows, and they
+# are nobody's business.
 
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Sample = tuple[dict[str, str], float]
+
+_COUNTED = (
+    (
+        *("tallystick_records_total", "counter", "Records that were accepted.", ("stream",)),
+        "select s.name, coalesce(sum(b.n), 0) from stream s left join batch b on b.stream = s.id"
+        " group by s.name order by s.name",
+    ),
+    (
+        *("tallystick_rows", "gauge", "Rows that a stream has.", ("stream",)),
+        "select name, rows from stream order by name",
+    ),
+    (
+        *("tallystick_alarms_total", "counter", "Alarms.", ("stream", "name")),
+        "select coalesce(s.name, ''), a.name, count(*) from alert a"
+        " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2",
+    ),
+    (
+        *("tallystick_deliveries_waiting", "gauge", "Alarms that were not delivered yet.", ()),
+        "select count(*) from delivery where next is not null",
+    ),
+)
+"""Name, kind, help and labels of what the database counts; the last column is the number."""
 
 
 def _escaped(text: str) -> str:
@@ -270,103 +292,55 @@ def _block(name: str, kind: str, help_: str, samples: Iterable[Sample]) -> str:
 
 def figures(reader: Reader) -> str:
     """Return what the database knows, in the text format of Prometheus."""
-    records = reader.all(
-        "select s.name, coalesce(sum(b.n), 0) from stream s left join batch b on b.stream = s.id"
-        " group by s.name order by s.name"
-    )
-    rows = reader.all("select name, rows from stream order by name")
-    alarms = reader.all(
-        "select coalesce(s.name, ''), a.name, count(*) from alert a"
-        " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2"
-    )
-    waiting = reader.one("select count(*) from delivery where next is not null")
-    return "".join(
-        (
-            _block(
-                "tallystick_records_total",
-                "counter",
-                "Records that were accepted.",
-                [({"stream": name}, n) for name, n in records],
-            ),
-            _block(
-                "tallystick_rows",
-                "gauge",
-                "Rows that a stream has.",
-                [({"stream": name}, n) for name, n in rows],
-            ),
-            _block(
-                "tallystick_alarms_total",
-                "counter",
-                "Alarms.",
-                [({"stream": stream, "name": name}, n) for stream, name, n in alarms],
-            ),
-            _block(
-                "tallystick_judge_accuracy_ratio",
-                "gauge",
-                "Accuracy of each judge in the last closed window: the ends of its range.",
-                _accuracies(reader),
-            ),
-            _block(
-                "tallystick_deliveries_waiting",
-                "gauge",
-                "Alarms that hooks have not received yet.",
-                [({}, waiting[0] if waiting is not None else 0)],
-            ),
+    blocks = [
+        _block(
+            *(name, kind, help_),
+            [(dict(zip(labels, row, strict=False)), row[-1]) for row in reader.all(sql)],
         )
+        for name, kind, help_, labels, sql in _COUNTED
+    ]
+    return "".join(blocks) + _block(
+        "tallystick_judge_accuracy_ratio",
+        "gauge",
+        "Accuracy of each judge in the last closed window: the ends of its range.",
+        _accuracies(reader),
     )
 
 
-def _accuracies(reader: Reader) -> list[Sample]:
+def _accuracies(reader: Reader) -> Iterator[Sample]:
     found = reader.all(
         "select s.name, w.result from windows w join stream s on s.id = w.stream"
         " where w.result is not null and w.idx = (select max(v.idx) from windows v"
         " where v.stream = w.stream and v.result is not null) order by s.name"
     )
-    samples: list[Sample] = []
     for stream, text in found:
         for judge in json.loads(text).get("judges") or ():
-            ends = judge.get("interval") or judge.get("range")
-            if not ends or None in ends:
-                continue
+            ends = judge.get("interval") or judge.get("range") or (None, None)
             for end, value in zip(("low", "high"), ends, strict=True):
-                labels = {"stream": stream, "judge": str(judge["name"]), "end": end}
-                samples.append((labels, value))
-    return samples
+                if None not in ends:
+                    yield {"stream": stream, "judge": str(judge["name"]), "end": end}, value
 
 
-def _of_the_process(incoming: Incoming) -> str:
-    held = incoming.service.writer.figures
-    blocks = [
-        _block(
-            "tallystick_questions_waiting",
-            "gauge",
-            "Questions that wait for an answer.",
-            [({}, len(incoming.service.worker.waiting()))],
-        ),
-        _block(
-            "tallystick_queue_bytes",
-            "gauge",
-            "Bytes that wait for the writer.",
-            [({}, held.waiting_bytes)],
-        ),
+def _of_the_process(service: Service) -> str:
+    held = service.writer.figures
+    waiting = "tallystick_questions_waiting", "gauge", "Questions that wait for an answer."
+    queued = "tallystick_queue_bytes", "gauge", "Bytes that wait for the writer."
+    took = "tallystick_commit_seconds"
+    steps = [(f"{top:g}", n) for top, n in sorted(held.buckets.items())]
+    lines = [
+        *(f"# HELP {took} How long commits take.", f"# TYPE {took} histogram"),
+        *(f'{took}_bucket{{le="{top}"}} {n}' for top, n in [*steps, ("+Inf", held.commits)]),
+        *(f"{took}_sum {held.seconds:.6f}", f"{took}_count {held.commits}"),
     ]
-    lines = ["# HELP tallystick_commit_seconds How long commits take."]
-    lines.append("# TYPE tallystick_commit_seconds histogram")
-    lines += [
-        f'tallystick_commit_seconds_bucket{{le="{top:g}"}} {n}'
-        for top, n in sorted(held.buckets.items())
-    ]
-    lines.append(f'tallystick_commit_seconds_bucket{{le="+Inf"}} {held.commits}')
-    lines.append(f"tallystick_commit_seconds_sum {held.seconds:.6f}")
-    lines.append(f"tallystick_commit_seconds_count {held.commits}")
-    return "".join(blocks) + "\n".join(lines) + "\n"
+    blocks = _block(*waiting, [({}, len(service.worker.waiting()))])
+    return blocks + _block(*queued, [({}, held.waiting_bytes)]) + "\n".join(lines) + "\n"
 
 
 @route("GET", "/metrics", "read", answer="text/plain")
 async def get_metrics(incoming: Incoming) -> Response:
-    """Return all figures."""
+    """Return figures for Prometheus."""
     text = await incoming.service.reading(figures)
-    return Response(text + _of_the_process(incoming), media_type=TYPE)
+    return Response(text + _of_the_process(incoming.service), media_type=TYPE)
 
 
 # The service: what every route and every job may reach.
