@@ -90,7 +90,7 @@ def posts(options: tuple[str, ...], items: int, *, coins: bool) -> dict[str, Any
 
 
 def large(options: tuple[str, ...], address: str, folder: Path, n: int, changes: int) -> Any:
-    """Return what a stream of *n* rows costs to open, to ask, to draw and to hold."""
+    """Return what a stream of *n* rows costs to open, to ask and to hold."""
     begun = time.perf_counter()
     if filled(address, n) != n:
         raise RuntimeError("the stream is not full")
@@ -199,7 +199,6 @@ def rows(found: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str
     )
     for asked, name, most, unit in (
         ("by ETag: p99 of 100 at most 15 ms", "etag", 15, "ms"),
-        ("a picture, the largest of 10: at most 400 ms", "picture", 400, "ms"),
         ("start to `/readyz`: at most 1 s", "ready", 1, "s"),
         ("first result: at most 4 s", "first", 4, "s"),
         ("memory of the server after all pages: at most 120 MB", "server", 120, "MB"),

@@ -22,7 +22,7 @@ def fill(web: Web, labelled: range, n: int = 100) -> None:
     for k in range(n):
         votes = {"a": "x" if k % 3 else "y", "b": "x" if k % 5 else "y"}
         record = {"item": f"i{k}", "votes": votes, "slice": {"lang": "en" if k % 2 else "de"}}
-        records.append(record | ({"label": {"value": "x"}} if k in labelled else {}))
+        records.append(record | ({"label": {"value": votes["a"]}} if k in labelled else {}))
     assert web.post("/v1/streams/qa/records", json=records).status_code == 200
 
 

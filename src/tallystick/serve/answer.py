@@ -31,8 +31,9 @@ from tallystick.serve.rows import (
 )
 from tallystick.serve.streams import find_stream
 from tallystick.serve.worker import Computed, WorkerOrder
-from tallystick.table import Tally, conclude, is_missing, is_no_answer, read, scan
+from tallystick.table import Tally, conclude, is_missing, is_no_answer, read, scan, spelling
 from tallystick.table.data import BesideCounts
+from tallystick.table.words import as_pass_fail
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
@@ -166,7 +167,9 @@ def _source(
         else:
             if not counted.tally.n:
                 return None, None
-            return counted.tally, _beside(reader, book, call, span, counted)
+            beside = _beside(reader, book, call, span, counted)
+            if names_systems(counted.tally, beside) is not None:
+                return counted.tally, beside
     table = arrow_rows(reader, book, span)
     return (table if table.num_rows else None), None
 
@@ -221,6 +224,7 @@ def _concluded(
     call: Call, source: Any, beside: BesideCounts | None, name: str = "rows.csv"
 ) -> Result:
     reading = dict(call.reading)
+    wanted = call.capability.door.want
     if isinstance(source, Tally):
         reading.pop("item", None)
         held: Any = source
@@ -229,7 +233,31 @@ def _concluded(
     more = call.question.reading()
     with read(held, call.capability.door, **reading, **more) as data:
         data = replace(data, source=name, beside=beside)
-        return conclude(call.capability, data, call.question)
+        result = conclude(call.capability, data, call.question)
+    if beside is None or result.reading is None:
+        return result
+    # Counts do not show which columns were named, nor the systems, which rows are read by.
+    read_as, how = result.reading, dict(result.reading.how)
+    if wanted is not None and call.reading.get(wanted):
+        how[wanted] = "named"
+    if names_systems(source, beside):
+        unused = {k: v for k, v in (read_as.unused or {}).items() if k != "system"}
+        read_as = replace(read_as, system="system", unused=unused)
+        how["system"] = "by name"
+    return replace(result, reading=replace(read_as, how=how))
+
+
+def names_systems(tally: Tally, beside: BesideCounts) -> bool | None:
+    """Say whether rows of these counts would be read by system; None if only rows can tell."""
+    cells = beside.parts.get("system", ())
+    names = {value for value, _, _ in cells if value is not None}
+    filled = sum(n for value, n, _ in cells if value is not None)
+    if len(names) < 2 or 2 * filled <= sum(n for _, n, _ in cells):
+        return False
+    words = {str(label) for labels in tally.labels.values() for label in labels}
+    numbers = any(not isinstance(spelling(one), str) for one in names)
+    odd = names & words or numbers or len(names) == filled or as_pass_fail(names) is not None
+    return None if odd else True
 
 
 @dataclass(frozen=True, kw_only=True)

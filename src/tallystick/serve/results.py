@@ -359,6 +359,14 @@ def call_of(verb: str, words: Sequence[str]) -> Call:
 
 def counts_suffice(call: Call, table: StreamTable) -> bool:
     """Say whether the kept counts answer this question: every column that it names is counted."""
+    from tallystick.table.reading_names import (
+        COUNT_NAMES,
+        ROLE_NAMES,
+        TRUTH_IF_FITTING,
+        is_truth_name,
+        plain,
+    )
+
     if call.capability.verb not in ("judge", "compare", "bound"):
         return False
     if getattr(call.question, "stop_early", False):
@@ -366,6 +374,16 @@ def counts_suffice(call: Call, table: StreamTable) -> bool:
     layout = set(call.reading) & {"shape", "judge", "vote", "separator", "metric", "columns"}
     if layout - {"shape"} or call.reading.get("shape", "auto") != "auto":
         return False
+    # A column that rows would be read by, such as a weight, is not in the counts.
+    known = {
+        *COUNT_NAMES,
+        *TRUTH_IF_FITTING,
+        *(one for held in ROLE_NAMES.values() for one in held),
+    }
+    if any(plain(name) in known or is_truth_name(name) for name in (*table.slices, *table.grades)):
+        return False
+    if table.has_systems and call.reading.get("missing"):
+        return False  # what is said of cells that nobody has names the column of systems, too
     counted = {*table.votes, TRUTH}
     for role in call.capability.reads:
         named = call.reading.get(role)

@@ -59,6 +59,8 @@ class StreamView(msgspec.Struct):
         Its sentences: the answer, what it stands against, what is not settled, what to do.
     pictures
         The most telling one first; with *by* the slices.
+    read
+        What the stream was taken to mean.
     labelled
         Whether labels stand behind its ends; otherwise they are likely ranges.
     silent
@@ -77,6 +79,7 @@ class StreamView(msgspec.Struct):
     n_items: int = 0
     n_labels: int | None = None
     labelled: bool = False
+    read: list[str] = []
     assumptions: list[str] = []
     warnings: list[str] = []
     pictures: list[StreamPicture] = []
@@ -132,6 +135,7 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
         n_items=result.n_items,
         n_labels=labels if isinstance(labels, int) else None,
         labelled=verb == "bound" or any(one.get("interval") for one in rows),
+        read=list(result.read_line()),
         assumptions=[*result.assumptions, *(doubt.assumption for doubt in found.doubts)],
         # What the labels leave open comes first: it may concern every figure.
         warnings=[*(doubt.warning for doubt in found.doubts), *result.warnings],
