@@ -31,12 +31,25 @@ from tallystick.serve.rows import (
 )
 from tallystick.serve.streams import find_stream
 from tallystick.serve.worker import Computed, WorkerOrder
-from tallystick.table import Tally, conclude, is_missing, is_no_answer, read, scan, spelling
+from tallystick.table import (
+    Reading,
+    Tally,
+    conclude,
+    is_missing,
+    is_no_answer,
+    read,
+    scan,
+    spelling,
+)
 from tallystick.table.data import BesideCounts
 from tallystick.table.words import as_pass_fail
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
+
+
+MOST_ROWS = 200_000
+"""Rows that are read to say why their counts have no answer: more would take too long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +97,18 @@ class StreamQuestion:
 
 
 def stream_question(
-    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+    store: Store,
+    name: str,
+    verb: str,
+    given: Mapping[str, Sequence[str]],
+    span: Span,
+    *,
+    by_rows: bool = False,
 ) -> StreamQuestion:
-    """Read what *verb* needs of the rows of a span, in one state of the database."""
+    """Read what *verb* needs of the rows of a span, in one state of the database.
+
+    With *by_rows* the rows are read even where their counts suffice.
+    """
     with store.snapshot() as reader:
         stream = find_stream(reader, name)
         [(as_of,)] = reader.all(
@@ -96,7 +118,7 @@ def stream_question(
         words = arguments(verb, book.table, stream.settings, given)
         call = call_of(verb, words)
         _check_columns(call, book.table, given)
-        source, beside = _source(reader, book, call, span)
+        source, beside = _source(reader, book, call, span, by_rows=by_rows)
         held = [ident for ident, body in book.slices.items() if span.holds(body)]
         used = book.table.has_truth and call.reading.get("truth") is not None
         doubts = label_doubts(reader, stream, book.chances, span, held) if used else []
@@ -113,10 +135,16 @@ def stream_question(
 
 
 def answer_stream(
-    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+    store: Store,
+    name: str,
+    verb: str,
+    given: Mapping[str, Sequence[str]],
+    span: Span,
+    *,
+    by_rows: bool = False,
 ) -> StreamAnswer:
     """Ask *verb* about the rows of a span, as the command line would about their file."""
-    asked = stream_question(store, name, verb, given, span)
+    asked = stream_question(store, name, verb, given, span, by_rows=by_rows)
     result, why = None, ""
     if asked.source is None:
         place = "this window and slice" if span.slices else "this window"
@@ -125,7 +153,10 @@ def answer_stream(
         try:
             result = _concluded(asked.call, asked.source, asked.beside, f"stream {name}")
         except (InputError, NotIdentifiable) as error:
-            # The request was sound: it is the rows that cannot answer it, or not yet.
+            # The request was sound: it is the rows that cannot answer it, or not yet. They also
+            # show which cell is in doubt, and whether it is; counts know no cell.
+            if isinstance(asked.source, Tally) and asked.rows <= MOST_ROWS:
+                return answer_stream(store, name, verb, given, span, by_rows=True)
             why = why_not(error, name)
     return StreamAnswer(
         result=result,
@@ -150,13 +181,13 @@ def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[
 
 
 def _source(
-    reader: Reader, book: StreamBook, call: Call, span: Span
+    reader: Reader, book: StreamBook, call: Call, span: Span, *, by_rows: bool
 ) -> tuple[Any, BesideCounts | None]:
     """Return the counts where they suffice, else the rows; None where there is neither.
 
     Counts come with what the command line would see in the rows beside them.
     """
-    if span.last is None and counts_suffice(call, book.table):
+    if not by_rows and span.last is None and counts_suffice(call, book.table):
         by = call.reading.get("by")
         try:
             counted = counted_rows(reader, book, span, by=by)
@@ -168,7 +199,14 @@ def _source(
             if not counted.tally.n:
                 return None, None
             beside = _beside(reader, book, call, span, counted)
-            if names_systems(counted.tally, beside) is not None:
+            # Which items lack an answer, and what that leaves open, only rows tell `compare`.
+            gaps = call.capability.verb == "compare" and any(
+                is_missing(label)
+                for column in book.table.votes
+                for label in counted.tally.labels[column]
+            )
+            small = book.stream.rows <= MOST_ROWS
+            if names_systems(counted.tally, beside) is not None and not (gaps and small):
                 return counted.tally, beside
     table = arrow_rows(reader, book, span)
     return (table if table.num_rows else None), None
@@ -234,7 +272,7 @@ def _concluded(
     with read(held, call.capability.door, **reading, **more) as data:
         data = replace(data, source=name, beside=beside)
         result = conclude(call.capability, data, call.question)
-    if beside is None or result.reading is None:
+    if beside is None or not isinstance(result.reading, Reading):
         return result
     # Counts do not show which columns were named, nor the systems, which rows are read by.
     read_as, how = result.reading, dict(result.reading.how)

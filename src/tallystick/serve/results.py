@@ -22,6 +22,7 @@ from tallystick.serve.routes import Incoming, Parameter, route
 from tallystick.serve.rows import CHANCE, StreamTable
 from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 from tallystick.serve.worker import Computed, order_of
+from tallystick.table.words import is_never_true, is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
@@ -289,8 +290,11 @@ def _declared(
     """Say what the settings say of labels and cells, where the verb can be told."""
     from tallystick.table import ROLE_HELP  # with the first question: the server stays small
 
+    # Labels without an order say nothing but what would be read as no answer, or as never true.
+    doubtful = any(is_no_answer(one) or is_never_true(one) for one in settings.labels)
+    labels = settings.labels if settings.labels_ranked or doubtful else []
     positive = [] if settings.positive is None else [settings.positive]
-    held = {"labels": settings.labels, "missing": settings.missing, "positive": positive}
+    held = {"labels": labels, "missing": settings.missing, "positive": positive}
     held |= {
         role.replace("_", "-"): settings.named(role)
         for role in settings.reading

@@ -33,6 +33,9 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
         Whether records may bring new columns. Default: yes, unless columns are declared.
     labels
         All labels that votes and truths may have, the worst first; empty for any.
+    labels_ranked
+        Whether they are in that order. The second version knew no order, so for its streams it is
+        false until their labels are set again.
     positive
         The label that counts as a hit, where a verb needs one.
     scale
@@ -66,6 +69,7 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
     columns: dict[str, str] = {}
     open: bool | None = None
     labels: list[str] = []
+    labels_ranked: bool = True
     positive: str | None = None
     scale: Scale | dict[str, Scale] | None = None
     missing: list[str] = []
@@ -128,7 +132,7 @@ class StreamRecord:
 def settings_of(text: str) -> StreamSettings:
     """Read settings as they are kept.
 
-    The second version called two of them otherwise.
+    The second version called two of them otherwise, and its labels had no order.
 
     >>> settings_of('{"roles": {"prediction": ["clf"]}, "scales": {"gpt": [1, 5]}}').scale_of("gpt")
     (1.0, 5.0)
@@ -137,7 +141,14 @@ def settings_of(text: str) -> StreamSettings:
     for old, new in (("roles", "reading"), ("scales", "scale")):
         if old in held:
             held[new] = held.pop(old)
+    held.setdefault("labels_ranked", not held.get("labels"))
     return msgspec.convert(held, StreamSettings)
+
+
+def kept_text(settings: StreamSettings) -> str:
+    """Write settings as they are kept."""
+    held = {**msgspec.to_builtins(settings), "labels_ranked": settings.labels_ranked}
+    return msgspec.json.encode(held).decode()
 
 
 def find_stream(reader: Reader, name: str) -> StreamRecord:
@@ -261,9 +272,11 @@ async def put_stream(incoming: Incoming) -> StreamBody:
         before = transaction.one("select settings from stream where name = ?", (name,))
         if before is not None:
             whole = {**msgspec.to_builtins(settings_of(before[0])), **named}
+            if "labels" in named and "labels_ranked" not in named:
+                whole.pop("labels_ranked", None)
             settings = msgspec.convert(whole, StreamSettings)
             check_settings(settings)
-        text = msgspec.json.encode(settings).decode()
+        text = kept_text(settings)
         transaction.run(
             "insert into stream (name, settings, salt, version, rows, created)"
             " values (?, ?, ?, 0, 0, ?) on conflict (name) do update set"
