@@ -82,7 +82,7 @@ def random_stream(seed: int, *, odd: bool = False) -> RandomStream:
     if labels in _OWN_WORDS and not fault and rng.random() < 0.7:
         made.settings |= {"labels": labels, "positive": labels[-1]}
     if labels == ["1", "2", "3", "4", "5"] and rng.random() < 0.3:
-        made.settings["scale"] = [1, 5]
+        made.settings["scale"] = {judge: [1, 5] for judge in judges}
     rows = _rows(rng, judges, made, odd=odd, predicts=predicts)
     made.batches = _batches(rng, rows, made)
     return made

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # What pages load besides themselves: one stylesheet, one script, one icon, all from here.
 
 
-_HERE = Path(__file__).parent
+HERE = Path(__file__).parent
 
 ASSETS = (
     ("style.css", "text/css"),
@@ -53,11 +53,8 @@ def asset(name: str) -> bytes:
     >>> b"--blue" in asset("style.css"), asset("icon.svg")[:4]
     (True, b'<svg')
     """
-    content = (_HERE / name).read_text(encoding="utf-8")
+    content = (HERE / name).read_text(encoding="utf-8")
     return (page_style(content) if name == "style.css" else content).encode()
-
-
-HERE = Path(__file__).parent
 
 
 @cache
