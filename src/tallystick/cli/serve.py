@@ -63,7 +63,7 @@ def _place(command: Any) -> Any:
     "allow_hosts",
     multiple=True,
     metavar="HOST",
-    help="Internal host that hooks and watches may call; repeat for more.",
+    help="Internal host that the webhook may call; repeat for more.",
 )
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:

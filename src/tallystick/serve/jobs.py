@@ -362,7 +362,7 @@ class Config:
     rate, burst
         Requests per second and key, and how many may come at once.
     allow_hosts
-        Internal hosts that hooks may call.
+        Internal hosts that the webhook may call.
     request_seconds
         Seconds within which a request must arrive (a long body gets more), and for which an answer
         may wait to be read.
