@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import log, sqrt
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,36 +12,41 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
-from tallystick.stats.anytime import RateTest
-from tallystick.verbs.shift.change import Level, ShiftEstimates, point, top_cells, unseen_error
-from tallystick.verbs.shift.design import Items, SumBounds, allocation_path, baselines, strata_rows
+from tallystick.verbs.shift.design import collapse, strata_rows
+from tallystick.verbs.shift.intervals import (
+    FLIP_HULL,
+    MEAN_HULL,
+    Moves,
+    StratumSample,
+    SumBounds,
+    blind_gap,
+    flip_bounds,
+    mean_change,
+    stretched,
+    sum_bounds,
+    widened,
+)
+from tallystick.verbs.shift.items import BoolArray, FloatArray, IntArray, Items
 from tallystick.verbs.shift.noise import (
+    WIDELY_ASKED,
     AnswersAre,
-    Counts,
+    NoiseShares,
+    OldDraws,
+    Randomness,
     Repeats,
-    assumes_equal_noise,
-    beyond_noise,
-    chance_p_value,
-    collapse,
-    count,
-    noise_shares,
-    repeats_of,
+    Spread,
+    fresh_noise,
+    old_noise,
+    randomness,
 )
-from tallystick.verbs.shift.result import Change, Noise, ShiftResult
-from tallystick.verbs.shift.verdict import (
-    Facts,
-    allow_unread,
-    allow_unread_cells,
-    allow_unread_flips,
-    assumptions_of,
-    decide,
-    opening_of,
-    unread_count,
-    warnings_of,
-)
+from tallystick.verbs.shift.result import Change, Noise, ShiftResult, TopCell, Unheard
+from tallystick.verbs.shift.verdict import assumptions_of, concluded, warnings_of
 
-IntArray = NDArray[np.intp]
-FloatArray = NDArray[np.float64]
+# Cells that are named.
+TOP = 10
+
+# Why an answer counts as none of the labels: its text may hold one ("unread", "cut"), or it declines.
+WHY = ("", "unread", "cut", "refused")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,9 +61,8 @@ class Answers:
         The code of each answer, 0 … L, or FAILED.
     blind
         Which questions were chosen without regard to answers; None if all were.
-    unclear
-        Which answers count as none of the labels although their text may hold one; None if all were
-        read.
+    why
+        For each answer that is none of the labels, why: a place in `WHY`; None if none needs one.
     repeated, second
         Items whose first answer flipped and that were asked again, and the code of that answer. A
         repeat must be a fresh call.
@@ -66,8 +70,8 @@ class Answers:
 
     asked: IntArray
     codes: IntArray
-    blind: NDArray[np.bool_] | None = None
-    unclear: NDArray[np.bool_] | None = None
+    blind: BoolArray | None = None
+    why: IntArray | None = None
     repeated: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
     second: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
 
@@ -78,7 +82,7 @@ class Answers:
         codes: ArrayLike,
         *,
         blind: ArrayLike | None = None,
-        unclear: ArrayLike | None = None,
+        why: ArrayLike | None = None,
         again: Mapping[int, int] | None = None,
     ) -> Answers:
         """Check that one answer came for each question; *again* holds second answers by item."""
@@ -92,10 +96,33 @@ class Answers:
             asked=a,
             codes=c,
             blind=None if blind is None else np.asarray(blind, dtype=bool),
-            unclear=None if unclear is None else np.asarray(unclear, dtype=bool),
+            why=None if why is None else np.asarray(why, dtype=np.intp),
             repeated=np.array(list(more), dtype=np.intp),
             second=np.array(list(more.values()), dtype=np.intp),
         )
+
+    @property
+    def unclear(self) -> BoolArray:
+        """Which answers may hold a label that was not read."""
+        if self.why is None:
+            return np.zeros(len(self.asked), bool)
+        return np.isin(self.why, (WHY.index("unread"), WHY.index("cut")))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Past:
+    """What is known of the old answers besides the first of each item.
+
+    Parameters
+    ----------
+    draws
+        The code of every old answer, items x K, the first draw first; None if there is but one.
+    scale
+        The grade of each label on [0, 1], where answers are grades; None where they are labels.
+    """
+
+    draws: IntArray | None = None
+    scale: FloatArray | None = None
 
 
 def assess(
@@ -105,11 +132,11 @@ def assess(
     *,
     strategy: str = "ours",
     alpha: float = 0.05,
-    simultaneous: bool = False,
     seed: int | None = None,
     answers_are: AnswersAre = "random",
+    past: Past | None = None,
 ) -> ShiftResult:
-    """Say how the API changed.
+    """Say whether and how the API changed.
 
     Parameters
     ----------
@@ -121,18 +148,16 @@ def assess(
     answers
         Questions and answers, and second answers to flips.
     strategy
-        ``ours`` subtracts the old answer item by item; every other strategy is estimated as the
-        paper does.
+        How the items were chosen, for the record.
     alpha
         One minus the level of every interval.
-    simultaneous
-        Make the intervals of all cells hold together: each at alpha over the number of possible
-        cells.
     seed
         Of the run, for the record.
     answers_are
         ``random`` and ``recorded`` answers could come out differently another time: every interval
         allows for it, fully where no flip was asked again. ``deterministic`` ones cannot.
+    past
+        Several old answers per item, or grades.
 
     Examples
     --------
@@ -143,431 +168,621 @@ def assess(
     >>> result.accuracy_change.estimate, result.flip_rate.estimate
     (0.0, 0.0)
     """
-    told = _check(items, answers, alpha)
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    told = answers.codes != FAILED
+    if told.sum() < 2:
+        raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
     number = np.bincount(strata.of[answers.asked[told]], minlength=len(strata))
-    used = collapse(strata, number)
-    counts = count(items, used, answers.asked, answers.codes)
-    by_item = strategy == "ours" and items.old is not None
+    seen = Seen(
+        items=items,
+        strata=collapse(strata, number),
+        answers=answers,
+        past=past or Past(),
+        alpha=alpha,
+        answers_are=answers_are,
+    )
+    mean, flips, noise = seen.mean_change(), seen.flip_rate(), seen.noise()
+    shift, ends, sure = seen.matrix()
+    graded = seen.past.scale is not None
+    nothing: Change = Change(estimate=Unknown("there are no true labels"), interval=None)
 
-    # Every item answered by a deterministic API leaves nothing to estimate.
-    everything = bool(told.all()) and len(told) == len(items) and items.old is not None
-    census = everything and answers_are == "deterministic"
-    # Phase 1 of other strategies is two answers per stratum: too few to correct by.
-    corrects = by_item and answers.blind is not None and not answers.blind.all() and not census
-    blind = (
-        count(items, used, answers.asked, answers.codes, keep=answers.blind) if corrects else None
-    )
-    repeats = _repeats(items, used, answers, blind or counts)
-    shares = noise_shares(counts, repeats, answers_are, labelled=items.labelled)
-    found = ShiftEstimates(
-        counts=counts,
-        blind=None if blind is None else blind.seen,
-        shares=shares,
-        level=Level(alpha=alpha, simultaneous=simultaneous),
-        by_item=by_item,
-        census=census,
-        everything=everything,
-    )
-
-    accuracy = allow_unread(found.accuracy(), items, used, answers)
-    flips = allow_unread_flips(found.flips(), items, used, answers)
-    noise = _noise(found, repeats, answers_are, asked=int(told.sum()))
-    if noise is not None:
-        noise = _noise_unread(noise, items, used, answers)
-    shift, ends, sure = found.matrix()
-    ends, sure = (allow_unread_cells(one, items, used, answers) for one in (ends, sure))
-    if not items.labelled and answers_are != "deterministic":
-        # Rows are the old answers themselves: noise alone moves mass out of each, so that a flow
-        # proves nothing about the API.
-        sure = (np.full_like(shift, -1.0), np.full_like(shift, 1.0))
-    rows = found.row_errors(point(counts, by_item=by_item)[1])
-    calls = len(answers.asked) + len(answers.repeated)
-    facts = Facts(
-        accuracy=accuracy,
-        flips=flips,
-        noise=noise,
-        asked=len(answers.asked),
-        population=len(items),
-        calls=calls,
-        labelled=items.labelled,
-        unread=unread_count(items, answers),
-    )
-    decision, needed, verdict = decide(facts)
-    L = len(items.labels)
-    return ShiftResult(
-        verdict=verdict,
-        sentences=opening_of(facts),
-        decision=decision,
-        needed=needed,
+    # Estimates that cannot be true together are moved to the nearest that can: no more accuracy is
+    # gained or lost than answers differ, and no more of them moved.
+    flips = _at_least(flips, max(seen.kappa * float(np.abs(shift).sum()) / 2, _size(mean, seen.kappa)))
+    half_unread = 2 * int(answers.unclear.sum()) > len(answers.asked)
+    result = ShiftResult(
+        verdict="not concluded yet",  # `concluded` says it
         n_items=int(told.sum()),
-        assumptions=assumptions_of(noise, labelled=items.labelled),
+        assumptions=assumptions_of(noise, labelled=items.labelled, draws=seen.past.draws),
         warnings=warnings_of(
-            failed=int((answers.codes == FAILED).sum()),
-            other=int((answers.codes == L).sum()),
-            joined=len(strata) - len(used),
+            joined=len(strata) - len(seen.strata),
             strata=len(strata),
+            unheard=(unheard := seen.unheard()),
         ),
         seed=seed,
         labels=items.labels,
         shift=tuple(tuple(map(float, row)) for row in shift),
         interval=tuple(
-            tuple(found.interval(a, b) for a, b in zip(lows, highs, strict=True))
+            tuple(seen.interval(a, b) for a, b in zip(lows, highs, strict=True))
             for lows, highs in zip(*ends, strict=True)
         ),
-        accuracy_change=accuracy,
+        accuracy_change=mean if items.labelled else nothing,
+        grade_change=mean if graded else None,
+        scale=(items.labels[0], items.labels[-1]) if graded else None,
         flip_rate=flips,
-        recall_change=found.recalls(shift, ends),
-        calls=calls,
+        recall_change=seen.recalls(shift, ends),
+        calls=len(answers.asked) + len(answers.repeated),
         cost=0.0,
+        population=len(items),
         strata=strata_rows(items, strata, answers.asked, answers.codes),
-        top_cells=top_cells(items, answers.asked, answers.codes, shift, ends, sure, found.interval),
-        error={
-            "estimate": float(rows.sum() ** 0.5),
-            "bound": frobenius_bound(
-                rows, calls=int(told.sum()), alpha=alpha, unseen=unseen_error(counts, alpha=alpha)
-            ),
-        },
-        baselines={
-            "this run": float(rows.sum()),
-            **baselines(items, used, answers.asked, answers.codes),
-        },
-        sensitivity=_sensitivity(items, used, answers, (accuracy, flips), alpha=alpha),
+        top_cells=() if half_unread else seen.top_cells(shift, ends, sure),
         strategy=strategy,
-        simultaneous=simultaneous,
         noise=noise,
-        these_answers=found.as_they_came(),
+        unheard=unheard,
         asked=_asked(items, strata, answers),
-        path=allocation_path(items, strata, answers.asked, answers.codes),
-        evidence=(items, strata, answers),
+        evidence=(items, strata, answers, seen.past),
     )
+    return concluded(result)
 
 
-def _check(items: Items, answers: Answers, alpha: float) -> NDArray[np.bool_]:
-    """Refuse what cannot be assessed; return which questions were answered."""
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    if items.matrix is None:
-        raise InputError(
-            "nothing is known of the past: give the old answers (old=…) or the old matrix"
-            " (matrix=…)"
-        )
-    told = answers.codes != FAILED
-    if told.sum() < 2:
-        raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
-    return np.asarray(told)
+def _size(mean: Change, kappa: float) -> float:
+    return kappa * abs(mean.estimate) if isinstance(mean.estimate, float) else 0.0
 
 
-def _repeats(items: Items, strata: Strata, answers: Answers, blind: Counts) -> Repeats | None:
-    """Return the repeated flips, each weighted by the items that it stands for."""
-    weight = (strata.shares / np.maximum(blind.seen.answered, 1))[strata.of]
-    first = dict(zip(answers.asked.tolist(), answers.codes.tolist(), strict=True))
-    return repeats_of(items, first, (answers.repeated, answers.second), weight)
+def _at_least(flips: Change, least: float) -> Change:
+    """Return a share that is no smaller than *least*, with its interval."""
+    if not isinstance(flips.estimate, float) or flips.interval is None or flips.estimate >= least:
+        return flips
+    low, high = flips.interval
+    ends = replace(flips.interval, low=min(low, least), high=max(high, least))
+    return Change(estimate=min(least, 1.0), interval=ends)
 
 
-def _noise(
-    found: ShiftEstimates, repeats: Repeats | None, answers_are: AnswersAre, *, asked: int
-) -> Noise | None:
-    """Return what the repeats say about noise; None without old answers by item."""
-    items = found.counts.items
-    if items.old is None:
-        return None
-    certain = answers_are == "deterministic"
-    some = repeats is not None and len(repeats) > 0
-    a, b = repeats.decided if repeats is not None and some else (0, 0)
-    equal = found.by_item and assumes_equal_noise(
-        found.shares.accuracy, asked=asked, items=len(items)
-    )
-    beyond, less_stable = (
-        (found.flips(), False)
-        if certain
-        else flips_beyond(found.flip_bounds(), repeats, alpha=found.level.alpha)
-    )
-    return Noise(
-        answers_are=answers_are,
-        repeats=len(repeats) if repeats is not None else 0,
-        confirmed=a,
-        reverted=b,
-        share=found.shares.flips,
-        accuracy_share=found.shares.accuracy,
-        beyond=beyond,
-        less_stable=less_stable,
-        p_value=float(chance_p_value(*repeats.flips().decided)) if repeats and some else None,
-        equal_noise=equal and not certain,
-        whole_noise=found.accuracy(share=1.0) if found.by_item and items.labelled else None,
-        new_items=found.new_items() if found.by_item and items.labelled else None,
-    )
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Seen:
+    """The answers in the strata that were used, and every estimate that they give.
 
-
-def _noise_unread(noise: Noise, items: Items, strata: Strata, answers: Answers) -> Noise:
-    """Widen what is said beside noise by what unread answers may hide."""
-
-    def wider(change: Change | None) -> Change | None:
-        return None if change is None else allow_unread(change, items, strata, answers)
-
-    return replace(
-        noise,
-        beyond=allow_unread_flips(noise.beyond, items, strata, answers),
-        whole_noise=wider(noise.whole_noise),
-        new_items=wider(noise.new_items),
-    )
-
-
-def flips_beyond(
-    flips: SumBounds,
-    repeats: Repeats | None,
-    *,
-    alpha: float,
-    old: tuple[float, int] | None = None,
-) -> tuple[Change, bool]:
-    """Return the flips beyond noise, and whether the API became less stable.
-
-    Parameters
-    ----------
-    flips, repeats, alpha, old
-        As in :func:`~tallystick.verbs.shift.noise.beyond_noise`; without a repeat only the
-        interval is known.
+    Shares of items with a true label divide by *kappa*, the part of all items that has one; the flip
+    rate is that of all items.
     """
-    level = 1 - alpha
-    if repeats is None or not len(repeats):
-        # Nothing is known but that it is no more than all flips.
-        reason = Unknown("no flip was asked again" if flips.value > 0 else "no answer flipped")
-        interval = Interval(0.0, float(flips.high), level=level, method="no repeats")
-        return Change(estimate=reason, interval=interval), False
-    some = beyond_noise(flips, repeats.flips(), old=old, alpha=alpha)
-    less_stable = bool(some.less_stable)
-    estimate: float | Unknown = float(some.value)
-    if less_stable and old is None:
-        estimate = Unknown(
-            "the API became less stable: without old draws (--old-draws) nothing shows how noisy it"
-            " was before"
+
+    items: Items
+    strata: Strata
+    answers: Answers
+    past: Past
+    alpha: float
+    answers_are: AnswersAre
+
+    @cached_property
+    def _told(self) -> BoolArray:
+        return np.asarray(self.answers.codes != FAILED)
+
+    @cached_property
+    def asked(self) -> IntArray:
+        """The items that answered."""
+        return self.answers.asked[self._told]
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """What they answered."""
+        return self.answers.codes[self._told]
+
+    @cached_property
+    def of(self) -> IntArray:
+        """The stratum of each."""
+        return self.strata.of[self.asked]
+
+    @cached_property
+    def blind(self) -> BoolArray:
+        """Which of them were chosen without regard to answers."""
+        if self.answers.blind is None:
+            return np.ones(len(self.asked), bool)
+        return self.answers.blind[self._told]
+
+    @cached_property
+    def blind_answered(self) -> IntArray:
+        """How many of those there are in each stratum."""
+        return np.bincount(self.of[self.blind], minlength=len(self.strata))
+
+    @cached_property
+    def sample(self) -> StratumSample:
+        """How much was answered in each stratum."""
+        answered = np.bincount(self.of, minlength=len(self.strata)).astype(np.float64)
+        strata = self.strata
+        return StratumSample(strata.shares, np.maximum(answered, 1), answered / strata.sizes)
+
+    @property
+    def everything(self) -> bool:
+        """Whether every item answered."""
+        return len(self.asked) == len(self.items)
+
+    @property
+    def census(self) -> bool:
+        """Whether a deterministic API answered everything: then nothing is left to estimate."""
+        return self.everything and self.answers_are == "deterministic"
+
+    @property
+    def kappa(self) -> float:
+        """The part of all items that has a true label."""
+        return float(self.items.known.mean())
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        """The flips that were asked again."""
+        again = (self.answers.repeated, self.answers.second)
+        first = (self.asked, self.codes)
+        return Repeats.of(self.items, self.strata, first, again, self.blind_answered)
+
+    @cached_property
+    def cells(self) -> tuple[IntArray, IntArray]:
+        """Rows and columns of the cells that occurred before or in the answers, row by row."""
+        items, width = self.items, len(self.items.labels) + 1
+        known = items.known[self.asked]
+        new = items.truth[self.asked[known]] * width + self.codes[known]
+        old = items.truth[items.known] * width + items.old[items.known]
+        flat = np.unique(np.concatenate([new, old]))
+        return flat // width, flat % width
+
+    @cached_property
+    def shares(self) -> NoiseShares:
+        """λ of every number."""
+        return NoiseShares.of(
+            self.repeats,
+            self.answers_are,
+            cells=self.cells,
+            labels=len(self.items.labels),
+            scale=None if self.past.scale is None else self._scale,
         )
-    interval = Interval(
-        float(some.low), float(some.high), level=level, method="repeated flips, Wilson"
-    )
-    return Change(estimate=estimate, interval=interval), less_stable
 
+    @property
+    def _scale(self) -> FloatArray:
+        assert self.past.scale is not None
+        return np.append(self.past.scale, np.nan)
 
-def _sensitivity(
-    items: Items,
-    strata: Strata,
-    answers: Answers,
-    changes: tuple[Change, Change],
-    *,
-    alpha: float,
-) -> dict[str, Interval]:
-    """Return the range of the estimates if what is not known were all one way, or all the other.
-
-    Failed calls are not known; nor is what an answer meant from which no label could be read.
-    """
-    unknown = answers.codes == FAILED
-    accuracy, flips = changes
-    unread = unknown | (answers.codes == len(items.labels))
-    if not unread.any():
-        return {}
-    truth = items.truth[answers.asked]
-    p = strata.shares[strata.of[answers.asked]]
-    n = np.bincount(strata.of[answers.asked], minlength=len(strata))[strata.of[answers.asked]]
-    assert items.matrix is not None  # checked by assess
-
-    def hull(events: FloatArray, less: float, change: Change, open_: NDArray[np.bool_]) -> Interval:
-        ends = [float((p / n * np.where(open_, all_, events)).sum()) - less for all_ in (0.0, 1.0)]
-        # The estimate leaves the failed calls out, which is one more way to see them.
-        if isinstance(change.estimate, float):
-            ends.append(change.estimate)
+    def interval(self, low: float, high: float) -> Interval:
+        """Return the interval of a cell."""
         return Interval(
-            min(ends), max(ends), level=1 - alpha, method="what is not known all one way"
+            float(low),
+            float(high),
+            level=1 - self.alpha,
+            guarantee="approximate",
+            method="beta of sums",
         )
 
-    # As the estimate does: the old answers of the items asked, where they are known, else of all.
-    before = float(np.trace(items.matrix))
-    if items.old is not None:
-        before = float((p / n * (items.old[answers.asked] == truth)).sum())
-    right = (answers.codes == truth).astype(np.float64)
-    found = {}
-    if items.labelled:
-        found["accuracy_change"] = hull(right, before, accuracy, unread)
-    if items.old is not None and unknown.any():
-        flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
-        found["flip_rate"] = hull(flip, 0.0, flips, unknown)
-    return found
+    # The mean: accuracy, or a grade, of one or several old answers.
+
+    def mean_change(self, share: float | None = None) -> Change:
+        """Return the change of accuracy or of the mean grade, at its own λ or at a given one."""
+        items, past = self.items, self.past
+        if past.scale is None and not items.labelled:
+            return Change(estimate=Unknown("there are no true labels"), interval=None)
+        draws = items.old[:, None] if past.draws is None else past.draws
+        if past.scale is not None:
+            before, after = self._scale[draws], self._scale[self.codes]
+        else:
+            before = np.where(items.known[:, None], draws == items.truth[:, None], np.nan)
+            after = (self.codes == items.truth[self.asked]).astype(np.float64)
+        moves, net = self._mean_moves(before.mean(axis=1), after)
+        noise = None
+        if share is None and past.draws is not None:
+            noise = self._draw_noise(before, after)
+        lam = self.shares.mean if share is None else share
+        bounds = mean_change(
+            moves, self.sample, alpha=self.alpha, items=len(items), share=lam, noise=noise
+        )
+        if self._corrects:
+            blind_net = np.bincount(self.of[self.blind], net[self.blind], len(self.strata))
+            gap = blind_gap(moves.net, self.sample, blind_net, self.blind_answered)
+            bounds = stretched(bounds, gap, part=MEAN_HULL)
+        bounds = _scaled(bounds, self.kappa if past.scale is None else 1.0)
+        estimate = float(bounds.value)
+        if past.draws is None and past.scale is None:
+            estimate = float(self._shift().trace())  # the cells add up to it
+        where = np.nanmean(before)
+        room = (-float(where), max(1 - float(where), 0.0))
+        found = self._change(bounds, estimate, room=room, exact=self.census and past.draws is None)
+        lost, won = self._unclear()
+        if past.scale is not None:
+            return found
+        return _wider(found, below=lost.sum(), above=won.sum(), least=-1.0)
+
+    def _mean_moves(self, before: FloatArray, after: FloatArray) -> tuple[Moves, FloatArray]:
+        """Add up gains and losses by stratum; values that are not known move nothing."""
+        d = np.nan_to_num(after - before[self.asked])
+        up, down = np.maximum(d, 0.0), np.maximum(-d, 0.0)
+
+        def total(values: FloatArray) -> FloatArray:
+            return np.bincount(self.of, weights=values, minlength=len(self.strata))
+
+        def where(mask: BoolArray) -> BoolArray:
+            return np.bincount(self.strata.of, weights=mask, minlength=len(self.strata)) > 0
+
+        moves = Moves(
+            gain=total(up),
+            loss=total(down),
+            gain_square=total(up**2),
+            loss_square=total(down**2),
+            can_gain=where(before < 1),
+            can_lose=where(before > 0),
+            largest=float(np.abs(d).max()) or 1.0,
+        )
+        return moves, d
+
+    def _draw_noise(self, before: FloatArray, after: FloatArray) -> float:
+        """Return the variance of fresh answers, (N9), where old draws show that of the old ones."""
+        known = np.isfinite(before).all(axis=1)
+        old = old_noise(before[known]) * self.kappa
+        w = (self.sample.shares / self.sample.answered)[self.of]
+        d = np.nan_to_num(after - before[self.asked, 0])
+        rate = float((w * d**2).sum())
+        scale = self._scale if self.past.scale is not None else None
+        if scale is not None:
+            h, moved, weight = self.repeats.values(scale)
+        else:
+            right = np.eye(len(self.items.labels) + 1)
+            part = [right[code, self.repeats.truth] for code in self._repeated]
+            h = 0.5 * (part[1] - part[2]) ** 2 * (1 + (part[2] == part[0]))
+            moved, weight = part[1] - part[0], self.repeats.weight
+        some = (moved != 0) & ((self.repeats.truth < len(self.items.labels)) | (scale is not None))
+        h, weight = h[some], weight[some]
+        new = fresh_noise(rate, h, weight / weight.mean()) if h.size else rate
+        return (new + old / before.shape[1]) / len(self.items)
+
+    @property
+    def _repeated(self) -> tuple[IntArray, IntArray, IntArray]:
+        return self.repeats.old, self.repeats.first, self.repeats.second
+
+    # Flips, and how much of them is noise.
+
+    @property
+    def _corrects(self) -> bool:
+        """Whether there is a blind estimate to correct by."""
+        return not self.blind.all() and not self.census
+
+    def _flips(self) -> SumBounds:
+        flipped = (self.codes != self.items.old[self.asked]).astype(np.float64)
+        flips = np.bincount(self.of, weights=flipped, minlength=len(self.strata))
+        found = flip_bounds(
+            flips, self.sample, share=self.shares.flips, items=len(self.items), alpha=self.alpha
+        )
+        if not self._corrects:
+            return found
+        blind = np.bincount(self.of[self.blind], flipped[self.blind], len(self.strata))
+        gap = blind_gap(flips, self.sample, blind, self.blind_answered)
+        moved = stretched(found, gap, part=FLIP_HULL, move=True)
+        # A share stays a share, also where the blind estimate overshoots.
+        value, low, high = (np.clip(end, 0.0, 1.0) for end in (moved.value, moved.low, moved.high))
+        return SumBounds(value, low, high, moved.variance, moved.rate)
+
+    def flip_rate(self) -> Change:
+        """Return the share of changed answers."""
+        bounds = self._flips()
+        found = self._change(bounds, float(bounds.value), room=(0.0, 1.0), exact=self.census)
+        return _wider(found, below=self._unclear_flips, above=0.0, least=0.0)
+
+    def noise(self) -> Noise:
+        """Return what repeats and old draws say about noise."""
+        certain = self.answers_are == "deterministic"
+        draws = None if self.past.draws is None else OldDraws.of(self.past.draws)
+        counted = self.repeats.flips()
+        flips = self._flips()
+        found = randomness(flips, counted, old=draws, alpha=self.alpha)
+        a, b = self.repeats.decided
+        wide = len(self.asked) > WIDELY_ASKED * len(self.items)
+        equal = self.shares.mean < 1 and wide and not certain and draws is None
+        fresh = self.answers_are == "random"
+        flip_rate = self.flip_rate()
+        return Noise(
+            answers_are=self.answers_are,
+            repeats=len(self.repeats),
+            confirmed=a,
+            reverted=b,
+            share=self.shares.flips,
+            accuracy_share=self.shares.mean,
+            beyond=flip_rate if certain else self._spread(found.beyond, "no flip was asked again"),
+            excess=flip_rate if certain else self._spread(found.excess, _NO_DRAWS),
+            stability=_exactly(0.0) if certain else self._agreement(found, fresh=fresh),
+            stability_before=_exactly(0.0)
+            if certain
+            else self._spread(found.old, _NO_DRAWS, unclear=False),
+            less_stable=found.less_stable and not certain and not self._mostly_unclear,
+            p_value=counted.p_values[0] if len(self.repeats) else None,
+            equal_noise=equal,
+            whole_noise=self.mean_change(share=1.0),
+        )
+
+    @property
+    def _mostly_unclear(self) -> bool:
+        return 2 * int(self.answers.unclear.sum()) > len(self.asked)
+
+    def _agreement(self, found: Randomness, *, fresh: bool) -> Change:
+        reason = "no flip was asked again" if fresh else "recorded answers cannot be asked again"
+        return self._spread(found.new, reason, unclear=False)
+
+    def _spread(self, spread: Spread, reason: str, *, unclear: bool = True) -> Change:
+        value = Unknown(reason) if spread.value is None else spread.value
+        interval = Interval(
+            spread.low, spread.high, level=1 - self.alpha, method="repeated flips, Wilson"
+        )
+        found = Change(estimate=value, interval=interval)
+        below = self._unclear_flips if unclear else 0.0
+        return _wider(found, below=below, above=0.0, least=0.0)
+
+    # The matrix.
+
+    def matrix(
+        self,
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+        """Return the change of every cell, its own interval, and one that holds for all at once."""
+        shift, items = self._shift(), self.items
+        possible = int((items.mass > 0).sum()) * shift.shape[1]
+        room = (-items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0))
+        low, high = self._cell_ends(shift, self.alpha, self.shares.cells)
+        sure = self._cell_ends(shift, self.alpha / possible, self.shares.joint)
+        ends = (np.clip(low, *room), np.clip(high, *room))
+        if self.census:
+            ends = (shift, shift)
+        lost, won = self._unclear()
+        ends, sure = (_wider_cells(one, lost, won) for one in (ends, sure))
+        if not items.labelled and self.answers_are != "deterministic":
+            # Rows are the old answers themselves: noise alone moves mass out of each, so that a flow
+            # proves nothing about the API.
+            sure = (np.full_like(shift, -1.0), np.full_like(shift, 1.0))
+        return shift, ends, sure
+
+    def _moves(self) -> Moves:
+        """Count what came into each cell and went out of it, by stratum: axes (C, S)."""
+        items, width = self.items, len(self.items.labels) + 1
+        true, answer = self.cells
+        flat = true * width + answer
+        S, C = len(self.strata), len(flat)
+        known = items.known[self.asked]
+        asked, codes, of = self.asked[known], self.codes[known], self.of[known]
+        new = np.searchsorted(flat, items.truth[asked] * width + codes)
+        old = np.searchsorted(flat, items.truth[asked] * width + items.old[asked])
+        moved = new != old
+
+        def table(cell: IntArray, stratum: IntArray) -> IntArray:
+            return np.bincount(cell * S + stratum, minlength=C * S).reshape(C, S)
+
+        gain, loss = table(new[moved], of[moved]), table(old[moved], of[moved])
+        every = np.flatnonzero(items.known)
+        was = np.searchsorted(flat, items.truth[every] * width + items.old[every])
+        before = table(was, self.strata.of[every])
+        return Moves(
+            gain=gain.astype(np.float64),
+            loss=loss.astype(np.float64),
+            gain_square=gain.astype(np.float64),
+            loss_square=loss.astype(np.float64),
+            can_gain=self._of_label[true] > before,
+            can_lose=before > 0,
+        )
+
+    @property
+    def _of_label(self) -> IntArray:
+        """Items by true label and stratum, shape (L, S)."""
+        L, S = len(self.items.labels), len(self.strata)
+        every = np.flatnonzero(self.items.known)
+        place = self.items.truth[every] * S + self.strata.of[every]
+        return np.bincount(place, minlength=L * S).reshape(L, S)
+
+    def _shift(self) -> FloatArray:
+        """Return the estimated change of every cell, as shares of the items with a true label.
+
+        No cell loses more than it had. What a row gains is what it loses.
+        """
+        matrix, moves = self.items.matrix, self._moves()
+        change = (self.sample.shares * moves.net / self.sample.answered).sum(axis=1) / self.kappa
+        shift = np.zeros_like(matrix)
+        shift[self.cells] = change
+        shift = np.maximum(shift, -matrix)
+        won, lost = np.maximum(shift, 0.0), np.minimum(shift, 0.0)
+        gained = won.sum(axis=1, keepdims=True)
+        part = np.where(
+            gained > 0, -lost.sum(axis=1, keepdims=True) / np.maximum(gained, 1e-300), 0
+        )
+        shift = lost + won * part
+        if self.everything:  # counts, without the rounding errors of sums over strata
+            number = self.kappa * len(self.items)
+            shift = np.rint(shift * number) / number
+        return np.asarray(shift)
+
+    def _cell_ends(
+        self, shift: FloatArray, alpha: float, shares: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of every cell of the matrix; they always hold the estimate."""
+        number = len(self.items)
+        bounds = mean_change(
+            self._moves(), _by_cell(self.sample), alpha=alpha, items=number, share=shares
+        )
+        # A cell that nobody has seen was not repeated either: its λ is 1, or 0 by declaration.
+        unseen = sum_bounds(
+            np.zeros(self._of_label.shape),
+            _by_cell(self.sample),
+            alpha=alpha,
+            possible=self._of_label > 0,
+        )
+        noise = float(self.shares.flips > 0) / number**2
+        most = widened(unseen, np.full(len(unseen.value), noise), alpha=alpha).high / self.kappa
+        low, high = np.zeros_like(shift), np.repeat(most[:, None], shift.shape[1], axis=1)
+        low[self.cells], high[self.cells] = bounds.low / self.kappa, bounds.high / self.kappa
+        return np.minimum(low, shift), np.maximum(high, shift)
+
+    def recalls(self, shift: FloatArray, ends: tuple[FloatArray, FloatArray]) -> dict[str, Change]:
+        """Return the change of each label's recall; nothing without true labels."""
+        found: dict[str, Change] = {}
+        if not self.items.labelled:
+            return found
+        for i, label in enumerate(self.items.labels):
+            mass = self.items.mass[i]
+            if not mass:
+                found[label] = Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
+                continue
+            low, high = (float(np.clip(end[i, i] / mass, -1, 1)) for end in ends)
+            estimate = float(np.clip(shift[i, i] / mass, -1, 1))
+            found[label] = Change(estimate=estimate, interval=self.interval(low, high))
+        return found
+
+    def top_cells(
+        self,
+        shift: FloatArray,
+        ends: tuple[FloatArray, FloatArray],
+        sure: tuple[FloatArray, FloatArray],
+    ) -> tuple[TopCell, ...]:
+        """Return the cells that changed most for their doubt."""
+        items, asked, codes = self.items, self.asked, self.codes
+        half = np.maximum((ends[1] - ends[0]) / 2, 1e-12)
+        surprise = np.where(shift == 0, 0.0, np.abs(shift) / half)
+        cells = []
+        for at in np.argsort(-surprise, axis=None, kind="stable")[:TOP]:
+            i, j = divmod(int(at), shift.shape[1])
+            if surprise[i, j] == 0:
+                break
+            now, was = codes == j, items.old[asked] == j
+            came = (now & ~was) if shift[i, j] > 0 else (~now & was)
+            moved = asked[(items.truth[asked] == i) & came]
+            cells.append(
+                TopCell(
+                    true=items.labels[i],
+                    answered=items.columns[j],
+                    change=float(shift[i, j]),
+                    interval=self.interval(ends[0][i, j], ends[1][i, j]),
+                    survives=bool(sure[0][i, j] > 0 or sure[1][i, j] < 0),
+                    examples=tuple(items.names[item] for item in moved[:3]),
+                )
+            )
+        return tuple(cells)
+
+    # What nobody knows: failed calls, and answers that may hold a label.
+
+    def unheard(self) -> dict[str, Unheard]:
+        """Return how many answers failed, were not read, were cut off or declined, and what each of
+        these kinds could hide: the share of all items that it stands for.
+        """
+        answers, share = self.answers, self._weights
+        found = {"failed": answers.codes == FAILED}
+        if answers.why is not None:
+            found |= {kind: answers.why == n for n, kind in enumerate(WHY) if kind}
+        return {
+            kind: Unheard(
+                answers=int(mask.sum()),
+                hides=0.0 if kind == "refused" else float(share[mask].sum()),
+            )
+            for kind, mask in found.items()
+            if mask.any()
+        }
+
+    @property
+    def _weights(self) -> FloatArray:
+        """The share of all items for which each answer stands, failed ones included."""
+        place = self.strata.of[self.answers.asked]
+        number = np.bincount(place, minlength=len(self.strata))
+        return np.asarray(self.strata.shares[place] / number[place])
+
+    def _unclear(self) -> tuple[FloatArray, FloatArray]:
+        """Return the unclear share of the items by true label: of the old, then the new answers.
+
+        The estimate counts them as wrong. Each may be right: then a new one adds its share to the
+        change, and an old one takes its share away.
+        """
+        items, unclear = self.items, self.answers.unclear
+        L = len(items.labels)
+        before = np.zeros(L + 1)
+        if items.unclear is not None:
+            np.add.at(before, items.truth[items.unclear], 1 / len(items))
+        after = np.zeros(L + 1)
+        np.add.at(after, items.truth[self.answers.asked[unclear]], self._weights[unclear])
+        return before[:L] / self.kappa, after[:L] / self.kappa
+
+    @property
+    def _unclear_flips(self) -> float:
+        old = 0.0 if self.items.unclear is None else float(self.items.unclear.mean())
+        return old + float(self._weights[self.answers.unclear].sum())
+
+    def _change(
+        self, bounds: SumBounds, estimate: float, *, room: tuple[float, float], exact: bool
+    ) -> Change:
+        """Return an estimate with its interval; a count where nothing is left to chance."""
+        level, items = 1 - self.alpha, len(self.items)
+        if exact:
+            share = round(estimate * items) / items
+            sure = Interval(share, share, level=level, method="every item was asked")
+            return Change(estimate=share, interval=sure)
+        ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))
+        # All three, since each may lie outside by a rounding error.
+        low, inside, high = (float(np.clip(end, *room)) for end in ends)
+        method = "beta of sums, blind hull, noise"
+        return Change(estimate=inside, interval=Interval(low, high, level=level, method=method))
+
+
+_NO_DRAWS = "the old API was asked once (--old-draws measures its randomness)"
+
+
+def _by_cell(sample: StratumSample) -> StratumSample:
+    """Return the same sample with an axis for cells before that of strata."""
+    parts = (sample.shares, sample.answered, sample.fraction)
+    return StratumSample(*(part[None, :] for part in parts))
+
+
+def _scaled(bounds: SumBounds, kappa: float) -> SumBounds:
+    """Return a share of all items as one of those with a true label."""
+    value, low, high = (end / kappa for end in (bounds.value, bounds.low, bounds.high))
+    return replace(bounds, value=value, low=low, high=high, variance=bounds.variance / kappa**2)
+
+
+def _exactly(value: float) -> Change:
+    return Change(estimate=value, interval=Interval(value, value, method="declared"))
+
+
+def _wider(change: Change, *, below: float, above: float, least: float) -> Change:
+    """Widen an interval by what is not known, down to *least* and up to 1."""
+    interval = change.interval
+    if interval is None or not (below or above):
+        return change
+    ends = Interval(
+        max(interval.low - below, least),
+        min(interval.high + above, 1.0),
+        level=interval.level,
+        method=f"{interval.method}; answers that were not read may be labels",
+    )
+    return replace(change, interval=ends)
+
+
+def _wider_cells(
+    ends: tuple[FloatArray, FloatArray], before: FloatArray, after: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Widen the intervals of all cells: an answer among "none of the labels" may be any label."""
+    low, high = ends[0].copy(), ends[1].copy()
+    low[:, :-1] -= before[:, None]
+    high[:, :-1] += after[:, None]
+    low[:, -1] -= after
+    high[:, -1] += before
+    return low, high
 
 
 def _asked(items: Items, strata: Strata, answers: Answers) -> dict[str, list[object]]:
     """Return what was learnt of each item asked, as columns."""
     columns: list[str | None] = [*items.columns]
-
-    def text(code: int) -> str | None:
-        return None if code == FAILED else columns[code]
-
     asked = answers.asked.tolist()
-    table: dict[str, list[object]] = {
-        "item": [items.names[item] for item in asked],
-        **({"true": [items.labels[items.truth[item]] for item in asked]} if items.labelled else {}),
-        "new": [text(code) for code in answers.codes.tolist()],
-        "stratum": [int(strata.of[item]) for item in asked],
+
+    def texts(codes: NDArray[np.intp]) -> list[str | None]:
+        return [None if code == FAILED else columns[code] for code in codes.tolist()]
+
+    table: dict[str, list[object]] = {"item": [items.names[item] for item in asked]}
+    if items.labelled:
+        known = items.known[answers.asked].tolist()
+        true = [columns[code] for code in items.truth[answers.asked].tolist()]
+        table["true"] = [text if some else None for text, some in zip(true, known, strict=True)]
+    told = answers.codes != FAILED
+    changed = (answers.codes != items.old[answers.asked]).tolist()
+    table |= {
+        "new": [*texts(answers.codes)],
+        "stratum": strata.of[answers.asked].tolist(),
+        "old": [*texts(items.old[answers.asked])],
+        "changed": [one if some else None for one, some in zip(changed, told, strict=True)],
     }
-    if items.old is not None:
-        old = items.old
-        table["old"] = [text(int(old[item])) for item in asked]
-        table["changed"] = [
-            None if code == FAILED else code != int(old[item])
-            for item, code in zip(asked, answers.codes.tolist(), strict=True)
-        ]
     if len(answers.repeated):
-        again = dict(zip(answers.repeated.tolist(), answers.second.tolist(), strict=True))
-        table["asked_again"] = [text(again[item]) if item in again else None for item in asked]
+        again = dict(zip(answers.repeated.tolist(), texts(answers.second), strict=True))
+        table["asked_again"] = [again.get(item) for item in asked]
     return table
-
-
-# When enough has been asked: a limit on flips, proved or refuted at any time, or a target error of
-# the matrix.
-
-
-@dataclass(frozen=True, kw_only=True)
-class FlipGate:
-    r"""Watch items in uniformly random order, until it is proved which side of *limit* the share of
-    flips is on.
-
-    Two e-processes run side by side (:mod:`tallystick.stats.anytime`): one for "under the
-    limit", one for "over it". Each is wrong with probability at most *alpha*, however often one
-    looks. With a limit of 0 the first flip settles it (for an API whose answers do not vary by
-    chance), and only a clean run over all items passes. Where the items not yet asked can no longer
-    matter, the count decides.
-
-    A call that failed proves nothing: it counts as a flip against "under" and as no flip
-    against "over".
-
-    Parameters
-    ----------
-    limit
-        The share x of flips that is still allowed.
-    population
-        How many items there are.
-    alpha
-        The chance of a wrong decision, for either.
-
-    Examples
-    --------
-    >>> gate = FlipGate(limit=0.01, population=20_000)
-    >>> gate.update(np.zeros(303)).passed, gate.update(np.zeros(304)).passed
-    (None, True)
-    """
-
-    limit: float
-    population: int
-    alpha: float = 0.05
-    asked: int = 0
-    flips: int = 0
-    failures: int = 0
-    passed: bool | None = None
-    _tests: tuple[RateTest, RateTest] | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.limit < 1:
-            raise InputError(f"the limit of a gate on flips must be in [0, 1), got {self.limit!r}")
-        if self.limit > 0 and self._tests is None:
-            under = RateTest(limit=self.limit, population=self.population, side="below")
-            over = RateTest(limit=self.limit, population=self.population, side="above")
-            object.__setattr__(self, "_tests", (under, over))
-
-    def update(self, flips: ArrayLike) -> FlipGate:
-        """Return the gate after more items in the order asked: 1 flipped, 0 not, NaN failed.
-
-        Once it has decided it stays as it is.
-        """
-        events = np.atleast_1d(np.asarray(flips, dtype=np.float64))
-        if self.passed is not None or not events.size:
-            return self
-        after = self._after(events)
-        if after.passed is None or len(events) == 1:
-            return after
-        # It was decided somewhere in here: find the very answer, so that batches make no
-        # difference.
-        half = len(events) // 2
-        return self.update(events[:half]).update(events[half:])
-
-    def _after(self, events: NDArray[np.float64]) -> FlipGate:
-        """Return the gate after all *events*, decided if it was decided at any of them."""
-        failed = np.isnan(events)
-        flips = int(np.nansum(events))
-        seen = replace(
-            self,
-            asked=self.asked + len(events),
-            flips=self.flips + flips,
-            failures=self.failures + int(failed.sum()),
-        )
-        if self._tests is None:
-            clean = seen.asked == self.population and not seen.flips and not seen.failures
-            return replace(seen, passed=False if seen.flips else True if clean else None)
-        under = self._tests[0].update(np.where(failed, 1.0, events))
-        over = self._tests[1].update(np.where(failed, 0.0, events))
-        most = self.limit * self.population * (1 + 1e-9)
-        if seen.flips > most:  # whatever the others say
-            return replace(seen, passed=False, _tests=(under, over))
-        # even if all others flipped
-        if self.population - seen.asked + seen.flips + seen.failures <= most:
-            return replace(seen, passed=True, _tests=(under, over))
-        enough = -log(self.alpha)
-        passed = True if under.peak >= enough else False if over.peak >= enough else None
-        return replace(seen, passed=passed, _tests=(under, over))
-
-
-def frobenius_bound(
-    variance: ArrayLike, *, calls: int, alpha: float = 0.05, unseen: float = 0.0
-) -> float:
-    r"""Return the ε that the Frobenius error of the matrix stays below with probability 1 - α.
-
-    .. math:: \varepsilon^2 = T \, \chi^2_{1-\alpha}(\nu) / \nu, \qquad T = \sum_i T_i, \quad \nu = T^2 / \sum_i T_i^2
-
-    with :math:`T_i` the estimated squared error of the row of true label i; inflated by 1.1 below
-    500 calls. docs/theory/shift.md, *Stopping early*: held .92-1 at a fixed number of calls, so it
-    is approximate. A variance estimated from no flip, or from few, says nothing: the bound is never
-    below *unseen*.
-
-    Parameters
-    ----------
-    variance
-        :math:`T_i`, one per row.
-    calls
-        Answers that came.
-    alpha
-        One minus the level.
-    unseen
-        How large the error can be although no answer showed it
-        (:func:`~tallystick.verbs.shift.change.unseen_error`).
-
-    Examples
-    --------
-    >>> round(frobenius_bound([2e-5, 2e-5], calls=2000), 5)
-    0.01095
-    >>> frobenius_bound([0.0, 0.0], calls=2000, unseen=0.0026)
-    0.0026
-    """
-    rows: NDArray[np.float64] = np.asarray(variance, dtype=np.float64)
-    total = float(rows.sum())
-    if total <= 0:
-        return unseen
-    from scipy.special import chdtri
-
-    degrees = total**2 / float((rows**2).sum())
-    bound = sqrt(total * float(chdtri(degrees, alpha)) / degrees)
-    return max(bound * (1.1 if calls < 500 else 1.0), unseen)
-
-
-def looks(*, first: int, calls: int) -> tuple[int, ...]:
-    """Return after how many answers to look at a target error: each time half as many again have
-    come.
-
-    α is split over the looks, so few of them are wanted.
-
-    Examples
-    --------
-    >>> looks(first=100, calls=500)
-    (100, 150, 225, 338, 500)
-    """
-    at = []
-    n = float(first)
-    while round(n) < calls:
-        at.append(round(n))
-        n = max(1.5 * n, n + 1)
-    return (*at, calls)

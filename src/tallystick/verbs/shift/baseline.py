@@ -20,28 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.clients import (
-    KINDS,
+    API,
     UNREAD,
-    AnswerReading,
     Client,
     ClientQuestion,
+    Gathered,
+    Questions,
     Usage,
     client_of,
-    read_label,
+    gather,
+    read_journal,
     usage_warnings,
 )
-from tallystick.clients.caller import Gathered, Questions, gather
-from tallystick.clients.journal import draw_of, read_journal
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Figure, Interval, Result, Unknown, to_json
 from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
-from tallystick.verbs.shift.design import Items
-from tallystick.verbs.shift.old_draws import old_noise
-from tallystick.verbs.shift.prepare import client_columns
+from tallystick.verbs.shift.noise import old_noise
+from tallystick.verbs.shift.read import client_columns
 from tallystick.verbs.shift.result import Change, ShiftResult
 from tallystick.verbs.shift.verdict import baseline_verdict, baseline_warnings, history_verdict
 
-_API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
 _PRIVATE = {"private": True}
 
 
@@ -49,7 +47,7 @@ _PRIVATE = {"private": True}
 class BaselineQuestion(ClientQuestion):
     """The first measurement of an API: every item, K times."""
 
-    api: str | Client | None = option(None, _API)
+    api: str | Client | None = option(None, API)
     repeats: int = option(
         2, "How many times to ask about each item; 2 or more show how much the answers vary.", low=1
     )
@@ -151,11 +149,10 @@ def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
         names=[str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)],
         rows=[{name: cells[name][n] for name in columns} for n in range(number)],
         draws=1 if client.recorded else question.repeats,
-        reading=AnswerReading(question.answer or "exact", data.rules.coerce),
+        reading=question.answer_reading,
         labels=labels or None,
         wire=question.wire(),
         journal=question.journal,
-        durable=question.durable,
     )
     with (question.progress or nullcontext)() as show:
         came = gather(client, questions, progress=show)
@@ -210,12 +207,13 @@ def _result(
         calls=len(read),
         unread=unread,
         failed=came.failed,
-        cost=came.spent,
+        cost=came.journal.spent,
         usage=came.usage,
         table=dict(zip(question.columns, draws, strict=False)),
     )
 
 
+# ``shift baseline``.
 BASELINE = Capability(
     verb="shift baseline",
     summary="Record what an API answers now, several times per item, to compare with later.",
@@ -224,7 +222,7 @@ BASELINE = Capability(
     reads=("truth", "item"),
     door=Door(pivots=False),
 )
-"""``shift baseline``."""
+
 
 # Assessments over time: kept in a file, drawn as a curve, and the next one begun from the last.
 
@@ -419,68 +417,3 @@ def models_before(history: Path | None, since: Path | None) -> tuple[str, ...]:
         return ()
     usage = read_history(history).assessments[-1].get("usage") or {}
     return tuple(usage.get("models") or ())
-
-
-def update_old(items: Items, journal: Path) -> Items:
-    """Return the items with the answers of a finished run in place of the old ones, where it asked.
-
-    So the next assessment starts from the last: a change that was seen already is not seen again as
-    a new one. Items that were not asked keep their older answer, and the result speaks of the
-    change since each item's latest answer.
-
-    Parameters
-    ----------
-    items
-        With old answers by item.
-    journal
-        Of the last run, on the same items or some of them; its answers are taken over by label, not
-        by number.
-    """
-    if items.old is None:
-        raise InputError("update_old needs the old answer to every item: give them (old=…)")
-    head, answers = read_journal(journal)
-    then, loose = _reading(head, items, journal)
-    place = {name: n for n, name in enumerate(items.names)}
-    names = (*items.labels, "")
-    old = [names[code] for code in items.old.tolist()]
-    for key, entry in answers.items():
-        if entry.item not in place:
-            raise FormatError(
-                f"the journal {journal} is of other data: it has an item {entry.item!r}"
-            )
-        if draw_of(key) != 1 or entry.code is None:
-            continue
-        # It was none of the labels then, but may be one that was added since; not if it was cut.
-        if entry.code == len(then) and not entry.cut:
-            label = names[read_label(entry.text, items.labels, loose=loose)]
-        else:
-            label = (*then, "")[entry.code]
-        if label not in names:
-            raise InputError(
-                f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which is"
-                f" not among the labels {', '.join(items.labels[:8])}: name all labels (--labels)"
-            )
-        old[place[entry.item]] = label
-    return Items.of(
-        np.array(items.labels)[items.truth].tolist(),
-        old=old,
-        confidence=items.confidence,
-        labels=items.labels,
-        names=items.names,
-    )
-
-
-def _reading(head: dict[str, Any], items: Items, journal: Path) -> tuple[tuple[str, ...], bool]:
-    """Return the labels by which a journal's answers are numbered, and whether they were read
-    loosely.
-    """
-    if "labels" in head:
-        return tuple(head["labels"]), bool(head.get("loose"))
-    # an older journal: the digest of its data covers the labels
-    if head.get("data") == items.digest:
-        return items.labels, False
-    raise FormatError(
-        f"the journal {journal} does not say its labels, and was begun on other data: nobody can"
-        f" tell whether its answers are numbered as {', '.join(items.labels[:8])}; make that run"
-        " again"
-    )
