@@ -189,7 +189,9 @@ def assess(
 
     # Estimates that cannot be true together are moved to the nearest that can: no more accuracy is
     # gained or lost than answers differ, and no more of them moved.
-    flips = _at_least(flips, max(seen.kappa * float(np.abs(shift).sum()) / 2, _size(mean, seen.kappa)))
+    flips = _at_least(
+        flips, max(seen.kappa * float(np.abs(shift).sum()) / 2, _size(mean, seen.kappa))
+    )
     half_unread = 2 * int(answers.unclear.sum()) > len(answers.asked)
     result = ShiftResult(
         verdict="not concluded yet",  # `concluded` says it

@@ -15,6 +15,7 @@ from tallystick.clients.reading import READINGS, AnswerReading
 from tallystick.errors import FormatError, InputError
 from tallystick.results.numbers import count
 from tallystick.table import Data, Label, slice_labels, whole
+from tallystick.table.reading_names import parts
 from tallystick.table.words import is_failed_call
 from tallystick.verbs.shift.asking import why_unread
 from tallystick.verbs.shift.assess import WHY, Past
@@ -29,7 +30,7 @@ MOST_ANSWERS = 60
 MOST_NUMBERS = 30
 
 # Parts of the name of a column that says whether an answer was right.
-_MARKS = ("correct", "right", "success", "passed", "pass", "accurate")
+_MARKS = frozenset({"correct", "right", "success", "passed", "pass", "accurate"})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -379,10 +380,7 @@ def pointed_to_compare(columns: Sequence[str]) -> str:
     >>> pointed_to_compare(["id", "old", "new"])
     ''
     """
-    parts = {
-        name: name.casefold().replace(".", "_").replace("-", "_").split("_") for name in columns
-    }
-    shown = [name for name in columns if set(parts[name]) & set(_MARKS)][:4]
+    shown = [name for name in columns if set(parts(name)) & _MARKS][:4]
     if len(shown) < 2:
         return ""
     return (
