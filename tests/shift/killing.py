@@ -19,13 +19,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import httpx
 import scipy.special
 import scipy.stats
-import stamina
 
 from tallystick.clients import HttpClient
 from tallystick.verbs.shift import Run, Wire, run
 from tests.shift.conftest import COLUMNS, items_of, table
 
-PRELOADED = (httpx, scipy.special, scipy.stats, stamina)
+PRELOADED = (httpx, scipy.special, scipy.stats)
 
 
 def go(url: str, calls: int, journal: Path) -> dict:

@@ -459,7 +459,7 @@ class ClientQuestion(Question):
     )
     system_prompt: str | None = option(None, "System prompt, or a file that holds it.")
     answer: str | None = option(
-        None, f"How answers are read: {', '.join(READINGS)}; schema asks a chat model for JSON."
+        None, f"How answers are read: {', '.join(READINGS)} (schema asks a chat model for JSON)."
     )
     temperature: float | None = option(
         None, "Temperature of the model; not sent by default, since some models refuse it.", low=0

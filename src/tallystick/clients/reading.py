@@ -1,4 +1,4 @@
-"""How answers are read: `words`, `exact`, `regex:…` or `json:…`.
+"""How answers are read: `words`, `exact`, `schema`, `regex:…` or `json:…`.
 
 A text that cannot be read is :data:`UNREAD`: it is counted apart, never as a wrong label.
 """
@@ -19,7 +19,7 @@ from tallystick.errors import InputError
 UNREAD = "(unread)"
 """What stands for an answer from which no label could be read."""
 
-READINGS = ("words", "exact", "regex:PATTERN", "json:PATH")
+READINGS = ("words", "exact", "schema", "regex:PATTERN", "json:PATH")
 """The ways of reading, as they are typed; the first is what is done if nothing is said."""
 
 _FENCE = re.compile(r"```[\w-]*\n?(.*?)```", re.DOTALL)
@@ -33,7 +33,8 @@ class AnswerReading:
     ----------
     how
         ``words``: a field of a JSON answer, or a label where a text states it
-        (:func:`~tallystick.clients.statement.stated_label`). ``exact``: the whole answer is the
+        (:func:`~tallystick.clients.statement.stated_label`). ``schema``: the same, of a chat model that
+        was asked for JSON. ``exact``: the whole answer is the
         label, apart from case, markup and punctuation. Reasoning in tags (``<think>…</think>``) is
         no part of either. ``regex:PATTERN``: the last match (its first group if it has one).
         ``json:PATH``: a field of a JSON answer, such as ``json:$.verdict``.
@@ -57,7 +58,7 @@ class AnswerReading:
     def _extract(self) -> Callable[[str], str | None]:
         """Return what takes the part of an answer that holds the label."""
         kind, colon, rest = self.how.partition(":")
-        if kind in ("exact", "words") and not colon:
+        if kind in ("words", "exact", "schema") and not colon:
             return final_part
         if kind == "regex" and rest:
             try:
@@ -79,7 +80,7 @@ class AnswerReading:
         part = None if text is None else self._extract(text)
         if part is None:
             return len(labels)
-        if self.how == "words":
+        if self.how in ("words", "schema"):
             found = _structured(part, labels)
             return stated_label(part, labels) if found is None else found
         return whole_label(_unfenced(part), labels)
@@ -93,7 +94,7 @@ class AnswerReading:
         if part is None or not part.strip():
             return None
         # A grade or a label that nobody listed is short; a refusal is no answer of either kind.
-        plain = self.how in ("words", "exact")
+        plain = self.how in ("words", "exact", "schema")
         return None if not plain and is_refusal(part) else part.strip()
 
 

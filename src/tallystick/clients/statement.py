@@ -126,7 +126,9 @@ def _opening(lines: Sequence[str], labels: Sequence[str]) -> int:
     """Return the label with which a reply begins: "No, it does not.", "B. Mitochondria"."""
     none, words = len(labels), _words(tuple(labels))
     first = _FIRST_SENTENCE.match(lines[0])
-    code = whole_label(first[0], labels) if first is not None and "?" not in first[0] else none
+    code = none
+    if first is not None and "?" not in first[0] and not _CHOICE.match(lines[0][first.end() :]):
+        code = whole_label(first[0], labels)
     head = _HEADING.match(lines[0]) if code == none else None
     if head is not None and (head["mark"] != "," or head["label"].casefold() in ("yes", "no")):
         # "Correct: the derivation holds", unless what follows weighs another label.
@@ -243,9 +245,10 @@ def _words(labels: tuple[str, ...]) -> _Words:
 
 def _spelled(label: str) -> str:
     """Return a pattern of a label: blanks, ``_`` and ``-`` between its words are one."""
-    parts = [re.escape(part) for part in re.split(r"[\s_-]+(?=\w)", label) if part]
-    lead = "-" if label.startswith("-") else ""
-    return lead + r"[\s_-]+".join(part for part in parts)
+    parts = re.split(r"(\s*[<>=]\s*)|(?<=\w)[\s_-]+(?=\w)", label)
+    written = [re.escape(part.strip()) for part in parts if part and part.strip()]
+    signs = any(sign in label for sign in "<>=")
+    return (r"\s*" if signs else r"[\s_-]+").join(written)
 
 
 _WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"

@@ -75,7 +75,7 @@ CHANCE_REFUTED = 0.05
 WIDELY_ASKED = 0.2
 
 # Old draws that disagree as no repeats of one version would: the chance of a false refusal.
-NOT_REPEATS = 1e-4
+NOT_REPEATS = 1e-3
 
 
 def repeats_planned(budget: int) -> int:
@@ -548,7 +548,7 @@ def refuse_other_versions(draws: IntArray, names: Sequence[str], labels: Sequenc
     from scipy.special import bdtr, chdtrc
 
     pairs = list(combinations(range(draws.shape[1]), 2))
-    bar = NOT_REPEATS / max(len(pairs) ** 2, 1)
+    bar = NOT_REPEATS / (len(pairs) * (len(pairs) + 1) / 2)
     L = int(draws.max()) + 1
     apart = {}
     for i, j in pairs:
