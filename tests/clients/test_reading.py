@@ -164,7 +164,12 @@ def test_a_text_may_hide_a_label_that_it_names(text, hides):
 
 @pytest.mark.parametrize(
     "text",
-    ["I'm sorry, I can't say.", "As an AI language model …", "对不起，我无法回答。", "Je ne peux pas répondre."],
+    [
+        "I'm sorry, I can't say.",
+        "As an AI language model …",
+        "对不起，我无法回答。",
+        "Je ne peux pas répondre.",
+    ],
 )
 def test_refusals_are_told_from_answers(text):
     assert is_refusal(text)

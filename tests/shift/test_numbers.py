@@ -283,9 +283,7 @@ def rate(value, low, high):
 
 
 def confirmed(m, a, b, size=None):
-    return Confirmed(
-        repeats=float(m), confirmed=float(a), reverted=float(b), size=float(size or m)
-    )
+    return Confirmed(repeats=float(m), confirmed=float(a), reverted=float(b), size=float(size or m))
 
 
 def test_the_printed_vector_beyond_noise_comes_out():

@@ -219,7 +219,7 @@ def _words(labels: tuple[str, ...]) -> _Words:
         keys=keys,
         top=top,
         marks=patterns(
-            rf"{_HEAD}\s*(?:=>|->|[:=→]|—|–|\s-\s)\s*{value}{_END}",
+            rf"{_TITLED}\s*(?:=>|->|[:=→]|—|–|\s-\s)\s*{value}{_END}",
             rf"\*\*\s*{value}\s*[.!]?\s*\*\*(?=\s*[.!]?\s*$|\s+(?:is|as)\s+(?:the\s+)?{_BEST}\b)",
             rf"\*\*\s*{label}\s*[.):]\s+[^*]+\*\*\s*$",
             rf"\\boxed\s*\{{\s*(?:\\text\s*\{{)?\s*{label}\s*\}}",
@@ -234,7 +234,7 @@ def _words(labels: tuple[str, ...]) -> _Words:
             rf"^(?:{_LEAD}[\s,:]+)*(?:it|this|that|the|response|answer)(?:\s+[\w'’]+){{0,5}}?"
             rf"(?:['’]s|\s+is|\s+was|\s+belongs\s+to|\s+deserves|\s+gets|\s+receives)\s+(?:(?:clearly|definitely|very|a|an)\s+)*"
             rf"{_WRAP}{label}{_ALONE}",
-            rf"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,]+(?:it|this)(?:\s+is|['’]s)\s+(?:an?\s+)?{_WRAP}"
+            rf"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,]+(?:it|this|the\s+\w+)(?:\s+is|['’]s)\s+(?:an?\s+)?{_WRAP}"
             rf"{label}{_ALONE}",
             rf"^(?:{_LEAD}[\s,:]+)*(?:(?:response|answer|assistant|option)\s+)?{_WRAP}{label}[)\]*]*\s+is\s+(?:the\s+)?"
             rf"(?:clearly\s+|slightly\s+)?{_BEST}\b(?!\s+(?:on|in|at|for|only|when|with)\b)",
@@ -254,7 +254,7 @@ def _spelled(label: str) -> str:
 _WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"
 _NOUN = (
     r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
-    r"|result|choice|judge?ment|winner|option|prediction|preference|intent|overall"
+    r"|result|choice|judge?ment|winner|option|prediction|preference|intent"
     # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian, German,
     # Japanese
     r"|答案|结论|標籤|标签|判断|答え|正解|回答|उत्तर|जवाब|respuesta|veredicto|etiqueta|réponse|étiquette"
@@ -262,19 +262,22 @@ _NOUN = (
 )
 """Words for the answer itself."""
 
+# Words that are it only before a colon: "the conclusion is positive" may speak of a text.
+_TITLE = rf"{_NOUN}|overall|evaluation|assessment|conclusion|response|final"
 _BEFORE_NOUN = (
-    r"the|my|our|so|and|thus|hence|therefore|then|final|overall|correct|right|best|better|short|total"
+    r"the|my|our|so|and|thus|hence|therefore|then|final|overall|correct|right|best|better|short|total|preferred"
     r"|judge['’]?s?|is|this|here|a|la|le|el|die|der|das|correcta|correcte|bonne|richtige|sua|minha|mi"
     r"|ma|правильный|верный|सही|正确|最终|最後の|最終|রায়|sichere"
 )
 """The only words that may stand before it: a "wrong answer: B" or a "reference answer: C" is none."""
 
-_AFTER_NOUN = r"(?:\s+(?:correcta|correcte|correta|الصحيحة|الصحيح|here|is|final|of\s+th\w+\s+\w+))?"
-_HEAD = (
+_AFTER_NOUN = r"(?:\s+(?:correcta|correcte|correta|الصحيحة|الصحيح|here|is|final|of\s+th\w+\s+\w+)|\s*\([^()]{1,12}\))?"
+_AS_HEAD = (
     rf"(?:^|(?<=[.;,:!(]\s)|(?<=[*#>-]\s)|(?<=\*\*))[\s*_#>`\"'(\[-]*"
-    rf"(?:(?:{_BEFORE_NOUN})[\s,:]*)*(?:overall\s+)?(?:{_NOUN})(?:\s+(?:verdict|rating|score|grade"
+    rf"(?:(?:{_BEFORE_NOUN})[\s,:]*)*(?:overall\s+)?(?:NOUN)(?:\s+(?:verdict|rating|score|grade"
     rf"|sentiment|label|result|answer)s?\b)?[*_`\"']*{_AFTER_NOUN}[*_`\"')\]]*"
 )
+_HEAD, _TITLED = (_AS_HEAD.replace("NOUN", nouns) for nouns in (_NOUN, _TITLE))
 _IS = r"(?:is|would\s+be|must\s+be|should\s+be|es|est|ist|é|是|为|為|は|adalah|है)"
 _CHOOSE = (
     r"(?:choose|pick|select|say|prefer|go\s+with|vote\s+for|rate\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
@@ -308,7 +311,7 @@ _HEADING = re.compile(
 )
 _CHOICE = re.compile(
     r"[\s*_`\"'”’)\]]*(?:,?\s*(?:or|and|and/or|nor|oder|und|ou|et|o|y|或|和|или|и|या|और|أو)\b"
-    r"|,?\s*(?:but|however|although|though|while|unless|if|when|only)\b|[/&|]\s*[^\d\s])",
+    r"|,?\s*(?:but|however|although|though|while|unless|if|when|only|were|had)\b|[/&|]\s*[^\d\s])",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(

@@ -188,6 +188,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         ),
         notes=(
             *journal.notes,
+            *result.notes,
             *noise_notes(result.noise, alpha=how.alpha),
             *request_notes(requests, asking.caller.spent, currency),
         ),

@@ -40,7 +40,7 @@ from tallystick.verbs.shift.noise import (
     randomness,
 )
 from tallystick.verbs.shift.result import Change, Noise, ShiftResult, TopCell, Unheard
-from tallystick.verbs.shift.verdict import assumptions_of, concluded, warnings_of
+from tallystick.verbs.shift.verdict import assumptions_of, concluded, old_draws_note, warnings_of
 
 # Cells that are named.
 TOP = 10
@@ -192,7 +192,6 @@ def assess(
     flips = _at_least(
         flips, max(seen.kappa * float(np.abs(shift).sum()) / 2, _size(mean, seen.kappa))
     )
-    half_unread = 2 * int(answers.unclear.sum()) > len(answers.asked)
     result = ShiftResult(
         verdict="not concluded yet",  # `concluded` says it
         n_items=int(told.sum()),
@@ -218,14 +217,15 @@ def assess(
         cost=0.0,
         population=len(items),
         strata=strata_rows(items, strata, answers.asked, answers.codes),
-        top_cells=() if half_unread else seen.top_cells(shift, ends, sure),
+        top_cells=() if seen.mostly_other else seen.top_cells(shift, ends, sure),
         strategy=strategy,
         noise=noise,
+        notes=() if seen.past.draws is None else (old_draws_note(seen.past.draws.shape[1]),),
         unheard=unheard,
         asked=_asked(items, strata, answers),
         evidence=(items, strata, answers, seen.past),
     )
-    return concluded(result)
+    return concluded(result, readable=not seen.mostly_other)
 
 
 def _size(mean: Change, kappa: float) -> float:
@@ -383,7 +383,10 @@ class Seen:
             estimate = float(self._shift().trace())  # the cells add up to it
         where = np.nanmean(before)
         room = (-float(where), max(1 - float(where), 0.0))
-        found = self._change(bounds, estimate, room=room, exact=self.census and past.draws is None)
+        exact = self.census and past.draws is None
+        # Grades are no counts of items; shares of right answers are.
+        number = None if past.scale is not None else int(items.known.sum())
+        found = self._change(bounds, estimate, room=room, exact=exact, number=number)
         lost, won = self._unclear()
         if past.scale is not None:
             return found
@@ -460,7 +463,9 @@ class Seen:
     def flip_rate(self) -> Change:
         """Return the share of changed answers."""
         bounds = self._flips()
-        found = self._change(bounds, float(bounds.value), room=(0.0, 1.0), exact=self.census)
+        found = self._change(
+            bounds, float(bounds.value), room=(0.0, 1.0), exact=self.census, number=len(self.items)
+        )
         return _wider(found, below=self._unclear_flips, above=0.0, least=0.0)
 
     def noise(self) -> Noise:
@@ -488,15 +493,19 @@ class Seen:
             stability_before=_exactly(0.0)
             if certain
             else self._spread(found.old, _NO_DRAWS, unclear=False),
-            less_stable=found.less_stable and not certain and not self._mostly_unclear,
+            less_stable=found.less_stable and not certain and not self.mostly_other,
             p_value=counted.p_values[0] if len(self.repeats) else None,
             equal_noise=equal,
             whole_noise=self.mean_change(share=1.0),
         )
 
     @property
-    def _mostly_unclear(self) -> bool:
-        return 2 * int(self.answers.unclear.sum()) > len(self.asked)
+    def mostly_other(self) -> bool:
+        """Whether most answers are none of the labels, as most old ones were not: then they speak
+        another language, and prove nothing.
+        """
+        none = len(self.items.labels)
+        return bool((self.codes == none).mean() > 0.5 >= (self.items.old == none).mean())
 
     def _agreement(self, found: Randomness, *, fresh: bool) -> Change:
         reason = "no flip was asked again" if fresh else "recorded answers cannot be asked again"
@@ -584,11 +593,12 @@ class Seen:
         part = np.where(
             gained > 0, -lost.sum(axis=1, keepdims=True) / np.maximum(gained, 1e-300), 0
         )
-        shift = lost + won * part
+        # The sums of floats may end a rounding error outside.
+        shift = np.clip(lost + won * part, -matrix, self.items.mass[:, None] - matrix)
+        number = int(self.items.known.sum())
         if self.everything:  # counts, without the rounding errors of sums over strata
-            number = self.kappa * len(self.items)
             shift = np.rint(shift * number) / number
-        return np.asarray(shift)
+        return np.where(np.abs(shift) < 1e-12, 0.0, shift)
 
     def _cell_ends(
         self, shift: FloatArray, alpha: float, shares: FloatArray
@@ -703,12 +713,18 @@ class Seen:
         return old + float(self._weights[self.answers.unclear].sum())
 
     def _change(
-        self, bounds: SumBounds, estimate: float, *, room: tuple[float, float], exact: bool
+        self,
+        bounds: SumBounds,
+        estimate: float,
+        *,
+        room: tuple[float, float],
+        exact: bool,
+        number: int | None,
     ) -> Change:
-        """Return an estimate with its interval; a count where nothing is left to chance."""
-        level, items = 1 - self.alpha, len(self.items)
+        """Return an estimate with its interval; a count of *number* where nothing is left to chance."""
+        level = 1 - self.alpha
         if exact:
-            share = round(estimate * items) / items
+            share = estimate if number is None else round(estimate * number) / number
             sure = Interval(share, share, level=level, method="every item was asked")
             return Change(estimate=share, interval=sure)
         ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))

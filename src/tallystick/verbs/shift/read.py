@@ -84,6 +84,8 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     words: dict[str, list[Label]] = {
         name: list(column) for name, column in data.label_lists(*names).items()
     }
+    if roles.truth is not None and not any(one is not None for one in words[roles.truth]):
+        raise InputError(f"{data.source}: column {roles.truth!r} holds no true label")
     named = [str(whole(label)).strip() for label in data.rules.labels]
     true = [] if roles.truth is None else words[roles.truth]
     notes: list[str] = []
@@ -124,8 +126,6 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         other=strange,
         names=_names(data, kept),
     )
-    if not items.known.any():
-        raise InputError(f"{data.source}: column {roles.truth!r} holds no true label")
     why = [why_unread(text or "", labels) if text not in code else 0 for text in before]
     items = replace(
         items,
@@ -436,7 +436,7 @@ def since(items: Items, journal: Any) -> Items:
     # Ways of reading that are gone: what they read is read as a statement.
     reading = AnswerReading(READINGS[0] if how in ("last-letter", "schema") else how)
     then = tuple(str(label) for label in head.get("labels", items.labels))
-    if "labels" not in head and "reading" not in head and head.get("data") != items.digest:
+    if "labels" not in head and "data" in head and head["data"] != items.digest:
         raise FormatError(
             f"the journal {journal} does not say its labels, and was begun on other data: nobody can"
             f" tell whether its answers are numbered as {', '.join(items.labels[:8])}; make that run"
@@ -450,16 +450,15 @@ def since(items: Items, journal: Any) -> Items:
             )
         if draw_of(key) != 1 or entry.code is None:
             continue
-        if entry.whole or "labels" not in head:
+        said = (*then, "")[entry.code] if "labels" in head else ""
+        if said and said not in items.labels:
+            raise InputError(
+                f"the journal {journal} holds the answer {said!r} to item {entry.item!r}, which is"
+                f" not among the labels {', '.join(items.labels[:8])}: name all labels (--labels)"
+            )
+        if entry.whole:
             code = reading.code(None if entry.cut else entry.text or None, items.labels)
         else:
-            label = (*then, "")[entry.code]
-            code = items.code(label)
-            if label and code == len(items.labels):
-                raise InputError(
-                    f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which"
-                    f" is not among the labels {', '.join(items.labels[:8])}: name all labels"
-                    " (--labels)"
-                )
+            code = items.code(said or (*then, "")[entry.code])
         old[place[entry.item]] = code
     return replace(items, old=old)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.clients import Usage
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Result, Section, Unit, Unknown, points
+from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown, points
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
@@ -207,6 +207,7 @@ class ShiftResult(Result):
     """
 
     verb: ClassVar[str] = "shift"
+    schema: ClassVar[int] = SCHEMA + 1
 
     changed: bool | None = None
     labels: tuple[str, ...]

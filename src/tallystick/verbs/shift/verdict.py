@@ -27,9 +27,6 @@ from tallystick.verbs.shift.result import Change, Noise, Requests, ShiftResult, 
 # A change inside ± this is called no change that matters.
 SMALL = 0.01
 
-# Above this share of unread answers there is no verdict about the API.
-MOST_UNREAD = 0.5
-
 # From this share of unread answers on there is a warning.
 UNREAD_SHARE = 0.02
 
@@ -65,17 +62,19 @@ def assumptions_of(noise: Noise, *, labelled: bool, draws: object) -> tuple[str,
 # The headline.
 
 
-def concluded(result: ShiftResult) -> ShiftResult:
-    """Return the result with what it says: changed or not, better or worse, what moved."""
+def concluded(result: ShiftResult, *, readable: bool = True) -> ShiftResult:
+    """Return the result with what it says: changed or not, better or worse, what moved.
+
+    *readable* says whether enough answers are labels to say anything.
+    """
     hidden = sum(
         result.unheard[kind].answers for kind in ("unread", "cut") if kind in result.unheard
     )
     answers = sum(one.asked for one in result.strata)
-    if hidden > MOST_UNREAD * answers:
+    if not readable:
         text = (
-            f"{count(hidden)} of {count(answers)} answers could not be read as a label, so they do"
-            " not show whether the API changed. See the examples, and choose how answers are read"
-            " (--answer)."
+            f"Most of the {count(answers)} answers could not be read as a label, so they do not show"
+            " whether the API changed. See the examples, and choose how answers are read (--answer)."
         )
         said = Sentences(answer=text)
         return replace(
@@ -84,12 +83,13 @@ def concluded(result: ShiftResult) -> ShiftResult:
     changed = _changed(result)
     better, settled = _direction(result)
     asked = f"({count(answers)} of {count(result.population)} items asked)."
-    contrast = " ".join(part for part in (better, _moved(result)) if part)
+    contrast = " ".join(part for part in (better, _moved(result), _hidden(hidden, answers)) if part)
     said = Sentences(answer=f"{_first(result, changed)} {asked}", contrast=contrast)
     decided = changed is not None
     needed = None if decided else _needed(result, answers)
     if changed and not settled and better:
-        said = replace(said, contrast=_moved(result), open=f"Not settled: {better}")
+        rest = f"{_moved(result)} {_hidden(hidden, answers)}".strip()
+        said = replace(said, contrast=rest, open=f"Not settled: {better}")
     return replace(
         result,
         changed=changed,
@@ -172,6 +172,16 @@ def _direction(result: ShiftResult) -> tuple[str, bool]:
         bar = points(SMALL, sign=False)
         return f"{what.capitalize()} did not change by more than {bar}: {shown}.", True
     return f"Whether it got better or worse is open: {what} {shown}.", False
+
+
+def _hidden(hidden: int, answers: int) -> str:
+    """Say how many answers may hold a label that was not read, where they are many."""
+    if hidden <= UNREAD_SHARE * answers:
+        return ""
+    return (
+        f"{count(hidden)} answers may hold a label that could not be read: the estimates count them"
+        " as wrong (--answer says how answers are read)."
+    )
 
 
 def _moved(result: ShiftResult) -> str:
@@ -383,6 +393,11 @@ def history_verdict(assessments: Sequence[Mapping[str, Any]], changes: Sequence[
         f"{count(len(assessments))} assessments since {first['date']}{steps}; the last, of"
         f" {last['date']}: {last['verdict']}"
     )
+
+
+def old_draws_note(draws: int) -> str:
+    """Say what several old answers per item are worth."""
+    return f"{count(draws)} old answers per item show how noisy the old API was: nothing is assumed about it"
 
 
 def baseline_verdict(accuracy: Change, unstable: float | Unknown, *, items: int, draws: int) -> str:
