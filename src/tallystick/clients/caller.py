@@ -476,6 +476,7 @@ class ClientQuestion(Question):
         (), "'Name: value' of an HTTP header, keys as $NAME; repeat."
     )
     concurrency: int = option(8, "Most requests at a time.", low=1)
+    timeout: float = option(60.0, "Most seconds for one request.")
     price: str | float = option(
         "0", "Price of a request, or IN,OUT per million tokens: '2.5,10 USD'."
     )
@@ -510,7 +511,12 @@ class ClientQuestion(Question):
     def wire(self) -> Wire:
         """Return how the API may be treated."""
         prices = CallPrices.of(self.price, max_tokens=self.max_tokens)
-        return Wire(concurrency=self.concurrency, prices=prices, max_cost=self.max_cost)
+        return Wire(
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            prices=prices,
+            max_cost=self.max_cost,
+        )
 
     def client_spec(self, columns: tuple[str, ...], labels: tuple[str, ...]) -> ClientSpec:
         """Return what a client is made from, besides its address."""
@@ -526,4 +532,5 @@ class ClientQuestion(Question):
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             schema=self.answer == "schema",
+            timeout=self.timeout,
         )

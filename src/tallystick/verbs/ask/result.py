@@ -101,6 +101,9 @@ class AskQuestion(ClientQuestion):
     In Python *api* may be a `tallystick.clients.Client`.
     """
 
+    # Asking has no interval and draws nothing.
+    alpha: float = option(0.05, "Not used.", hidden=True)
+    seed: Rng = option(0, "Not used.", hidden=True)
     api: str | Client | None = option(None, API)
     name: str = option("answer", "Name of the new column.", flag="--as")
     pair: tuple[str, ...] = option(

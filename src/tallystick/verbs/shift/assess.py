@@ -40,7 +40,13 @@ from tallystick.verbs.shift.noise import (
     randomness,
 )
 from tallystick.verbs.shift.result import Change, Noise, ShiftResult, TopCell, Unheard
-from tallystick.verbs.shift.verdict import assumptions_of, concluded, old_draws_note, warnings_of
+from tallystick.verbs.shift.verdict import (
+    assumptions_of,
+    concluded,
+    evidence_of,
+    old_draws_note,
+    warnings_of,
+)
 
 # Cells that are named.
 TOP = 10
@@ -183,6 +189,10 @@ def assess(
         answers_are=answers_are,
     )
     mean, flips, noise = seen.mean_change(), seen.flip_rate(), seen.noise()
+    # "It changed" may come from the accuracy or from the repeats: each gets half of alpha.
+    strict = replace(seen, alpha=alpha / 2)
+    stricter, strict_mean = strict.noise(), strict.mean_change()
+    noise = replace(noise, less_stable=stricter.less_stable)
     shift, ends, sure = seen.matrix()
     graded = seen.past.scale is not None
     nothing: Change = Change(estimate=Unknown("there are no true labels"), interval=None)
@@ -225,7 +235,7 @@ def assess(
         asked=_asked(items, strata, answers),
         evidence=(items, strata, answers, seen.past),
     )
-    return concluded(result, readable=not seen.mostly_other)
+    return concluded(result, evidence_of(stricter, strict_mean, unreadable=seen.mostly_other))
 
 
 def _size(mean: Change, kappa: float) -> float:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from tallystick.results import (
     GateOutcome,
@@ -62,16 +62,29 @@ def assumptions_of(noise: Noise, *, labelled: bool, draws: object) -> tuple[str,
 # The headline.
 
 
-def concluded(result: ShiftResult, *, readable: bool = True) -> ShiftResult:
-    """Return the result with what it says: changed or not, better or worse, what moved.
+Evidence: TypeAlias = Literal["unreadable", "less stable", "beyond", "excess", "mean"]
 
-    *readable* says whether enough answers are labels to say anything.
+
+def evidence_of(noise: Noise, mean: Change, *, unreadable: bool) -> Evidence | None:
+    """Return what shows that the API changed beyond its own randomness; None if nothing does.
+
+    *noise* and *mean* are at half of alpha, since either may show it.
     """
-    hidden = sum(
-        result.unheard[kind].answers for kind in ("unread", "cut") if kind in result.unheard
-    )
+    if unreadable:
+        return "unreadable"
+    if noise.less_stable:
+        return "less stable"
+    if _low(noise.beyond) > 0:
+        return "beyond"
+    if _low(noise.excess) > 0:
+        return "excess"
+    return "mean" if mean.interval is not None and _excludes(mean.interval) else None
+
+
+def concluded(result: ShiftResult, evidence: Evidence | None) -> ShiftResult:
+    """Return the result with what it says: changed or not, better or worse, what moved."""
     answers = sum(one.asked for one in result.strata)
-    if not readable:
+    if evidence == "unreadable":
         text = (
             f"Most of the {count(answers)} answers could not be read as a label, so they do not show"
             " whether the API changed. See the examples, and choose how answers are read (--answer)."
@@ -80,35 +93,29 @@ def concluded(result: ShiftResult, *, readable: bool = True) -> ShiftResult:
         return replace(
             result, changed=None, decision="undecided", needed=None, verdict=text, sentences=said
         )
-    changed = _changed(result)
-    better, settled = _direction(result)
-    asked = f"({count(answers)} of {count(result.population)} items asked)."
-    contrast = " ".join(part for part in (better, _moved(result), _hidden(hidden, answers)) if part)
-    said = Sentences(answer=f"{_first(result, changed)} {asked}", contrast=contrast)
+    # Of flips that may all be noise only their upper end says something.
+    hardly = _high(result.noise.excess) <= SMALL
+    changed = True if evidence is not None else False if hardly else None
+    better, settled = _direction(result, changed)
+    hidden = sum(
+        result.unheard[kind].answers for kind in ("unread", "cut") if kind in result.unheard
+    )
+    rest = " ".join(part for part in (_moved(result), _hidden(hidden, answers)) if part)
+    first = f"{_first(result, evidence, hardly=hardly)} ({count(answers)} of"
+    said = Sentences(
+        answer=f"{first} {count(result.population)} items asked).",
+        contrast=f"{better} {rest}".strip() if settled or not changed else rest,
+        open=f"Not settled: {better}" if changed and better and not settled else "",
+    )
     decided = changed is not None
-    needed = None if decided else _needed(result, answers)
-    if changed and not settled and better:
-        rest = f"{_moved(result)} {_hidden(hidden, answers)}".strip()
-        said = replace(said, contrast=rest, open=f"Not settled: {better}")
     return replace(
         result,
         changed=changed,
         decision="decided" if decided else "undecided",
-        needed=needed,
+        needed=None if decided else _needed(result, answers),
         verdict=said.verdict,
         sentences=said,
     )
-
-
-def _changed(result: ShiftResult) -> bool | None:
-    """Say whether a change beyond the API's own randomness is shown, or that there is hardly any."""
-    noise, mean = result.noise, _mean(result)
-    if noise.less_stable or _low(noise.beyond) > 0 or _low(noise.excess) > 0:
-        return True
-    if mean is not None and mean.interval is not None and _excludes(mean.interval):
-        return True
-    # Of flips that may all be noise only their upper end says something.
-    return False if _high(noise.excess) <= SMALL else None
 
 
 def _mean(result: ShiftResult) -> Change | None:
@@ -117,47 +124,49 @@ def _mean(result: ShiftResult) -> Change | None:
     return mean if mean.interval is not None else None
 
 
-def _first(result: ShiftResult, changed: bool | None) -> str:
+def _first(result: ShiftResult, evidence: Evidence | None, *, hardly: bool) -> str:
     """Say whether the API changed, with the number that shows it."""
-    noise, flips = result.noise, result.flip_rate
+    noise = result.noise
     recorded = noise.answers_are == "recorded"
-    differ = _share(flips)
-    if changed is False:
+    differ = _share(result.flip_rate)
+    if evidence is None and hardly:
         return (
             f"The API hardly changed: at most {percent(_high(noise.excess))} of its answers differ"
         )
-    if changed is None:
-        if recorded:
-            return (
-                f"{differ} of the answers differ. Whether the API changed or only answers at random,"
-                " recorded answers cannot show"
-            )
+    if evidence is None and recorded:
+        return (
+            f"{differ} of the answers differ. Whether the API changed or only answers at random,"
+            " recorded answers cannot show"
+        )
+    if evidence is None:
         beyond = f"{percent(0.0)} to {percent(_high(noise.beyond))} beyond its own randomness"
         return f"We cannot tell whether the API changed: {differ} of its answers differ, {beyond}"
     if noise.answers_are == "deterministic":
         return f"The API changed: {differ} of its answers differ"
-    if noise.less_stable:
+    if evidence == "less stable":
         before = noise.stability_before
-        was = (
-            _share(before)
-            if isinstance(before.estimate, float)
-            else f"at most {percent(_high(before))}"
-        )
+        known = isinstance(before.estimate, float)
+        was = _share(before) if known else f"at most {percent(_high(before))}"
         return (
             f"The API became less stable: {_share(noise.stability)} of repeated calls disagree,"
             f" before {was}"
         )
-    if _low(noise.beyond) > 0:
-        return f"The API changed: {_share(noise.beyond)} of its answers differ beyond its own randomness"
-    if _low(noise.excess) > 0:
+    if evidence == "beyond":
+        beyond = _share(noise.beyond)
+        return f"The API changed: {beyond} of its answers differ beyond its own randomness"
+    if evidence == "excess":
         more = _share(noise.excess)
         return f"The API changed: {more} more answers differ than two old answers to an item do"
     who = "These answers changed" if recorded else "The API changed"
     return f"{who}: {differ} of them differ, more of them one way than chance explains"
 
 
-def _direction(result: ShiftResult) -> tuple[str, bool]:
-    """Say whether it got better or worse, and whether that is settled; blank without a mean."""
+def _direction(result: ShiftResult, changed: bool | None) -> tuple[str, bool]:
+    """Say whether it got better or worse, and whether that is settled; blank without a mean.
+
+    Better or worse is said of an API that changed only: an interval beside 0 is one of the two ways in
+    which chance can look like a change.
+    """
     mean = _mean(result)
     if mean is None or mean.interval is None or isinstance(mean.estimate, Unknown):
         return "", False
@@ -166,6 +175,11 @@ def _direction(result: ShiftResult) -> tuple[str, bool]:
     if result.scale:  # a point is a hundredth of the scale, not a grade
         shown += f" of the scale from {result.scale[0]} to {result.scale[1]}"
     low, high = mean.interval
+    if (low > 0 or high < 0) and not changed:
+        return (
+            f"The {what.removeprefix('the ')} moved by {shown}, which alone shows no change.",
+            False,
+        )
     if low > 0 or high < 0:
         return f"It got {'better' if low > 0 else 'worse'}: {what} {shown}.", True
     if low >= -SMALL and high <= SMALL:
