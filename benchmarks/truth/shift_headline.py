@@ -70,7 +70,10 @@ CASES = (
     Case(name="changed, same accuracy", to_right=0.03, to_wrong=0.03, between=0.02),
     Case(
         name="changed, same accuracy, noise .05",
-        to_right=0.05, to_wrong=0.05, old_noise=0.05, new_noise=0.05,
+        to_right=0.05,
+        to_wrong=0.05,
+        old_noise=0.05,
+        new_noise=0.05,
     ),
     Case(name="changed, better", to_right=0.06, to_wrong=0.01),
     Case(name="changed, better, noise .05", to_right=0.08, old_noise=0.05, new_noise=0.05),
@@ -79,11 +82,17 @@ CASES = (
     Case(name="unchanged, noise .15", old_noise=0.15, new_noise=0.15, changed=False),
     Case(
         name="unchanged, noise .4 on a fifth",
-        old_noise=0.4, new_noise=0.4, noisy_part=0.2, changed=False,
+        old_noise=0.4,
+        new_noise=0.4,
+        noisy_part=0.2,
+        changed=False,
     ),
     Case(
         name="unchanged, noise .15, 2 old draws",
-        old_noise=0.15, new_noise=0.15, draws=2, changed=False,
+        old_noise=0.15,
+        new_noise=0.15,
+        draws=2,
+        changed=False,
     ),
     Case(name="became flaky, .1", new_noise=0.1),
     Case(name="became flaky, .05", new_noise=0.05),
@@ -93,8 +102,8 @@ CASES = (
 )
 
 
-def one_run(case: Case, seed: int) -> ShiftResult:
-    """Make the APIs of a case and ask the new one."""
+def one_run(case: Case, seed: int) -> tuple[ShiftResult, dict[str, float]]:
+    """Make the APIs of a case and ask the new one; return what is true of the two as well."""
     rng = np.random.default_rng([seed, sum(map(ord, case.name))])
     truth = rng.integers(0, 4, ITEMS)
     before = noisy(truth, 0.2, rng)
@@ -114,7 +123,22 @@ def one_run(case: Case, seed: int) -> ShiftResult:
     past = Past(draws=draws if case.draws > 1 else None)
     client = Fresh(after, new_noise, rng)
     rows = [{"n": n} for n in range(ITEMS)]
-    return run(items, client, rows, Run(budget=CALLS, seed=seed), past=past)
+    result = run(items, client, rows, Run(budget=CALLS, seed=seed), past=past)
+    # What is true: each API's distribution of answers to every item.
+    was, now = chances(before, old_noise), chances(after, new_noise)
+    item = np.arange(ITEMS)
+    return result, {
+        "accuracy": float((now - was)[item, truth].mean()),
+        "beyond": float(((now - was) ** 2).sum(axis=1).mean() / 2),
+        "stability": float(1 - (now**2).sum(axis=1).mean()),
+    }
+
+
+def chances(said: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return the chance of each label for each item."""
+    found = np.repeat(noise[:, None] / 3, 4, axis=1)
+    found[np.arange(len(said)), said] = 1 - noise
+    return found
 
 
 def said(result: ShiftResult) -> str:
@@ -129,7 +153,19 @@ def row_of(case: Case, runs: int) -> dict[str, Any]:
     from tallystick.results import check_gates, parse_gate
     from tallystick.verbs.shift.answer import metric_estimate
 
-    results = [one_run(case, seed) for seed in range(runs)]
+    made = [one_run(case, seed) for seed in range(runs)]
+    results = [result for result, _ in made]
+    held = dict.fromkeys(made[0][1], 0)
+    for result, true in made:
+        shown = {
+            "accuracy": result.accuracy_change,
+            "beyond": result.noise.beyond,
+            "stability": result.noise.stability,
+        }
+        for name, change in shown.items():
+            assert change.interval is not None
+            low, high = change.interval
+            held[name] += low - 1e-9 <= true[name] <= high + 1e-9
     heads = Counter(map(said, results))
     mean = [r.accuracy_change.interval for r in results]
     better = sum(one is not None and (one.low > 0 or one.high < 0) for one in mean)
@@ -146,10 +182,14 @@ def row_of(case: Case, runs: int) -> dict[str, Any]:
     return {
         "case": case.name,
         "runs": runs,
-        **{name: heads[name] for name in ("changed", "less stable", "hardly changed", "cannot tell")},
+        **{
+            name: heads[name]
+            for name in ("changed", "less stable", "hardly changed", "cannot tell")
+        },
         "better or worse said": better,
         "gate flip_rate <= 2 % passed": passed,
         "numbers possible together": possible,
+        **{f"{name} covered": number / runs for name, number in held.items()},
     }
 
 

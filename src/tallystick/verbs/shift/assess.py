@@ -293,15 +293,20 @@ class Seen:
         return self.answers.blind[self._told]
 
     @cached_property
-    def blind_answered(self) -> IntArray:
+    def blind_answered(self) -> FloatArray:
         """How many of those there are in each stratum."""
-        return np.bincount(self.of[self.blind], minlength=len(self.strata))
+        return self._total(np.ones(len(self.asked)), self.blind)
+
+    def _total(self, values: FloatArray, keep: BoolArray | None = None) -> FloatArray:
+        """Add up values of the answers by stratum."""
+        some = np.ones(len(self.of), bool) if keep is None else keep
+        total = np.bincount(self.of[some], weights=values[some], minlength=len(self.strata))
+        return np.asarray(total, dtype=np.float64)
 
     @cached_property
     def sample(self) -> StratumSample:
         """How much was answered in each stratum."""
-        answered = np.bincount(self.of, minlength=len(self.strata)).astype(np.float64)
-        strata = self.strata
+        strata, answered = self.strata, self._total(np.ones(len(self.asked)))
         return StratumSample(strata.shares, np.maximum(answered, 1), answered / strata.sizes)
 
     @property
@@ -384,8 +389,9 @@ class Seen:
             moves, self.sample, alpha=self.alpha, items=len(items), share=lam, noise=noise
         )
         if self._corrects:
-            blind_net = np.bincount(self.of[self.blind], net[self.blind], len(self.strata))
-            gap = blind_gap(moves.net, self.sample, blind_net, self.blind_answered)
+            gap = blind_gap(
+                moves.net, self.sample, self._total(net, self.blind), self.blind_answered
+            )
             bounds = stretched(bounds, gap, part=MEAN_HULL)
         bounds = _scaled(bounds, self.kappa if past.scale is None else 1.0)
         estimate = float(bounds.value)
@@ -407,17 +413,14 @@ class Seen:
         d = np.nan_to_num(after - before[self.asked])
         up, down = np.maximum(d, 0.0), np.maximum(-d, 0.0)
 
-        def total(values: FloatArray) -> FloatArray:
-            return np.bincount(self.of, weights=values, minlength=len(self.strata))
-
         def where(mask: BoolArray) -> BoolArray:
             return np.bincount(self.strata.of, weights=mask, minlength=len(self.strata)) > 0
 
         moves = Moves(
-            gain=total(up),
-            loss=total(down),
-            gain_square=total(up**2),
-            loss_square=total(down**2),
+            gain=self._total(up),
+            loss=self._total(down),
+            gain_square=self._total(up**2),
+            loss_square=self._total(down**2),
             can_gain=where(before < 1),
             can_lose=where(before > 0),
             largest=float(np.abs(d).max()) or 1.0,
@@ -442,7 +445,7 @@ class Seen:
         some = (moved != 0) & ((self.repeats.truth < len(self.items.labels)) | (scale is not None))
         h, weight = h[some], weight[some]
         new = fresh_noise(rate, h, weight / weight.mean()) if h.size else rate
-        return (new + old / before.shape[1]) / len(self.items)
+        return float(new + old / before.shape[1]) / len(self.items)
 
     @property
     def _repeated(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -457,14 +460,13 @@ class Seen:
 
     def _flips(self) -> SumBounds:
         flipped = (self.codes != self.items.old[self.asked]).astype(np.float64)
-        flips = np.bincount(self.of, weights=flipped, minlength=len(self.strata))
+        flips = self._total(flipped)
         found = flip_bounds(
             flips, self.sample, share=self.shares.flips, items=len(self.items), alpha=self.alpha
         )
         if not self._corrects:
             return found
-        blind = np.bincount(self.of[self.blind], flipped[self.blind], len(self.strata))
-        gap = blind_gap(flips, self.sample, blind, self.blind_answered)
+        gap = blind_gap(flips, self.sample, self._total(flipped, self.blind), self.blind_answered)
         moved = stretched(found, gap, part=FLIP_HULL, move=True)
         # A share stays a share, also where the blind estimate overshoots.
         value, low, high = (np.clip(end, 0.0, 1.0) for end in (moved.value, moved.low, moved.high))

@@ -212,7 +212,7 @@ class Repeats:
         strata: Strata,
         first: tuple[IntArray, IntArray],
         second: tuple[IntArray, IntArray],
-        blind: IntArray,
+        blind: FloatArray,
     ) -> Repeats:
         """Take first and second answers, each as items and codes; what failed is left out.
 

@@ -387,7 +387,7 @@ def fleet(results: Mapping[tuple[str, str], ShiftResult], *, alpha: float = 0.05
     """
     if not results:
         raise InputError("a fleet needs at least one assessment")
-    cells = [
+    cells: list[dict[str, Any]] = [
         {
             "api": api,
             "data": data,
