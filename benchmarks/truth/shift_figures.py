@@ -86,7 +86,7 @@ def figure2(runs: int) -> None:
         {
             "API": cell["api"],
             "data": cell["data"],
-            "paper": f"{PAPER[f'{cell["data"]} {cell["api"]}']:+.1f} %",
+            "paper": f"{PAPER[' '.join((cell['data'], cell['api']))]:+.1f} %",
             "all answers": f"{100 * truth[cell['api'], cell['data']]:+.1f} %",
             "1000 calls": f"{100 * cell['accuracy change']:+.1f} %",
             "interval": (

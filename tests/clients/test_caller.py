@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from tallystick.clients import CallPrices, Caller, Client, ClientError, Fault, Wire, read_label
+from tallystick.clients import Caller, CallPrices, Client, ClientError, Fault, Wire, read_label
 from tallystick.clients.journal import Journal, read_journal
 from tallystick.errors import BudgetError, InputError
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tallystick.clients import AnthropicClient, AnswerReading, ClientSpec, Fault, client_of
+from tallystick.clients import AnswerReading, AnthropicClient, ClientSpec, Fault, client_of
 from tallystick.errors import InputError
 
 ROW = {"text": "hi {you}"}

@@ -130,6 +130,7 @@ class Client(ABC):
 
     def ready(self) -> None:
         """Refuse what would make every request fail, before the first is written down."""
+        return
 
     async def __aenter__(self) -> Client:
         return self

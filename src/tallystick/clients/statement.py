@@ -23,16 +23,16 @@ _PICTURES = re.compile(r"[\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]+")
 _JOINED = re.compile(r"(?<=[^\W\d])[-_](?=[^\W\d])")
 _SPACES = re.compile(r"\s+")
 _AROUND_SIGN = re.compile(r"\s*([<>=])\s*")
-_DECIMAL_ZERO = re.compile(r"(-?\d+)\.0+")
+_WHOLE = re.compile(r"(-?)0*(\d+)(?:\.0+)?")
 
 
 def label_key(text: str) -> str:
     """Return what two spellings of one label have in common.
 
-    Case, markup around it, ``_`` and ``-`` between words, blanks around ``>`` and a decimal ``.0``
+    Case, markup around it, ``_`` and ``-`` between words, blanks around ``>``, leading zeros and a decimal ``.0``
     make no difference.
 
-    >>> label_key("**Technical_Issue**."), label_key("A>B"), label_key("4.0")
+    >>> label_key("**Technical_Issue**."), label_key("A>B"), label_key("04.0")
     ('technical issue', 'a > b', '4')
     >>> label_key("-1"), label_key("0.5")
     ('-1', '0.5')
@@ -41,8 +41,8 @@ def label_key(text: str) -> str:
     plain = plain.removeprefix(">").strip(TRIM)  # a quotation in Markdown
     words = _SPACES.sub(" ", _JOINED.sub(" ", plain)).casefold()
     words = _AROUND_SIGN.sub(r" \1 ", words).strip()
-    number = _DECIMAL_ZERO.fullmatch(words)
-    return number[1] if number else words
+    number = _WHOLE.fullmatch(words)
+    return f"{number[1]}{number[2]}" if number else words
 
 
 def whole_label(text: str, labels: Sequence[str]) -> int:
@@ -63,7 +63,7 @@ def whole_label(text: str, labels: Sequence[str]) -> int:
     if words.top is not None:
         bare = re.sub(rf"\s*(?:/|out of)\s*{re.escape(words.top)}$", "", bare)
     return (
-        words.keys.get(_DECIMAL_ZERO.sub(r"\1", bare), len(labels)) if bare != key else len(labels)
+        words.keys.get(label_key(bare), len(labels)) if bare != key else len(labels)
     )
 
 
