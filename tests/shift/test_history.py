@@ -104,16 +104,3 @@ def test_a_history_of_another_api_or_other_data_is_refused(items, rows, tmp_path
         append_history(tmp_path / "h", other, on=date(2024, 5, 1))
     with pytest.raises(FormatError, match="the data"):
         check_history(tmp_path / "h", (result.api, result.asked_hash, "other"))
-
-
-def test_a_step_of_the_curve_is_dated(items, rows, tmp_path):
-    still = [{**row, "new": row["old"]} for row in rows]
-    client = ReplayClient("new", columns=COLUMNS)
-    how = Run(budget=600, deterministic=True)
-    before, after = run(items, client, still, how), run(items, client, rows, how)
-    for month, result in enumerate((before, before, after, after), 1):
-        append_history(tmp_path / "h", result, on=date(2024, month, 1))
-    history = read_history(tmp_path / "h")
-    assert history.changes == ("2024-03-01",)
-    assert "took a step on 2024-03-01" in history.verdict
-    assert [row["step"] for row in history.rows()] == ["", "", "2024-03-01", ""]

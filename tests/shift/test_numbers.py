@@ -8,6 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import binomtest, hypergeom
 
 from tallystick.errors import InputError
+from tallystick.verbs.shift.design import BLIND_SHARE
 from tallystick.verbs.shift.intervals import (
     FLIP_HULL,
     MEAN_HULL,
@@ -21,7 +22,6 @@ from tallystick.verbs.shift.intervals import (
     sum_bounds,
 )
 from tallystick.verbs.shift.noise import (
-    BLIND_SHARE,
     Confirmed,
     OldDraws,
     chance_p_value,

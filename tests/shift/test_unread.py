@@ -7,8 +7,9 @@ import pytest
 
 from tallystick import shift
 from tallystick.sampling import Strata
-from tallystick.verbs.shift.assess import Answers, assess
-from tallystick.verbs.shift.items import Items
+from tallystick.verbs.shift.assess import assess
+from tallystick.verbs.shift.design import Items
+from tallystick.verbs.shift.estimates import Answers
 
 LABELS = ["A", "B", "C", "D"]
 

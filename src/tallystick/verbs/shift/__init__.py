@@ -18,7 +18,7 @@ from __future__ import annotations
 from tallystick.clients import Progress, Wire
 from tallystick.verbs.shift.answer import CAPABILITY, evaluate, part_of
 from tallystick.verbs.shift.asking import FlipGate, run, run_async
-from tallystick.verbs.shift.assess import Answers, Past, assess
+from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.baseline import (
     BASELINE,
     BaselineResult,
@@ -27,8 +27,8 @@ from tallystick.verbs.shift.baseline import (
     baseline,
     read_history,
 )
-from tallystick.verbs.shift.design import AskDesign, design
-from tallystick.verbs.shift.items import Items
+from tallystick.verbs.shift.design import AskDesign, Items, design
+from tallystick.verbs.shift.estimates import Answers, Past
 from tallystick.verbs.shift.question import Run, ShiftQuestion
 from tallystick.verbs.shift.read import since
 from tallystick.verbs.shift.result import FleetResult, Noise, ShiftResult, fleet

@@ -40,7 +40,7 @@ from tallystick.table import (
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.doubts import find_doubt, with_doubt
 from tallystick.verbs.shift.asking import identity_of, run
-from tallystick.verbs.shift.assess import Answers, Past, assess
+from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.baseline import (
     append_history,
     check_history,
@@ -48,6 +48,7 @@ from tallystick.verbs.shift.baseline import (
     read_history,
 )
 from tallystick.verbs.shift.design import AskDesign, design
+from tallystick.verbs.shift.estimates import Answers, Past
 from tallystick.verbs.shift.noise import AnswersAre
 from tallystick.verbs.shift.question import (
     ShiftQuestion,

@@ -27,9 +27,9 @@ from tallystick.errors import BudgetError, FormatError, InputError
 from tallystick.results import Json, to_json
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.stats.anytime import RateTest
-from tallystick.verbs.shift.assess import WHY, Answers, Past, assess
-from tallystick.verbs.shift.design import outcome
-from tallystick.verbs.shift.items import Items
+from tallystick.verbs.shift.assess import assess
+from tallystick.verbs.shift.design import Items, outcome
+from tallystick.verbs.shift.estimates import WHY, Answers, Past
 from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre, more_repeats
 from tallystick.verbs.shift.question import Run
 from tallystick.verbs.shift.result import Requests, ShiftGate, ShiftResult

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.clients import (
     API,
@@ -227,9 +226,6 @@ BASELINE = Capability(
 # Assessments over time: kept in a file, drawn as a curve, and the next one begun from the last.
 
 
-FloatArray = NDArray[np.float64]
-
-
 @dataclass(frozen=True, kw_only=True)
 class HistoryResult(Result):
     """All assessments of one API, the oldest first, each as it was reported.
@@ -238,14 +234,11 @@ class HistoryResult(Result):
     ----------
     assessments
         As they were written.
-    changes
-        Dates at which the curve took a step that is more than its doubt.
     """
 
     verb: ClassVar[str] = "shift"
 
     assessments: tuple[dict[str, Any], ...]
-    changes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per assessment."""
@@ -258,7 +251,6 @@ class HistoryResult(Result):
                 "answers changed": one["flip_rate"]["estimate"],
                 "calls": one["calls"],
                 "cost": one.get("cost", 0.0),
-                "step": one["date"] if one["date"] in self.changes else "",
             }
             for one in self.assessments
         ]
@@ -315,12 +307,10 @@ def read_history(path: Path) -> HistoryResult:
         raise FormatError(f"{path} holds no assessment")
     found.sort(key=lambda one: str(one["date"]))
     last = found[-1]
-    changes = tuple(str(found[place]["date"]) for place in change_points(found))
     return HistoryResult(
-        verdict=history_verdict(found, changes),
+        verdict=history_verdict(found),
         n_items=int(last["n_items"]),
         assessments=tuple(found),
-        changes=changes,
     )
 
 
@@ -345,58 +335,6 @@ def check_history(path: Path, identity: tuple[str, str, str]) -> None:
                 f"the history {path} is of another kind: {words} changed. Keep one history per API,"
                 " prompt and data set: name another file"
             )
-
-
-def change_points(assessments: Sequence[Mapping[str, Any]], *, alpha: float = 0.05) -> list[int]:
-    """Return the places at which the accuracy took a step, by binary segmentation.
-
-    The step between the means of two stretches, each weighted by its precision, must exceed the
-    normal quantile at alpha over the number of places where it could be.
-
-    Examples
-    --------
-    >>> def at(value):
-    ...     return {"accuracy_change": {"estimate": value, "interval": [value - .01, value + .01]}}
-    >>> change_points([at(0), at(.001), at(-.05), at(-.051)])
-    [2]
-    """
-    known = [
-        (place, one["accuracy_change"]["estimate"], one["accuracy_change"]["interval"])
-        for place, one in enumerate(assessments)
-        if one["accuracy_change"]["estimate"] is not None
-    ]
-    if len(known) < 2:
-        return []
-    places = [place for place, _, _ in known]
-    values = np.array([value for _, value, _ in known], dtype=np.float64)
-    errors = np.array([max((high - low) / 3.92, 1e-6) for _, _, (low, high) in known])
-    bar = float(_z(alpha / (len(known) - 1)))
-    return [places[cut] for cut in sorted(_cuts(values, errors**-2.0, 0, bar))]
-
-
-def _cuts(values: FloatArray, weight: FloatArray, start: int, bar: float) -> list[int]:
-    """Return where a stretch of values is best cut in two, and its parts in turn."""
-    if len(values) < 2:
-        return []
-    total, sums = np.cumsum(weight), np.cumsum(weight * values)
-    left, right = total[:-1], total[-1] - total[:-1]
-    step = sums[:-1] / left - (sums[-1] - sums[:-1]) / right
-    surprise = np.abs(step) / np.sqrt(1 / left + 1 / right)
-    best = int(surprise.argmax())
-    if surprise[best] <= bar:
-        return []
-    cut = best + 1
-    return [
-        *_cuts(values[:cut], weight[:cut], start, bar),
-        start + cut,
-        *_cuts(values[cut:], weight[cut:], start + cut, bar),
-    ]
-
-
-def _z(alpha: float) -> float:
-    from scipy.special import ndtri
-
-    return -float(ndtri(alpha / 2))
 
 
 def models_before(history: Path | None, since: Path | None) -> tuple[str, ...]:

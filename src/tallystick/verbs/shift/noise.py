@@ -48,17 +48,13 @@ from tallystick.errors import InputError
 from tallystick.sampling import FAILED, Strata
 from tallystick.stats.exact_tails import at_least, whole
 from tallystick.stats.intervals import score_ends
+from tallystick.verbs.shift.design import FloatArray, IntArray, Items
 from tallystick.verbs.shift.intervals import SumBounds
-from tallystick.verbs.shift.items import FloatArray, IntArray, Items
 
 AnswersAre: TypeAlias = Literal["random", "recorded", "deterministic"]
 
 # The numbers that noisy shift rests on, each with its reason. They were measured together
 # (docs/theory/shift.md): change one only with a new measurement (benchmarks/truth/shift_noise.py).
-
-# Share of the budget that is drawn proportionally, without regard to answers. With .6 the flip rate
-# covered .904 on real version changes, with .7 and the whole hull .942.
-BLIND_SHARE = 0.7
 
 # Flips that are asked again: a tenth of the budget, at least 30. If 30 all confirm, the API shows no
 # noise and repeating stops.

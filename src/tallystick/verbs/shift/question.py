@@ -17,8 +17,7 @@ from tallystick.results.gates import check_bar
 from tallystick.sampling import Plan
 from tallystick.table import Demo, option
 from tallystick.table.frames import draw_answers, draw_truth
-from tallystick.verbs.shift.design import AskDesign, Strategy, design
-from tallystick.verbs.shift.items import Items
+from tallystick.verbs.shift.design import AskDesign, Items, Strategy, design
 from tallystick.verbs.shift.noise import repeats_planned
 
 # What a gate can compare. flip_rate is how many more answers differ than two answers of the old API

@@ -18,8 +18,8 @@ from tallystick.table import Data, Label, slice_labels, whole
 from tallystick.table.reading_names import parts
 from tallystick.table.words import is_failed_call
 from tallystick.verbs.shift.asking import why_unread
-from tallystick.verbs.shift.assess import WHY, Past
-from tallystick.verbs.shift.items import BoolArray, FloatArray, IntArray, Items
+from tallystick.verbs.shift.design import BoolArray, FloatArray, IntArray, Items
+from tallystick.verbs.shift.estimates import WHY, Past
 from tallystick.verbs.shift.noise import refuse_other_versions
 from tallystick.verbs.shift.question import ShiftQuestion
 

@@ -12,8 +12,8 @@ from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, 
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
-    from tallystick.verbs.shift.assess import Answers, Past
-    from tallystick.verbs.shift.items import Items
+    from tallystick.verbs.shift.design import Items
+    from tallystick.verbs.shift.estimates import Answers, Past
 
 _PRIVATE = {"private": True}
 

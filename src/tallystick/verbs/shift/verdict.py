@@ -399,12 +399,11 @@ def cost_before(*, calls: int, cost: float, currency: str) -> str:
     return f"At most {count(calls)} calls{money}."
 
 
-def history_verdict(assessments: Sequence[Mapping[str, Any]], changes: Sequence[str] = ()) -> str:
+def history_verdict(assessments: Sequence[Mapping[str, Any]]) -> str:
     """Say how an API has changed since the first assessment, given in order of date."""
     first, last = assessments[0], assessments[-1]
-    steps = f"; accuracy took a step on {', '.join(changes)}" if changes else ""
     return (
-        f"{count(len(assessments))} assessments since {first['date']}{steps}; the last, of"
+        f"{count(len(assessments))} assessments since {first['date']}; the last, of"
         f" {last['date']}: {last['verdict']}"
     )
 
