@@ -42,9 +42,6 @@ def test_an_item_without_a_score_is_left_out_and_said():
 def test_no_common_item_is_refused():
     with pytest.raises(InputError, match="no item has an answer of every model"):
         Board.of({"x": [1, None], "y": [None, 1]})
-    left = Board.of({"q": ["a", "b"], "x": [1, 0]}, item="q")
-    with pytest.raises(InputError, match="no common item"):
-        left.add("y", {"c": 1.0})
 
 
 @pytest.mark.parametrize(
@@ -75,21 +72,8 @@ def test_two_spellings_of_an_answer_are_one_unless_the_truth_tells_them_apart():
 
 
 def test_two_models_of_one_name_are_refused():
-    board = Board.of({"q": ["a", "b"], "x": [1, 0]}, item="q")
     with pytest.raises(InputError, match="'x'"):
-        board.add("x", {"a": 1, "b": 1})
-
-
-def test_a_board_takes_a_new_model_on_the_common_items():
-    board = Board.of(
-        {"q": ["a", "b", "c"], "doc": ["1", "1", "2"], "x": [1, 0, 1]}, item="q", cluster="doc"
-    )
-    grown = board.add("y", {"c": 0.0, "a": 1.0})
-    assert grown.names == ("x", "y")
-    assert grown.items == ("a", "c")
-    assert grown.clusters == ("1", "2")
-    assert grown.scores.tolist() == [[1, 1], [1, 0]]
-    assert any("no partner" in note for note in grown.notes)
+        Board(names=("x", "x"), scores=np.ones((2, 2)))
 
 
 def test_files_and_mappings_give_the_same_board(tmp_path):
@@ -151,34 +135,6 @@ def test_an_answer_column_of_free_text_is_refused():
 PARTLY = {"q": ["a", "b", "c"], "gold": ["x", None, "y"]}
 
 
-def test_models_with_blank_true_labels_are_not_put_side_by_side():
-    whole = Board.of(
-        {"q": ["a", "b", "c"], "gold": ["x", "x", "y"], "m": ["x", "x", "x"]},
-        item="q",
-        truth="gold",
-    )
-    partly = Board.of(PARTLY | {"n": ["x", "y", "y"]}, item="q", truth="gold")
-    for one, other in ((whole, partly), (partly, whole)):
-        with pytest.raises(InputError, match="1 of 3 items of n have no true label"):
-            one.beside(other)
-    with pytest.raises(InputError, match="no true label"):
-        partly.add("o", {"a": 1.0, "b": 1.0})
-
-
-def test_boards_that_contradict_each_other_on_the_truth_are_refused():
-    one = Board.of({"q": ["a", "b"], "gold": ["x", "y"], "m": ["x", "x"]}, item="q", truth="gold")
-    other = Board.of({"q": ["b", "a"], "gold": ["z", "x"], "n": ["z", "x"]}, item="q", truth="gold")
-    with pytest.raises(InputError, match="item 'b' is truly 'y' beside 'm' and 'z' beside 'n'"):
-        one.beside(other)
-    agreeing = Board.of(
-        {"q": ["b", "a"], "gold": ["y", "x"], "n": ["y", "x"]}, item="q", truth="gold"
-    )
-    assert one.beside(agreeing).scores.tolist() == [[1, 1], [0, 1]]
-    replicated = {"q": ["a", "a", "b"], "gold": ["z", "z", "y"], "n": ["z", "x", "y"]}
-    with pytest.raises(InputError, match="item 'a' is truly"):
-        one.beside(Board.of(replicated, item="q", truth="gold"))
-
-
 def test_replicates_of_different_weight_are_refused_by_item():
     data = {"q": ["a", "b", "b"], "w": [1.0, 2.0, 3.0], "x": [1, 0, 1], "y": [0, 1, 1]}
     with pytest.raises(InputError, match=r"item 'b' has the weights 2\.0 and 3\.0"):
@@ -234,11 +190,3 @@ def test_a_blank_true_label_of_an_item_that_is_left_out_hides_nothing():
     board = Board.of(data, item="q", truth="gold")
     assert board.answers is None
     assert board.scores.tolist() == [[1, 1], [0, 1]]
-
-
-def test_a_third_board_is_held_against_the_truth_of_the_second():
-    scored = Board.of({"q": ["a", "b"], "l": [1, 0]}, item="q")
-    one = Board.of({"q": ["a", "b"], "gold": ["x", "y"], "m": ["x", "x"]}, item="q", truth="gold")
-    other = Board.of({"q": ["a", "b"], "gold": ["x", "z"], "n": ["x", "z"]}, item="q", truth="gold")
-    with pytest.raises(InputError, match="item 'b' is truly 'y'"):
-        scored.beside(one).beside(other)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tallystick.table import Door, Tally, read
-from tallystick.verbs.compare.answer import counted_moments, rank_counted
-from tallystick.verbs.compare.ranking import rank
-from tallystick.verbs.compare.reading import read_board
+from tallystick.verbs.compare import CompareQuestion, rank
+from tallystick.verbs.compare.answer import rank_counted
+from tallystick.verbs.compare.board import read_board
 
 DOOR = Door(want="models", repeats=True, runs=True)
 PLAIN = ("models", "pairs", "contenders", "tiers", "verdict", "detectable_difference")
@@ -24,9 +24,9 @@ def table(rows=500, models=5, seed=0):
 
 
 def both(data):
-    counted = counted_moments(data, from_rows=0)
+    counted = rank_counted(data, CompareQuestion(), from_rows=0)
     assert counted is not None
-    return rank_counted(counted), rank(read_board(data))
+    return counted, rank(read_board(data))
 
 
 @pytest.mark.parametrize("kind", ["numbers", "booleans", "words", "truth"])
@@ -60,17 +60,17 @@ def test_items_without_a_score_are_left_out_alike():
 def test_what_is_not_right_or_wrong_is_read_row_by_row():
     halves = {**table(), "m4": np.random.default_rng(0).choice([0, 0.5, 1], 500)}
     with read(halves, DOOR) as data:
-        assert counted_moments(data, from_rows=0) is None
+        assert rank_counted(data, CompareQuestion(), from_rows=0) is None
     with read(table(), DOOR) as data:
-        assert counted_moments(data) is None  # small tables are read row by row
+        assert rank_counted(data, CompareQuestion()) is None  # small tables are read row by row
         clustered = dataclasses.replace(data, roles=dataclasses.replace(data.roles, cluster="m0"))
-        assert counted_moments(clustered, from_rows=0) is None
+        assert rank_counted(clustered, CompareQuestion(), from_rows=0) is None
 
 
 def test_repeated_items_need_rows():
     held = {"item": np.repeat(np.arange(250), 2), **table()}
     with read(held, DOOR, item="item") as data:
-        assert counted_moments(data, from_rows=0) is None
+        assert rank_counted(data, CompareQuestion(), from_rows=0) is None
 
 
 def test_a_saved_tally_is_compared_from_its_counts():
@@ -78,7 +78,7 @@ def test_a_saved_tally_is_compared_from_its_counts():
     tally = Tally.of(held)
     with read(held, DOOR) as data:
         _, rows = both(data)
-    counted = rank_counted(counted_moments(read(tally, DOOR)))
+    counted = rank_counted(read(tally, DOOR), CompareQuestion())
     assert counted.pairs == rows.pairs
     assert counted.patterns() is not None
 

@@ -261,7 +261,9 @@ def _tested(flips: _Flips, alpha: float) -> SignFlips:
     reached, largest = _step_down(flips, statistic, scale)
     critical = _critical(largest, flips.subsets.rank(alpha))
     # Where models differ on few clusters most T* never reach c; α/pairs keeps intervals finite.
-    joint = max(float(np.median(_share_beyond(flips, scale, critical))), alpha / pairs)
+    joint = alpha
+    if pairs > 1:
+        joint = max(float(np.median(_share_beyond(flips, scale, critical))), alpha / pairs)
 
     # Blocks of pairs stay in the cache; all that is read from one set of sums is read at once.
     own, ends, margins = [], [], []

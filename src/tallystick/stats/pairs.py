@@ -46,7 +46,8 @@ class PairTable:
     first_only, second_only
         Items on which only one of the two is right; NaN for scores that are not 0 or 1.
     spread
-        What the difference would vary by on a single item, its root mean square.
+        What the difference varies by on a single item (cluster, weighted item), its root mean
+        square.
     intervals
         For each difference, alone.
     simultaneous
@@ -144,10 +145,11 @@ def pairs_of_items(
 ) -> PairTable:
     r"""Compare all pairs on independent items.
 
-    0/1 scores: Tango's interval and McNemar's test (`paired_test`). Scores in *bounds*: Student's t
-    with half a pseudo-item at each end of the range of the difference, so that a rare difference
-    that did not occur is not ruled out; *measured* scores, which hardly ever tie, need none. Scores
-    without bounds: Student's t, with its assumption named. Pairs are adjusted by step-down max-T
+    0/1 scores: Tango's interval and `paired_test`. Scores in *bounds*: Student's t with half a
+    pseudo-item at each end of the range of the difference, so that a rare difference that did not
+    occur is not ruled out; *measured* scores, enough of which differ, need none; *certified*: the
+    empirical Bernstein inequality, which is always wider. Scores without bounds: Student's t, with
+    its assumption named. Pairs are adjusted by step-down max-T
     (:mod:`tallystick.stats.maxt`); no adjusted p-value is below the pair's own.
     """
     n = int(moments.n)
@@ -166,6 +168,23 @@ def pairs_of_items(
     if binary:
         b, c = discordance(sums, products, n)
         intervals, p_value = _of_counts(b, c, n, alpha, certified)
+    elif certified and np.isfinite(limit):
+        intervals, p_value = empirical_bernstein(tests.difference, variance, n, limit, alpha)
+        each = alpha / first.size
+        joint, _ = empirical_bernstein(tests.difference, variance, n, limit, each)
+        return PairTable(
+            first=first,
+            second=second,
+            difference=tests.difference,
+            first_only=unknown,
+            second_only=unknown,
+            spread=np.sqrt(variance),
+            intervals=intervals,
+            simultaneous=replace(joint, level=1 - alpha),
+            p_value=p_value,
+            adjusted_p=holm(p_value),
+            adjustment="none: one pair" if first.size == 1 else "Holm",
+        )
     else:
         intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
         if np.isfinite(limit):
@@ -398,33 +417,40 @@ def _ends_of_blanks(
     counts: Disagreements, alpha: float, p_value: Floats, *, exact: bool = False
 ) -> Intervals:
     b, c, u, n = counts.first_only, counts.second_only, counts.blank, counts.n
-    low = tango(b, c + u, n, alpha=alpha).low.copy()
-    high = tango(b + u, c, n, alpha=alpha).high.copy()
-    if exact:
-        low[0] = exact_score(int(b[0]), int(c[0] + u[0]), n, alpha=alpha).low
-        high[0] = exact_score(int(b[0] + u[0]), int(c[0]), n, alpha=alpha).high
-    # An interval must not claim more than the test beside it.
-    told = p_value <= alpha
-    return Intervals(
-        np.where(told, low, np.minimum(low, 0.0)),
-        np.where(told, high, np.maximum(high, 0.0)),
-        level=1 - alpha,
-        guarantee="exact" if exact else "approximate",
-        method="exact-score" if exact else "tango",
-    )
+    low, high = _count_ends(b, c + u, n, alpha, exact), _count_ends(b + u, c, n, alpha, exact)
+    ends = replace(low, low=np.minimum(low.low, high.high), high=high.high)
+    return _no_more_than_the_test(ends, p_value <= alpha)
 
 
 def _of_counts(
     b: Floats, c: Floats, n: int, alpha: float, certified: bool
 ) -> tuple[Intervals, Floats]:
-    """Return Tango's intervals and McNemar's p-values; counts that many pairs share are worked out
-    once.
-    """
+    """Return the intervals and p-values of counts; what many pairs share is worked out once."""
     codes, where = np.unique(b * (n + 1) + c, return_inverse=True)
     first_only, second_only = np.divmod(codes, n + 1)
-    found = tango(first_only, second_only, n, alpha=alpha)
+    found = _count_ends(first_only, second_only, n, alpha, certified and b.size == 1)
     p_value = paired_test(first_only, second_only, n, certified=certified)
+    found = _no_more_than_the_test(found, p_value <= alpha)
     return replace(found, low=found.low[where], high=found.high[where]), p_value[where]
+
+
+def _count_ends(b: Floats, c: Floats, n: int, alpha: float, exact: bool) -> Intervals:
+    """Return Tango's interval, or the exact one of a single pair."""
+    if not exact:
+        return tango(b, c, n, alpha=alpha)
+    found = exact_score(int(b[0]), int(c[0]), n, alpha=alpha)
+    ends = (np.array([end]) for end in found)
+    return Intervals(*ends, level=1 - alpha, guarantee="exact", method=found.method)
+
+
+def _no_more_than_the_test(found: Intervals, told: npt.NDArray[np.bool_]) -> Intervals:
+    """Widen intervals to hold 0 where the test beside them does not tell the two apart."""
+    beyond = 1e-9  # what an end is good to: 0 itself lies inside
+    return replace(
+        found,
+        low=np.where(told, found.low, np.minimum(found.low, -beyond)),
+        high=np.where(told, found.high, np.maximum(found.high, beyond)),
+    )
 
 
 def _within(found: Intervals, limit: float) -> Intervals:
@@ -484,6 +510,36 @@ def _of_scores(
         method="t",
     )
     return free, t_p_value(difference, error, n - 1)
+
+
+def empirical_bernstein(
+    difference: Floats, variance: Floats, n: int, width: float, alpha: float
+) -> tuple[Intervals, Floats]:
+    r"""Bound differences of scores that are *width* apart at most, whatever their law, with p-values.
+
+    .. math:: |\bar D - δ| \le \sqrt{\frac{2 V L}{n}} + \frac{7 \cdot 2w \, L}{3 (n - 1)}, \qquad
+              L = \ln(4/α)   \tag{C5}
+
+    A. Maurer and M. Pontil (2009), *Empirical Bernstein bounds*, Theorem 4, at both ends.
+
+    >>> ends, p_value = empirical_bernstein(np.array([0.3]), np.array([0.04]), 200, 1.0, 0.05)
+    >>> print(ends[0], p_value.round(4))
+    [0.155, 0.445] (95 %, exact) [0.0002]
+    """
+    root, steep = np.sqrt(2 * variance / n), 14 * width / (3 * (n - 1))
+    needed = np.log(4 / alpha)
+    half = root * np.sqrt(needed) + steep * needed  # (C5)
+    # The largest L at which the interval leaves out 0.
+    gap = np.abs(difference)
+    reached = ((np.sqrt(root**2 + 4 * steep * gap) - root) / (2 * steep)) ** 2
+    ends = Intervals(
+        np.clip(difference - half, -width, width),
+        np.clip(difference + half, -width, width),
+        level=1 - alpha,
+        guarantee="exact",
+        method="empirical-bernstein",
+    )
+    return ends, np.minimum(1.0, 4 * np.exp(-reached))
 
 
 def bounded_p_value(difference: Floats, variance: Floats, n: int, width: float) -> Floats:
@@ -555,7 +611,7 @@ def pairs_of_new_clusters(
         difference=difference,
         first_only=unknown,
         second_only=unknown,
-        spread=error,
+        spread=error * np.sqrt(len(counts)),
         intervals=within(alpha, "cr2"),
         simultaneous=within(alpha / first.size, "cr2, bonferroni"),
         p_value=p_value,
@@ -588,9 +644,7 @@ def sign_flip_table(means: Floats, *, bounds: Bounds, rng: Rng, alpha: float = 0
     one_at_a_time = "one at a time" if found.vacuous.any() else "simultaneous"
     unknown = np.full(found.first.size, np.nan)
 
-    # What a pair varies by from cluster to cluster, as the error of the whole sample.
     gaps = means[:, found.first] - means[:, found.second]
-    _, error, _ = cluster_errors(np.ones(len(means)), gaps)
     alone = found.first.size == 1
 
     def ends(low: Floats, high: Floats, method: str) -> Intervals:
@@ -602,7 +656,7 @@ def sign_flip_table(means: Floats, *, bounds: Bounds, rng: Rng, alpha: float = 0
         difference=found.difference,
         first_only=unknown,
         second_only=unknown,
-        spread=error,
+        spread=np.asarray(gaps.std(axis=0, ddof=1)),
         intervals=ends(found.low, found.high, "sign-flip"),
         simultaneous=ends(
             np.where(found.vacuous, found.low, found.joint_low),
