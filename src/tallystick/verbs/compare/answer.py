@@ -146,7 +146,7 @@ CAPABILITY: Capability[Any] = Capability(
     question=CompareQuestion,
     answer=answer,
     reads=("models", "truth", "item", "cluster", "replicate", "count", "weight", "by"),
-    door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
+    door=Door(verb="compare", want="models", repeats=True, runs=True, as_it_is=is_battle_table),
     columns=battle_columns,
     applies=applies,
     demo=demo,

@@ -15,15 +15,15 @@ from tallystick.results.numbers import count
 from tallystick.table import Data, Label, Table, Tally, identifier, identity
 from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
-from tallystick.table.detect_names import (
-    ITEM_NAMES,
-    are_places,
+from tallystick.table.engine import how_items_differ
+from tallystick.table.reading_facts import are_places
+from tallystick.table.reading_names import (
+    ROLE_NAMES,
     is_mark,
     lower_word,
-    names_place,
+    plain,
     shared_lower_word,
 )
-from tallystick.table.engine import how_items_differ
 from tallystick.verbs.compare.question import LEAST_SHARE, CompareQuestion
 
 if TYPE_CHECKING:
@@ -383,7 +383,7 @@ def refuse_hidden_replicates(data: Data) -> None:
         return
     named = data.roles.columns()
     for column in data.table.columns:
-        usual = column.strip().lower() in ITEM_NAMES
+        usual = plain(column) in ROLE_NAMES["item"]
         if usual and column not in named and column not in data.table.left_out:
             raise InputError(
                 f"{data.source}: column {column!r} is named like the items but repeats: name it"
@@ -402,7 +402,7 @@ def measured_as(data: Data) -> str | None:
     # Answers that are held against a truth are right or wrong, whatever their columns are called.
     if data.roles.truth is not None:
         return None
-    if names_place(word) and isinstance(data.held, Table):
+    if word == "rank" and isinstance(data.held, Table):
         # A place is 1 at best. Scores from 0 to 1 in `rank_zephyr` belong to a model of that name.
         scores = data.numbers(*data.roles.models)
         if np.nanmin(scores) < 1 and not are_places(scores, first=0):

@@ -126,7 +126,7 @@ class Board:
             where it gives that answer; without it the columns of the models hold scores), *item*,
             *cluster*, *weight*, *replicate*, *missing* and *coerce*.
         """
-        with read(data, Door(want="models", repeats=True), **options) as found:
+        with read(data, Door(verb="compare", want="models", repeats=True), **options) as found:
             return read_board(found)
 
     @property

@@ -559,7 +559,7 @@ PLAN = Capability(
     question=PlanQuestion,
     answer=plan_answer,
     reads=("truth", "item", "cluster", "replicate"),
-    door=Door(want="models", repeats=True, runs=True),
+    door=Door(verb="compare", want="models", repeats=True, runs=True),
     input="optional",
 )
 

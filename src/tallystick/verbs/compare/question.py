@@ -14,8 +14,8 @@ from tallystick.errors import InputError
 from tallystick.stats.intervals import Bounds
 from tallystick.stats.replicates import PassKind
 from tallystick.table import Data, Demo, Question, option
-from tallystick.table.detect_names import lower_word
 from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.reading_names import lower_word
 
 
 @dataclass(frozen=True, kw_only=True)
