@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tallystick.table import Door, Tally, read
-from tallystick.verbs.compare import CompareQuestion, rank
+from tallystick.table import Tally, read
+from tallystick.verbs.compare import CAPABILITY, CompareQuestion, rank
 from tallystick.verbs.compare.answer import rank_counted
 from tallystick.verbs.compare.board import read_board
 
-DOOR = Door(want="models", repeats=True, runs=True)
+DOOR = CAPABILITY.door
 PLAIN = ("models", "pairs", "contenders", "tiers", "verdict", "detectable_difference")
 
 
@@ -59,7 +59,7 @@ def test_items_without_a_score_are_left_out_alike():
 
 def test_what_is_not_right_or_wrong_is_read_row_by_row():
     halves = {**table(), "m4": np.random.default_rng(0).choice([0, 0.5, 1], 500)}
-    with read(halves, DOOR) as data:
+    with read(halves, DOOR, models=tuple(halves)) as data:
         assert rank_counted(data, CompareQuestion(), from_rows=0) is None
     with read(table(), DOOR) as data:
         assert rank_counted(data, CompareQuestion()) is None  # small tables are read row by row
@@ -85,14 +85,14 @@ def test_a_saved_tally_is_compared_from_its_counts():
 
 def test_counts_warn_of_a_model_without_a_true_label_as_rows_do():
     rng = np.random.default_rng(3)
-    truth = rng.choice(["yes", "no"], 300)
-    held = {name: rng.choice(["yes", "no"], 300) for name in ("a", "b")}
+    truth = rng.choice(["cat", "dog"], 300)
+    held = {name: rng.choice(["cat", "dog"], 300) for name in ("a", "b")}
     held["gold"] = truth
-    held["c"] = np.where(truth == "yes", "si", "nein")
+    held["c"] = np.where(truth == "cat", "A", "B")
     with read(held, DOOR, truth="gold", models=("a", "b", "c")) as data:
         counted, rows = both(data)
     assert counted.warnings == rows.warnings
-    assert any(one.startswith("'c' answers 'nein', 'si' and the truth") for one in counted.warnings)
+    assert any(one.startswith("'c' answers 'A', 'B' and the truth") for one in counted.warnings)
 
 
 def test_counts_name_the_model_that_costs_items_as_rows_do():

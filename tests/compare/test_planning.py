@@ -76,7 +76,9 @@ def test_the_verdict_for_many_models_is_that_of_all_pairs():
 def test_a_pilot_with_blank_labels_counts_all_its_items():
     rows = [("x", "x", "y")] * 26 + [("y", "x", "y")] * 14 + [(None, "x", "x")] * 160
     gold, a, b = (list(column) for column in zip(*rows, strict=True))
-    board = Board.of({"gold": gold, "A": a, "B": b}, truth="gold")
+    board = Board.of(
+        {"gold": gold, "A": a, "B": b}, truth="gold", models=("A", "B"), labels=("x", "y", "z")
+    )
     difference, apart, mean, source = pilot_of(board)
     assert (difference, apart, mean) == (pytest.approx(0.06), pytest.approx(0.2), None)
     assert "pilot of 200 items" in source
@@ -91,11 +93,22 @@ def test_labelled_items_of_a_pilot_stand_for_those_without_a_label():
     )
     rows += [("x", "x", "x")] * 9 + [("y", "x", "x")] * 1 + [(None, "x", "x")] * 70
     gold, a, b = (list(column) for column in zip(*rows, strict=True))
-    found = pilot_of(Board.of({"gold": gold, "A": a, "B": b}, truth="gold"))
+    found = pilot_of(
+        Board.of(
+            {"gold": gold, "A": a, "B": b}, truth="gold", models=("A", "B"), labels=("x", "y", "z")
+        )
+    )
     assert found[:3] == pytest.approx((0.4 * 0.2, 0.8 * 0.2, 0.8 * 0.2 / 2 + 0.9 * 0.8))
     unlabelled = [None if x != y else g for g, x, y in rows]
     with pytest.raises(InputError, match="never disagree where there is a true label"):
-        pilot_of(Board.of({"gold": unlabelled, "A": a, "B": b}, truth="gold"))
+        pilot_of(
+            Board.of(
+                {"gold": unlabelled, "A": a, "B": b},
+                truth="gold",
+                models=("A", "B"),
+                labels=("x", "y", "z"),
+            )
+        )
 
 
 def test_every_design_for_many_models_counts_all_their_pairs():

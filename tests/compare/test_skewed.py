@@ -6,6 +6,7 @@ from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.skewed import median_intervals, skewed_board
 from tallystick.verbs.compare import Board, CompareQuestion, evaluate, rank
+from tallystick.verbs.compare.asks import refuse_odd_scores
 
 D = np.array([.2, .4, -.3, .1, 1.5, .6, -.1, .3, 4.2, .5, -.4, .8])  # fmt: skip
 
@@ -140,11 +141,12 @@ def test_one_odd_cell_among_many_shares_is_asked_about():
     scores = np.random.default_rng(0).uniform(0.1, 0.9, (40_250, 2))
     scores[7, 0] = -2.0
     table = {"x": scores[:, 0], "y": scores[:, 1]}
+    with pytest.raises(InputError, match="-2"):
+        evaluate(table, models=("x", "y"))
     with pytest.raises(InputError, match=r"row 8: the score of 'x' is -2, and 80,499 of 80,500"):
-        evaluate(table)
-    read = evaluate(table, missing=["-2", "-2.0"])
+        refuse_odd_scores(Board(names=("x", "y"), scores=scores))
+    read = evaluate(table, models=("x", "y"), missing=["-2", "-2.0"])
     assert (read.estimand, read.n_items) == ("mean", 40_249)
-    assert evaluate(table, bounds=(-2, 1)).estimand == "mean"
 
 
 def test_shares_that_reach_their_ends_are_taken_as_bounded():
@@ -212,6 +214,6 @@ def test_few_skewed_rows_come_with_a_caution():
 def test_scores_that_mostly_tie_keep_their_pseudo_item():
     scores = np.full((20, 2), 0.5)
     scores[:3, 0] += [0.1, 0.1, 0.1]
-    found = evaluate({"x": scores[:, 0], "y": scores[:, 1]}, bounds=(0, 1))
+    found = evaluate({"x": scores[:, 0], "y": scores[:, 1]}, models=("x", "y"), bounds=(0, 1))
     assert found.pairs[0].interval.method == "pseudo-t"
     assert any("one pseudo-item" in text for text in found.assumptions)

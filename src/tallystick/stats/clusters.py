@@ -495,6 +495,22 @@ def fewest_clusters(alpha: float = 0.05) -> int:
     return ceil(1 + log2(1 / alpha) - 1e-9)
 
 
+def ends_at(
+    differences: npt.ArrayLike, levels: tuple[float, ...], *, width: float, rng: Rng
+) -> list[tuple[float, float]]:
+    """Return (K2) of one pair at several levels, from the same subsets.
+
+    >>> d = [.3, -.1, .25, .4, .2, .15, .35, .1, .05, .3]
+    >>> [(round(low, 3), round(high, 3)) for low, high in ends_at(d, (.05, .2), width=1, rng=0)]
+    [(0.067, 0.325), (0.1, 0.3)]
+    """
+    row = np.asarray(differences, dtype=float)[None, :]
+    require_enough(row.shape[1], min(levels))
+    subsets = subsets_of(row.shape[1], rng=rng)
+    flips = _Flips(differences=row, subsets=subsets, adverse=ADVERSE * width, width=width)
+    return [(float(low[0]), float(high[0])) for low, high in _ends(flips, levels)]
+
+
 def require_enough(clusters: int, alpha: float) -> None:
     """Raise :class:`NotIdentifiable` if this many clusters cannot show a difference.
 

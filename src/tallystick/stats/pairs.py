@@ -439,8 +439,8 @@ def _count_ends(b: Floats, c: Floats, n: int, alpha: float, exact: bool) -> Inte
     if not exact:
         return tango(b, c, n, alpha=alpha)
     found = exact_score(int(b[0]), int(c[0]), n, alpha=alpha)
-    ends = (np.array([end]) for end in found)
-    return Intervals(*ends, level=1 - alpha, guarantee="exact", method=found.method)
+    low, high = (np.array([end]) for end in found)
+    return Intervals(low, high, level=1 - alpha, guarantee="exact", method=found.method)
 
 
 def _no_more_than_the_test(found: Intervals, told: npt.NDArray[np.bool_]) -> Intervals:

@@ -105,7 +105,8 @@ def paired_test(
     b, c = np.asarray(first_only, dtype=float), np.asarray(second_only, dtype=float)
     if n <= LISTED and not certified:
         apart, least = (b + c).astype(int), np.minimum(b, c).astype(int)
-        return np.asarray(unconditional_test(n)[apart, least])[()]
+        found: Floats = unconditional_test(n)[apart, least]
+        return found
     few = np.zeros(b.shape, bool) if certified else 2 * (b + c) <= n
     return mcnemar(b, c, mid_p=few)
 

@@ -42,7 +42,6 @@ from tallystick.verbs.compare.asks import (
     left_out_warning,
     measured_as,
     no_shared_label,
-    refuse_files_apart,
     refuse_marks_as_answers,
     refuse_odd_scores,
     refuse_results_table,
@@ -99,7 +98,6 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
 
 def answer(data: Data, question: CompareQuestion) -> Result:
     """Answer from data that was read."""
-    refuse_files_apart(data)
     refuse_marks_as_answers(data)
     refuse_results_table(data)
     metric = measured_as(data)

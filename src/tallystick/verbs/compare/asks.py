@@ -15,7 +15,6 @@ from tallystick.results.numbers import count
 from tallystick.table import Data, Label, Table, Tally, identifier, identity
 from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
-from tallystick.table.engine import how_items_differ
 from tallystick.table.reading_facts import are_places
 from tallystick.table.reading_names import (
     ROLE_NAMES,
@@ -177,32 +176,6 @@ def left_out_warning(
         f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
         f" there{whose}. If no answer is a wrong answer, add --never-true ''"
         + (f"; {instead}" if instead else "")
-    )
-
-
-def refuse_files_apart(data: Data) -> None:
-    """Refuse several files without a common item that leave one column of scores.
-
-    Files of the same items are runs; files without a common item are parts of one table. Two files
-    whose items are only written differently look like parts.
-    """
-    held = data.held
-    if len(data.roles.models) != 1 or data.roles.item is None or not isinstance(held, Table):
-        return
-    if len(held.parts) < 2:
-        return
-    items = list(data.cells(data.roles.item)[data.roles.item])
-    first, second = held.parts[0], held.parts[1]
-    differ = how_items_differ(
-        items[: first.rows],
-        items[first.rows : first.rows + second.rows],
-        here=first.name,
-        there=second.name,
-    )
-    raise InputError(
-        f"the {len(held.parts)} files have no item in common, so they are the parts of one table"
-        f" with one column of scores, {data.roles.models[0]!r}. If each file is a run of the same"
-        f" items, the items must be called alike: they are {differ}"
     )
 
 
