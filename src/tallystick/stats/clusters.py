@@ -502,7 +502,7 @@ def ends_at(
 
     >>> d = [.3, -.1, .25, .4, .2, .15, .35, .1, .05, .3]
     >>> [(round(low, 3), round(high, 3)) for low, high in ends_at(d, (.05, .2), width=1, rng=0)]
-    [(0.067, 0.325), (0.1, 0.3)]
+    [(0.067, 0.325), (0.12, 0.283)]
     """
     row = np.asarray(differences, dtype=float)[None, :]
     require_enough(row.shape[1], min(levels))
