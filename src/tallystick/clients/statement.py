@@ -62,9 +62,7 @@ def whole_label(text: str, labels: Sequence[str]) -> int:
     bare = _KIND_OF.sub("", key, count=1).strip(TRIM)
     if words.top is not None:
         bare = re.sub(rf"\s*(?:/|out of)\s*{re.escape(words.top)}$", "", bare)
-    return (
-        words.keys.get(label_key(bare), len(labels)) if bare != key else len(labels)
-    )
+    return words.keys.get(label_key(bare), len(labels)) if bare != key else len(labels)
 
 
 def stated_label(text: str, labels: Sequence[str]) -> int:
