@@ -58,7 +58,9 @@ def doubt_cells(
     both = {*labels, *({-1} if verb == "bound" else ())}  # by their convention rules abstain by -1
     held = Doubted(sample, rules, settled, source, verb)
     held.ask(_third(votes, both), owner, "is neither pass nor fail")
-    held.ask(_number(said, votes, both, verb), owner, "stands apart from the other numbers")
+    lowest: dict[Label, str] = {int(one.low): one.name for one in said if one.low is not None}
+    number = _number(said, votes, both, verb)
+    held.ask(number, {**lowest, **owner}, "stands apart from the other numbers")
     if true and verb not in ("compare", "dynamic"):
         spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
         said_by = spoken if verb == "bound" else votes
