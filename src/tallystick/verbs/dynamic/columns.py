@@ -1,0 +1,679 @@
+"""Which column of a log is what: by name together with what it holds, else it is asked.
+
+A log comes in one of three shapes. *attempts*: somebody tried to fool a model, one row per try.
+*long*: one row per item and model (or round), with a column that says right or wrong. *wide*: one
+row per item and one column per model. What the caller names comes first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from shlex import quote
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from tallystick.errors import AskError, InputError
+from tallystick.table import Data, Roles, Table, identifier, is_missing, spelling
+from tallystick.table.words import as_pass_fail, as_word, is_no_answer
+
+Shape: TypeAlias = Literal["attempts", "long", "wide"]
+
+# Names, the surest first. A name decides only if the column can play the role.
+
+_NAMES: dict[str, str] = {
+    "annotator": (
+        "annotator annotator_id annotatorid annotator_name anon_uid worker worker_id workerid "
+        "crowdworker crowdworker_id turker turker_id participant participant_id contributor "
+        "contributor_id author author_id writer writer_id red_teamer redteamer red_teamer_id "
+        "red_team_member attacker attacker_id tester tester_id player player_id username "
+        "user_name user user_id userid operator probe probe_classname"
+    ),
+    "held_out": "held_out heldout is_held_out holdout is_holdout",
+    "round": "round rounds round_id roundid rid r_realid round_number wave phase iteration",
+    "model": (
+        "model model_name modelname system target_model target target_name model_in_loop "
+        "model_in_the_loop model_endpoint_name endpoint llm victim generator"
+    ),
+    "item": (
+        "item item_id question question_id example example_id task_id doc_id attempt_id eid "
+        "conversation_id prompt_id uuid id uid attempt"
+    ),
+    "wrong": (
+        "model_wrong fooled model_fooled is_fooled fooling fooled_model attack_success "
+        "attack_succeeded attack_successful jailbroken jailbreak is_jailbroken jailbreak_success "
+        "model_failed model_error broke_model bypassed breached policy_violation violation unsafe "
+        "is_unsafe harmful is_harmful hit wrong is_wrong incorrect is_incorrect error errors err "
+        "is_error failed fail failure mistake mistakes"
+    ),
+    "success": "success successful is_success",
+    "correct": "correct is_correct model_correct model_is_correct model_right right passed pass",
+    "score": "score acc accuracy f1 exact_match",
+    "truth": (
+        "truth gold human gold_label true_label ground_truth intended_label target_label "
+        "annotator_label target_pred expected label reference correct_answer y_true y"
+    ),
+    "prediction": (
+        "prediction model_prediction predicted pred model_pred model_label model_answer "
+        "response_label predicted_label answer response output"
+    ),
+    "validated": (
+        "validated valid is_valid verified is_verified validation confirmed is_confirmed "
+        "label_valid valid_label label_confirmed accepted approved review_result "
+        "validation_result validator_verdict validators validations validator_labels "
+        "verifier_labels validator_votes"
+    ),
+    "yes": (
+        "votes_yes yes_votes n_yes num_yes validators_yes votes_valid valid_votes "
+        "verified_correct correct_votes votes_for agree n_agree num_agree upvotes"
+    ),
+    "no": (
+        "votes_no no_votes n_no num_no validators_no votes_invalid invalid_votes "
+        "verified_incorrect incorrect_votes votes_against disagree n_disagree num_disagree "
+        "downvotes"
+    ),
+    "retracted": "retracted is_retracted withdrawn",
+    "cost": (
+        "cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed "
+        "seconds duration duration_s time_spent minutes elapsed"
+    ),
+    "time": (
+        "time timestamp created_at created submitted_at datetime date generated_datetime started_at"
+    ),
+}
+
+_TRUE_ANYWAY = ("truth", "gold", "human")
+"""Parts of a name that say truth even where the whole name is not in the list."""
+
+_FEW = 40
+"""Different values up to which a column is looked at value by value."""
+_SURE, _SMALL = 3.29, 2.58
+"""How many standard errors from chance two columns must agree (p < .001; below 100 rows .01)."""
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case with one underscore between its words.
+
+    >>> plain(" Worker ID"), plain("model-wrong?")
+    ('worker_id', 'model_wrong')
+    """
+    return "_".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+# What cells mean: right or wrong, fooled or not, valid or not, still open.
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(","))
+
+
+YES, NO = _words("1,1.0,true,yes,y,t"), _words("0,0.0,false,no,n,f")
+_GOOD = _words(
+    "valid,correct,confirmed,verified,agree,agreed,agrees,accepted,approved,accept,approve,pass,"
+    "passed,right,ok,c,safe,refused,refusal,blocked,harmless"
+)
+_BAD = _words(
+    "invalid,incorrect,wrong,rejected,reject,denied,disagree,disagreed,disagrees,fail,failed,i"
+)
+_FOOLED = _words(
+    "fooled,success,successful,succeeded,wrong,incorrect,jailbroken,jailbreak,hit,unsafe,harmful,"
+    "complied,compliance,bypassed,breached,violation,model fooled,attack success,attack succeeded"
+)
+_NOT_FOOLED = _words(
+    "failure,failed,fail,right,correct,safe,refused,refusal,blocked,harmless,unsuccessful,passed,"
+    "pass,miss,not fooled,no hit,model not fooled,not jailbroken,attack failed,attack failure"
+)
+_OPEN = _words(
+    "flagged,flag,unsure,pending,unverified,unvalidated,open,unchecked,unknown,skipped,queued,"
+    "not validated,not checked,not verified"
+)
+_ONLY_FOOLED = (_FOOLED | _NOT_FOOLED) - _words(
+    "success,successful,succeeded,wrong,incorrect,hit,unsafe,harmful,failure,failed,fail,right,"
+    "correct,safe,refused,refusal,blocked,harmless,passed,pass,miss,unsuccessful"
+)
+"""Words that say fooled or not, whatever their column is called."""
+
+_KINDS = {
+    "right": (YES | _GOOD, NO | _BAD, frozenset[str]()),
+    "wrong": (YES | _FOOLED, NO | _NOT_FOOLED, _OPEN),
+    "valid": (YES | _GOOD, NO | _BAD, _OPEN),
+    "flag": (YES, NO, frozenset[str]()),
+}
+"""What a column can say: words for yes, for no, and for neither yet."""
+
+
+def label(cell: Any) -> str | None:
+    """Return what a cell says as one word, case and blanks aside; None for no answer.
+
+    >>> label(" Entailment"), label(1.0), label("1"), label("n/a")
+    ('entailment', '1', '1', None)
+    """
+    if is_missing(cell) or is_no_answer(cell):
+        return None
+    told = spelling(cell)
+    return as_word(told) or str(told)
+
+
+def meaning(cell: Any, kind: str) -> bool | Literal["?"] | None:
+    """Return whether a cell says yes; None if it says nothing yet, "?" if it is no such word.
+
+    >>> meaning("Wrong", "right"), meaning("wrong", "wrong"), meaning("", "right"), meaning(2, "flag")
+    (False, True, None, '?')
+    >>> meaning("richtig", "right"), meaning("falsch", "right")
+    (True, False)
+    """
+    word = label(cell)
+    yes, no, still = _KINDS[kind]
+    if word is None or word in still:
+        return None
+    if word in yes or word in no:
+        return word in yes
+    told = as_pass_fail([word]) if kind == "right" else None
+    return {1.0: True, 0.0: False}.get((told or {}).get(word, 0.5), "?")
+
+
+def read_marks(data: Data, column: str, kind: str) -> list[bool | None]:
+    """Return a column of right or wrong (fooled, valid) row by row; ask about anything else."""
+    never, silent = ({str(t) for t in tokens} for tokens in _tokens(data))
+    told: dict[Any, bool | None] = {}
+    out = []
+    for row, cell in enumerate(data.cells(column)[column]):
+        if cell not in told:
+            found = None if str(cell) in silent else meaning(cell, kind)
+            if str(cell) in never:
+                found = kind == "wrong"
+            if found == "?":
+                raise AskError(
+                    f"{data.place(row + 1)}: column {column!r} holds {cell!r}, which says neither"
+                    " yes nor no. Is it no answer, or a wrong one?",
+                    role="missing",
+                    candidates=(str(cell),),
+                    calls=(
+                        f"--missing={quote(str(cell))}",
+                        *([f"--never-true={quote(str(cell))}"] if kind == "right" else ()),
+                    ),
+                )
+            told[cell] = found
+        out.append(told[cell])
+    return out
+
+
+def _tokens(data: Data) -> tuple[Iterable[Any], Iterable[Any]]:
+    return data.rules.never_true, data.rules.missing
+
+
+# The columns of one log.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a log by what they hold; None where there is no such column.
+
+    Parameters
+    ----------
+    shape
+        What a row is.
+    wrong, correct, score
+        What says how the model fared: that it was wrong (or fooled), that it was right, or a number.
+    models, marks
+        Wide: one column per model, and whether they say right or wrong instead of an answer.
+    turned
+        Wide: whether they say wrong instead of right.
+    doubtful
+        Roles that nothing but the content of a column decides.
+    """
+
+    shape: Shape
+    annotator: str | None = None
+    held_out: str | None = None
+    round: str | None = None
+    model: str | None = None
+    item: str | None = None
+    wrong: str | None = None
+    correct: str | None = None
+    score: str | None = None
+    truth: str | None = None
+    prediction: str | None = None
+    validated: str | None = None
+    yes: str | None = None
+    no: str | None = None
+    retracted: str | None = None
+    cost: str | None = None
+    time: str | None = None
+    models: tuple[str, ...] = ()
+    marks: bool = False
+    turned: bool = False
+    doubtful: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str | None:
+        """The column that says how the model fared."""
+        held = self.wrong or self.correct or self.score
+        return held or (self.prediction if self.truth else None)
+
+    def found(self) -> dict[str, Any]:
+        """Return what each column is taken for, role to column, as a reading shows it."""
+        names = {one.name for one in fields(Roles)}
+        held = {name: getattr(self, name) for name in names & {one.name for one in fields(self)}}
+        held |= {"fooled": self.wrong if self.shape == "attempts" else None}
+        held |= {"correct": self.correct or (self.wrong if self.shape == "long" else None)}
+        held["score"] = self.score if self.shape == "long" else None
+        held["prediction"] = (self.prediction,) if self.prediction else ()
+        return {name: column for name, column in held.items() if column}
+
+
+def columns_of(data: Data, *, bar: float | None = None) -> Columns:
+    """Say what the columns of a log are, or ask.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> from tallystick.verbs.dynamic.reading import DOOR
+    >>> log = {"item": [1, 2, 1, 2], "round": [1, 1, 2, 2], "wrong": [0, 1, 0, 0]}
+    >>> found = columns_of(read(log, DOOR))
+    >>> found.shape, found.wrong, found.round
+    ('long', 'wrong', 'round')
+    """
+    table = data.table
+    if not table.query("select 1 from rows limit 1"):
+        raise InputError("the log is empty")
+    look = _Look(data, table)
+    named = _named(data.roles)
+    found = {**_by_name(look, named), **named}
+    shape = _shape(look, found, data.roles)
+    if shape == "attempts":
+        return _attempts(look, found)
+    if shape == "long":
+        return _long(look, found, bar)
+    return _wide(look, found, data.roles, bar)
+
+
+def _named(roles: Roles) -> dict[str, str]:
+    """Return the columns that the caller named, by role."""
+    given = {name: getattr(roles, name, None) for name in _NAMES}
+    given |= {"wrong": roles.fooled, "model": roles.model, "score": None}
+    given["prediction"] = roles.prediction[0] if roles.prediction else None
+    return {name: column for name, column in given.items() if column is not None}
+
+
+class _Look:
+    """What the columns of a table hold, found once and when it is asked for."""
+
+    def __init__(self, data: Data, table: Table) -> None:
+        self.data, self.table = data, table
+        self.left = set(table.left_out)
+        self.names = [n for n in table.columns if n not in self.left]
+        mixed = [n for n in self.names if n in table.doubtful and not data.rules.coerce]
+        if mixed:
+            raise InputError(
+                f"{table.source}: {table.doubtful[mixed[0]]}, or leave it out (--ignore {mixed[0]})"
+            )
+        self._values: dict[str, list[tuple[Any, int]] | None] = {}
+        self.silent = {str(token) for token in data.rules.missing}
+
+    @cached_property
+    def rows(self) -> int:
+        return int(self.table.query("select count(*) from rows")[0][0])
+
+    def values(self, name: str) -> list[tuple[Any, int]] | None:
+        """Return the different cells of a column with their counts; None if there are many."""
+        if name not in self._values:
+            cell = identifier(name)
+            told = self.table.query(
+                f"select {cell}, count(*) from rows where {cell} is not null group by 1"
+                f" order by 2 desc, 1 limit {_FEW + 1}"
+            )
+            kept = [(v, int(n)) for v, n in told if str(v) not in self.silent]
+            self._values[name] = kept if len(told) <= _FEW else None
+        return self._values[name]
+
+    def says(self, name: str, kind: str) -> bool:
+        """Say whether at least half of the cells are words of a kind, and yes or no among them."""
+        values = self.values(name)
+        if not values:
+            return False
+        fits = [(meaning(v, kind), n) for v, n in values if label(v) is not None]
+        spoken = sum(n for _, n in fits)
+        good = sum(n for told, n in fits if told != "?")
+        return any(told in (True, False) for told, _ in fits) and 2 * good >= max(spoken, 1)
+
+    def varies(self, name: str) -> bool:
+        """Say whether a column holds two different words or more."""
+        values = self.values(name)
+        return values is None or len({label(v) for v, _ in values} - {None}) > 1
+
+    def is_number(self, name: str) -> bool:
+        """Say whether all cells are numbers, and not just a count of the rows."""
+        cell = f"try_cast(cast({identifier(name)} as varchar) as double)"
+        [(filled, numbers, different, whole, span)] = self.table.query(
+            f"select count({identifier(name)}), count({cell}), count(distinct {cell}),"
+            f" count(case when {cell} = floor({cell}) then 1 end), max({cell}) - min({cell})"
+            " from rows"
+        )
+        counter = whole == numbers == different and span is not None and span == numbers - 1
+        return bool(numbers) and numbers >= 0.9 * filled and not (counter and numbers > 2)
+
+    def repeats(self, *names: str | None) -> bool:
+        """Say whether two rows agree in all of these columns."""
+        return self.table.repeats(*[name for name in names if name is not None])
+
+    def differs_within(self, column: str, item: str) -> bool:
+        """Say whether an item has several values of another column."""
+        cell, other = identifier(item), identifier(column)
+        sql = f"select 1 from rows group by {cell} having count(distinct {other}) > 1 limit 1"
+        return bool(self.table.query(sql))
+
+
+def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
+    """Return roles by the names of columns, where their cells can play them."""
+    taken = {*named.values(), *look.data.roles.columns()}
+    free = {plain(n): n for n in reversed(look.names) if n not in taken}
+    found: dict[str, str] = {}
+    for role, names in _NAMES.items():
+        if role in named or (role in ("yes", "no") and "validated" in named):
+            continue
+        for name in names.split():
+            column = free.get(name)
+            if column is not None and _can_be(look, role, column):
+                found[role] = column
+                del free[name]
+                break
+    if "yes" not in found or "no" not in found:
+        found.pop("yes", None), found.pop("no", None)
+    if "truth" not in {*found, *named}:
+        parts = [n for n in free.values() if set(plain(n).split("_")) & set(_TRUE_ANYWAY)]
+        found |= {"truth": parts[0]} if len(parts) == 1 else {}
+    # Words such as "model not fooled" say what a column holds, whatever it is called.
+    if not {"wrong", "correct", "success"} & {*found, *named}:
+        telling = [n for n in free.values() if _tells_fooled(look, n)]
+        found |= {"wrong": telling[0]} if telling else {}
+    return found
+
+
+def _can_be(look: _Look, role: str, column: str) -> bool:
+    """Say whether what a column holds can play a role."""
+    if role in ("wrong", "success", "retracted"):
+        return look.says(column, "wrong")
+    if role in ("correct", "held_out"):
+        kind = "right" if role == "correct" else "flag"
+        return look.says(column, kind) or (role == "held_out" and _is_split(look, column))
+    if role == "item":
+        values = look.values(column)
+        return values is None or not {label(v) for v, _ in values} <= {*YES, *NO, None} - {"y", "n"}
+    if role in ("model", "annotator"):
+        return not look.says(column, "flag") and not look.table.row_of(column, None)
+    if role == "round":
+        values = look.values(column)
+        return values is None or bool(values)
+    return role != "score" or look.is_number(column)
+
+
+def _is_split(look: _Look, column: str) -> bool:
+    return any(as_word(value) in _HELD for value, _ in look.values(column) or ())
+
+
+_HELD = frozenset({"held out", "heldout", "test", "eval", "dev", "holdout"})
+
+
+def _tells_fooled(look: _Look, column: str) -> bool:
+    words = {as_word(value) for value, _ in look.values(column) or ()}
+    return bool(words & _ONLY_FOOLED) and look.says(column, "wrong")
+
+
+def _shape(look: _Look, found: Mapping[str, str], roles: Roles) -> Shape:
+    """Say what a row is."""
+    item, outcome = found.get("item"), _outcome(found)
+    many = [name for name in roles.models if name in look.table.columns]
+    if roles.fooled or roles.annotator or roles.validated:
+        return "attempts"
+    if len(many) > 1 or (many and outcome is None):
+        return "wide"
+    if "held_out" in found:
+        return "long" if outcome else "wide"
+    checked = "validated" in found or "yes" in found
+    if "annotator" in found and (outcome or checked):
+        among = item and "model" in found and look.differs_within(found["model"], item)
+        return "long" if among and outcome else "attempts"
+    tries = "wrong" in found or "success" in found
+    if tries and (checked or not item or not look.repeats(item)) and not _plain_error(found):
+        return "attempts"
+    if outcome and ({"round", "model"} & {*found} or (item and look.repeats(item))):
+        return "long"
+    return "wide"
+
+
+def _plain_error(found: Mapping[str, str]) -> bool:
+    """Say whether the outcome is called wrong or error, which a log of attempts never is."""
+    name = plain(found.get("wrong", ""))
+    return name in _NAMES["wrong"].partition(" hit ")[2].split() and "annotator" not in found
+
+
+def _outcome(found: Mapping[str, str]) -> str | None:
+    for role in ("wrong", "correct", "success", "score"):
+        if role in found:
+            return found[role]
+    return found.get("prediction") if "truth" in found else None
+
+
+def _kept(found: Mapping[str, str], *roles: str) -> dict[str, Any]:
+    return {role: found[role] for role in roles if role in found}
+
+
+_SHARED = ("annotator", "round", "item", "truth", "cost", "time", "model")
+
+
+def _attempts(look: _Look, found: dict[str, str]) -> Columns:
+    """Return the columns of a log of attempts: one way to tell the outcome, one to tell validity."""
+    named = _named(look.data.roles)
+    if "correct" in named and "wrong" not in named:
+        found.pop("wrong", None)
+    found.setdefault("wrong", found.get("success", "")) if "correct" not in named else None
+    if not found.get("wrong"):
+        found.pop("wrong", None)
+    elif "correct" in found:
+        del found["correct"]
+    if "validated" not in found and "yes" not in found:
+        found |= _validity(look, found)
+    if "yes" in found and "validated" not in named:
+        found.pop("validated", None)
+    held = _kept(found, *_SHARED, "wrong", "correct", "prediction", "validated", "yes", "no")
+    columns = Columns(shape="attempts", **held, **_kept(found, "retracted"))
+    if columns.outcome is None:
+        raise InputError(
+            "no column says how the model fared: name one (--fooled COLUMN or --correct COLUMN), or"
+            " the model's answer and the right one (--prediction COLUMN --truth COLUMN)"
+        )
+    return columns
+
+
+def _validity(look: _Look, found: Mapping[str, str]) -> dict[str, str]:
+    """Return the one column whose name and cells say which labels were found valid."""
+    words = {
+        "validated",
+        "valid",
+        "validation",
+        "verified",
+        "verification",
+        "confirmed",
+        "approved",
+    }
+    free = [n for n in look.names if n not in found.values()]
+    likely = [n for n in free if set(plain(n).split("_")) & words and look.says(n, "valid")]
+    return {"validated": likely[0]} if len(likely) == 1 else {}
+
+
+def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
+    """Return the columns of a log with one row per item and model; ask which way a column points."""
+    named = _named(look.data.roles)
+    held = _kept(found, "round", "item", "truth", "model", "held_out")
+    models = look.data.roles.models
+    if models and models[0] in look.table.columns:
+        held["model"] = models[0]
+    if "success" in found and not {"wrong", "correct"} & {*found}:
+        name = quote(found["success"])
+        raise AskError(
+            f"{look.data.source}: whose success does {found['success']!r} tell: the model's, or that"
+            " of whoever tried to fool it?",
+            role="correct",
+            candidates=(found["success"],),
+            calls=(f"--correct {name}", f"--fooled {name}"),
+        )
+    for role in ("wrong", "correct", "score"):
+        if role in named or (role in found and not {"wrong", "correct"} & {*named}):
+            held[role] = found[role]
+            break
+    if "prediction" in found and "truth" in found:
+        held["prediction"] = found["prediction"]
+    columns = Columns(shape="long", **held)
+    if columns.outcome == columns.score and columns.score is not None and bar is None:
+        if look.says(columns.score, "flag"):
+            return replace(columns, correct=columns.score, score=None)
+        raise _ask_for_bar(look, [columns.score])
+    if columns.correct and bar is not None and not look.says(columns.correct, "right"):
+        return replace(columns, correct=None, score=columns.correct)
+    return columns
+
+
+def _ask_for_bar(look: _Look, columns: Sequence[str]) -> AskError:
+    """Ask from which score on an answer is right; a bar is offered only on usual scales."""
+    cells = [f"try_cast(cast({identifier(name)} as varchar) as double)" for name in columns]
+    ends = ", ".join(f"min({cell}), max({cell})" for cell in cells)
+    values = [
+        float(end) for end in look.table.query(f"select {ends} from rows")[0] if end is not None
+    ]
+    low, high = min(values), max(values)
+    usual = ".5" if low >= 0 and high <= 1 else "50" if low >= 0 and 5 < high <= 100 else None
+    return AskError(
+        f"{look.data.source}: {', '.join(columns[:3])} hold scores from {low:g} to {high:g}. From"
+        " which score on is an answer right? Say --bar NUMBER.",
+        role="bar",
+        candidates=tuple(columns[:8]),
+        calls=(f"--bar {usual}",) if usual else (),
+    )
+
+
+# Wide logs: which columns are models.
+
+
+def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -> Columns:
+    """Return the columns of a wide log: models beside a truth, or right and wrong alone."""
+    held = _kept(found, "round", "item", "truth", "held_out")
+    if "truth" in held and roles.truth is None and not _shares_labels(look, held["truth"], found):
+        del held["truth"]
+    truth = held.get("truth")
+    models = tuple(name for name in roles.models if name in look.table.columns)
+    free = [n for n in look.names if n not in {*held.values()} and n not in roles.holders()]
+    if not models:
+        # A model may be called like a role that a wide log has no use for.
+        models = _voters(look, [n for n in free if not _is_key(look, n)], truth, bar)
+    if not models:
+        raise InputError(
+            f"{look.data.source}: no columns hold models' answers beside a truth, right or wrong, or"
+            " scores. Name them (--models a,b,c), with the true label (--truth COLUMN) if they are"
+            " answers"
+        )
+    marks = truth is None or not any(_shared(look, name, truth) for name in models)
+    if not marks:
+        strange = [name for name in models if not _shared(look, name, truth or "")]
+        if strange:
+            raise InputError(
+                f"column {strange[0]!r} never gives one of the true labels of {truth!r}, so it is"
+                " not a model that answers. Name the models (--models)"
+            )
+    elif bar is None and not all(look.says(name, "right") for name in models):
+        numbers = [name for name in models if not look.says(name, "right")]
+        if all(look.is_number(name) for name in numbers):
+            raise _ask_for_bar(look, numbers)
+        raise InputError(
+            f"column {numbers[0]!r} says neither right nor wrong: name the true label (--truth), or"
+            " the models (--models)"
+        )
+    wrong = set(_NAMES["wrong"].split())
+    turned = marks and bar is None and all(set(plain(n).split("_")) & wrong for n in models)
+    return Columns(
+        shape="wide",
+        **{**held, "truth": None if marks else truth},
+        models=models,
+        marks=marks,
+        turned=turned,
+        doubtful=() if roles.models else ("models",),
+    )
+
+
+def _is_key(look: _Look, name: str) -> bool:
+    """Say whether a column names or dates rows: it is nobody's answers."""
+    constant = not look.varies(name) and not look.says(name, "right")
+    return plain(name) in _NAMES["time"].split() or constant
+
+
+def _shares_labels(look: _Look, truth: str, found: Mapping[str, str]) -> bool:
+    """Say whether some column gives the labels of a truth that only its name suggests."""
+    return any(_shared(look, name, truth) for name in look.names if name not in found.values())
+
+
+def _shared(look: _Look, name: str, truth: str) -> bool:
+    """Say whether half of the filled cells of a column carry labels of the truth."""
+    mine, true = look.values(name), look.values(truth)
+    if not mine or not true:
+        return False
+    labels = {label(value) for value, _ in true} - {None}
+    told = [(label(value), n) for value, n in mine if label(value) is not None]
+    return 2 * sum(n for word, n in told if word in labels) >= sum(n for _, n in told) > 0
+
+
+def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) -> tuple[str, ...]:
+    """Return the columns that are models by what they hold; ask about those that fit nothing."""
+    if bar is not None:
+        return tuple(n for n in free if look.is_number(n))
+    answers = [] if truth is None else [n for n in free if _shared(look, n, truth)]
+    words = {label(v) for v, _ in look.values(truth) or ()} if truth else set()
+    if answers and not words <= YES | NO:
+        return tuple(answers)
+    marks = answers or [n for n in free if look.says(n, "right")]
+    if not marks:
+        return tuple(n for n in free if look.is_number(n))
+    odd = _unlike(look, marks, truth)
+    kept = [n for n in marks if n not in odd]
+    if odd and len(marks) > 2:
+        first, second = (marks, kept) if look.rows < 100 else (kept, marks)
+        raise AskError(
+            f"{look.data.source}: which columns are models? {', '.join(kept[:8])} say right or wrong;"
+            f" {', '.join(odd[:3])} agree with none of them.",
+            role="models",
+            candidates=tuple(marks[:8]),
+            calls=tuple(f"--models {quote(','.join(each))}" for each in (first, second) if each),
+        )
+    return tuple(marks)
+
+
+def _unlike(look: _Look, marks: Sequence[str], truth: str | None) -> list[str]:
+    """Return the columns that agree with the truth, or any other column, no more than chance would.
+
+    Models fail on the same hard items. ``cached`` and ``flagged`` do not follow them.
+    """
+    read = {n: np.array([_number(cell) for cell in look.data.cells(n)[n]]) for n in marks}
+    others = dict(read)
+    if truth is not None:
+        others = {truth: np.array([_number(cell) for cell in look.data.cells(truth)[truth]])}
+    bar = _SURE if look.rows >= 100 else _SMALL
+    agrees: Callable[[str], bool] = lambda n: any(  # noqa: E731
+        other != n and _correlation(read[n], values) > bar for other, values in others.items()
+    )
+    return [n for n in marks if not agrees(n)]
+
+
+def _number(cell: Any) -> float:
+    told = meaning(cell, "right")
+    return float(told) if isinstance(told, bool) else float("nan")
+
+
+def _correlation(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
+    """Return the correlation of two columns of 0 and 1 in standard errors from chance."""
+    known = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[known], b[known]
+    if a.size < 4 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1] * np.sqrt(a.size - 1))
