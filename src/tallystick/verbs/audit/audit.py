@@ -332,7 +332,7 @@ def concluded(
     )
 
 
-_WEIGHED = ("compare", "judge", "bound", "score", "dynamic analyse")
+_WEIGHED = ("compare", "judge", "bound", "score")
 """The capabilities that take counts and weights."""
 
 

@@ -635,7 +635,9 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
     marks = answers or [n for n in free if look.says(n, "right")]
     if not marks:
         return tuple(n for n in free if look.is_number(n))
-    odd = _unlike(look, marks, truth)
+    # Columns that differ by a number alone belong together, however little they agree.
+    shapes = [re.sub(r"\d+", "#", plain(n)) for n in marks]
+    odd = [n for n in _unlike(look, marks, truth) if shapes.count(shapes[marks.index(n)]) == 1]
     kept = [n for n in marks if n not in odd]
     if odd and len(marks) > 2:
         first, second = (marks, kept) if look.rows < 100 else (kept, marks)
