@@ -1,4 +1,4 @@
-"""Are the statements of ``dynamic analyse`` about a campaign right, and is a change found?
+"""Are the statements of ``dynamic analyse`` about a campaign right, and is a change found.
 
 ``python -m benchmarks.truth.dynamic_answers [--write]``: 60 simulated campaigns, each as a sheet of 0
 and 1, as a long log with its held-out items marked, and as answers beside a truth.
@@ -121,9 +121,8 @@ def main() -> None:
             seen["wrong"] += advice == "stop" and one["gain"] > 0
             first, last = one["wrong"][0], one["wrong"][-1]
             better, worse = int((first & ~last).sum()), int((~first & last).sum())
-            seen["exact test"] += (
-                bool(better + worse) and binomtest(better, better + worse).pvalue <= 0.05
-            )
+            moved = better + worse
+            seen["exact test"] += int(moved and binomtest(better, moved).pvalue <= 0.05)
         stated = seen["change stated"] + seen["vote stated"] + seen["forecast stated"]
         rows.append(
             {
