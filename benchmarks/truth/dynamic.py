@@ -257,7 +257,7 @@ def anli() -> None:
         table = list(csv.DictReader(lines))
     columns = {name: [row[name] for row in table] for name in table[0]}
     models = list(table[0])[7:]  # those that were in no loop
-    result = dynamic.evaluate(columns, truth="gold", models=models, item="uid")
+    result: Any = dynamic.evaluate(columns, truth="gold", models=models, item="uid")
     wrong = np.array([[row[name] != row["gold"] for row in table] for name in models])
     when = np.array([row["round"] for row in table])
     forecasts = [forecast_panel(wrong[:, when == number]) for number in "123"]

@@ -302,7 +302,7 @@ def _left_out_row(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
         everyone = majority_risk(errors.sum(axis=0), models)
         for some in combinations(range(models), kept):
             part = errors[list(some)]
-            found = analyse(_panel_log(part)).advice.gain
+            found = known(analyse(_panel_log(part)).advice).gain
             gain = majority_risk(part.sum(axis=0), kept) - everyone
             span = known(found.interval)
             held.append(span.low - 1e-12 <= gain <= span.high + 1e-12)

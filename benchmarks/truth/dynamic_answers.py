@@ -6,7 +6,6 @@ and 1, as a long log with its held-out items marked, and as answers beside a tru
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import Any
 
@@ -79,7 +78,7 @@ def forms(one: dict[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]
         long["held_out"] += [1] * len(items) + [0] * collected
     words = np.array(["positive", "negative", "neutral"])
     said = words[np.where(wrong, one["other"], 0)]
-    answers = {"id": list(items), "gold": ["positive"] * len(items)}
+    answers: dict[str, list[Any]] = {"id": list(items), "gold": ["positive"] * len(items)}
     answers |= {name: row.tolist() for name, row in zip(names, said, strict=True)}
     # A truth of one class is no benchmark: every third item is turned into another class.
     for name in ("gold", *names):
@@ -103,7 +102,7 @@ def main() -> None:
         seen: Counter[str] = Counter()
         for one in campaigns:
             table, options = forms(one)[form]
-            found = dynamic.evaluate(table, **options)
+            found: Any = dynamic.evaluate(table, **options)
             places = [found.verdict.find(word) for word in ORDER]
             seen["in order"] += places == sorted(places) and places[0] == 0
             seen["cannot tell first"] += "cannot tell" in found.opening.answer
@@ -155,4 +154,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -204,9 +204,10 @@ class LogResult(Result):
             row |= {"right": each.accuracy, "right_interval": each.accuracy_interval}
             moved = each.change
             if self.kind == "path":
-                known = isinstance(moved, Change)
-                row["against_round_before"] = moved.estimate if known else None
-                row["against_round_before_interval"] = moved.interval if known else None
+                ends = (
+                    (moved.estimate, moved.interval) if isinstance(moved, Change) else (None, None)
+                )
+                row |= {"against_round_before": ends[0], "against_round_before_interval": ends[1]}
             if any(isinstance(one.risk, float) for one in self.rounds):
                 name = "vote_so_far_wrong" if self.kind == "path" else "vote_wrong"
                 row |= {name: each.risk, f"{name}_interval": each.interval}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -329,7 +329,7 @@ class AttemptResult(Result):
         title = "Validated model error rate" if self.checked else "Share of attempts that fooled"
         spans = [each.success.interval for each in self.rounds]
         ends = [tuple(span) if isinstance(span, Interval) else (None, None) for span in spans]
-        columns = {
+        columns: dict[str, Sequence[Any]] = {
             "name": [round_name(each.round) for each in self.rounds],
             "rate": [each.success.rate for each in self.rounds],
             "low": [low for low, _ in ends],

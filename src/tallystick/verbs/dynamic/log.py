@@ -276,7 +276,7 @@ def _finished(
         return log, notes
     place = sorted(range(len(log.models)), key=lambda k: keys[log.models[k]])
     names = tuple(log.models[k] for k in place)
-    whole = log.answered.all(axis=0)
+    whole = np.asarray(log.answered.all(axis=0))
     if not whole.any():
         return log, notes
     text = f"the models are taken for the rounds, in the order of their numbers: {', '.join(names)}"
@@ -387,7 +387,7 @@ def _long(
     if kind == "panel":
         return _finished(log, columns, (*notes, *order.notes))
     if on_path and not log.answered.all():
-        log = log.part(log.answered.all(axis=0))
+        log = log.part(np.asarray(log.answered.all(axis=0)))
         if not log.items:
             raise InputError("no item was answered in every round")
         notes += (f"{len(items) - len(log.items):,} items have a missing answer and are left out",)
@@ -412,7 +412,8 @@ def _outcomes(
     right, note = _right(
         data, name, "wrong" if columns.wrong else "right", bar if columns.score else None
     )
-    right, notes = right[kept], (note,) if note else ()
+    notes: tuple[str, ...] = (note,) if note else ()
+    right = right[kept]
     if columns.score:
         notes += (f"an answer is right from {bar:g} on (--bar)",)
     elif said is not None:

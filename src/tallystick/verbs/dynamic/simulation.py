@@ -376,10 +376,10 @@ class Collection:
         total = mass.sum(axis=1, keepdims=True)
         found = np.divide(mass, total, out=np.zeros(mass.shape), where=total > 0)
         if self.items is None:
-            return found
+            return np.asarray(found)
         some = total[:, 0] > 0
         found[some] = rng.multinomial(self.items, found[some]) / self.items
-        return found
+        return np.asarray(found)
 
 
 IDEAL = Collection()
