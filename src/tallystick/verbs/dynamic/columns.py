@@ -26,31 +26,25 @@ Shape: TypeAlias = Literal["attempts", "long", "wide"]
 
 _NAMES: dict[str, str] = {
     "annotator": (
-        "annotator annotator_id annotatorid annotator_name anon_uid worker worker_id workerid "
-        "crowdworker crowdworker_id turker turker_id participant participant_id contributor "
-        "contributor_id author author_id writer writer_id red_teamer redteamer red_teamer_id "
-        "red_team_member attacker attacker_id tester tester_id player player_id username "
-        "user_name user user_id userid operator probe probe_classname"
+        "annotator anon_uid worker crowdworker turker participant contributor author writer "
+        "red_teamer redteamer red_team_member attacker tester player username user operator probe "
+        "probe_classname"
     ),
-    "held_out": "held_out heldout is_held_out holdout is_holdout",
-    "round": "round rounds round_id roundid rid r_realid round_number wave phase iteration",
+    "held_out": "held_out heldout holdout",
+    "round": "round rounds rid r_realid wave phase iteration",
     "model": (
-        "model model_name modelname system target_model target target_name model_in_loop "
-        "model_in_the_loop model_endpoint_name endpoint llm victim generator"
+        "model system target_model target model_in_loop model_in_the_loop model_endpoint endpoint "
+        "llm victim generator"
     ),
-    "item": (
-        "item item_id question question_id example example_id task_id doc_id attempt_id eid "
-        "conversation_id prompt_id uuid id uid attempt"
-    ),
+    "item": "item question example task doc attempt eid conversation prompt uuid id uid",
     "wrong": (
-        "model_wrong fooled model_fooled is_fooled fooling fooled_model attack_success "
-        "attack_succeeded attack_successful jailbroken jailbreak is_jailbroken jailbreak_success "
-        "model_failed model_error broke_model bypassed breached policy_violation violation unsafe "
-        "is_unsafe harmful is_harmful hit wrong is_wrong incorrect is_incorrect error errors err "
-        "is_error failed fail failure mistake mistakes"
+        "model_wrong fooled model_fooled fooling fooled_model attack_success attack_succeeded "
+        "attack_successful jailbroken jailbreak jailbreak_success model_failed model_error "
+        "broke_model bypassed breached policy_violation violation unsafe harmful hit "
+        "wrong incorrect error errors err failed fail failure mistake mistakes"
     ),
-    "success": "success successful is_success",
-    "correct": "correct is_correct model_correct model_is_correct model_right right passed pass",
+    "success": "success successful",
+    "correct": "correct model_correct model_is_correct model_right right passed pass",
     "score": "score acc accuracy f1 exact_match",
     "truth": (
         "truth gold human gold_label true_label ground_truth intended_label target_label "
@@ -61,29 +55,27 @@ _NAMES: dict[str, str] = {
         "response_label predicted_label answer response output"
     ),
     "validated": (
-        "validated valid is_valid verified is_verified validation confirmed is_confirmed "
-        "label_valid valid_label label_confirmed accepted approved review_result "
-        "validation_result validator_verdict validators validations validator_labels "
-        "verifier_labels validator_votes"
+        "validated valid verified validation confirmed label_valid valid_label label_confirmed "
+        "accepted approved review_result validation_result validator_verdict validators "
+        "validations validator_labels verifier_labels validator_votes"
     ),
     "yes": (
-        "votes_yes yes_votes n_yes num_yes validators_yes votes_valid valid_votes "
-        "verified_correct correct_votes votes_for agree n_agree num_agree upvotes"
+        "votes_yes yes_votes yes validators_yes votes_valid valid_votes verified_correct "
+        "correct_votes votes_for agree upvotes"
     ),
     "no": (
-        "votes_no no_votes n_no num_no validators_no votes_invalid invalid_votes "
-        "verified_incorrect incorrect_votes votes_against disagree n_disagree num_disagree "
-        "downvotes"
+        "votes_no no_votes no validators_no votes_invalid invalid_votes verified_incorrect "
+        "incorrect_votes votes_against disagree downvotes"
     ),
-    "retracted": "retracted is_retracted withdrawn",
+    "retracted": "retracted withdrawn",
     "cost": (
-        "cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed "
-        "seconds duration duration_s time_spent minutes elapsed"
+        "cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed seconds "
+        "duration duration_s time_spent minutes elapsed"
     ),
-    "time": (
-        "time timestamp created_at created submitted_at datetime date generated_datetime started_at"
-    ),
+    "time": "time timestamp created_at created submitted_at datetime date generated_datetime started_at",
 }
+_AROUND = re.compile(r"^(?:is|n|num)_|_?(?:id|name|number)$")
+"""What may stand around a name without changing it: ``is_correct``, ``worker_id``, ``n_yes``."""
 
 _TRUE_ANYWAY = ("truth", "gold", "human")
 """Parts of a name that say truth even where the whole name is not in the list."""
@@ -130,9 +122,10 @@ _OPEN = _words(
     "flagged,flag,unsure,pending,unverified,unvalidated,open,unchecked,unknown,skipped,queued,"
     "not validated,not checked,not verified"
 )
-_ONLY_FOOLED = (_FOOLED | _NOT_FOOLED) - _words(
-    "success,successful,succeeded,wrong,incorrect,hit,unsafe,harmful,failure,failed,fail,right,"
-    "correct,safe,refused,refusal,blocked,harmless,passed,pass,miss,unsuccessful"
+_ONLY_FOOLED = _words(
+    "fooled,jailbroken,jailbreak,complied,compliance,bypassed,breached,violation,model fooled,"
+    "attack success,attack succeeded,not fooled,no hit,model not fooled,not jailbroken,"
+    "attack failed,attack failure"
 )
 """Words that say fooled or not, whatever their column is called."""
 
@@ -370,7 +363,8 @@ class _Look:
 def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
     """Return roles by the names of columns, where their cells can play them."""
     taken = {*named.values(), *look.data.roles.columns()}
-    free = {plain(n): n for n in reversed(look.names) if n not in taken}
+    names = [n for n in reversed(look.names) if n not in taken]
+    free = {_AROUND.sub("", plain(n)): n for n in names} | {plain(n): n for n in names}
     found: dict[str, str] = {}
     for role, names in _NAMES.items():
         if role in named or (role in ("yes", "no") and "validated" in named):
@@ -379,12 +373,13 @@ def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
             column = free.get(name)
             if column is not None and _can_be(look, role, column):
                 found[role] = column
-                del free[name]
+                free = {key: n for key, n in free.items() if n != column}
                 break
     if "yes" not in found or "no" not in found:
         found.pop("yes", None), found.pop("no", None)
     if "truth" not in {*found, *named}:
-        parts = [n for n in free.values() if set(plain(n).split("_")) & set(_TRUE_ANYWAY)]
+        parts = [n for n in names if n in free.values()]
+        parts = [n for n in parts if set(plain(n).split("_")) & set(_TRUE_ANYWAY)]
         found |= {"truth": parts[0]} if len(parts) == 1 else {}
     # Words such as "model not fooled" say what a column holds, whatever it is called.
     if not {"wrong", "correct", "success"} & {*found, *named}:
@@ -447,7 +442,7 @@ def _shape(look: _Look, found: Mapping[str, str], roles: Roles) -> Shape:
 
 def _plain_error(found: Mapping[str, str]) -> bool:
     """Say whether the outcome is called wrong or error, which a log of attempts never is."""
-    name = plain(found.get("wrong", ""))
+    name = _AROUND.sub("", plain(found.get("wrong", "")))
     return name in _NAMES["wrong"].partition(" hit ")[2].split() and "annotator" not in found
 
 

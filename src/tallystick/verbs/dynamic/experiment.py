@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,28 +19,6 @@ import numpy as np
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
-
-
-@dataclass(frozen=True, kw_only=True)
-class Execution:
-    """Where rollouts run, and who is told. No number depends on it.
-
-    Parameters
-    ----------
-    jobs
-        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the
-        rollouts leave this machine, and come back with the same numbers.
-    progress
-        Called with the number of finished rollouts: after each of them, or for all of them at the
-        end where the backend hands everything over together (Ray's does).
-    """
-
-    jobs: int = 1
-    progress: Callable[[int], None] | None = None
-
-
-HERE = Execution()
-"""In this process, telling nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +63,7 @@ def run_experiment(
     rollouts: int,
     rng: Rng,
     static: bool = True,
-    execution: Execution = HERE,
+    jobs: int = 1,
 ) -> Experiment:
     """Run base model, realisable subset, rollouts and static control, all with one kind of
     classifier.
@@ -102,8 +79,9 @@ def run_experiment(
         Models a rollout, and how many rollouts.
     static
         Whether to run the static control as well.
-    execution
-        Processes, and a function that is told of progress.
+    jobs
+        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the
+        rollouts leave this machine, and come back with the same numbers.
 
     Examples
     --------
@@ -133,7 +111,7 @@ def run_experiment(
         rollouts=rollouts,
         rng=generator,
         static=static,
-        execution=execution,
+        jobs=jobs,
     )
     return Experiment(
         labels=truth[kept], kept=kept, predictions=played[0], static_predictions=played[1]
@@ -148,13 +126,12 @@ def learner_rollouts(
     rollouts: int,
     rng: Rng,
     static: bool = True,
-    execution: Execution = HERE,
+    jobs: int = 1,
 ) -> tuple[Array, Array | None]:
     """Run path rollouts of any :class:`Trainer`; return its predictions and those of the static
     control.
     """
     from joblib import Parallel, delayed
-    from joblib.parallel import get_active_backend
 
     if rounds < 1 or rollouts < 1:
         raise InputError(f"rounds and rollouts must be at least 1, got {rounds!r} and {rollouts!r}")
@@ -165,14 +142,7 @@ def learner_rollouts(
         delayed(_rollout)(trainer, truth, rounds, static, each)
         for each in generator.spawn(rollouts)
     )
-    one_by_one = get_active_backend()[0].supports_return_generator
-    pairs = []
-    for pair in Parallel(n_jobs=execution.jobs, return_as="generator" if one_by_one else "list")(
-        work
-    ):
-        pairs.append(pair)
-        if execution.progress is not None:
-            execution.progress(len(pairs))
+    pairs = list(Parallel(n_jobs=jobs)(work))
     controls = np.stack([control for _, control in pairs]) if static else None
     return np.stack([path for path, _ in pairs]), controls
 
