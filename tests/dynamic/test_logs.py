@@ -388,3 +388,31 @@ def test_right_and_wrong_exchanged_turn_every_answer(said):
     assert turned["change"]["estimate"] == pytest.approx(-body["change"]["estimate"])
     assert (body["change"]["settled"], turned["change"]["settled"]) == ("better", "worse")
     assert turned["rounds"][0]["accuracy"] == pytest.approx(1 - body["rounds"][0]["accuracy"])
+
+
+def test_columns_called_correct_are_no_answers_to_a_truth_of_0_and_1(said):
+    right = models()
+    label = np.random.default_rng(9).integers(0, 2, N)
+    rows = [(k, label[k], *(int(one[k]) for one in right)) for k in range(N)]
+    head = ("id", "label", "r1_correct", "r2_correct", "r3_correct")
+    code, body, err = said("sheet.csv", lines(head, *rows))
+    assert code == 0, err
+    assert is_paired(body, right[0], right[2])
+
+
+def test_a_latency_beside_scores_is_asked_about_and_averages_are_refused(said):
+    rng, right = np.random.default_rng(5), models()
+    score = [np.round(0.8 * r + 0.2 * rng.random(N), 3) for r in right]
+    rows = [(k, *(one[k] for one in score), rng.integers(200, 900)) for k in range(N)]
+    code, _, err = said(
+        "s.csv", lines(("item", "r1", "r2", "r3", "latency_ms"), *rows), "--bar", ".5"
+    )
+    assert code == 2
+    assert "--models r1,r2,r3" in err
+    code, body, err = said("s.csv", None, "--bar", ".5", "--models", "r1,r2,r3")
+    assert code == 0, err
+    assert is_paired(body, score[0] >= 0.5, score[2] >= 0.5)
+    table = lines(("round", "accuracy"), (1, 0.81), (2, 0.84), (3, 0.86))
+    code, _, err = said("averages.csv", table, "--bar", ".5")
+    assert code == 1
+    assert "these are averages" in err

@@ -349,6 +349,14 @@ class _Look:
         counter = whole == numbers == different and span is not None and span == numbers - 1
         return bool(numbers) and numbers >= 0.9 * filled and not (counter and numbers > 2)
 
+    def ends(self, names: Sequence[str]) -> tuple[float, float]:
+        """Return the least and the greatest number in some columns."""
+        cells = [f"try_cast(cast({identifier(n)} as varchar) as double)" for n in names]
+        ends = ", ".join(f"min({cell}), max({cell})" for cell in cells)
+        told = self.table.query(f"select {ends} from rows")[0]
+        found = [float(end) for end in told if end is not None] or [0.0]
+        return min(found), max(found)
+
     def repeats(self, *names: str | None) -> bool:
         """Say whether two rows agree in all of these columns."""
         return self.table.repeats(*[name for name in names if name is not None])
@@ -534,12 +542,7 @@ def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
 
 def _ask_for_bar(look: _Look, columns: Sequence[str]) -> AskError:
     """Ask from which score on an answer is right; a bar is offered only on usual scales."""
-    cells = [f"try_cast(cast({identifier(name)} as varchar) as double)" for name in columns]
-    ends = ", ".join(f"min({cell}), max({cell})" for cell in cells)
-    values = [
-        float(end) for end in look.table.query(f"select {ends} from rows")[0] if end is not None
-    ]
-    low, high = min(values), max(values)
+    low, high = look.ends(columns)
     usual = ".5" if low >= 0 and high <= 1 else "50" if low >= 0 and 5 < high <= 100 else None
     return AskError(
         f"{look.data.source}: {', '.join(columns[:3])} hold scores from {low:g} to {high:g}. From"
@@ -570,7 +573,10 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
             " scores. Name them (--models a,b,c), with the true label (--truth COLUMN) if they are"
             " answers"
         )
-    marks = truth is None or not any(_shared(look, name, truth) for name in models)
+    # A column that is called correct, or wrong, says so whatever the labels of the truth are.
+    wrong, right = (set(_NAMES[role].split()) for role in ("wrong", "correct"))
+    called = all(set(plain(n).split("_")) & (wrong | right) for n in models)
+    marks = truth is None or called or not any(_shared(look, n, truth) for n in models)
     if not marks:
         strange = [name for name in models if not _shared(look, name, truth or "")]
         if strange:
@@ -586,7 +592,6 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
             f"column {numbers[0]!r} says neither right nor wrong: name the true label (--truth), or"
             " the models (--models)"
         )
-    wrong = set(_NAMES["wrong"].split())
     turned = marks and bar is None and all(set(plain(n).split("_")) & wrong for n in models)
     return Columns(
         shape="wide",
@@ -622,14 +627,14 @@ def _shared(look: _Look, name: str, truth: str) -> bool:
 def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) -> tuple[str, ...]:
     """Return the columns that are models by what they hold; ask about those that fit nothing."""
     if bar is not None:
-        return tuple(n for n in free if look.is_number(n))
+        return _one_scale(look, [n for n in free if look.is_number(n)])
     answers = [] if truth is None else [n for n in free if _shared(look, n, truth)]
     words = {label(v) for v, _ in look.values(truth) or ()} if truth else set()
     if answers and not words <= YES | NO:
         return tuple(answers)
     marks = answers or [n for n in free if look.says(n, "right")]
     if not marks:
-        return tuple(n for n in free if look.is_number(n))
+        return _one_scale(look, [n for n in free if look.is_number(n)])
     # Columns that differ by a number alone belong together, however little they agree.
     shapes = [re.sub(r"\d+", "#", plain(n)) for n in marks]
     odd = [n for n in _unlike(look, marks, truth) if shapes.count(shapes[marks.index(n)]) == 1]
@@ -644,6 +649,22 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
             calls=tuple(f"--models {quote(','.join(each))}" for each in (first, second) if each),
         )
     return tuple(marks)
+
+
+def _one_scale(look: _Look, numbers: Sequence[str]) -> tuple[str, ...]:
+    """Return columns of scores; ask where they are on different scales: a latency is no score."""
+    tops = {n: look.ends([n])[1] for n in numbers}
+    scales = {n: 1 if top <= 1 else 100 if top <= 100 else 1_000_000 for n, top in tops.items()}
+    if len(set(scales.values())) < 2:
+        return tuple(numbers)
+    alike = [n for n in numbers if scales[n] == min(scales.values())]
+    raise AskError(
+        f"{look.data.source}: which columns are models? {', '.join(alike[:8])} hold scores on one"
+        f" scale, {', '.join([n for n in numbers if n not in alike][:3])} on another.",
+        role="models",
+        candidates=tuple(numbers[:8]),
+        calls=(f"--models {quote(','.join(alike))}",),
+    )
 
 
 def _unlike(look: _Look, marks: Sequence[str], truth: str | None) -> list[str]:

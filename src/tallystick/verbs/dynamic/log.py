@@ -240,6 +240,8 @@ def _wide(
             " answer, name the column that says right or wrong (--correct COLUMN)"
         )
     order = _order(data, columns.round, kept)
+    if bar is not None and columns.item is None:
+        _refuse_averages(order, [""] * kept.size)
     log = RoundLog(
         kind="panel",
         items=tuple(items),
@@ -337,6 +339,8 @@ def _long(
     whose = np.array(
         _names(data, columns.model, kept, "model") if named else ["the model"] * kept.size
     )
+    if columns.score is not None and columns.item is None:
+        _refuse_averages(order, whose.tolist())
     rows, more = _once(names, order, whose, right)
     names, when, whose = names[rows], order.codes[rows], whose[rows]
     kind, rest = _kind(names, when, whose, len(order.names), declared=columns.held_out is not None)
@@ -392,6 +396,15 @@ def _long(
             raise InputError("no item was answered in every round")
         notes += (f"{len(items) - len(log.items):,} items have a missing answer and are left out",)
     return log, (*notes, *order.notes)
+
+
+def _refuse_averages(order: RoundOrder, whose: Sequence[str]) -> None:
+    """Refuse one score per round (and model): an average does not say how sure it is."""
+    if len(whose) > 1 and len(set(zip(order.codes.tolist(), whose, strict=True))) == len(whose):
+        raise InputError(
+            "there is one score per round: these are averages. Give one row per item, since averages"
+            " do not say how far they are from chance"
+        )
 
 
 def _outcomes(
