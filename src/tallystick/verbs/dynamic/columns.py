@@ -8,7 +8,7 @@ row per item and one column per model. What the caller names comes first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from shlex import quote
@@ -76,6 +76,9 @@ _NAMES: dict[str, str] = {
 }
 _AROUND = re.compile(r"^(?:is|n|num)_|_?(?:id|name|number)$")
 """What may stand around a name without changing it: ``is_correct``, ``worker_id``, ``n_yes``."""
+
+_TRUTH_IF_FITTING = ("answer", "target", "actual", "gt", "true_class", "y_test", "class", "expert")
+"""Names of the truth beside columns of models that give its labels."""
 
 _TRUE_ANYWAY = ("truth", "gold", "human")
 """Parts of a name that say truth even where the whole name is not in the list."""
@@ -559,8 +562,13 @@ def _ask_for_bar(look: _Look, columns: Sequence[str]) -> AskError:
 def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -> Columns:
     """Return the columns of a wide log: models beside a truth, or right and wrong alone."""
     held = _kept(found, "round", "item", "truth", "held_out")
-    if "truth" in held and roles.truth is None and not _shares_labels(look, held["truth"], found):
-        del held["truth"]
+    if roles.truth is None:
+        held.pop("truth", None)
+        free = {plain(n): n for n in look.names if n not in {*held.values(), *roles.models}}
+        likely = [found.get("truth", ""), *(free.get(n, "") for n in _TRUTH_IF_FITTING)]
+        others = [n for n in look.names if n not in held.values()]
+        fits = (n for n in likely if n and any(_shared(look, m, n) for m in others if m != n))
+        held |= {"truth": name} if (name := next(fits, None)) else {}
     truth = held.get("truth")
     models = tuple(name for name in roles.models if name in look.table.columns)
     free = [n for n in look.names if n not in {*held.values()} and n not in roles.holders()]
@@ -609,11 +617,6 @@ def _is_key(look: _Look, name: str) -> bool:
     return plain(name) in _NAMES["time"].split() or constant
 
 
-def _shares_labels(look: _Look, truth: str, found: Mapping[str, str]) -> bool:
-    """Say whether some column gives the labels of a truth that only its name suggests."""
-    return any(_shared(look, name, truth) for name in look.names if name not in found.values())
-
-
 def _shared(look: _Look, name: str, truth: str) -> bool:
     """Say whether half of the filled cells of a column carry labels of the truth."""
     mine, true = look.values(name), look.values(truth)
@@ -629,21 +632,18 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
     if bar is not None:
         return _one_scale(look, [n for n in free if look.is_number(n)])
     answers = [] if truth is None else [n for n in free if _shared(look, n, truth)]
-    words = {label(v) for v, _ in look.values(truth) or ()} if truth else set()
-    if answers and not words <= YES | NO:
-        return tuple(answers)
     marks = answers or [n for n in free if look.says(n, "right")]
     if not marks:
         return _one_scale(look, [n for n in free if look.is_number(n)])
-    # Columns that differ by a number alone belong together, however little they agree.
-    shapes = [re.sub(r"\d+", "#", plain(n)) for n in marks]
-    odd = [n for n in _unlike(look, marks, truth) if shapes.count(shapes[marks.index(n)]) == 1]
+    # Columns whose names differ in one part alone belong together, however little they agree.
+    odd = _unlike(look, marks, truth if answers else None)
+    odd = [n for n in odd if not any(_are_alike(n, m) for m in marks)]
     kept = [n for n in marks if n not in odd]
-    if odd and len(marks) > 2:
+    if odd and len(marks) > 2 and (kept or not answers):
         first, second = (marks, kept) if look.rows < 100 else (kept, marks)
         raise AskError(
-            f"{look.data.source}: which columns are models? {', '.join(kept[:8])} say right or wrong;"
-            f" {', '.join(odd[:3])} agree with none of them.",
+            f"{look.data.source}: which columns are models? {', '.join(odd[:3])} agree with no other"
+            " column more than chance would.",
             role="models",
             candidates=tuple(marks[:8]),
             calls=tuple(f"--models {quote(','.join(each))}" for each in (first, second) if each),
@@ -672,26 +672,41 @@ def _unlike(look: _Look, marks: Sequence[str], truth: str | None) -> list[str]:
 
     Models fail on the same hard items. ``cached`` and ``flagged`` do not follow them.
     """
-    read = {n: np.array([_number(cell) for cell in look.data.cells(n)[n]]) for n in marks}
-    others = dict(read)
-    if truth is not None:
-        others = {truth: np.array([_number(cell) for cell in look.data.cells(truth)[truth]])}
     bar = _SURE if look.rows >= 100 else _SMALL
-    agrees: Callable[[str], bool] = lambda n: any(  # noqa: E731
-        other != n and _correlation(read[n], values) > bar for other, values in others.items()
-    )
-    return [n for n in marks if not agrees(n)]
+    said = {n: _said(look, n, answers=truth is not None) for n in marks}
+    others = said if truth is None else {**said, truth: _said(look, truth, answers=True)}
+    return [
+        n
+        for n in marks
+        if not any(other != n and _agreement(said[n], them) > bar for other, them in others.items())
+    ]
 
 
-def _number(cell: Any) -> float:
-    told = meaning(cell, "right")
-    return float(told) if isinstance(told, bool) else float("nan")
+def _said(look: _Look, name: str, *, answers: bool) -> np.ndarray[Any, Any]:
+    """Return labels row by row, or right and wrong as True and False; empty where nothing is said."""
+    cells = look.data.cells(name)[name]
+    return np.array([label(c) or "" if answers else str(meaning(c, "right")) for c in cells])
 
 
-def _correlation(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
-    """Return the correlation of two columns of 0 and 1 in standard errors from chance."""
-    known = ~(np.isnan(a) | np.isnan(b))
+def _agreement(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
+    """Return how much oftener than by chance two columns agree, in standard errors."""
+    known = ~np.isin(a, ("", "None", "?")) & ~np.isin(b, ("", "None", "?"))
     a, b = a[known], b[known]
-    if a.size < 4 or np.ptp(a) == 0 or np.ptp(b) == 0:
+    if not a.size:
         return 0.0
-    return float(np.corrcoef(a, b)[0, 1] * np.sqrt(a.size - 1))
+    words = np.unique(np.concatenate([a, b]))
+    one, two = (np.array([(side == word).mean() for word in words]) for side in (a, b))
+    # Cohen's kappa over its standard error if the columns were independent (Fleiss, 1969).
+    chance = float(one @ two)
+    spread = chance + chance**2 - float((one * two) @ (one + two))
+    return float((a == b).mean() - chance) * (a.size / spread) ** 0.5 if spread > 1e-12 else 0.0
+
+
+def _are_alike(first: str, second: str) -> bool:
+    """Say whether two names differ in one of their parts alone.
+
+    >>> _are_alike("model_a", "model_b"), _are_alike("r1", "r12"), _are_alike("gpt", "llama")
+    (True, True, False)
+    """
+    one, two = (re.findall(r"[^\W\d_]+|\d+", name.lower()) for name in (first, second))
+    return len(one) == len(two) > 1 and sum(a != b for a, b in zip(one, two, strict=True)) == 1
