@@ -353,14 +353,16 @@ def paired_change(before: Array, after: Array, first: str, *, alpha: float = 0.0
     (0.16, 'better')
     """
     from tallystick.stats.intervals import pseudo_t
-    from tallystick.stats.two_accuracies import across_zero, paired_test, tango
+    from tallystick.stats.two_accuracies import paired_test, tango
 
     gain, size = before - after, before.size
     if np.all((gain == 0) | (np.abs(gain) == 1)):
         better, worse = int((gain == 1).sum()), int((gain == -1).sum())
         interval = tango(better, worse, size, alpha=alpha)[0]
         if float(paired_test(better, worse, size)) > alpha:
-            interval = across_zero(interval)
+            # What its own test does not tell apart is not told apart by the interval either.
+            low, high = min(interval.low, -1e-9), max(interval.high, 1e-9)
+            interval = replace(interval, low=low, high=high)
     elif size < 2:
         interval = Interval(-1.0, 1.0, level=1 - alpha, guarantee="exact", method="bounds")
     else:
