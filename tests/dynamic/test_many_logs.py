@@ -11,7 +11,7 @@ from tallystick.verbs import dynamic
 ITEMS = ["id", "item", "question_id", "uid", "prompt", "Example ID", "sample", "Unnamed: 0", "name"]
 PAIRS = [(1, 0), ("right", "wrong"), ("pass", "fail"), (True, False), ("✓", "✗"), ("Y", "N")]
 CLASSES = [list("ABCD"), ["pos", "neg"], [0, 1], ["entailment", "neutral", "contradiction"]]
-TRUTHS = ["gold", "label", "truth", "answer", "target", "gold_label"]
+TRUTHS = ["gold", "label", "truth", "answer", "target", "gold_label", "my_gold"]
 
 
 def metadata(rng, n):

@@ -374,8 +374,8 @@ class _Look:
 def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
     """Return roles by the names of columns, where their cells can play them."""
     taken = {*named.values(), *look.data.roles.columns()}
-    names = [n for n in reversed(look.names) if n not in taken]
-    free = {_AROUND.sub("", plain(n)): n for n in names} | {plain(n): n for n in names}
+    unnamed = [n for n in reversed(look.names) if n not in taken]
+    free = {_AROUND.sub("", plain(n)): n for n in unnamed} | {plain(n): n for n in unnamed}
     found: dict[str, str] = {}
     for role, names in _NAMES.items():
         if role in named or (role in ("yes", "no") and "validated" in named):
@@ -389,7 +389,7 @@ def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
     if "yes" not in found or "no" not in found:
         found.pop("yes", None), found.pop("no", None)
     if "truth" not in {*found, *named}:
-        parts = [n for n in names if n in free.values()]
+        parts = [n for n in unnamed if n in free.values()]
         parts = [n for n in parts if set(plain(n).split("_")) & set(_TRUE_ANYWAY)]
         found |= {"truth": parts[0]} if len(parts) == 1 else {}
     # Words such as "model not fooled" say what a column holds, whatever it is called.
@@ -564,8 +564,8 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
     held = _kept(found, "round", "item", "truth", "held_out")
     if roles.truth is None:
         held.pop("truth", None)
-        free = {plain(n): n for n in look.names if n not in {*held.values(), *roles.models}}
-        likely = [found.get("truth", ""), *(free.get(n, "") for n in _TRUTH_IF_FITTING)]
+        called = {plain(n): n for n in look.names if n not in {*held.values(), *roles.models}}
+        likely = [found.get("truth", ""), *(called.get(n, "") for n in _TRUTH_IF_FITTING)]
         others = [n for n in look.names if n not in held.values()]
         fits = (n for n in likely if n and any(_shared(look, m, n) for m in others if m != n))
         held |= {"truth": name} if (name := next(fits, None)) else {}
