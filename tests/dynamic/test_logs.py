@@ -416,3 +416,14 @@ def test_a_latency_beside_scores_is_asked_about_and_averages_are_refused(said):
     code, _, err = said("averages.csv", table, "--bar", ".5")
     assert code == 1
     assert "these are averages" in err
+
+
+def test_the_latest_of_rounds_models_is_that_of_the_last_round_wherever_its_column_stands(said):
+    right = models()
+    rows = [
+        (k, 1 + k // 100, int(right[2][k]), int(right[0][k]), int(right[1][k])) for k in range(N)
+    ]
+    code, body, err = said("sheet.csv", lines(("id", "round", "r3", "r1", "r2"), *rows))
+    assert code == 0, err
+    assert (body["kind"], body["latest"]) == ("panel", "r3")
+    assert body["rounds"][2]["accuracy"] == pytest.approx(right[2][200:].mean())

@@ -564,8 +564,8 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
     held = _kept(found, "round", "item", "truth", "held_out")
     if roles.truth is None:
         held.pop("truth", None)
-        called = {plain(n): n for n in look.names if n not in {*held.values(), *roles.models}}
-        likely = [found.get("truth", ""), *(called.get(n, "") for n in _TRUTH_IF_FITTING)]
+        by_name = {plain(n): n for n in look.names if n not in {*held.values(), *roles.models}}
+        likely = [found.get("truth", ""), *(by_name.get(n, "") for n in _TRUTH_IF_FITTING)]
         others = [n for n in look.names if n not in held.values()]
         fits = (n for n in likely if n and any(_shared(look, m, n) for m in others if m != n))
         held |= {"truth": name} if (name := next(fits, None)) else {}

@@ -273,14 +273,15 @@ def _finished(
     if blank:
         text = f"{blank:,} of {log.answered.size:,} answers are missing: models are compared on the"
         notes += (f"{text} items that they all answered",)
-    keys = as_rounds(log.models) if columns.round is None else None
+    keys = as_rounds(log.models)
     if keys is None:
         return log, notes
     place = sorted(range(len(log.models)), key=lambda k: keys[log.models[k]])
     names = tuple(log.models[k] for k in place)
     whole = np.asarray(log.answered.all(axis=0))
-    if not whole.any():
-        return log, notes
+    if columns.round is not None or not whole.any():
+        # Items of rounds stay a panel; the latest of its models is the one of the last round.
+        return log.part(np.ones(len(log.items), dtype=bool), place), notes
     text = f"the models are taken for the rounds, in the order of their numbers: {', '.join(names)}"
     path = replace(log.part(whole, place), kind="path", round_names=names, built_as=names)
     path = replace(path, rounds=np.zeros(len(path.items), dtype=np.int64))
@@ -288,23 +289,8 @@ def _finished(
 
 
 _ROUND_WORDS = frozenset(
-    [
-        "r",
-        "round",
-        "v",
-        "version",
-        "iter",
-        "iteration",
-        "step",
-        "checkpoint",
-        "ckpt",
-        "gen",
-        "generation",
-        "t",
-        "cycle",
-        "phase",
-        "wave",
-    ]
+    ("r", "round", "v", "version", "iter", "iteration", "step", "checkpoint", "ckpt", "gen", "t")
+    + ("generation", "cycle", "phase", "wave")
 )
 _FIRST_WORDS = frozenset({"base", "baseline", "initial", "start", "pretrained"})
 
