@@ -289,8 +289,23 @@ def _finished(
 
 
 _ROUND_WORDS = frozenset(
-    ("r", "round", "v", "version", "iter", "iteration", "step", "checkpoint", "ckpt", "gen", "t")
-    + ("generation", "cycle", "phase", "wave")
+    (
+        "r",
+        "round",
+        "v",
+        "version",
+        "iter",
+        "iteration",
+        "step",
+        "checkpoint",
+        "ckpt",
+        "gen",
+        "t",
+        "generation",
+        "cycle",
+        "phase",
+        "wave",
+    )
 )
 _FIRST_WORDS = frozenset({"base", "baseline", "initial", "start", "pretrained"})
 
