@@ -95,14 +95,14 @@ ENTRIES: list[Entry] = [
     Entry(
         "dynamic simulate",
         "tallystick.verbs.dynamic:SIMULATE",
-        "What would a design of rounds bring, with such a learner?",
+        "What would a path or a hierarchy bring, if models erred in such a way?",
         "dynamic simulate --design hierarchical --epsilon .1",
     ),
     Entry(
         "dynamic analyse",
         "tallystick.verbs.dynamic:ANALYSE",
-        "Is another round worth it, judging by the log of the rounds or attempts so far?",
-        "dynamic analyse log.csv --round round",
+        "How does the latest model do, round by round, and would a vote or another round help?",
+        "dynamic analyse log.csv --held-out held_out",
     ),
 ]
 """One line per verb, in the order of ``--help``."""
