@@ -185,8 +185,7 @@ def _rows(
             notes.append(
                 f"{count(left)} of {count(of)} items have no {kind} answer: what it was is not"
                 " known, so they are left out (if the API answered nothing there, write a word"
-                " such as"
-                " refused)"
+                " such as refused)"
             )
     return np.array(known, np.intp), notes
 
