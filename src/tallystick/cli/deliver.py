@@ -37,6 +37,8 @@ class Delivery:
         A file for the items with what was learnt of each.
     no_text
         Leave the texts of items out of the page, for instance before it is shared.
+    post
+        A stream of a running service that keeps the result and tells of a change.
     """
 
     as_json: bool = False
@@ -45,6 +47,7 @@ class Delivery:
     junit: Path | None = None
     items_out: Path | None = None
     no_text: bool = False
+    post: str | None = None
 
     def files(self) -> dict[str, Path]:
         """Return the files that will be written, option to path."""
@@ -121,6 +124,11 @@ def _writers(
     if to.junit is not None:
         junit = to.junit
         found.append(lambda: _replace(junit, result.to_junit()))
+    if to.post is not None:
+        from tallystick.serve.posted import send_result
+
+        stream, body = to.post, to_json(result.to_dict())
+        found.append(lambda: send_result(stream, body))
     return found
 
 

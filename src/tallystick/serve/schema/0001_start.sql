@@ -1,9 +1,10 @@
 -- What the service keeps. One row per thing; JSON is text; times are seconds since 1970.
+-- A line that ends in "--only ENGINE" is for that engine alone (tallystick.serve.database).
 
 create table stream (
     id integer primary key autoincrement,  -- a number is never given twice
     name text not null unique,
-    settings text not null,          -- JSON: see tallystick.serve.settings
+    settings text not null,          -- JSON: see StreamSettings
     salt blob not null,              -- key of the hash `u`: nobody can foretell a draw
     version integer not null,        -- +1 per commit: cache key and ETag
     rows integer not null,
@@ -24,6 +25,7 @@ create table batch (
     body blob                        -- the records, zlib; null when retention dropped them
 );
 create unique index batch_key on batch (stream, key);
+create index batch_stream on batch (stream, seq);  --only postgres
 
 create table stream_column (
     id integer primary key,
@@ -57,7 +59,8 @@ create table slice (
 );
 
 create table rows (
-    id integer primary key,
+    id integer primary key,  --only sqlite
+    id bigint primary key,  --only postgres
     stream integer not null references stream (id),
     item text not null,
     system text not null,
@@ -83,7 +86,8 @@ create table tally (
 
 -- What a labeller sees.
 create table payload (
-    row_id integer primary key,
+    row_id integer primary key,  --only sqlite
+    row_id bigint primary key,  --only postgres
     body blob not null               -- JSON, zlib
 );
 
@@ -156,52 +160,9 @@ create table label (
 create index label_row on label (row_id, current);
 create index label_stream on label (stream, at);
 
-create table watch (
-    id integer primary key,
-    name text not null unique,
-    spec text not null,              -- JSON
-    every real not null,             -- seconds
-    next real,
-    cap_run real not null,
-    cap_month real not null,
-    spent real not null,             -- this month
-    reserved real not null,
-    month text not null,
-    baseline integer,                -- run
-    by_operator integer not null,    -- 1: from the operator's file, which may run code
-    state text not null,             -- on, off, broken
-    created real not null
-);
-
-create table run (
-    id integer primary key,
-    watch integer not null references watch (id),
-    kind text not null,              -- baseline, check
-    state text not null,             -- waiting, running, done, failed
-    started real,
-    ended real,
-    reserved real not null,
-    cost real not null,
-    result text,
-    error text,
-    fence integer not null
-);
-create index run_watch on run (watch, id);
-
-create table answer (
-    run integer not null references run (id),
-    item text not null,
-    sent real not null,              -- journalled before the call leaves
-    text text,
-    cost real not null,
-    done real,
-    primary key (run, item)
-);
-
 create table alert (
     id integer primary key,
     stream integer,
-    watch integer,
     name text not null,
     what text not null,
     proves text not null,
@@ -281,3 +242,5 @@ create table fact (
     name text primary key,
     value text not null
 );
+
+create sequence rows_id;  --only postgres
