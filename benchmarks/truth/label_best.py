@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.truth.label_sets import Population, Table, populations
-from tallystick.sampling.label_best import (
-    JudgedContest,
-    advance,
-    contest_of,
-    contested_draws,
-    start,
-)
+from tallystick.sampling.contest import JudgedContest, advance, contest_of, contested_draws, start
 
 MODELS = {"adult": 4, "mushroom": 7, "twonorm": 6, "good3": 3, "llmbar": 6, "bluebirds": 8}
 PAGE = {"adult": 330, "mushroom": 92, "twonorm": 1049, "good3": 413, "llmbar": 99, "bluebirds": 54}

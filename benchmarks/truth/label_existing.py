@@ -15,11 +15,13 @@ import numpy as np
 
 from benchmarks.record import kept_row
 from benchmarks.truth.label_sets import Population, Table, populations
-from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
-from tallystick.sampling.label_means import Apart, rectified_steps
-from tallystick.sampling.label_shares import anytime_share, planned_shares
-from tallystick.sampling.label_strata import FIRST
-from tallystick.sampling.label_task import LabelTask, class_measure
+from tallystick.sampling.draws import DrawJournal, drawing_probabilities
+from tallystick.sampling.bets import rectified_steps
+from tallystick.sampling.planned import Apart
+from tallystick.sampling.bets import anytime_share
+from tallystick.sampling.planned import planned_shares
+from tallystick.sampling.stopping import FIRST
+from tallystick.sampling.tasks import LabelTask, class_measure
 from tallystick.verbs.label.begin import Existing, Use, use_existing
 
 TARGET, THERE, COMPLAINTS, BATCH = 0.05, 60, 3.0, 10

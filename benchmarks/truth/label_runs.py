@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
-from tallystick.sampling.label_shares import planned_shares
-from tallystick.sampling.label_strata import LabelProgress, next_batch, stop_reason
+from tallystick.sampling.draws import DrawJournal, drawing_probabilities
+from tallystick.sampling.planned import planned_shares
+from tallystick.sampling.stopping import LabelProgress, next_batch, stop_reason
 
 Floats = NDArray[np.float64]
 

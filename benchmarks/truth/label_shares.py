@@ -10,8 +10,8 @@ from benchmarks.truth.label_peers import active_inference, truescore_plan
 from benchmarks.truth.label_runs import Sessions, Stopped, planned, sessions, stopped_at_batches
 from benchmarks.truth.label_sets import Population, Table, populations
 from benchmarks.truth.post_stratified import poststratified_share
-from tallystick.sampling.label_means import capital, mirrored, moments_before, rectified_steps
-from tallystick.sampling.label_shares import anytime_share
+from tallystick.sampling.bets import capital, mirrored, moments_before, rectified_steps
+from tallystick.sampling.bets import anytime_share
 
 TARGET, MOST = 0.05, 600
 PEEKS, PLANS = 5, 10

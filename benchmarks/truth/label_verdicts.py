@@ -9,14 +9,8 @@ import numpy as np
 from benchmarks.truth.label_runs import Sessions, sessions
 from benchmarks.truth.label_sets import Population, Table, populations
 from benchmarks.truth.post_stratified import poststratified_share
-from tallystick.sampling.label_means import (
-    capital,
-    mirrored,
-    moments_before,
-    rectified_steps,
-    sign_bets,
-)
-from tallystick.sampling.label_shares import SMALLEST_LEAD
+from tallystick.sampling.bets import capital, mirrored, moments_before, rectified_steps, sign_bets
+from tallystick.sampling.planned import SMALLEST_LEAD
 
 MOST, LEAD, PEEKS = 1200, 0.08, 5
 

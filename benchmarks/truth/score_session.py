@@ -24,13 +24,14 @@ from benchmarks.known import known
 from benchmarks.record import record
 from benchmarks.truth.score_system_sets import NUMBERS, PAIRS, SEVERAL, SystemsSet, sets
 from tallystick.results import Interval
-from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_best import advance, contested_draws, start
-from tallystick.sampling.label_differences import SessionOrder, judged_difference
-from tallystick.sampling.label_means import Apart
-from tallystick.sampling.label_shares import planned_measure
-from tallystick.sampling.label_strata import LabelProgress, draw_batch, next_batch, stop_reason
-from tallystick.sampling.label_task import Read
+from tallystick.sampling.draws import DrawJournal
+from tallystick.sampling.contest import advance, contested_draws, start
+from tallystick.sampling.duels import SessionOrder, judged_difference
+from tallystick.sampling.planned import Apart
+from tallystick.sampling.planned import planned_measure
+from tallystick.sampling.draws import draw_batch
+from tallystick.sampling.stopping import LabelProgress, next_batch, stop_reason
+from tallystick.sampling.tasks import Read
 from tallystick.table import read
 from tallystick.verbs.score import CAPABILITY
 from tallystick.verbs.score.labelling import labelling, rows_by_item

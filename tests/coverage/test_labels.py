@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_means import Apart, both_ways, rectified_steps
-from tallystick.sampling.label_shares import anytime_share, judge_accuracies, planned_shares
-from tallystick.sampling.label_strata import (
-    LabelProgress,
-    draw_batch,
-    next_batch,
-    share_spread,
-    stop_reason,
-    vote_strata,
-)
+from tallystick.sampling.draws import DrawJournal
+from tallystick.sampling.bets import both_ways, rectified_steps
+from tallystick.sampling.planned import Apart
+from tallystick.sampling.bets import anytime_share
+from tallystick.sampling.planned import judge_accuracies, planned_shares
+from tallystick.sampling.draws import draw_batch, share_spread, vote_strata
+from tallystick.sampling.stopping import LabelProgress, next_batch, stop_reason
 
 RUNS, LEVEL = 2000, 0.95
 

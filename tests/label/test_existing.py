@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.sampling.label_task import journal_of
+from tallystick.sampling.tasks import journal_of
 from tallystick.verbs.label import SessionSettings, begin, reopen
 from tests.label.conftest import JUDGES, WORDS, draw, fill
 

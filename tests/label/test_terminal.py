@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from tallystick.verbs.label import begin
-from tallystick.verbs.label.terminal import label_in_terminal
+from tallystick.verbs.label.shown import label_in_terminal
 
 
 def _typed(*words):

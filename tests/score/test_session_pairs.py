@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick import score
-from tallystick.sampling.label_differences import session_order
+from tallystick.sampling.duels import session_order
 from tallystick.table import read
 from tallystick.verbs.label import SessionSettings, begin
 from tallystick.verbs.score import CAPABILITY

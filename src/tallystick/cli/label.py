@@ -225,7 +225,7 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _terminal(work: Work, reader: str, size: int | None) -> None:
-    from tallystick.verbs.label.terminal import label_in_terminal
+    from tallystick.verbs.label.shown import label_in_terminal
 
     def line() -> str:
         text = sys.stdin.readline()

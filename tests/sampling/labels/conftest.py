@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tallystick.sampling.label_accuracies import Draw, DrawJournal, drawing_probabilities
-from tallystick.sampling.label_strata import share_spread
+from tallystick.sampling.draws import DrawJournal, drawing_probabilities
+from tallystick.sampling.votes import Draw
+from tallystick.sampling.draws import share_spread
 
 Scripted = Callable[..., tuple[DrawJournal, np.ndarray]]
 

@@ -5,8 +5,8 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.sampling.label_shares import judge_accuracies, planned_shares
-from tallystick.sampling.label_strata import LabelStrata, vote_strata
+from tallystick.sampling.planned import judge_accuracies, planned_shares
+from tallystick.sampling.draws import LabelStrata, vote_strata
 
 
 @pytest.fixture

@@ -9,16 +9,11 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
-from tallystick.sampling.label_means import (
-    Steps,
-    capital,
-    mirrored,
-    moments_before,
-    rectified_steps,
-)
-from tallystick.sampling.label_shares import anytime_share, share_verdict
-from tallystick.sampling.label_strata import LabelStrata, draw_batch, share_spread
+from tallystick.sampling.draws import DrawJournal, drawing_probabilities
+from tallystick.sampling.bets import Steps, capital, mirrored, moments_before, rectified_steps
+from tallystick.sampling.bets import anytime_share
+from tallystick.sampling.planned import share_verdict
+from tallystick.sampling.draws import LabelStrata, draw_batch, share_spread
 
 FREEZE = [0, *range(20, 200, 10)]
 

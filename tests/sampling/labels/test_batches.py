@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_strata import (
+from tallystick.sampling.stopping import (
     LabelProgress,
     forecast,
     next_batch,

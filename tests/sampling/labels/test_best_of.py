@@ -5,7 +5,7 @@ import pytest
 
 from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_best import (
+from tallystick.sampling.contest import (
     JudgedContest,
     _gaps,
     _log_growth,
@@ -15,7 +15,7 @@ from tallystick.sampling.label_best import (
     contested_draws,
     start,
 )
-from tallystick.sampling.label_best import best_of as whole
+from tallystick.sampling.contest import best_of as whole
 
 
 @pytest.fixture

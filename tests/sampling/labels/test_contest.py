@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_best import JudgedContest, contest_of
+from tallystick.sampling.contest import JudgedContest, contest_of
 
 
 @pytest.fixture

@@ -5,15 +5,16 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_differences import (
+from tallystick.sampling.draws import DrawJournal
+from tallystick.sampling.duels import (
     classifier_difference,
     disagreement_strata,
     gap_spread,
     gap_strata,
     judged_difference,
 )
-from tallystick.sampling.label_strata import draw_batch, uniform_spread, verdict_forecast
+from tallystick.sampling.draws import draw_batch, uniform_spread
+from tallystick.sampling.stopping import verdict_forecast
 
 TENS = list(range(0, 100, 10))
 GUESS = [0.9, 0.6, 0.4, 0.1]

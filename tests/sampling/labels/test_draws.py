@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_strata import (
+from tallystick.sampling.draws import DrawJournal
+from tallystick.sampling.draws import (
     LabelStrata,
     class_spread,
     draw_batch,

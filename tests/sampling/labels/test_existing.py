@@ -5,17 +5,11 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_means import (
-    Apart,
-    both_ways,
-    crossed,
-    for_drawing,
-    rectified_steps,
-    refused_claim,
-)
-from tallystick.sampling.label_shares import anytime_share
-from tallystick.sampling.label_strata import LabelStrata, draw_batch
+from tallystick.sampling.draws import DrawJournal
+from tallystick.sampling.bets import both_ways, crossed, for_drawing, rectified_steps, refused_claim
+from tallystick.sampling.planned import Apart
+from tallystick.sampling.bets import anytime_share
+from tallystick.sampling.draws import LabelStrata, draw_batch
 
 
 @pytest.fixture

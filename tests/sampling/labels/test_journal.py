@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
+from tallystick.sampling.draws import DrawJournal, drawing_probabilities
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.sampling.label_means import Apart
-from tallystick.sampling.label_shares import apart_of, planned_measure, planned_share
-from tallystick.sampling.label_strata import LabelStrata
-from tallystick.sampling.label_task import LabelTask, Measure, Read, class_measure
+from tallystick.sampling.planned import Apart
+from tallystick.sampling.planned import apart_of, planned_measure, planned_share
+from tallystick.sampling.draws import LabelStrata
+from tallystick.sampling.tasks import LabelTask, Measure, Read, class_measure
 
 NOTHING = Apart(known=0, total=0.0, sampled=100)
 

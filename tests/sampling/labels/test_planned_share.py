@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_shares import planned_shares
+from tallystick.sampling.planned import planned_shares
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import Floats as ConsensusFloats
-from tallystick.sampling.label_accuracies import Ints, coded_votes
-from tallystick.sampling.label_best import contest_of
-from tallystick.sampling.label_differences import disagreement_strata
-from tallystick.sampling.label_strata import LabelStrata, uniform_spread
-from tallystick.sampling.label_task import LabelTask, Measure, votes_task_strata
+from tallystick.sampling.contest import contest_of
+from tallystick.sampling.draws import LabelStrata, uniform_spread
+from tallystick.sampling.duels import disagreement_strata
+from tallystick.sampling.tasks import LabelTask, Measure, votes_task_strata
+from tallystick.sampling.votes import Floats as ConsensusFloats
+from tallystick.sampling.votes import Ints, coded_votes
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.pairs import Bounds
@@ -364,7 +364,7 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
         raise InputError(
             f"{data.source}: the models never disagree, so no label can tell them apart"
         )
-    made, posterior = votes_task_strata(votes.codes, classes, None)
+    made, posterior, _ = votes_task_strata(votes.codes, classes, None)
     rows = np.arange(n)[:, None]
     shared: dict[str, Any] = {"classes": votes.classes, "rows": rows, "columns": models}
     if len(models) > 2:
@@ -376,7 +376,6 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
             measures=(),
             names=models,
             contest=contest,
-            disagree=apart,
             **shared,
         )
     first, second = votes.codes.T
@@ -403,7 +402,6 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
         measures=(lead,),
         names=models,
         rule=uniform_spread,
-        disagree=apart,
         **shared,
     )
 

@@ -26,7 +26,8 @@ from tallystick.results import (
     parse_gate,
 )
 from tallystick.results.numbers import count
-from tallystick.sampling.label_differences import SessionOrder
+from tallystick.sampling.duels import SessionOrder
+from tallystick.sampling.tasks import random_sample
 from tallystick.table import Capability, Data, Door, Roles, Table, Tally, answered, slice_labels
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.score.adjust import check_draw, covariate_rows, with_mix
@@ -122,6 +123,8 @@ def answer(data: Data, question: ScoreQuestion) -> Result:
 
 def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     """Answer one question about every system."""
+    if data.session is not None and random_sample(data.session, by_system=True):
+        data = replace(data, session=None)  # labels like any others
     if len(data.roles.systems) == 2:
         return _preferences(data.fetched(), question)
     mix = question.mix()

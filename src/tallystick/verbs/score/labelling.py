@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.results import Unknown
-from tallystick.sampling.label_accuracies import AnyInts, Floats, Ints
-from tallystick.sampling.label_best import JudgedContest
-from tallystick.sampling.label_differences import gap_spread, gap_strata
-from tallystick.sampling.label_strata import GUESS_FLOOR, LabelStrata, score_strata, share_spread
-from tallystick.sampling.label_task import LabelTask, Measure, Value, votes_task_strata
+from tallystick.results import Interval, Unknown
+from tallystick.sampling.contest import judged_contest
+from tallystick.sampling.draws import GUESS_FLOOR, LabelStrata, score_strata, share_spread
+from tallystick.sampling.duels import gap_spread, gap_strata
+from tallystick.sampling.planned import Estimator, mean_of, pooled_rows
+from tallystick.sampling.tasks import LabelTask, Measure, Value, votes_task_strata
+from tallystick.sampling.votes import AnyInts, Floats, Ints
 from tallystick.stats.adverse_forecast import label_range
+from tallystick.stats.few_labels import fit
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
 from tallystick.table.session import Session
 from tallystick.table.words import as_word
-from tallystick.verbs.score.adjust import split_outputs
 from tallystick.verbs.score.grades import Scale, word_worth
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.reading import Graded, item_groups, read_patterns, words_of
@@ -118,8 +119,8 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         measures=_means(outputs, made, _worth(code) if classes else _grade),
         columns=_columns(data),
         rule=None if classes else share_spread,
-        # Asked only when a session begins, of labels that are there already.
-        disagree=None if strata is not None else (split_outputs(outputs) > 0)[place],
+        shared=_shared(data, outputs, made, pass_fail=bool(classes)),
+        together=_together(data, outputs),
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
@@ -249,7 +250,7 @@ def _best(
         measures=(),
         columns=_columns(data),
         names=names,
-        contest=JudgedContest(strata=own.of[rows], guess=own.guess),
+        contest=judged_contest(strata=own.of[rows], guess=own.guess),
         passing=code,
         ask="Is this output good?",
     )
@@ -359,7 +360,7 @@ def _believed(outputs: Graded, *, graded: bool) -> _Believed:
             middle = float(np.median(np.repeat(filled[mine], counts[mine].astype(np.int64))))
             part = score_strata(filled[mine], middle=middle, counts=counts[mine])
         else:
-            part, posterior = votes_task_strata(codes[mine], 2, counts=counts[mine])
+            part, posterior, _ = votes_task_strata(codes[mine], 2, counts=counts[mine])
             chance[mine] = posterior[:, 1]
         of[mine] = part.of.astype(np.int64) + of.max() + 1
     return _Believed(stratum=of, chance=chance)
@@ -390,6 +391,50 @@ def _means(outputs: Graded, strata: LabelStrata, value: Value) -> tuple[Measure,
             )
         )
     return tuple(found)
+
+
+def _together(data: Data, outputs: Graded) -> AnyInts | None:
+    """Return items x systems of rows, if every item has one output of every system."""
+    if data.roles.item is None or len(outputs.systems) < 2:
+        return None
+    try:
+        grid = _rows(data, outputs)
+    except InputError:
+        return None
+    return grid if grid.size == place_of(outputs).size else None
+
+
+def _shared(data: Data, outputs: Graded, strata: LabelStrata, *, pass_fail: bool) -> Estimator:
+    """Return the estimator of ``score`` itself: one fit for all systems that have labels."""
+    place, item = place_of(outputs), item_groups(data) if data.roles.item else None
+    left: list[Floats] = []
+
+    def estimate(units: Ints, values: Floats, alpha: float) -> list[tuple[float, Interval] | None]:
+        if not left:
+            inside = np.bincount(place[strata.of >= 0], minlength=outputs.counts.size)
+            left.append(inside.astype(np.float64))
+        graded = ~np.isnan(values).all(axis=0)
+        if not graded.any():
+            return [None for _ in outputs.systems]
+        rows = pooled_rows(
+            place,
+            np.where(graded[outputs.system], left[0], 0.0),
+            units,
+            np.nanmax(values, axis=1),
+            outputs.grades,
+            system=np.cumsum(graded)[outputs.system] - 1,
+            item=item,
+        )
+        few = fit(rows, pass_fail=pass_fail and _two_values(values))
+        column = iter(range(int(graded.sum())))
+        return [mean_of(few, next(column), alpha) if one else None for one in graded]
+
+    return estimate
+
+
+def _two_values(values: Floats) -> bool:
+    """Say whether labels are all 0 or 1: readers who disagree for good count one half."""
+    return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 
 def _worth(code: int) -> Value:
