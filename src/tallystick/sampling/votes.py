@@ -156,7 +156,8 @@ def patterns_of(
         )
     first, held, place = distinct_rows(table, n_classes)
     if counts is not None:
-        held = np.bincount(place, weights=np.asarray(counts, dtype=np.float64))
+        weights = np.asarray(counts, dtype=np.float64)
+        held = np.bincount(place, weights=weights).astype(np.float64)
     return VotePatterns(codes=table[first].astype(np.int64), counts=held, place=place)
 
 

@@ -259,9 +259,10 @@ def drawn_event(
         spread = _spread(task, where, journal)
     else:
         if where.live.any() and not where.live.all():
-            open_ = [one for one, live in zip(task.measures, where.live, strict=True) if live]
-            if all(one.counts is not None for one in open_):
-                spread = np.any([one.counts for one in open_], axis=0).astype(np.float64)
+            measures = zip(task.measures, where.live, strict=True)
+            counts = [one.counts for one, live in measures if live and one.counts is not None]
+            if counts:
+                spread = np.any(counts, axis=0).astype(np.float64)
         items = _whole_items(task, journal.item, where.live)
         if items is not None and items.size:
             chosen = _rows_of_items(items, rng, size)
@@ -287,7 +288,8 @@ def _whole_items(task: LabelTask, drawn: Ints, live: NDArray[np.bool_]) -> Ints 
 def _rows_of_items(items: Ints, rng: Rng, size: int) -> Ints:
     """Return *size* rows of whole items that are drawn at random; the last may be cut short."""
     number = min(len(items), -(-size // items.shape[1]))
-    return items[as_rng(rng).choice(len(items), size=number, replace=False)].ravel()[:size]
+    chosen = as_rng(rng).choice(len(items), size=number, replace=False)
+    return np.asarray(items[chosen].ravel()[:size])
 
 
 def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
@@ -638,9 +640,13 @@ def refused(session: Session, where: Standing) -> str | None:
     Labels of unknown origin that were taken for random ones covered .86 at a nominal .95. What the
     table held counts only where this session drew it too.
     """
-    held = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
-    drawn = where.read.n - sum(draw < where.read.n for draw in held)
-    if drawn or session.head.origin != "unknown" or not (session.apart or held):
+    if session.head.origin == "random" or not (session.apart or where.read.n):
+        return None
+    drawn = where.read.n
+    if session.head.origin != "unknown":  # the second version also took labels of disagreements
+        held = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
+        drawn -= sum(draw < where.read.n for draw in held)
+    if drawn:
         return None
     return (
         "No label was drawn at random: draw some from the items that are not labelled. If those"
