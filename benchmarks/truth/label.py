@@ -14,13 +14,13 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from benchmarks.truth.label_existing import existing
+from benchmarks.truth.label_shares import shares
+from benchmarks.truth.label_verdicts import verdicts
 
 from benchmarks.record import record
 from benchmarks.truth.label_best import best, judged
-from benchmarks.truth.label_existing import existing
 from benchmarks.truth.label_pairs import pairs
-from benchmarks.truth.label_shares import shares
-from benchmarks.truth.label_verdicts import verdicts
 
 PARTS = {
     "shares": shares,

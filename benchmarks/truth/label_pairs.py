@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.truth.label_sets import Population, Table, populations
 from tallystick.sampling.draws import DrawJournal
-from tallystick.sampling.votes import consensus, patterns_of
 from tallystick.sampling.duels import classifier_difference, disagreement_strata
+from tallystick.sampling.votes import consensus, patterns_of
 from tallystick.stats.signs import sign_log_e
 
 MODELS = {"bluebirds": 4, "llmbar": 4, "adult": 4, "mushroom": 5, "twonorm": 5, "good3": 3}

@@ -29,7 +29,7 @@ from tallystick.sampling.tasks import RANDOM, LabelTask, Read, answer_code, meas
 from tallystick.table import Data, Label, reading_of
 from tallystick.table.session import Session, SessionHead
 from tallystick.verbs.label.begin import LabelQuestion, find_existing, label_question
-from tallystick.verbs.label.work import drawn_event, standing
+from tallystick.verbs.label.work import Standing, drawn_event, standing
 
 MOST_JUDGES, RUNS = 5, 2
 """Judges that stand in for a person, and how many sessions each of them runs."""
@@ -168,11 +168,11 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
     for stand_in, rest in _stand_ins(data, asked):
         own: LabelTask = asked.task(rest, chosen)
         labels = find_existing(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
-        found += [rehearse(own, labels, replace(head, seed=seed)) for seed in range(RUNS)]
+        found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
         if wanted is not None:
             alone.append(_alone(own, labels, wanted, alpha))
     believed = [
-        rehearse(task, _believed(task, seed), replace(head, seed=seed))
+        rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
         for seed in range(RUNS if found and task.classes and task.claim == "share" else 0)
     ]
     labels_, low, high = _forecast(found, believed)
@@ -241,8 +241,15 @@ def _forecast(
     return round(prod(parts) ** (1 / len(parts))), low, high
 
 
-def rehearse(task: LabelTask, labels: Mapping[int, Label], head: SessionHead) -> int | None:
-    """Return how many labels a session takes with these answers; None if more than `MOST`.
+def rehearse(
+    task: LabelTask,
+    labels: Mapping[int, Label],
+    head: SessionHead,
+    *,
+    most: int = MOST,
+    step: float = 0.2,
+) -> tuple[int | None, Standing]:
+    """Run a session with these answers; return its labels (None: more than *most*) and its end.
 
     Parameters
     ----------
@@ -252,14 +259,18 @@ def rehearse(task: LabelTask, labels: Mapping[int, Label], head: SessionHead) ->
         Row to answer; a row without one is skipped.
     head
         How the session is run.
+    most
+        Labels after which it is given up.
+    step
+        Batches are at least this share of what was labelled: a forecast need not be better. 0 runs
+        the session as it would be run.
     """
     session = Session(path="plan", head=head)
-    while len(session.asks) < MOST:
+    while True:
         where = standing(session, task)
-        if where.stop is not None:
-            return len(session.asks)
-        # Larger steps than a session takes: the forecast need not be better than that.
-        size = max(next_batch(where.progress), where.read.n // 5)
+        if where.stop is not None or len(session.asks) >= most:
+            return (None if where.stop is None else len(session.asks)), where
+        size = max(next_batch(where.progress), int(step * where.read.n))
         event = drawn_event(session, task, where, None, min(size, where.left))
         asks = session.then([event]).asks[len(session.asks) :]
         reader = head.readers[0]
@@ -270,7 +281,6 @@ def rehearse(task: LabelTask, labels: Mapping[int, Label], head: SessionHead) ->
             for one in asks
         ]
         session = session.then([event, *answers])
-    return None
 
 
 def _alone(task: LabelTask, labels: Mapping[int, Label], target: float, alpha: float) -> float:

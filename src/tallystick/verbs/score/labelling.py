@@ -413,7 +413,7 @@ def _shared(data: Data, outputs: Graded, strata: LabelStrata, *, pass_fail: bool
         if not left:
             inside = np.bincount(place[strata.of >= 0], minlength=outputs.counts.size)
             left.append(inside.astype(np.float64))
-        graded = ~np.isnan(values).all(axis=0)
+        graded = np.asarray((~np.isnan(values)).any(axis=0))
         if not graded.any():
             return [None for _ in outputs.systems]
         rows = pooled_rows(
