@@ -173,7 +173,7 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
             alone.append(_alone(own, labels, wanted, alpha))
     believed = [
         rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
-        for seed in range(RUNS if found and task.classes and task.claim == "share" else 0)
+        for seed in range(RUNS if found and task.claim == "share" else 0)
     ]
     labels_, low, high = _forecast(found, believed)
     none = Unknown("labels alone were not planned for")
@@ -210,6 +210,10 @@ def _stand_ins(data: Data, asked: LabelQuestion) -> list[tuple[str, Data]]:
 def _believed(task: LabelTask, seed: int) -> dict[int, Label]:
     """Return answers drawn from what the votes make of each stratum."""
     units = np.flatnonzero(task.strata.of >= 0)
+    if task.scale is not None:
+        low, high = task.scale
+        mean = low + (high - low) * task.strata.guess[task.strata.of[units], 1]
+        return dict(zip(task.rows[units, 0].tolist(), mean.tolist(), strict=True))
     upto = np.cumsum(task.strata.guess, axis=1)[task.strata.of[units]]
     codes = (as_rng(seed).random(units.size)[:, None] > upto / upto[:, -1:]).sum(axis=1)
     rows = task.rows[units, 0]
