@@ -175,7 +175,7 @@ def test_tasks_of_another_tool_come_back(stored: Path) -> None:
     for task in tasks:
         task["annotations"] = [{"completed_by": 1, "result": [{"value": {"choices": ["1"]}}]}]
     (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
-    assert answer(folder, "label --session score.label --import export.json")["answered"] == 30
+    assert answer(folder, "label --session score.label --add export.json")["answered"] == 30
     records = json.loads((folder / "records.json").read_text(encoding="utf-8"))
     for record in records:
         record["responses"] = {"label": [{"value": "pass", "user_id": "a"}]}

@@ -20,7 +20,7 @@ def test_labels_of_unknown_origin_are_counted_apart(tmp_path, truth):
         path,
         {**table, "gold": known},
         question="prevalence",
-        reading={"judges": JUDGES, "truth": "gold"},
+        reading={"judges": JUDGES, "truth": "gold", "labels": WORDS},
     ) as work:
         assert len(work.session.apart) == sum(one is not None for one in known)
         assert work.result().decision == "undecided"

@@ -15,8 +15,8 @@ from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.maxt import holm
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.table.detect_names import tokens
 from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.table.reading_names import parts
 from tallystick.verbs.judge.verdict_methods import (
     FAIR_ITEMS,
     panel_position_verdict,
@@ -233,7 +233,7 @@ def are_two_orders(first: str, second: str) -> bool:
     >>> are_two_orders("gpt", "claude")
     False
     """
-    one, other = set(tokens(first)), set(tokens(second))
+    one, other = set(parts(first)), set(parts(second))
     return bool(one & other) or bool(one & _ORDERS and other & _ORDERS)
 
 

@@ -69,8 +69,9 @@ def write_asks(
         write_csv(path, table)
         return
     made = [
-        _record(tool, work, ask, dict(zip(head.show, cells, strict=True)))
+        record
         for ask, cells in zip(asks, shown, strict=True)
+        for record in _as_in(tool, work, ask, dict(zip(head.show, cells, strict=True)))
     ]
     if tool == "prodigy":
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in made)
@@ -226,26 +227,28 @@ def _number(order: Any, place: str, session: Session) -> int:
 # Other tools.
 
 
-def _record(tool: Tool, work: Work, ask: Ask, fields: dict[str, Any]) -> dict[str, Any]:
+def _as_in(tool: Tool, work: Work, ask: Ask, fields: dict[str, Any]) -> list[dict[str, Any]]:
     """Return an ask as a task of a tool, with its answers as the tool itself would export them."""
     own = {_KEY: ask.number + 1, _SESSION: work.session.key}
     # What the table held already stays in the table; a tool would give it back as a person's.
     said = [one for one in work.session.said(ask.number) if one.reader != IN_FILE]
     if tool == "label-studio":
         record: dict[str, Any] = {"id": ask.number + 1, "data": {**fields, **own}}
-        return record | ({"annotations": [_annotation(one) for one in said]} if said else {})
+        return [record | ({"annotations": [_annotation(one) for one in said]} if said else {})]
     if tool == "argilla":
         record = {"id": f"ask-{ask.number + 1}", "fields": fields, "metadata": own}
-        return record | ({"responses": {"label": [_response(one) for one in said]}} if said else {})
-    options = [{"id": str(one), "text": str(one)} for one in work.task.classes]
+        given = {"responses": {"label": [_response(one) for one in said]}} if said else {}
+        return [record | given]
     text = "\n\n".join(f"{name}:\n{cell}" for name, cell in fields.items())
+    options = [{"id": str(one), "text": str(one)} for one in work.task.classes]
     record = {"text": text, "meta": own, "options": options}
-    for one in said[:1]:  # Prodigy has one line per person and task
-        chosen = (
-            {"answer": "ignore"} if one.skipped else {"answer": "accept", "accept": [_word(one)]}
-        )
-        record |= {**chosen, "_annotator_id": one.reader}
-    return record
+    return [record | _line(one) for one in said] or [record]  # one line per person
+
+
+def _line(answer: Answer) -> dict[str, Any]:
+    accepted = {"answer": "accept", "accept": [_word(answer)]}
+    chosen = {"answer": "ignore"} if answer.skipped else accepted
+    return chosen | {"_annotator_id": answer.reader, "note": answer.note}
 
 
 def _annotation(answer: Answer) -> dict[str, Any]:
@@ -262,22 +265,6 @@ def _response(answer: Answer) -> dict[str, Any]:
     status = "discarded" if answer.skipped else "submitted"
     value = None if answer.skipped else _word(answer)
     return {"value": value, "user_id": answer.reader, "status": status, "note": answer.note}
-
-
-def label_config(work: Work) -> str:
-    """Return the labelling interface for Label Studio: the columns as text, one choice each."""
-    from html import escape
-
-    texts = "".join(
-        f'<Header value="{escape(name)}"/><Text name="t{k}" value="${escape(name)}"/>'
-        for k, name in enumerate(work.session.head.show)
-    )
-    choices = "".join(f'<Choice value="{escape(str(one))}"/>' for one in work.task.classes)
-    ask = escape(work.session.head.ask)
-    return (
-        f'<View>{texts}<Header value="{ask}"/><Choices name="answer" toName="t0"'
-        f' choice="single" required="true">{choices}</Choices></View>'
-    )
 
 
 def _records(path: str | Path) -> list[Any] | None:
@@ -351,7 +338,7 @@ def _answers(record: Mapping[str, Any], where: str) -> list[tuple[str, Any, str]
                 f"{where} was rejected: accept it with an answer, or ignore it to skip"
             )
         label = SKIP if record["answer"] == "ignore" else _only(chosen, where)
-        return [] if label is None else [(who, label, "")]
+        return [] if label is None else [(who, label, str(record.get("note") or ""))]
     if _KEY in record:  # JSON-MIN
         value = record.get("answer")
         chosen = value.get("choices") if isinstance(value, Mapping) else value
