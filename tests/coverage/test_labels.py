@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tallystick.sampling.draws import DrawJournal
-from tallystick.sampling.bets import both_ways, rectified_steps
-from tallystick.sampling.planned import Apart
-from tallystick.sampling.bets import anytime_share
-from tallystick.sampling.planned import judge_accuracies, planned_shares
-from tallystick.sampling.draws import draw_batch, share_spread, vote_strata
+from tallystick.sampling.bets import anytime_share, both_ways, rectified_steps
+from tallystick.sampling.draws import DrawJournal, draw_batch, share_spread, vote_strata
+from tallystick.sampling.planned import Apart, judge_accuracies, planned_shares
 from tallystick.sampling.stopping import LabelProgress, next_batch, stop_reason
 
 RUNS, LEVEL = 2000, 0.95

@@ -123,9 +123,10 @@ def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
     table, _ = _outputs(200, set())
     failed = [row for row in range(400) if table["gpt"][row] == table["claude"][row] == 0]
     table["human"] = [0 if row in failed[:60] else None for row in range(400)]
+    table["human"][table["gpt"].index(1)] = 1
     with _begun(tmp_path / "s.label", table, "mean", "random") as work:
         assert work.session.head.origin == "unknown"
-        assert len(work.session.apart) == 60
+        assert len(work.session.apart) == 61
         assert (
             "were not drawn at random (p < 0.0001): the consensus says"
             in (work.result(final=False).notes[0])

@@ -118,7 +118,7 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         raise InputError(
             "certified makes intervals from labels exact: name the column of true labels (--truth)"
         )
-    if data.session is not None and random_sample(data.session):
+    if data.session and not question.certified and random_sample(data.session):
         data = replace(data, session=None)  # labels like any others
     if data.session is not None and question.method == "evaluate":
         return from_session(data, question)

@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 
 LEARN_EVERY = 10
 """Labels that were there are read in batches of this size, so that guesses learn on the way."""
-LEAST_GRADES = 10
-"""Labels from which a mean of grades may stop: so few passes may all be passes by chance."""
 
 
 class Work:
@@ -512,7 +510,7 @@ def _missing(
         if random:
             labelled = int((measure.cells(task.strata, read.units) >= 0).sum())
             items = int(measure.cell_sizes(task.strata).sum())
-        least = min(items, LEAST_GRADES if random and task.scale is not None else FIRST)
+        least = min(items, FIRST)
         if labelled < least or not isinstance(one.interval, Interval):
             needs.append(max(1, least - labelled))
         else:
