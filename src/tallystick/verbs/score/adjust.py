@@ -315,15 +315,6 @@ def with_mix(outputs: Graded, mix: Mapping[str, float], column: str) -> Graded:
 # Whether the human grades can speak for all outputs: which outputs were chosen for grading.
 
 
-def split_outputs(outputs: Graded) -> Floats:
-    """Return 1 for entries on which the judges disagree, 0 for the others."""
-    low, high = np.full(len(outputs.counts), np.inf), np.full(len(outputs.counts), -np.inf)
-    for j in range(len(outputs.judges)):
-        low = np.fmin(low, outputs.grades[:, j])
-        high = np.fmax(high, outputs.grades[:, j])
-    return np.where(high > low, 1.0, 0.0)
-
-
 def check_draw(outputs: Graded, draw: str) -> None:
     """Refuse a table that lacks human grades although all outputs are said to have one."""
     blank = outputs.n - outputs.n_labels
