@@ -69,9 +69,9 @@ def _row(
             sizes=strata.sizes, item=order, stratum=where, q=np.empty(n), batch=batch,
             spreads=np.ones((batch[-1] + 1, len(strata))),
         )  # fmt: skip
-        found = classifier_difference(journal, values, guess)
+        found = classifier_difference(journal, (values, values), guess)
         certain = _certain(values, M)
-        up, down = found.first >= 40, found.second >= 40
+        up, down = found.above >= 40, found.below >= 40
         ours[run] = _first(up | down | certain)
         if not certain[int(ours[run]) - 1]:
             called = up[int(ours[run]) - 1]

@@ -87,7 +87,7 @@ def measured(
             needed, where = rehearse(
                 own, labels, head_of(own, name, seed, target), most=100_000, step=0
             )
-            counts.append(needed)
+            counts.append(float(needed or 0))
             covered += [
                 isinstance(one.interval, Interval)
                 and one.interval.low - 1e-9 <= truth <= one.interval.high + 1e-9

@@ -179,15 +179,11 @@ def shared_means(at: np.ndarray, y: np.ndarray, every: np.ndarray) -> Estimates:
         known = np.full(every.size, np.nan)
         known[chosen] = labels
         found.append(fit(Rows(y=known, grades=every[:, None]), pass_fail=False).means())
-    ends = [
-        Intervals(
-            *(
-                np.concatenate([getattr(getattr(one, part), end) for one in found])
-                for end in ("low", "high")
-            )
-        )
-        for part in ("interval", "labels_only")
-    ]
+    ends = []
+    for part in ("interval", "labels_only"):
+        low = np.concatenate([getattr(one, part).low for one in found])
+        high = np.concatenate([getattr(one, part).high for one in found])
+        ends.append(Intervals(low, high))
     estimate, worth = (
         np.concatenate([getattr(one, part) for one in found])
         for part in ("estimate", "labels_worth")

@@ -123,17 +123,15 @@ def _is_local(request: Request) -> bool:
     return host in ("127.0.0.1", "localhost", "[::1]")
 
 
-def _shown(
-    work: Work, reader: str, query: Mapping[str, str], *, problem: str
-) -> dict[str, Any]:
+def _shown(work: Work, reader: str, query: Mapping[str, str], *, problem: str) -> dict[str, Any]:
     """Return what the page shows to a reader now: the next item, or an earlier one to correct."""
     session = work.session
     mine = {one.number: (one, answer) for one, answer in work.given(reader)}
     wanted = query.get("ask", "")
     earlier = int(wanted) - 1 if wanted.isdecimal() else -1
-    if earlier in mine:
-        ask, closing = mine[earlier][0], ""
-    else:
+    ask: Ask | None = mine[earlier][0] if earlier in mine else None
+    closing = ""
+    if ask is None:
         earlier = -1
         ask, closing = _current(work, reader)
         session = work.session

@@ -196,15 +196,11 @@ def _stand_ins(data: Data, asked: LabelQuestion) -> list[tuple[str, Data]]:
     voters: Sequence[str] = getattr(data.roles, group)
     if len(voters) < 2 or group == "models":
         return []
-    return [
-        (
-            one,
-            replace(
-                data, roles=replace(data.roles, **{group: tuple(v for v in voters if v != one)})
-            ),
-        )
-        for one in voters[:MOST_JUDGES]
-    ]
+    found = []
+    for one in voters[:MOST_JUDGES]:
+        rest: Any = {group: tuple(name for name in voters if name != one)}
+        found.append((one, replace(data, roles=replace(data.roles, **rest))))
+    return found
 
 
 def _believed(task: LabelTask, seed: int) -> dict[int, Label]:
