@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -147,7 +147,7 @@ def intervals(
     population: Population, at: np.ndarray, y: np.ndarray, c: np.ndarray
 ) -> Iterable[tuple[str, Ends]]:
     """Return the ends of every fast method, one row per draw."""
-    every = population.consensus
+    every, found = population.consensus, cast(Any, None)
     if population.kind == "numbers":
         found = shared_means(at, y, every)
         yield OURS, (found.interval.low, found.interval.high)

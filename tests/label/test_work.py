@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,58 @@ def test_the_table_may_not_change_under_a_session(start, table, tmp_path):
         reopen(tmp_path / "s.label")
     table.write_text(text.replace("text 7", "text seven", 1))  # no column that strata depend on
     reopen(tmp_path / "s.label").close()
+
+
+def test_a_table_that_has_grown_goes_on_with_the_rows_it_began_with(start, truth, table, tmp_path):
+    with start("prevalence") as work:
+        fill(work, truth, limit=20)
+        before = work.result(final=False)
+    more = table.read_text() + "".join(f"x{i},new {i},pass,pass,fail\n" for i in range(40))
+    table.write_text(more)
+    with reopen(tmp_path / "s.label") as again:
+        after = again.result(final=False)
+        assert (
+            after.notes[-1] == "40 rows were added since this session began and are no part of it"
+        )
+        assert after.interval == before.interval
+        assert all(ask.row < 300 for ask in again.next(30))
+    table.write_text(more.replace("pass", "fail", 1))
+    with pytest.raises(InputError, match="drawn from other data"):
+        reopen(tmp_path / "s.label")
+
+
+def test_an_earlier_answer_is_corrected_and_the_latest_counts(start, truth):
+    with start("judge") as work:
+        fill(work, truth, limit=20)
+        before = work.standing().measures
+        first, label = work.session.asks[0], work.session.labels(0)[0]
+        work.answer(first.number, "fail" if label == "pass" else "pass", reader="1")
+        assert work.standing().measures != before
+        work.answer(first.number, label, reader="1")
+        assert work.standing().measures == before
+        assert [answer.ask for _, answer in work.given("1")] == list(range(20))
+
+
+def test_an_answer_by_which_somebody_left_a_contest_is_not_corrected(tmp_path):
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 400)
+    table = {
+        name: np.where(rng.random(400) < rate, truth, 1 - truth).tolist()
+        for name, rate in (("good", 0.9), ("fair", 0.85), ("bad", 0.1))
+    }
+    reading = {"models": ("good", "fair", "bad")}
+    with begin(tmp_path / "s.label", table, question="compare", reading=reading) as work:
+        for _ in range(6):
+            for ask in work.next(20):
+                work.answer(ask.number, int(truth[ask.row]), reader="1")
+        assert not work.standing().best.live.all()
+        for ask in work.session.asks[:20]:
+            with contextlib.suppress(InputError):
+                work.answer(ask.number, 1 - int(truth[ask.row]), reader="1")
+        last = work.session.asks[19]
+        with pytest.raises(InputError, match="cannot be corrected"):
+            work.answer(last.number, 1 - int(truth[last.row]), reader="1")
+        assert work.standing().read.n
 
 
 def test_an_existing_session_is_not_begun_again(start):
