@@ -81,7 +81,9 @@ def test_real_files_are_read_whole(shared_data: Path, name: str, rows: int, colu
 
 
 def test_real_votes_are_labels_as_written(shared_data: Path) -> None:
-    with read(shared_data / "judge" / "dog.csv.gz", Door(want="judges"), truth="truth") as data:
+    with read(
+        shared_data / "judge" / "dog.csv.gz", Door(verb="judge", want="judges"), truth="truth"
+    ) as data:
         assert data.roles.item == "item"
         assert len(data.roles.judges) == 109
         labels = data.tally("judges").labels

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tallystick import compare
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError
 from tallystick.table import Door, read, scan
 from tallystick.table.formats import detect
 from tallystick.table.sources import File
@@ -50,8 +50,7 @@ def test_phoenix_repetitions_are_replicates_and_latency_is_a_metric():
     result = compare.evaluate(folder, metric="matches")
     assert (result.replicates.fewest, result.replicates.most) == (2, 2)
     assert compare.evaluate(folder, metric="pass@2:matches").metric == "pass@2"
-    with pytest.raises(InputError, match="'matches', 'latency_ms' in common: choose one"):
-        compare.evaluate(folder)
+    assert compare.evaluate(folder).metric == "matches"
 
 
 def test_promptfoo_csv_has_one_model_per_prompt_and_leaves_failed_calls_out():
