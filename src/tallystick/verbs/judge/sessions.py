@@ -10,7 +10,7 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Needed, Unknown, count
-from tallystick.sampling.draws import LabelStrata, stratum_means
+from tallystick.sampling.draws import GUESS_FLOOR, LabelStrata
 from tallystick.sampling.planned import accuracy_estimator, apart_of, planned_measure
 from tallystick.sampling.tasks import (
     LabelTask,
@@ -21,7 +21,7 @@ from tallystick.sampling.tasks import (
     read_answers,
     votes_task_strata,
 )
-from tallystick.sampling.votes import CodedVotes, Floats, Ints, coded_votes
+from tallystick.sampling.votes import Floats, Ints, VotePatterns, coded_votes
 from tallystick.table import Data
 from tallystick.table.panel import Panel
 from tallystick.table.session import Session
@@ -157,7 +157,15 @@ def labelling(data: Data, question: JudgeQuestion, strata: Ints | None = None) -
     judges = data.roles.judges
     votes = coded_votes(data, judges)
     made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
-    measures = (_accuracy(name, j, votes, made, posterior) for j, name in enumerate(judges))
+    # Any item of a pattern stands for all of them: there may be millions of items.
+    some = np.zeros(len(patterns.codes), np.int64)
+    some[patterns.place] = np.arange(patterns.place.size)
+    inside = made.of >= 0
+    pair = made.of[inside].astype(np.int64) * some.size + patterns.place[inside]
+    held = np.bincount(pair, minlength=len(made) * some.size).reshape(len(made), some.size)
+    measures = (
+        _accuracy(name, j, patterns, made, (posterior[some], held)) for j, name in enumerate(judges)
+    )
     return LabelTask(
         claim="share",
         classes=votes.classes,
@@ -170,24 +178,33 @@ def labelling(data: Data, question: JudgeQuestion, strata: Ints | None = None) -
 
 
 def _accuracy(
-    name: str, j: int, votes: CodedVotes, strata: LabelStrata, posterior: Floats
+    name: str,
+    j: int,
+    patterns: VotePatterns,
+    strata: LabelStrata,
+    believed: tuple[Floats, Ints],
 ) -> Measure:
-    vote = votes.codes[:, j]
-    voted = vote >= 0
-    classes = len(votes.classes)
-    right = np.where(voted, posterior[np.arange(vote.size), np.maximum(vote, 0)], 0.0)
-    inside = voted & (strata.of >= 0)
-    cell = np.where(inside, strata.of.astype(np.int64) * classes + vote, -1)
+    """Return the accuracy of one judge; *believed* is the posterior of each pattern, and how many
+    items of each stratum show it.
+    """
+    posterior, held = believed
+    own, place, classes = patterns.codes[:, j], patterns.place, posterior.shape[1]
+    right = np.where(own >= 0, posterior[np.arange(own.size), np.maximum(own, 0)], 0.0)
+    vote = own.astype(np.int32)[place]
+    outside = (vote < 0) | (strata.of < 0)
+    cell = strata.of.astype(np.int32) * np.int32(classes) + vote
+    cell[outside] = -1
 
     def value(units: Ints, answers: Floats) -> Floats:
-        return np.asarray(answers[:, 0] == vote[units], dtype=np.float64)
+        return np.asarray(answers[:, 0] == own[place[units]], dtype=np.float64)
 
+    share = held @ right / np.maximum(strata.sizes, 1)
     return Measure(
         name=name,
         value=value,
-        guess=stratum_means(strata, right),
+        guess=np.clip(share, GUESS_FLOOR, 1 - GUESS_FLOOR),
         cell=cell,
-        scale=vote.size / max(int(voted.sum()), 1),
+        scale=place.size / max(float(patterns.counts[own >= 0].sum()), 1.0),
     )
 
 
