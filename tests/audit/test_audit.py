@@ -11,7 +11,7 @@ from tallystick.results import Figure, Needed, Result, to_json
 from tallystick.table import scan
 from tallystick.verbs.audit import AuditResult, audit
 from tallystick.verbs.audit.audit import Skipped, concluded, question_of
-from tallystick.verbs.compare.verdict import SHARES
+from tallystick.verbs.compare.ranking import SHARES
 from tests.generated import generate
 
 

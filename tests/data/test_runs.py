@@ -32,8 +32,9 @@ def runs(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_each_file_is_a_model_and_correct_is_compared_before_other_metrics(runs):
+def test_each_file_is_a_model_and_the_metric_has_a_name_that_decides(runs):
     with read(["run_a.csv", "run_b.csv"], DOOR) as data:
+        assert data.metric == "correct"
         assert data.roles.models == ("run_a", "run_b")
         # Items that one run lacks stay: what is missing may turn a gate.
         assert data.n_rows == 44

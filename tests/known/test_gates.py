@@ -197,11 +197,6 @@ def test_the_same_system_in_every_shape_passes_no_gate(tallystick):
     code, out, _ = tallystick("compare", "long.csv", *GATE)
     assert (code, ON in out) == (11, True)
 
-    write("one.csv", {"id": range(N), "old": old, "older": 1 - old})
-    write("two.csv", {"id": kept, "new": new[kept], "newer": 1 - new[kept]})
-    added = ("compare", "one.csv", "--add", "two.csv", "--item", "id")
-    assert tallystick(*added, *GATE)[0] == 11
-
 
 @pytest.mark.parametrize("words", [("pass", "fail"), ("1", "0")])
 def test_error_words_are_asked_about_and_count_as_you_say(tallystick, words):

@@ -45,7 +45,7 @@ from tallystick.table.session_rows import (
     kept_rows,
 )
 from tallystick.verbs.label.shown import shown_columns
-from tallystick.verbs.label.work import Work, answers_in_table, batches_of_labels
+from tallystick.verbs.label.work import Work, answers_in_table, batch_of_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -468,9 +468,9 @@ def _take_existing(work: Work, known: Existing) -> None:
         contested = task.contest.items(np.ones(len(task.names), np.bool_), units[:0])
         units = units[np.isin(units, contested)]
     if units.size:
-        events = batches_of_labels(work.session, task, work.cells, units)
-        asks = work.session.then(events).asks
-        work.write([*events, *answers_in_table(known.labels, asks)])
+        drawn = batch_of_labels(work.session, task, work.cells, units)
+        asks = work.session.then([drawn]).asks
+        work.write([drawn, *answers_in_table(known.labels, asks)])
 
 
 # The questions that labels can answer, found through the registry.
@@ -537,8 +537,8 @@ class LabelQuestion:
         What the user types.
     question
         The class of its options.
-    reads, door
-        The roles that it reads, and what it needs of the reading.
+    door
+        What it needs of the reading.
     task
         From data, the options and the strata that a session keeps (or None) to a `LabelTask`.
     capability
@@ -547,7 +547,6 @@ class LabelQuestion:
 
     name: str
     question: type[Question]
-    reads: tuple[str, ...]
     door: Door
     task: Callable[..., Any]
     capability: Capability[Result] | None = None
@@ -567,8 +566,8 @@ class LabelQuestion:
 def label_question(name: str) -> LabelQuestion:
     """Return a question by its name.
 
-    >>> label_question("judge").reads[:2]
-    ('judges', 'truth')
+    >>> label_question("judge").capability.verb
+    'judge'
     """
     if name not in QUESTIONS:
         raise InputError(f"question must be one of {', '.join(QUESTIONS)}, got {name!r}")
@@ -576,7 +575,6 @@ def label_question(name: str) -> LabelQuestion:
         return LabelQuestion(
             name=name,
             question=PrevalenceLabels,
-            reads=("judges", "truth", "item"),
             door=Door(verb="judge", want="judges"),
             task=labelling,
         )
@@ -586,7 +584,6 @@ def label_question(name: str) -> LabelQuestion:
     return LabelQuestion(
         name=name,
         question=found.question,
-        reads=tuple(role for role in found.reads if role not in ("count", "weight")),
         door=found.door,
         task=found.labelling,
         capability=found,

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from tallystick.errors import TallystickError
 from tallystick.results import (
-    Figure,
     Interval,
     Needed,
     Result,
@@ -280,29 +279,6 @@ class LabelResult(Result):
         """Return how the numbers are written: shares, or points for a difference."""
         unit: Unit = "points" if any(" - " in one.name for one in self.measures) else "share"
         return {"estimate": unit, "interval": unit, "anytime": unit}
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the planned intervals as a forest."""
-        known = [one for one in self.measures if isinstance(one.interval, Interval)]
-        if not known:
-            return ()
-        return (
-            Figure(
-                "forest",
-                "At a planned stop (95 %, approximate)",
-                {
-                    "name": [one.name for one in known],
-                    "estimate": [one.estimate for one in known],
-                    "low": [
-                        one.interval.low for one in known if isinstance(one.interval, Interval)
-                    ],
-                    "high": [
-                        one.interval.high for one in known if isinstance(one.interval, Interval)
-                    ],
-                },
-                {"name": "name", "x": "estimate", "low": "low", "high": "high"},
-            ),
-        )
 
 
 # The sentences of a labelling session; nobody else makes them.

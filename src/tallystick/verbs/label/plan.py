@@ -16,16 +16,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from statistics import NormalDist, median
+from statistics import median
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tallystick._rng import as_rng
-from tallystick.errors import InputError, TallystickError
+from tallystick.errors import TallystickError
 from tallystick.results import Result, Unknown, about, count
 from tallystick.sampling.stopping import next_batch
-from tallystick.sampling.tasks import RANDOM, LabelTask, Read, answer_code, measured
+from tallystick.sampling.tasks import RANDOM, LabelTask
 from tallystick.table import Data, Label, reading_of
 from tallystick.table.session import Session, SessionHead
 from tallystick.verbs.label.begin import LabelQuestion, find_existing, label_question
@@ -55,8 +55,6 @@ class LabelPlan:
         About how many labels, or why that cannot be told yet.
     low, high
         The range of the forecast; null where there is none.
-    labels_alone
-        About how many labels without the votes.
     items
         How many items there are to label.
     """
@@ -67,7 +65,6 @@ class LabelPlan:
     labels: int | Unknown
     low: int | Unknown
     high: int | Unknown
-    labels_alone: int | Unknown
     items: int
 
 
@@ -88,7 +85,6 @@ class LabelPlanResult(Result):
                 "labels": one.labels,
                 "from": one.low,
                 "to": one.high,
-                "labels alone": one.labels_alone,
                 "items": one.items,
             }
             for one in self.plans
@@ -164,19 +160,16 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
     wanted = target if task.claim == "share" and not limits else None
     if task.claim == "share":
         head = replace(head, options={"target": wanted, "rule": RANDOM})
-    found, alone = [], []
+    found = []
     for stand_in, rest in _stand_ins(data, asked):
         own: LabelTask = asked.task(rest, chosen)
         labels = find_existing(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
         found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
-        if wanted is not None:
-            alone.append(_alone(own, labels, wanted, alpha))
     believed = [
         rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
         for seed in range(RUNS if found and task.claim == "share" else 0)
     ]
     labels_, low, high = _forecast(found, believed)
-    none = Unknown("labels alone were not planned for")
     names = task.names or tuple(one.name for one in task.measures)
     return LabelPlan(
         question=asked.name,
@@ -185,7 +178,6 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
         labels=labels_,
         low=low,
         high=high,
-        labels_alone=round(median(alone)) if alone else none,
         items=task.strata.n_items,
     )
 
@@ -283,39 +275,11 @@ def rehearse(
         session = session.then([event, *answers])
 
 
-def _alone(task: LabelTask, labels: Mapping[int, Label], target: float, alpha: float) -> float:
-    """Return about how many labels alone would take, from the spread of the answers."""
-    rows = task.rows[:, 0]
-    units = np.array([k for k, row in enumerate(rows.tolist()) if row in labels], dtype=np.int64)
-    codes = np.array([answer_code(task, labels[int(row)]) for row in rows[units]])
-    read = Read(
-        units=units,
-        answers=np.repeat(codes[:, None, None], 2, axis=2),
-        skipped=np.zeros(units.size, np.bool_),
-        unresolved=0,
-    )
-    reach = NormalDist().inv_cdf(1 - alpha / 2) / target
-    needs = []
-    for one in task.measures:
-        values = measured(read, one)[0][one.cells(task.strata, units) >= 0]
-        if not values.size:
-            raise InputError(f"no item counts for {one.name}")
-        free = reach**2 * float(values.var())
-        needs.append(free / (1 + free / values.size))
-    apart = any(one.counts is not None for one in task.measures)
-    return sum(needs) if apart else max(needs)
-
-
 def _said(one: LabelPlan) -> str:
     goal = "a verdict" if one.target is None else f"± {100 * one.target:g} points"
     if isinstance(one.labels, Unknown):
         return f"{one.question} ({one.of}), {goal}: {one.labels.reason}."
-    alone = (
-        ""
-        if isinstance(one.labels_alone, Unknown)
-        else f"; {about(one.labels_alone)} without votes"
-    )
     return (
         f"{one.question} ({one.of}): {about(one.labels)} labels to {goal}"
-        f" ({one.low} to {one.high}{alone})."
+        f" ({one.low} to {one.high})."
     )

@@ -61,9 +61,6 @@ if TYPE_CHECKING:
     from tallystick.verbs.label.begin import LabelQuestion
     from tallystick.verbs.label.outcome import LabelResult
 
-LEARN_EVERY = 10
-"""Labels that were there are read in batches of this size, so that guesses learn on the way."""
-
 
 class Work:
     """A session that is open: its data, its task, and its file if it may be written.
@@ -343,26 +340,16 @@ def batch_event(
     return event
 
 
-def batches_of_labels(
+def batch_of_labels(
     session: Session, task: LabelTask, cells: RowCells, units: Ints
-) -> list[dict[str, Json]]:
-    """Return labels that were drawn at random before, as the first batches of a session.
+) -> dict[str, Json]:
+    """Return labels that were drawn at random before, as the first batch of a session.
 
     Their order is not known, so a random one is drawn.
     """
     order = spawn(session.head.seed + 2, 1)[0].permutation(units)
-    cells.fetch(task.rows[units].ravel().tolist())  # one scan for all of them
-    # Models that have left a contest change what it is drawn from, so these labels are one batch:
-    # they were drawn before anybody could leave.
-    models = task.claim == "best-of" and task.passing is None
-    size = max(order.size, 1) if models else LEARN_EVERY
-    events = []
-    for start in range(0, order.size, size):
-        part, spread = order[start : start + size], np.ones(len(task.strata))
-        event = batch_event(session, task, cells, units=part, spread=spread, q=None)
-        events.append(event)
-        session = session.then([event])
-    return events
+    spread = np.ones(len(task.strata))
+    return batch_event(session, task, cells, units=order, spread=spread, q=None)
 
 
 def answers_in_table(labels: Mapping[int, Label], asks: Sequence[Ask]) -> list[dict[str, Json]]:

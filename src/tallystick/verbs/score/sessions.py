@@ -30,31 +30,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.results import Interval, Needed, Sentences, Unknown, about, count
+from tallystick.results import Interval, Needed, Sentences, Unknown, about, count, number_word
 from tallystick.sampling.duels import NEITHER, SessionOrder, session_order
 from tallystick.sampling.planned import Apart, planned_mean
 from tallystick.stats.few_labels import Rows, fit
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import step_down_order
 from tallystick.table import Data
+from tallystick.table.panel import Floats, Ints
+from tallystick.table.panel_grades import GradePanel
 from tallystick.table.session import Session
-from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.labelling import rows_by_item, session_goal, session_task
+from tallystick.verbs.score.pairs import SystemPair, agreeing, crossed
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Graded, Ints
-from tallystick.verbs.score.result import SystemPairRow, SystemRow
+from tallystick.verbs.score.result import SystemPairRow, SystemRow, Units
 from tallystick.verbs.score.systems import (
     SMALLEST,
     Places,
     System,
-    SystemPair,
-    agreeing,
-    crossed,
     inverted,
     score_of,
     system_strata,
 )
-from tallystick.verbs.score.verdict import number_word
 
 METHOD = "adverse likelihood on the strata of the session"
 GOES_ON = "the session says itself how long it goes on"
@@ -86,7 +83,7 @@ class SessionDraws:
         The level at which the session settles its question.
     """
 
-    outputs: Graded
+    outputs: GradePanel
     stratum: Ints
     drawn: NDArray[np.bool_]
     apart: NDArray[np.bool_]
@@ -201,7 +198,7 @@ def _both_ways(labels: Floats) -> tuple[Floats, Floats]:
     return np.where(skipped, 0.0, labels), np.where(skipped, 1.0, labels)
 
 
-def session_draws(data: Data, outputs: Graded, question: ScoreQuestion) -> SessionDraws:
+def session_draws(data: Data, outputs: GradePanel, question: ScoreQuestion) -> SessionDraws:
     """Return the draws of the session that the truth comes from."""
     session = data.session
     if session is None:
@@ -242,7 +239,7 @@ def session_draws(data: Data, outputs: Graded, question: ScoreQuestion) -> Sessi
     )
 
 
-def _order(data: Data, session: Session, outputs: Graded, alpha: float) -> SessionOrder:
+def _order(data: Data, session: Session, outputs: GradePanel, alpha: float) -> SessionOrder:
     """Say who is better, at the level that is asked for."""
     task = session_task(data, session, scale=outputs.scale, judge_scale=outputs.judge_scale)
     order = session_order(session, task, alpha=alpha)
@@ -386,7 +383,7 @@ def _pair(
         second=second,
         difference=difference,
         # Later labels may have turned the estimate; the interval then shows it as it is.
-        interval=held if turned else agreeing(held, difference, difference, adjusted, alpha),
+        interval=held if turned else agreeing(held, difference, adjusted, alpha),
         p_value=max(p, SMALLEST) if draws.order is None else p,
         adjusted_p=adjusted,
         needed=Unknown(GOES_ON),
