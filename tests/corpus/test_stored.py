@@ -179,7 +179,7 @@ def test_tasks_of_another_tool_come_back(stored: Path) -> None:
     for record in records:
         record["responses"] = {"label": [{"value": "pass", "user_id": "a"}]}
     (folder / "export.json").write_text(json.dumps(records), encoding="utf-8")
-    done = answer(folder, "label --session readers.label --import export.json --reader 1")
+    done = answer(folder, "label --session readers.label --add export.json --reader 1")
     assert (done["answered"], done["pending"]) == (15, 0)
 
 
