@@ -26,10 +26,10 @@ import httpx
 
 from benchmarks.record import record
 from tallystick.serve.app import make_service
+from tallystick.serve.database import open_store
 from tallystick.serve.ingest import LabelRecord, VoteRecord
 from tallystick.serve.ingest_write import Source, apply
 from tallystick.serve.jobs import Config
-from tallystick.serve.database import open_store
 from tallystick.serve.streams import find_stream
 from tests.serve.postgres import postgres_server
 from tests.serve.web import running

@@ -34,7 +34,7 @@ from tallystick.table import (
     read,
     with_reading,
 )
-from tallystick.table.formats import Loss
+from tallystick.table.log_runs import Loss
 
 _READING: Mapping[str, tuple[str, str]] = {
     "columns": ("--columns", "The columns to use; repeat, or use commas and globs."),
