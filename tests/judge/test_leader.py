@@ -5,7 +5,7 @@ from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.stats.few_labels import accuracies
 from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate, few_labels
-from tallystick.verbs.judge.leader import leader, leader_of
+from tallystick.verbs.judge.few_labels import leader, leader_of
 
 
 def lucky(n=300):

@@ -4,16 +4,14 @@ import numpy as np
 
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge.few_labels import Leader
 from tallystick.verbs.judge.grade import positive_of
-from tallystick.verbs.judge.leader import Leader
-from tallystick.verbs.judge.scores import JudgeScore, LabelsNeeded
+from tallystick.verbs.judge.result import JudgeScore, LabelsNeeded
 from tallystick.verbs.judge.verdict import in_words, needed_labels, opening_with_labels
 
 
 def score(name, accuracy, low, high):
-    return JudgeScore(
-        name=name, accuracy=accuracy, interval=Interval(low, high), new_items=Interval(low, high)
-    )
+    return JudgeScore(name=name, accuracy=accuracy, interval=Interval(low, high))
 
 
 SCORES = (

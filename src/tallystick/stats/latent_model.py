@@ -374,6 +374,12 @@ class OneHot:
             return values @ self.rows
         return np.ascontiguousarray((self.columns @ values.T).T)
 
+    def together(self, counts: FloatArray) -> FloatArray:
+        """Return, per column and column, how many items show both votes."""
+        if isinstance(self.rows, np.ndarray):
+            return self.rows.T @ (self.rows * counts[:, None])
+        return np.asarray((self.columns @ self.rows.multiply(counts[:, None]).tocsr()).todense())
+
     def total(self, values: FloatArray) -> FloatArray:
         """Return the sums of *values* (classes x columns) over the votes of each judge, spread back
         over them.
