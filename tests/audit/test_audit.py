@@ -8,11 +8,11 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.report import page
 from tallystick.results import Figure, Needed, Result, to_json
-from tallystick.table import detect, scan
+from tallystick.table import scan
 from tallystick.verbs.audit import AuditResult, audit
 from tallystick.verbs.audit.audit import Skipped, concluded, question_of
 from tallystick.verbs.compare.verdict import SHARES
-from tests.generated import GENERATED, generate
+from tests.generated import generate
 
 
 def table_of(question, seed=0):
@@ -40,23 +40,6 @@ def test_all_that_applies_is_run_and_nothing_else(question, verbs):
     assert [row["answer"] for row in result.rows()] == [part.verdict for part in result.sections]
     assert json.loads(to_json(result.to_dict()))["sections"][0]["verb"] == verbs[0]
     assert result.figures()[: len(verbs)] == tuple(part.figures()[0] for part in result.sections)
-
-
-@pytest.mark.parametrize("question", GENERATED)
-def test_generated_tables_are_read_without_a_question_whatever_the_seed(question):
-    for seed in range(3):
-        assert detect(table_of(question, seed)).questions == ()
-
-
-def test_the_generated_audit_has_a_role_for_four_questions():
-    reading = detect(table_of("audit")).roles
-    assert (reading.truth, reading.old, reading.new, reading.confidence) == (
-        "truth",
-        "pred_old",
-        "pred_new",
-        "conf_old",
-    )
-    assert (reading.round, len(reading.judges)) == ("round", 5)
 
 
 def test_what_seemed_to_apply_but_cannot_answer_says_why():
@@ -95,7 +78,7 @@ def test_alpha_outside_its_range_is_refused():
 
 def test_nothing_to_say_is_an_error_with_the_reasons():
     with pytest.raises(InputError, match="judge: too few"):
-        concluded(detect(table_of("compare")), [], [Skipped("judge", "too few")])
+        concluded([], [Skipped("judge", "too few")])
 
 
 class Answer(Result):
@@ -120,7 +103,7 @@ def test_it_is_decided_only_if_every_section_is(decisions, decision):
         Answer(verdict="So.", decision=d, n_items=7, needed=n)
         for d, n in zip(decisions, needs, strict=False)
     ]
-    result = concluded(detect(table_of("compare")), parts, [])
+    result = concluded(parts, [])
     assert result.decision == decision
     assert result.verdict == " ".join(["So."] * len(parts))
     if decision == "undecided":
@@ -178,9 +161,7 @@ def test_a_section_that_only_counts_these_items_is_said_to():
 
 
 def test_every_question_is_a_part_with_its_own_table_on_the_page():
-    reading = detect(table_of("compare"))
     result = concluded(
-        reading,
         audit(table_of("compare")).sections,
         [Skipped("shift", "no <old> answers")],
     )
@@ -255,7 +236,8 @@ def test_a_log_of_attempts_is_described_and_its_command_is_named():
         audit(attempts(model_wrong=[int(k % 3 == 0) for k in range(120)]))
     said = str(told.value)
     assert told.value.calls == ("tallystick dynamic analyse 'the table'",)
-    assert "fooled model_wrong · validated validated · model model · people annotator" in said
+    assert "fooled model_wrong" in said
+    assert "people annotator" in said
     assert "Otherwise, --judges: " in said
 
 

@@ -175,7 +175,7 @@ def test_look_says_what_each_column_is(tmp_path, tallystick):
     said = {line.split()[0]: " ".join(line.split()) for line in text.splitlines() if line}
     assert said["gpt"] == "gpt no, yes 2 0 judge ? voter, truth"
     assert said["gold"] == "gold no, yes 2 80 truth voter, truth"
-    assert "every cell is blank" in said["blank"]
+    assert "unused nothing: every cell is blank" in said["blank"]
     assert "unused" in said["same"]
     assert "  tallystick judge t.csv --judges gpt,claude --truth gold --item id" in text
 

@@ -35,13 +35,11 @@ def save(folder, name, table):
 
 
 def text_of(done):
-    """Return the answer below what was read in one line, with plain spaces."""
+    """Return the answer in one line, with plain spaces, below what was read."""
     assert done.returncode == 0, done.stderr
-    first, *lines = done.stdout.splitlines()
-    assert first.startswith("read: ")
-    while lines[0].startswith("  "):  # a long reading goes on below
-        del lines[0]
-    return " ".join(" ".join(lines).split())
+    lines = done.stdout.splitlines()
+    below = [line for line in lines[1:] if not line.startswith("  ")]
+    return " ".join(" ".join(below).split())
 
 
 def refused(done, *parts):

@@ -130,6 +130,7 @@ def _same(found: Any, expected: Any, path: str = "") -> None:
 def _body(result: Any) -> Any:
     body = json.loads(json.dumps(result.to_dict()))
     body.pop("notes")
+    body.pop("reading")  # what it would take another job to know is left out
     return body
 
 

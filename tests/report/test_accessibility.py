@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.report import write_page
-from tallystick.table import Case, Cases, Taken
+from tallystick.table import Case, Cases
 from tallystick.verbs.audit.audit import AuditResult, Skipped
 from tests.report.conftest import result
 
@@ -69,7 +69,6 @@ def page(request, tmp_path):
         one = AuditResult(
             verdict="model 0 is the best.",
             n_items=3,
-            columns=(Taken(("gold",), "truth", "its name"),),
             sections=(one,),
             skipped=(Skipped("shift", "no old answers"),),
         )

@@ -257,7 +257,11 @@ def _plan(
     if not source:
         raise click.UsageError("give the table: label plan FILE")
     asked = own["question"]
-    door = label_question(asked).door if asked is not None else Door(want="judges", repeats=True)
+    door = (
+        label_question(asked).door
+        if asked is not None
+        else Door(verb="judge", want="judges", repeats=True)
+    )
     with working("reading"):
         held = read(list(source), door, **reading)
     with held as data:

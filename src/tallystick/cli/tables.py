@@ -30,7 +30,7 @@ from tallystick.table import (
     two_vocabularies,
     with_reading,
 )
-from tallystick.table.detect_names import ITEM_NAMES, is_truth
+from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
 from tallystick.table.roles import expand
 from tallystick.verbs.judge import JudgeQuestion, JudgeResult, Window, Windows, graded
 from tallystick.verbs.judge.windows import load_state, save_state
@@ -356,7 +356,9 @@ def _columns(
         )
     else:
         chosen = tuple(
-            name for name in others if name.strip().lower() not in ITEM_NAMES and not is_truth(name)
+            name
+            for name in others
+            if plain(name) not in ROLE_NAMES["item"] and not is_truth_name(name, whole=True)
         )
     if not chosen or (truth is not None and truth not in header):
         raise InputError(

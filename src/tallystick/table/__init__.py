@@ -48,13 +48,6 @@ if TYPE_CHECKING:
         check_numbers,
         unmatched,
     )
-    from tallystick.table.detect_doubts import (
-        Detection,
-        Taken,
-    )
-    from tallystick.table.detecting import (
-        detect,
-    )
     from tallystick.table.door import (
         Door,
         read,
@@ -129,7 +122,6 @@ __all__ = [
     "Cases",
     "Data",
     "Demo",
-    "Detection",
     "Door",
     "Found",
     "ItemTable",
@@ -143,7 +135,6 @@ __all__ = [
     "Reading",
     "Roles",
     "Table",
-    "Taken",
     "Tally",
     "TallySink",
     "agree",
@@ -159,7 +150,6 @@ __all__ = [
     "conclude",
     "connect",
     "describe",
-    "detect",
     "escape",
     "gather",
     "identifier",
@@ -200,8 +190,6 @@ _NAMES = {
     ),
     "data": "Data",
     "delimited": "check_numbers unmatched",
-    "detect_doubts": "Detection Taken",
-    "detecting": "detect",
     "door": "Door read",
     "engine": "connect",
     "meaning": "LabelRules Meaning agree",

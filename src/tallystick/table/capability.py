@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from tallystick._rng import Rng
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Result, Slice
-from tallystick.table.cautions import ask_about_codes, find_cautions, with_cautions
+from tallystick.table.cautions import find_cautions, with_cautions
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
@@ -257,6 +257,9 @@ class Capability(Generic[R]):
     columns: Callable[[Data], Mapping[str, Any] | None] | None = None
     cases: Callable[..., Cases | None] | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "door", replace(self.door, reads=self.reads))
+
 
 def answered(capability: Capability[R], source: Any, options: Mapping[str, Any]) -> R:
     """Read *source* and answer: what every ``evaluate`` does.
@@ -295,14 +298,13 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     """Answer from data that was read, slice by slice too where a column of slices is named."""
     if data is None:
         return capability.answer(data, question)
-    doubts = ask_about_codes(data, question)
     question, settled = question.settled(data)
     result = capability.answer(data, question)
     # After the answer, because most cautions need nothing but what it has counted.
     # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
     sampled = capability.labelling is not None or data.roles.old is not None
     cautions = find_cautions(data, sliced="by" in capability.reads, sampled=sampled)
-    result = with_cautions(result, (*doubts, *cautions))
+    result = with_cautions(result, cautions)
 
     def doubt(part: Data, looked: int) -> Doubt | None:
         if not sampled:

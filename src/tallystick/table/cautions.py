@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tallystick.errors import InputError
 from tallystick.results import Interval, Result, percent
 from tallystick.table.cells import identifier
 from tallystick.table.data import Data
-from tallystick.table.defaults import CodeDoubt, doubted_codes
-from tallystick.table.detect_names import CRITERIA, ITEM_NAMES, is_identifier, is_item, plain
 from tallystick.table.one_spelling import answer_counts
+from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
 from tallystick.table.tables import Table
@@ -28,7 +26,7 @@ from tallystick.table.truth import reversed_votes, unrelated_truth
 from tallystick.table.words import as_word
 
 if TYPE_CHECKING:
-    from tallystick.table.capability import Question
+    pass
 
 _R = TypeVar("_R", bound=Result)
 
@@ -106,33 +104,6 @@ def _split_caution(split: PooledSplit) -> Caution:
             f" them. For each of them, add --by {quote(split.column)}"
         )
     )
-
-
-def ask_about_codes(data: Data, question: Question) -> tuple[Caution, ...]:
-    """Ask about numbers that may mean no answer and would change the answer; warn of the others.
-
-    A range that the user gives (``--scale``, ``--bounds``) or a list of labels says that the number
-    is an answer: it is then a warning only.
-    """
-    option, given = question.number_range(data) or ("--labels", None)
-    found = []
-    for doubt in doubted_codes(data):
-        if option == "--labels" and (doubt.code == -1 or data.rules.labels):
-            continue  # labels have their own rule for -1, and a list settles every number
-        declared = given is not None and given[0] <= doubt.code <= given[1]
-        if doubt.is_grave and not declared:
-            raise InputError(f"{data.source}: {doubt.text()}; if it is {_an_answer(option, doubt)}")
-        found.append(Caution(warning=doubt.text()))
-    return tuple(found)
-
-
-def _an_answer(option: str, doubt: CodeDoubt) -> str:
-    """Return how to say that a number is an answer like any other."""
-    if option == "--labels":
-        return "a label, list all labels (--labels A,B,…)"
-    low, high = min(doubt.low, doubt.code), max(doubt.high, doubt.code)
-    what = "a grade" if option == "--scale" else "a score"
-    return f"{what}, say from where to where they go ({option} {low:g},{high:g})"
 
 
 def with_cautions(result: _R, cautions: Sequence[Caution]) -> _R:
@@ -374,7 +345,7 @@ def find_criterion(
     if roles.criterion is not None or roles.system is None:
         return roles, ()
     held = {*roles.holders(), *ignored, *table.left_out, *table.doubtful}
-    likely = [name for name in table.columns if plain(name) in CRITERIA and name not in held]
+    likely = [name for name in table.columns if plain(name) == "criterion" and name not in held]
     for item in _names(table, roles):
         if not likely or not table.repeats(item, roles.system):
             continue
@@ -417,5 +388,4 @@ def _names(table: Table, roles: Roles) -> list[str]:
         return [roles.item]
     held = {*roles.holders(), *table.left_out, *table.doubtful}
     free = [name for name in table.columns if name not in held]
-    usual = [name for name in free if plain(name) in ITEM_NAMES]
-    return usual or [name for name in free if is_identifier(name) or is_item(name)]
+    return [name for name in free if plain(name) in ROLE_NAMES["item"]]

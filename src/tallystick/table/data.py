@@ -30,7 +30,7 @@ from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.moments import Recipe
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
-from tallystick.table.reading import How
+from tallystick.table.reading_rules import How
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
 from tallystick.table.session import Session

@@ -12,9 +12,7 @@ from typing import Any
 from tallystick.errors import InputError, UsageError
 from tallystick.table.cautions import find_criterion, several_rows, without_copies
 from tallystick.table.data import Data, arrow_of
-from tallystick.table.defaults import default_columns, named_truth, named_truth_of_counts
 from tallystick.table.delimited import unmatched, unmatched_labels
-from tallystick.table.detect_names import ITEM_NAMES, VOTER_NAMES, is_truth
 from tallystick.table.frames import (
     arrow_of_dataset,
     arrow_table,
@@ -23,25 +21,21 @@ from tallystick.table.frames import (
     pivot,
     with_index,
 )
-from tallystick.table.long_tables import (
-    chosen_metric,
-    long_shape,
-    named_by_task,
-    one_column_of_models,
-    to_wide,
-    with_replicate,
-)
+from tallystick.table.long_tables import LongShape, chosen_metric
 from tallystick.table.meaning import LabelRules
 from tallystick.table.numbers import with_plain_numbers
 from tallystick.table.one_spelling import one_spelling
-from tallystick.table.outputs import (
-    SYSTEM_NAMES,
-    find_human_grades,
-    find_outputs,
-    grade_columns,
-    log_outputs,
+from tallystick.table.outputs import find_outputs, log_outputs
+from tallystick.table.reading import with_reading
+from tallystick.table.reading_decide import (
+    decide,
+    decide_counts,
+    decide_log,
+    long_shape,
+    majority,
 )
-from tallystick.table.reading import How, with_reading
+from tallystick.table.reading_names import ROLE_NAMES, TRUTH, plain
+from tallystick.table.reading_rules import Asked, How
 from tallystick.table.roles import (
     ALL_ROLES,
     GROUPS,
@@ -51,7 +45,6 @@ from tallystick.table.roles import (
     assign,
     expand,
     find_item,
-    first_repeat,
 )
 from tallystick.table.runs import (
     are_runs,
@@ -83,6 +76,9 @@ class Door:
 
     Parameters
     ----------
+    verb
+        Whose rules of reading hold (`tallystick.table.reading_rules`): score, judge, compare or
+        bound.
     want
         The group of columns to find where the caller names none: judges, models, weak, or nothing.
     pivots
@@ -91,10 +87,6 @@ class Door:
         Whether an item may have several rows.
     named
         Roles that a column of the same name has where the caller names none.
-    long
-        Roles that only a long table has. If the table has all of them, as the caller says or by
-        name, no columns are wanted: what the caller gives as *want* is then names found in rows,
-        and the items are found by name although they repeat.
     outputs
         Whether rows are outputs of systems: the system is then found by name, a wide table becomes
         one row per output, and an item is named once per system.
@@ -103,16 +95,22 @@ class Door:
     as_it_is
         Says of a table, and of the roles that the caller named, whether its columns are read as
         they are, by name, so that none is wanted and none is pivoted.
+    reads
+        The roles that the capability reads.
+    collects
+        Whether labels are to be collected: then no column need be the truth.
     """
 
+    verb: str = ""
     want: str | None = None
     pivots: bool = True
     repeats: bool = False
     named: tuple[str, ...] = ()
-    long: tuple[str, ...] = ()
     outputs: bool = False
     runs: bool = False
     as_it_is: Callable[[Table, Roles], bool] | None = None
+    reads: tuple[str, ...] = ()
+    collects: bool = False
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -188,13 +186,11 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         held = _opened(source, layout)
         if door is not None and door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
-            held = named_by_task(held, roles)
-            roles, layout = one_column_of_models(held, roles, layout)
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=held.metric or layout.vote)
     try:
         data = _decided(held, door or Door(), roles, layout, rules, _name(source))
-        return replace(data, how=_how(data, door or Door(), named, layout))
+        return data if data.how else replace(data, how=_how(data, named))
     except BaseException:
         if isinstance(held, Table):
             held.close()
@@ -217,25 +213,13 @@ def _decided(
     return _lazy(held, door, roles, layout, rules)
 
 
-def _how(data: Data, door: Door, named: Roles, layout: Layout) -> dict[str, How]:
+def _how(data: Data, named: Roles) -> dict[str, How]:
     """Say where each role comes from that the caller did not name."""
-    found: dict[str, How] = {
+    return {
         role: "by name"
         for role in ALL_ROLES
         if getattr(data.roles, role) and not getattr(named, role)
     }
-    want = door.want
-    if want not in found:
-        return found
-    table = data.held if isinstance(data.held, Table) else None
-    judge = data.long[0] if data.long else None
-    if layout.columns or layout.judge is not None:
-        del found[want]
-    elif (judge is None and not (table is not None and table.known)) or (
-        judge is not None and judge.strip().lower() not in VOTER_NAMES | {"system"}
-    ):
-        found[want] = "only candidate"
-    return found
 
 
 def _runs(source: Any, layout: Layout, given: Roles) -> Any:
@@ -415,49 +399,15 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         table = _without(table, aside)
         roles = assign(table, given, coerce=rules.coerce)
         return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
-    votes: tuple[str, ...] = tuple(table.known.get("models", ()))
-    given = _as_known(given, table)
-    if not votes and (door.pivots or layout.shape == "long"):
-        if door.runs:
-            given, notes = with_replicate(table, given)
-            table = replace(table, notes=(*table.notes, *notes))
-        taken = [name for name in given.columns() if name != given.item and name in table.columns]
-        table, votes, item = to_wide(
-            table, layout, item=given.item, taken=taken, replicate=given.replicate
-        )
-        given = replace(given, item=item)
-
-    given = _by_name(_without(table, aside), _named(given, door, layout), door)
-    by_name: tuple[str, ...] = ()
-    is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
-    names = _several(getattr(given, door.want)) if is_long and door.want else ()
-    if names and door.want:
-        given = given.with_columns(door.want, ())
-    roles = assign(table, given, coerce=rules.coerce)
-    grades = door.outputs and len(roles.systems) != 2
-    if door.outputs and session is None and absent is None:
-        roles, by_name = find_human_grades(table, roles)
-    ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
-    table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
-    silent = _silent(rules, door)
-    roles = _with_truth(_without(table, ignored), roles, votes, silent, door, absent)
-    notes = (*table.notes, *by_name, *notes)
+    if door.verb and not table.known:
+        truth = "named" if session is not None or absent is not None else "any"
+        data = _by_rules(table, door, given, layout, rules, truth == "any")
+        return replace(data, truth_elsewhere=absent, session=session)
+    # What a source knows of itself, such as which columns are runs, is not looked for.
+    table_roles = assign(table, _by_name(_as_known(given, table), table, door), coerce=rules.coerce)
+    table, roles, notes = _with_items(table, table_roles, door, layout)
+    notes = (*table.notes, *notes, *_unmatched(table, roles, rules, door))
     unused: Mapping[str, str] | None = None if door.want is None else {}
-    if is_long and door.want:
-        roles = roles.with_columns(door.want, names)
-    elif door.want is not None and not getattr(roles, door.want):
-        view = _without(table, ignored)
-        if votes:
-            kept = tuple(name for name in votes if name not in ignored)
-            roles = roles.with_columns(door.want, kept)
-        else:
-            columns, unused = (
-                grade_columns(view, roles, rules.missing)
-                if grades
-                else default_columns(view, roles, door.want, silent)
-            )
-            roles = roles.with_columns(door.want, columns)
-    notes = (*notes, *_unmatched(table, roles, rules, door))
     return Data(
         held=table,
         roles=roles,
@@ -467,6 +417,45 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         truth_elsewhere=absent,
         session=session,
         unused=unused,
+        long=table.long,
+    )
+
+
+def _by_rules(
+    table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules, truth: bool
+) -> Data:
+    """Decide about a table by the rules of reading."""
+    given = _named(given, door, layout)
+    if door.want is not None:
+        ask_about_counts(table, given, _several(layout.ignore))
+    table, given, notes = majority(table, given, rules.missing)
+    reader = decide_log if door.verb == "dynamic" else decide
+    found = reader(table, asked_of(door, given, truth=truth), given, layout, rules)
+    table, roles = found.table, found.roles
+    names = roles.models if roles.model is not None and door.verb == "dynamic" else ()
+    roles = assign(table, replace(roles, models=()) if names else roles, coerce=rules.coerce)
+    roles = replace(roles, models=names) if names else roles
+    ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
+    repeats = door.repeats or layout.rows_are_items
+    grades = door.outputs and len(roles.systems) != 2
+    beside = roles.columns("system", "criterion") if door.outputs else ()
+    if (grades or not repeats) and roles.count is None:
+        table, said = without_copies(table, roles, beside)
+        notes = (*notes, *said)
+    if grades:
+        roles, said = find_criterion(table, roles, ignored)
+        notes, beside = (*notes, *said), roles.columns("system", "criterion")
+    if roles.item is not None:
+        find_item(table, roles, repeats=repeats)
+    several = several_rows(table, roles, beside) if grades else None
+    return Data(
+        held=table,
+        roles=roles,
+        rules=rules,
+        source=table.source,
+        notes=(*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door)),
+        unused=found.unused,
+        how=found.how,
         long=table.long,
         warnings=() if several is None else (several,),
     )
@@ -492,6 +481,14 @@ def _joined(
     return table, given, session
 
 
+def asked_of(door: Door, given: Roles, *, truth: bool = True) -> Asked:
+    """Return what the rules need to know of a door."""
+    # Two systems of which every vote prefers one: the votes are labels.
+    verb = "judge" if len(given.systems) == 2 and door.outputs else door.verb
+    want = door.want or "judges"
+    return Asked(verb=verb, want=want, reads=door.reads, truth=truth, collects=door.collects)
+
+
 def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
     """Name the tokens for no answer, and for a wrong one, that no cell holds."""
     notes: tuple[str, ...] = ()
@@ -509,50 +506,24 @@ def _silent(rules: LabelRules, door: Door) -> tuple[str, ...]:
     return (*rules.missing, *never)
 
 
-def _with_truth(
-    table: Table,
-    roles: Roles,
-    models: Sequence[str],
-    missing: Sequence[str],
-    door: Door,
-    absent: str | None,
-) -> Roles:
-    """Return the roles of models with the column that is named like the truth.
-
-    Runs side by side have been held against their truth, and *absent* is in another file.
-    """
-    known = roles.truth is not None or absent is not None or bool(table.known)
-    if known or door.want != "models":
-        return roles
-    return replace(roles, truth=named_truth(table, roles, models, missing))
-
-
 def _with_items(
-    table: Table, roles: Roles, door: Door, layout: Layout, ignored: Sequence[str]
-) -> tuple[Table, Roles, tuple[str, ...], str | None]:
-    """Return the table with each row once, the roles with its items, notes, and a warning."""
-    if door.want is not None:
-        ask_about_counts(_without(table, ignored), roles)
-    grades = door.outputs and len(roles.systems) != 2
+    table: Table, roles: Roles, door: Door, layout: Layout
+) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return the table with each row once, the roles with its items, and notes."""
     repeats = door.repeats or layout.rows_are_items
-    beside = roles.columns("system", "criterion") if door.outputs else ()
     said: tuple[str, ...] = ()
-    if (grades or not (repeats or door == Door())) and roles.count is None:
-        table, said = without_copies(table, roles, beside)
-    if grades:
-        roles, notes = find_criterion(table, roles, ignored)
-        said, beside = (*said, *notes), roles.columns("system", "criterion")
-    roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
-    several = several_rows(table, roles, beside) if grades else None
-    return table, roles, (*said, *notes), several
+    if not (repeats or door == Door()) and roles.count is None:
+        table, said = without_copies(table, roles, ())
+    roles, notes = find_item(table, roles, repeats=repeats)
+    return table, roles, (*said, *notes)
 
 
 def _as_known(given: Roles, table: Table) -> Roles:
     """Return the roles with those that the source itself knows, where the caller names none."""
-    known = {
-        role: column
+    known: dict[str, Any] = {
+        role: tuple(column) if role in GROUPS else column
         for role, column in table.known.items()
-        if role not in GROUPS and getattr(given, role) is None
+        if not getattr(given, role)
     }
     return replace(given, **known)
 
@@ -564,27 +535,16 @@ def _named(given: Roles, door: Door, layout: Layout) -> Roles:
     return given.with_columns(door.want, layout.columns)
 
 
-def _by_name(table: Table, given: Roles, door: Door) -> Roles:
-    """Give roles to columns of the same name, as the door allows."""
-
-    def free(role: str) -> bool:
-        open_ = role in table.columns and role not in table.left_out
-        return getattr(given, role) is None and open_
-
-    taken: dict[str, Any] = {role: role for role in door.named if free(role)}
-    if door.long and all(free(role) or getattr(given, role) is not None for role in door.long):
-        taken |= {role: role for role in door.long if free(role)}
-        item = _repeated_item(table, given) if given.item is None else None
-        taken |= {"item": item} if item is not None else {}
+def _by_name(given: Roles, table: Table, door: Door) -> Roles:
+    """Give roles to columns with their names, as the door allows."""
+    taken: dict[str, Any] = {}
+    for role in door.named:
+        held = {*given.holders(), *table.left_out, *taken.values()}
+        usual = ROLE_NAMES.get(role, TRUTH if role == "truth" else (role,))
+        found = [n for n in table.columns if plain(n) in usual and n not in held]
+        if getattr(given, role) is None and len(found) == 1:
+            taken[role] = found[0]
     return replace(given, **taken)
-
-
-def _repeated_item(table: Table, given: Roles) -> str | None:
-    """Return the column of items of a long table: one with such a name, whose values repeat."""
-    held = {*given.holders(), *table.left_out}
-    likely = [name for name in table.columns if name not in held and name.lower() in ITEM_NAMES]
-    likely.sort(key=lambda name: name.lower() != "item")
-    return next((name for name in likely if first_repeat(table, name) is not None), None)
 
 
 def _without(table: Table, columns: Sequence[str]) -> Table:
@@ -619,20 +579,23 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         fetched = fetch(frame, glance.columns, "a second file or other shape is read with it")
         return _whole(scan(fetched), door, given, layout, rules)
 
-    shape, everything = None, glance.columns
-    if door.pivots:
-        taken = [name for name in given.columns() if name != given.item]
-        shape = long_shape(glance, layout, item=given.item, taken=taken)
-    if shape is not None:
-        facts = [name for name in given.columns() if name not in shape.__dict__.values()]
-        made = pivot(frame, shape, facts)
-        given = given if door.want is None else given.with_columns(door.want, made.judges)
-        frame, given = made.frame, replace(given, item=shape.item)
-        glance = scan(arrow_table(nw.from_native(frame).head(_SAMPLE).collect()))
-        turned = (shape.judge, shape.vote)
-        glance = replace(glance, long=turned)
-        everything = tuple(name for name in everything if name not in turned)
-    seen = _tabled(glance, door, given, replace(layout, shape="wide"), rules)
+    everything = glance.columns
+    if door.verb and door.verb != "dynamic":
+        shape = long_shape(glance, asked_of(door, given), given, layout, rules)
+        if isinstance(shape, LongShape):
+            facts = [name for name in given.columns() if name not in shape.__dict__.values()]
+            made = pivot(frame, shape, facts)
+            named = [one for one in made.judges if one != given.truth]
+            given = given.with_columns(door.want or "judges", named)
+            frame, given = made.frame, replace(given, item=shape.item, system=None)
+            turned = (shape.judge, shape.vote)
+            glance = scan(arrow_table(nw.from_native(frame).head(_SAMPLE).collect()))
+            glance = replace(glance, long=turned)
+            everything = tuple(name for name in everything if name not in turned)
+        elif shape is not None:
+            rows = fetch(frame, glance.columns, "one row per vote is read with it")
+            return _whole(scan(rows), door, given, layout, rules)
+    seen = _tabled(glance, door, given, replace(layout, shape="wide", judge=None, vote=None), rules)
 
     # What the first rows do not show is no news: the tokens may stand further down.
     unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
@@ -677,44 +640,29 @@ def _counted(
     # Names suffice: neither Arrow nor DuckDB is loaded for a table that has no rows.
     check_names(tally.names, "the table")
     names = ColumnNames(columns=tally.names, source=source)
-    if door.outputs and given.system is None:
-        found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
-        given = replace(given, system=found)
-    roles = assign(names, _named(given, door, layout), coerce=True)
-    if tally.weighted and door.want and (door.outputs or roles.truth or door.want != "judges"):
+    given = assign(names, _named(given, door, layout), coerce=True)
+    if tally.weighted and door.want and (door.outputs or given.truth or door.want != "judges"):
         raise InputError(
             f"{source} holds sums of weights, which do not say how many rows or labels there are:"
             " count the table again, with --count C if a row stands for several identical ones, or"
             " with --weight C if these are sampling weights"
         )
+    roles = given
     notes: tuple[str, ...] = ()
-    ignored = expand(layout.ignore, names, roles.holders()) if layout.ignore else ()
-    if door.want == "models" and roles.truth is None:
-        truth = named_truth_of_counts(tally, roles, source, ignored)
-        roles = replace(roles, truth=truth)
-    if door.want is not None and not getattr(roles, door.want):
-        held = {*roles.holders(), *ignored}
-        aside = [name for name in tally.names if name not in held and is_truth(name)]
-        free = [name for name in tally.names if name not in held and name not in aside]
-        # A slice or a weight is no vote; where every column has its own labels, none is told apart.
-        votes = [name for name in free if name not in tally.apart]
-        beside = [name for name in free if name not in votes] if votes else []
-        free = votes or free
-        roles = roles.with_columns(door.want, free)
-        notes += tuple(
-            f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
-            for name in aside
-        )
-        notes += tuple(
-            f"column {name!r} was counted beside the votes and is left out: name it (--by {name} or"
-            f" --weight {name}) to use it"
-            for name in beside
+    how: Mapping[str, How] = {}
+    unused: Mapping[str, str] | None = None if door.want is None else {}
+    if layout.ignore:
+        expand(layout.ignore, names, roles.holders())
+    if door.verb:
+        roles, how, unused = decide_counts(
+            tally, asked_of(door, given), given, layout, rules, source
         )
     if rules.missing:
         named = [name for name in _answered(roles) if name in tally.names] or tally.names
         notes = (*notes, *unmatched_labels(tally.labels, named, rules.missing))
-    unused = None if door.want is None else dict[str, str]()
-    return Data(held=tally, roles=roles, rules=rules, source=source, notes=notes, unused=unused)
+    return Data(
+        held=tally, roles=roles, rules=rules, source=source, notes=notes, how=how, unused=unused
+    )
 
 
 def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:

@@ -106,6 +106,10 @@ class JsonColumns:
 
 def read_ndjson(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
     """Write every object of *text* to *spool* and note its types in *columns*."""
+    inside = _inside(text)
+    if inside is not None:
+        found = _spooled(enumerate(inside, start=1), Places("entry", text.name), spool, columns)
+        return Part(text.name, found)
     blank = False
 
     def each() -> Iterator[tuple[int, dict[str, Any]]]:
@@ -119,6 +123,33 @@ def read_ndjson(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
 
     rows = _spooled(each(), Places("line", text.name), spool, columns)
     return Part(text.name, rows, None if blank else 1)
+
+
+_MOST_WHOLE = 64_000_000
+"""Signs of a file that is read as one object."""
+
+
+def _inside(text: CheckedText) -> list[dict[str, Any]] | None:
+    """Return the rows inside one object: its only list of objects, or one list per column."""
+    with text.path.open(encoding="utf-8-sig") as stream:
+        whole = stream.read(_MOST_WHOLE)
+        if len(whole) == _MOST_WHOLE:
+            return None
+    try:
+        held, end = FAST.raw_decode(whole.lstrip())
+    except (ValueError, RecursionError):  # lines are read one by one, and say which is broken
+        return None
+    if not isinstance(held, dict) or whole.lstrip()[end:].strip():
+        return None
+    lists = {name: one for name, one in held.items() if isinstance(one, list) and one}
+    rows = [one for one in lists.values() if all(isinstance(row, dict) for row in one)]
+    if len(rows) == 1:
+        return rows[0]
+    same = len({len(one) for one in lists.values()}) == 1 and len(lists) == len(held)
+    plain = all(not isinstance(cell, dict | list) for one in lists.values() for cell in one)
+    if not lists or not same or not plain:
+        return None
+    return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
 
 
 def read_json_array(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:

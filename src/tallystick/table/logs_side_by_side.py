@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.engine import how_items_differ
 from tallystick.table.formats import Log, Loss, told_apart
+from tallystick.table.reading_names import VOTE_TIERS, plain
 
 Column = dict[str, list[float]]
 
@@ -188,10 +190,19 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
             f"{logs[0].source} has the scores {_listed(logs[0].scores)} and {other.source} has "
             f"{_listed(other.scores)}: nothing in common; score both alike"
         )
+    # What is equal in every run, such as the index of the right answer, is no score.
+    told = [key for key in common if any(log.scores[key] != logs[0].scores[key] for log in logs)]
+    common = told or common
+    for tier in VOTE_TIERS:
+        named = [key for key in common if plain(key) in tier]
+        if len(common) > 1 and len(named) == 1:
+            return named[0]
     if len(common) > 1:
-        raise InputError(
-            f"the runs have the scores {_listed(dict.fromkeys(common))} in common: choose one"
-            f" (--metric {common[0]})"
+        raise AskError(
+            f"which score? The runs have {_listed(dict.fromkeys(common))} in common.",
+            role="metric",
+            candidates=tuple(common[:8]),
+            calls=tuple(f"--metric {quote(key)}" for key in common[:2]),
         )
     return common[0]
 

@@ -15,35 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
-from tallystick.table.defaults import Choice, default_columns, free_columns
-from tallystick.table.detect_doubts import Profile, listed, look
-from tallystick.table.detect_names import MEASURES, QUALITIES, is_truth, may_be_truth, plain, tokens
-from tallystick.table.detect_sample import draw
 from tallystick.table.formats import Log, detect, log_readers, read_logs, told_apart
+from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import scan
 from tallystick.table.sources import resolve
 from tallystick.table.tables import Table
-from tallystick.table.words import as_pass_fail, is_no_answer
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyRelation
-
-SYSTEM_NAMES = (
-    "system",
-    "model",
-    "system_id",
-    "model_id",
-    "system_name",
-    "model_name",
-    "variant",
-    "bot",
-    "agent",
-    "assistant",
-    "pipeline",
-)
-"""How people head the column of systems."""
 
 PREFERENCES = (("a", "b"), ("system_a", "system_b"), ("model_a", "model_b"))
 """How people head the two columns of systems in a table of preferences."""
@@ -105,8 +86,10 @@ def find_outputs(
     named = _named(given.systems)
     if len(named) == 2 and all(name in table.columns for name in named):
         return table, replace(given, systems=named), ()
+    if not named and layout.separator is None and _are_columns(table, given):
+        return table, *_found_by_name(table, given)
     grid = _grid(table, named, layout.separator)
-    usual = {plain(name) for name in table.columns} & set(SYSTEM_NAMES)
+    usual = {plain(name) for name in table.columns} & set(ROLE_NAMES["system"])
     if grid is None and not named and layout.separator is None and not usual:
         grid = _human_grid(table)
     if grid is not None:
@@ -116,22 +99,33 @@ def find_outputs(
     return table, *_found_by_name(table, given)
 
 
+def _are_columns(table: Table, given: Roles) -> bool:
+    """Say whether judges are named, each as it stands in the table: then no name is split."""
+    named = _named(given.judges)
+    return bool(named) and all(name in table.columns for name in named)
+
+
 def _named(systems: Iterable[str]) -> tuple[str, ...]:
     return tuple(part.strip() for text in systems for part in text.split(",") if part.strip())
 
 
 def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
-    """Return the roles with a column of systems, or two, that has a usual name."""
+    """Return the roles with the two columns of systems of a table of preferences."""
     lower = {plain(name): name for name in table.columns}
     held = given.holders()
     for pair in PREFERENCES:
         both = tuple(lower[name] for name in pair if name in lower)
-        if len(both) == 2 and not any(name in held for name in both):
+        if len(both) == 2 and _are_words(table, both) and not any(name in held for name in both):
             return replace(given, systems=both), ()
-    for name in SYSTEM_NAMES:
-        if name in lower and lower[name] not in held:
-            return replace(given, system=lower[name]), ()
     return given, ()
+
+
+def _are_words(table: Table, columns: Sequence[str]) -> bool:
+    """Say whether columns hold names, and no numbers: a and b may be two models."""
+    if not all(table.kinds[name] == "text" for name in columns):
+        return False
+    number = " or ".join(f"try_cast({identifier(name)} as double) is not null" for name in columns)
+    return not table.query(f"select 1 from rows where {number} limit 1")
 
 
 def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid | None:
@@ -154,26 +148,26 @@ def _human_grid(table: Table) -> _Grid | None:
     """Return the columns by system where people's grades give the systems away.
 
     ``old_gpt, old_human, new_gpt, new_human``: a name before ``human`` is a system only if the same
-    judges are there for each of them. So is a name after it (``gpt_old, human_old``). Names of what
-    is graded (``human_style``) are no systems.
+    judges are there for each of them. A name after it (``gpt_old, human_old``) may be what is
+    graded (``human_style``) as well, and is asked about.
     """
     for sign in _MORE_SEPARATORS:
         heads = {
             column[: -len(part) - len(sign)]: part
             for column in table.columns
             for part in [column.rpartition(sign)[2]]
-            if is_human(part) and column != part
+            if is_truth_name(part, whole=True) and column != part
         }
         tails = {
             column[len(part) + len(sign) :]: part
             for column in table.columns
             for part in [column.partition(sign)[0]]
-            if is_human(part) and column != part
+            if is_truth_name(part, whole=True) and column != part
         }
         # Words such as "human_score" name what people gave, and no system.
         last = len(heads) < 2 and len(tails) >= 2
         systems = [name for name in (tails if last else heads) if name]
-        if len(systems) < 2 or any(set(tokens(name)) & QUALITIES for name in systems):
+        if len(systems) < 2:
             continue
         found = _split(table.columns, systems, sign, last=last)
         parts = list(map(set, found.values()))
@@ -182,8 +176,28 @@ def _human_grid(table: Table) -> _Grid | None:
             and all(one == parts[0] for one in parts)
             and len(parts[0]) > 1
         ):
+            if last:
+                raise _systems_or_questions(table, found)
             return _Grid(sign, found)
     return None
+
+
+def _systems_or_questions(table: Table, found: Mapping[str, Mapping[str, str]]) -> AskError:
+    """Ask whether the ends of names are systems, or questions that people and judges answer."""
+    first = next(iter(found.values()))
+    truth = next(column for part, column in first.items() if is_truth_name(part, whole=True))
+    judges = [column for column in first.values() if column != truth]
+    systems = ",".join(found)
+    return AskError(
+        f"{table.source}: are {' and '.join(list(found)[:8])} systems, or questions that each row is"
+        " graded on?",
+        role="systems",
+        candidates=tuple(found),
+        calls=(
+            f"--systems {quote(systems)}",
+            f"--judges {quote(','.join(judges))} --truth {quote(truth)}",
+        ),
+    )
 
 
 def _split(
@@ -289,149 +303,6 @@ def _stacked(table: Table, grid: _Grid, shared: Sequence[str]) -> pa.Table:
         ) from error
     order = np.arange(joined.num_rows).reshape(len(blocks), -1).T.ravel()
     return joined.take(pa.array(order))
-
-
-# Which columns of outputs are grades: those of people, by their name, and those of judges.
-#
-# Grades need not share one set of labels, as votes do: one judge says pass and fail, another gives
-# 1 to 5. What decides is what a column holds: words for pass and fail, 0 and 1, or numbers.
-
-
-_PEOPLE = frozenset({"human", "humans", "expert", "experts", "oracle", "gold", "truth"})
-"""Words in the name of a column that holds the grades of people."""
-
-_SPARSE = 0.5
-"""Share of the rows that a person has graded at most, where judges graded most of them."""
-
-_MOSTLY = 0.9
-"""Share of a column's values that are numbers, for it to hold grades."""
-
-
-def is_human(name: str) -> bool:
-    """Return whether a column is named like the grades of people.
-
-    >>> is_human("Human Label"), is_human("gold"), is_human("humanity_score"), is_human("gpt")
-    (True, True, False, False)
-    """
-    return is_truth(name) or bool(set(tokens(name)) & _PEOPLE)
-
-
-def find_human_grades(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...]]:
-    """Return the roles with the column of human grades, where exactly one is named like that."""
-    if roles.truth is not None:
-        return roles, ()
-    held = roles.holders()
-    likely = [name for name in table.columns if is_human(name) and name not in held]
-    if not likely:
-        return _sparse_label(table, roles)
-    if len(likely) > 1:
-        raise AskError(
-            f"{table.source}: which column holds the human grades? {listed(likely)} are named like"
-            " it.",
-            role="truth",
-            candidates=tuple(likely),
-            calls=tuple(f"--truth {quote(name)}" for name in likely),
-        )
-    return replace(roles, truth=likely[0]), ()
-
-
-def _sparse_label(table: Table, roles: Roles) -> tuple[Roles, tuple[str, ...]]:
-    """Take a column such as ``label`` for the human grades, if it is mostly blank beside judges.
-
-    A judge grades every output, and a person a few of them. This is how a service exports them.
-    """
-    named = [name for name in table.columns if may_be_truth(name) and name not in roles.holders()]
-    if len(named) != 1:
-        return roles, ()
-    profiles = look(draw(table))
-    others = [name for name in free_columns(table, profiles, roles)[0] if name != named[0]]
-    judges = [name for name in others if _is_mark(profiles[name]) or _is_numeric(profiles[name])]
-    own = profiles[named[0]]
-    sparse = 0 < own.filled < _SPARSE * own.rows and (_is_mark(own) or _is_numeric(own))
-    if not sparse or not any(2 * profiles[name].filled > profiles[name].rows for name in judges):
-        return roles, ()
-    note = (
-        f"column {named[0]!r} holds the human grades: it is blank on most rows. If it is a judge,"
-        f" name all judges (--judges {','.join((*judges, named[0]))})"
-    )
-    return replace(roles, truth=named[0]), (note,)
-
-
-def _is_numeric(profile: Profile) -> bool:
-    return profile.numeric >= _MOSTLY
-
-
-def grade_columns(table: Table, roles: Roles, missing: Sequence[str] = ()) -> Choice:
-    """Return the columns of judges' grades, and why each other column holds none.
-
-    Beside human grades that are pass or fail, judges who say pass or fail are taken, and only
-    without them those who give numbers. Beside human grades that are numbers, both are.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.table import scan
-    >>> table = {"gpt": [80, 20, 55] * 9, "human": [71, 12, None] * 9, "tokens": [9, 99, 999] * 9}
-    >>> grade_columns(scan(pa.table(table)), Roles(truth="human"))[0]
-    ('gpt',)
-    """
-    profiles = look(draw(table, missing=missing))
-    free, left_out = free_columns(table, profiles, roles)
-    people = [name for name in free if is_human(name)]
-    left_out |= dict.fromkeys(people, "named like human grades")
-    other = _other_questions(free, people, roles.truth)
-    left_out |= other
-    marks = [name for name in free if name not in (*people, *other) and _is_mark(profiles[name])]
-    numbers = [
-        name
-        for name in free
-        if name not in (*people, *other, *marks)
-        and profiles[name].numeric >= _MOSTLY
-        and not set(tokens(name)) & MEASURES
-    ]
-    truth = None if roles.truth is None else profiles[roles.truth]
-    both = truth is not None and not _is_mark(truth) and truth.numeric >= _MOSTLY
-    taken = tuple(name for name in free if name in (*marks, *numbers)) if both else ()
-    taken = taken or tuple(marks) or tuple(numbers)
-    if not taken:
-        return default_columns(table, roles, "judges", missing)
-    for name in free:
-        if name not in taken:
-            reason = "numbers, while others say pass or fail" if name in numbers else "no grades"
-            left_out.setdefault(name, reason)
-    return taken, left_out
-
-
-def _other_questions(
-    free: Sequence[str], people: Sequence[str], truth: str | None
-) -> dict[str, str]:
-    """Return the judges of another question than *truth* answers, as their names say.
-
-    ``gpt_style`` is held against ``human_style``, and says nothing about ``human_correctness``.
-    """
-    if truth is None:
-        return {}
-    own = {*tokens(truth)} - _PEOPLE
-    found: dict[str, str] = {}
-    for person in people:
-        topic = {*tokens(person)} - _PEOPLE - own
-        if topic and own:
-            found |= {
-                name: f"graded by people as {person!r}"
-                for name in free
-                if name not in people and topic <= {*tokens(name)} and not own <= {*tokens(name)}
-            }
-    return found
-
-
-def _is_mark(profile: Profile) -> bool:
-    """Return whether a column says pass and fail, or 0 and 1, and nothing else."""
-    said = [label for label in profile.values if not is_no_answer(label)]
-    if not said or len(said) > 4:
-        return False
-    if as_pass_fail(said) is not None:
-        return True
-    return {str(label).removesuffix(".0") for label in said} <= {"0", "1"}
 
 
 # Evaluation logs as outputs: one row per item and system, one column per score of the tool.

@@ -13,12 +13,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
 from tallystick.results import Json, number
-from tallystick.table.cells import Label, identifier, in_order, is_missing, without_missing
+from tallystick.table.cells import (
+    Label,
+    identifier,
+    in_order,
+    is_missing,
+    spelling,
+    without_missing,
+)
 from tallystick.table.frames import different_in
+from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -26,9 +34,6 @@ from tallystick.table.words import as_pass_fail, is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.table.data import Data
-
-How: TypeAlias = Literal["named", "by name", "only candidate"]
-"""Where a role comes from: the caller, a list of usual names, or nothing else was left."""
 
 VOTERS = ("judges", "models", "weak")
 """Groups of columns that vote; a reading file may use any of the three words in any verb."""
@@ -101,7 +106,8 @@ class Reading(Roles):
     draw
         How the labelled rows were chosen, where the caller says it.
     unused
-        Columns without a role, and why; None where the question may use any column.
+        Columns without a role, and why if they were looked at; None where the question may use any
+        column.
     how
         For each role: named, by name, or only candidate.
     """
@@ -171,7 +177,10 @@ class Reading(Roles):
             lines.append(
                 f"# labels = {_toml(tuple(map(str, self.labels)))}  # all that are possible"
             )
-        lines += [f"# unused: {name} ({why})" for name, why in (self.unused or {}).items()]
+        lines += [
+            f"# unused: {name}" + (f" ({why})" if why else "")
+            for name, why in (self.unused or {}).items()
+        ]
         return "\n".join(line.replace("\r", " ") for line in lines) + "\n"
 
     # -- the parts of the line
@@ -329,7 +338,7 @@ def _unused(data: Data, used: set[Any]) -> dict[str, str] | None:
     if data.unused is None or not known:
         return None
     return {
-        name: data.unused.get(name) or left.get(name) or "no role in this question"
+        name: data.unused.get(name) or left.get(name, "")
         for name in dict.fromkeys((*known, *left))
         if name not in used
     }
@@ -420,7 +429,8 @@ def _from_rows(data: Data, table: Table, roles: Roles, voters: Sequence[str]) ->
 
 def _meaning(labels: Iterable[Label]) -> dict[str, Any]:
     """Return labels, if they are few; the ends of a scale, if they are numbers."""
-    said = in_order(one for one in labels if not is_no_answer(one))
+    # One spelling, so that the same table reads alike as text and as numbers.
+    said = in_order({spelling(one) for one in labels if not is_no_answer(one)})
     numbers = [_as_number(one) for one in said]
     whole = [one for one in numbers if one is not None]
     if len(whole) == len(said) > 2:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from tallystick.errors import InputError
 from tallystick.table.cells import identifier
-from tallystick.table.detect_names import ITEM_NAMES, is_identifier, is_item, plain
+from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 
@@ -206,10 +206,6 @@ ROLE_HELP: Mapping[str, str] = {
 # and names items only once.
 
 
-_NEARLY = 0.9
-"""Share of rows that are different outputs, above which repeated ones are a mistake."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ColumnNames:
     """The columns of something that is counted already: all that roles need of a table.
@@ -317,9 +313,7 @@ def _reason(table: Table | ColumnNames, column: str) -> str | None:
     return f"{table.source}: {table.left_out[column]}" if column in table.left_out else None
 
 
-def find_item(
-    table: Table, roles: Roles, *, repeats: bool, beside: Sequence[str] = ()
-) -> tuple[Roles, tuple[str, ...]]:
+def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tuple[str, ...]]:
     """Return the roles with the column of items, where one can be told, and notes.
 
     Parameters
@@ -328,8 +322,6 @@ def find_item(
         What was read, and what the caller named.
     repeats
         Whether an item may have several rows (replicates, systems, rounds).
-    beside
-        Columns, such as the system, with which an item is named once.
     """
     if roles.item is not None:
         blank = table.row_of(roles.item, None)
@@ -351,51 +343,17 @@ def find_item(
     doubtful: tuple[str, ...] = ()
     for name in table.columns:
         free = name not in holders and name not in table.left_out and name not in table.doubtful
-        if not (free and plain(name) in ITEM_NAMES):
+        if not (free and plain(name) in ROLE_NAMES["item"]):
             continue
-        if table.row_of(name, None) is None and first_repeat(table, name, *beside) is None:
+        if table.row_of(name, None) is None and first_repeat(table, name) is None:
             return replace(roles, item=name), ()
         doubtful = (*doubtful, name)
-    if beside:
-        found = _item_of_outputs(table, roles, doubtful, beside)
-        if found is not None:
-            return replace(roles, item=found), ()
     if repeats or not doubtful:
         return roles, ()
     return roles, (
         f"column {doubtful[0]!r} is named like the items but repeats or has blanks, so every row"
         " counts as an item of its own. Keep one row per item, or rename the column",
     )
-
-
-def _item_of_outputs(
-    table: Table, roles: Roles, doubtful: Sequence[str], beside: Sequence[str]
-) -> str | None:
-    """Return an identifier that systems share, and that names an output once per system.
-
-    A usual name whose values repeat in a few rows only is a mistake in the table, and is refused.
-    """
-    held = {*roles.holders(), *table.left_out, *table.doubtful}
-    for name in table.columns:
-        if name in held or name in doubtful or not (is_identifier(name) or is_item(name)):
-            continue
-        shared = first_repeat(table, name) is not None
-        whole = table.row_of(name, None) is None
-        if shared and whole and first_repeat(table, name, *beside) is None:
-            return name
-    for name in doubtful:
-        keys = ", ".join(identifier(part) for part in (name, *beside))
-        [(rows, outputs)] = table.query(
-            f"select count(*), (select count(*) from (select distinct {keys} from rows)) from rows"
-        )
-        twice = first_repeat(table, name, *beside)
-        if twice is not None and rows > outputs >= _NEARLY * rows:
-            raise InputError(
-                f"{name} and {' and '.join(beside)} {twice[0]} occur twice, at {twice[1]} and"
-                f" {twice[2]}: keep one row per output. If {name!r} does not name the items, say"
-                " which column does (--item)"
-            )
-    return None
 
 
 def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str] | None:

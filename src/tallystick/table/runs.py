@@ -17,24 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
 from tallystick.table.cells import identifier, is_missing, literal, whole
-from tallystick.table.defaults import named_truth
-from tallystick.table.detect_doubts import Profile, look
-from tallystick.table.detect_names import (
-    ITEM_NAMES,
-    REPLICATE_NAMES,
-    is_identifier,
-    is_truth,
-    plain,
-)
-from tallystick.table.detect_sample import draw
 from tallystick.table.engine import connect
 from tallystick.table.formats import Log, detect, log_readers, read_logs
 from tallystick.table.logs_side_by_side import beside
 from tallystick.table.numbers import read_numbers
+from tallystick.table.reading_facts import Facts, draw
+from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
+from tallystick.table.reading_rules import is_marks, veto
+from tallystick.table.reading_voters import fitting_truth
 from tallystick.table.roles import Layout, Roles, check_usable, find_item, first_repeat
 from tallystick.table.scanning import scan
 from tallystick.table.sources import File, missing_column, resolve
 from tallystick.table.tables import Table
+from tallystick.table.words import as_pass_fail
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -487,7 +482,7 @@ def _without_blank_lines(table: Table) -> Table:
 
 def _first_names(table: Table) -> list[str]:
     """Return the columns that may name the items: those of a usual name, and the first one."""
-    usual = [name for name in table.columns if name.strip().lower() in ITEM_NAMES]
+    usual = [name for name in table.columns if plain(name) in ROLE_NAMES["item"]]
     return list(dict.fromkeys([*usual, *table.columns[:1]]))
 
 
@@ -500,7 +495,7 @@ def _is_large(table: Table) -> bool:
 # Items are called by their name or, where no column names them, by a hash of what was asked.
 
 
-MODEL_COLUMNS = frozenset({"model", "model_name", "system"})
+MODEL_COLUMNS = frozenset(ROLE_NAMES["system"]) - {"run", "variant"}
 """Columns that name the model of a row."""
 
 _NUMERIC = 0.5
@@ -522,7 +517,7 @@ def plain_run(table: Table, name: str, asked: AskedOfRuns) -> tuple[Log, tuple[s
     ignored = ",".join(layout.ignore).split(",")
     left = [name for name in table.columns if any(fnmatchcase(name, one) for one in ignored)]
     table = replace(table, left_out={**table.left_out, **dict.fromkeys(left, "left out")})
-    profiles = look(draw(table))
+    profiles = draw(table).facts
     item = item_column(table, given)
     metrics = _metrics(table, profiles, layout, given, item)
     items, note = _item_names(table, item, profiles, metrics, given)
@@ -557,13 +552,13 @@ def item_column(table: Table, given: Roles) -> str | None:
         if given.item not in table.columns:
             raise InputError(missing_column(given.item, table.columns, table.source))
         return given.item
-    usual = [name for name in table.columns if name.strip().lower() in ITEM_NAMES]
+    usual = [name for name in table.columns if plain(name) in ROLE_NAMES["item"]]
     return usual[0] if usual else None
 
 
 def _metrics(
     table: Table,
-    profiles: Mapping[str, Profile],
+    profiles: Mapping[str, Facts],
     layout: Layout,
     given: Roles,
     item: str | None,
@@ -578,10 +573,10 @@ def _metrics(
         name
         for name, profile in profiles.items()
         if name not in held
-        and not is_identifier(name)
-        and not is_truth(name)
-        and plain(name) not in REPLICATE_NAMES
-        and (profile.numeric >= _NUMERIC or _is_mark(profile))
+        and not is_truth_name(name, whole=True)
+        and plain(name) not in ROLE_NAMES["replicate"]
+        and (veto(profile) is None or profile.is_constant)
+        and (profile.numeric >= _NUMERIC or is_marks(profile) or _is_word(profile))
     ]
     if not found:
         raise InputError(
@@ -591,17 +586,15 @@ def _metrics(
     return found
 
 
-def _is_mark(profile: Profile) -> bool:
-    from tallystick.table.words import as_pass_fail
-
-    labels = sorted(profile.values, key=repr)
-    return bool(labels) and as_pass_fail(labels) is not None
+def _is_word(facts: Facts) -> bool:
+    """Say whether a column says one word for right or wrong everywhere."""
+    return bool(facts.counts) and as_pass_fail(facts.labels) is not None
 
 
 def _item_names(
     table: Table,
     item: str | None,
-    profiles: Mapping[str, Profile],
+    profiles: Mapping[str, Facts],
     metrics: Sequence[str],
     given: Roles,
 ) -> tuple[list[str], tuple[str, ...]]:
@@ -661,7 +654,7 @@ def _truth(table: Table, metrics: Sequence[str], asked: AskedOfRuns) -> str | No
         raise InputError(missing_column(given.truth, table.columns, table.source))
     if given.truth is not None or len(metrics) > 1:
         return given.truth
-    return named_truth(table, given, metrics, asked.missing)
+    return fitting_truth(draw(table, missing=asked.missing), metrics[0], [*given.holders()])
 
 
 def _values(table: Table, metric: str, truth: str | None, missing: Sequence[str]) -> list[float]:
@@ -683,7 +676,7 @@ def cells_of(table: Table, column: str) -> list[Any]:
     return [cell for (cell,) in table.query(f"select {identifier(column)} from rows")]
 
 
-def _model(table: Table, profiles: Mapping[str, Profile]) -> str | None:
+def _model(table: Table, profiles: Mapping[str, Facts]) -> str | None:
     """Return the model that a file names in a column of its own, if it names one only."""
     for name in table.columns:
         if plain(name) in MODEL_COLUMNS and name in profiles and profiles[name].distinct == 1:

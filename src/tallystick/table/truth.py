@@ -5,7 +5,6 @@ words.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +14,11 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.table.cells import identifier
 from tallystick.table.columnar import parquet_relation
-from tallystick.table.detect_doubts import Profile
-from tallystick.table.detect_sample import Codes, beyond_chance, kappas
 from tallystick.table.engine import connect, reading
 from tallystick.table.one_spelling import AnswerCounts
-from tallystick.table.roles import Layout, Roles, find_item
+from tallystick.table.reading_facts import Codes, beyond_chance, kappas
+from tallystick.table.reading_names import ROLE_NAMES, plain
+from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import scan
 from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
@@ -77,8 +76,8 @@ def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles
 
 def _keys(table: Table, labels: Table, given: Roles) -> tuple[str, ...]:
     """Return the columns that join the two files: the item, and the system if both have it."""
-    roles, _ = find_item(table, given, repeats=True, beside=given.columns("system"))
-    item = roles.item
+    usual = [n for n in table.columns if plain(n) in ROLE_NAMES["item"] and n in labels.columns]
+    item = given.item or next(iter(usual), None)
     if item is None:
         shared = [name for name in table.columns if name in labels.columns and name != given.truth]
         hint = f"; both files have {', '.join(map(repr, shared[:4]))}" if shared else ""
@@ -291,49 +290,3 @@ def is_unrelated(codes: Codes) -> bool:
     if np.sqrt(len(codes) * kappa) < _SHOWS:
         return False
     return bool(np.abs(beyond_chance(codes[:, 0], votes)[1]).max() < _CHANCE)
-
-
-# Columns of numbers beside right and wrong answers that are no model, whatever they are called.
-#
-# A table of 0 and 1 often has a weight, a probability or a difference beside them. A number that
-# happens to be larger would otherwise be "the best model".
-
-
-_FEW = 11
-"""Different values up to which a share of right answers may be the mean of a few runs."""
-
-
-def unlike_models(profiles: Mapping[str, Profile], numeric: Sequence[str]) -> dict[str, str]:
-    """Return which columns of numbers are left out as models, each with the reason.
-
-    A column is left out if at least two others say 0 or 1 and it says something else. The mean of a
-    few runs (0, 1/3, 2/3, 1) stays.
-
-    Examples
-    --------
-    >>> from tallystick.table.detect_doubts import Profile
-    >>> def column(name, low, high, distinct):
-    ...     return Profile(
-    ...         name=name, rows=99, filled=99, seen=99, distinct=distinct, nature="numbers", low=low,
-    ...         high=high, numeric=1.0, counts={},
-    ...     )
-    >>> seen = [column("old", 0, 1, 2), column("new", 0, 1, 2), column("w", 0.2, 3, 40)]
-    >>> unlike_models({one.name: one for one in seen}, ["old", "new", "w"])
-    {'w': 'not 0 or 1 as the others'}
-    """
-    right_or_wrong = [name for name in numeric if _is_zero_one(profiles[name])]
-    if len(right_or_wrong) < 2:
-        return {}
-    return {
-        name: "not 0 or 1 as the others"
-        for name in numeric
-        if name not in right_or_wrong and not _is_mean_of_runs(profiles[name])
-    }
-
-
-def _is_zero_one(profile: Profile) -> bool:
-    return profile.low in (0.0, 1.0) and profile.high in (0.0, 1.0) and profile.distinct <= 2
-
-
-def _is_mean_of_runs(profile: Profile) -> bool:
-    return profile.low == 0 and profile.high == 1 and profile.distinct <= _FEW

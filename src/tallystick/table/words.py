@@ -90,6 +90,7 @@ _FAMILIES: tuple[Mapping[str, float], ...] = (
     {"accept": 1.0, "reject": 0.0},
     {"accepted": 1.0, "rejected": 0.0},
     {"ok": 1.0, "not ok": 0.0},
+    {"up": 1.0, "down": 0.0},
     *(
         {yes: 1.0, no: 0.0}
         for pairs in (

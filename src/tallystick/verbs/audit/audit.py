@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
-from shlex import quote
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,29 +15,23 @@ from tallystick.registry import ENTRIES, capabilities
 from tallystick.report.terminal import ResultPart
 from tallystick.results import Decision, Figure, Interval, Needed, PatternTable, Result
 from tallystick.table import (
-    GROUPS,
+    Capability,
     Cases,
     Data,
     Demo,
-    Detection,
     Door,
-    LabelRules,
-    Layout,
     Question,
     Reading,
     Roles,
     Table,
-    Taken,
+    Tally,
     answered,
-    by_slice,
-    detect,
-    identifier,
     read,
-    reading_of,
+    with_reading,
 )
 from tallystick.table.frames import draw_answers, draw_truth
-from tallystick.table.outputs import find_outputs
-from tallystick.table.reading import How
+from tallystick.table.reading_names import ROLE_NAMES, plain
+from tallystick.table.roles import ALL_ROLES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,133 +62,74 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     (['compare', 'judge'], 120)
     """
     question = AuditQuestion(alpha=alpha, seed=rng)
-    layout = Layout(
-        ignore=options.pop("ignore", ()), rows_are_items=bool(options.get("rows_are_items"))
-    )
-    # Globs are expanded by `detect`, which passes over what has another role by then.
-    groups = {role: options.pop(role) for role in list(options) if role in GROUPS}
-    data = read(source, Door(repeats=True), **options)
-    with nullcontext() if isinstance(source, Data | Table) else data:
-        # Tokens that were said settle the question, also the empty one: every word is an answer.
-        said = data.rules.missing
-        missing = tuple(token for token in said if token) if said else None
-        given = replace(data.roles, **_groups(groups))
-        found = detect(data.table, given, layout, missing=missing, coerce=data.rules.coerce)
-        if found.questions and not groups:
-            _name_reader(data, found, question)
-        found.ask(data.source)
-        return look(data, found, question)
+    options = with_reading(options)
+    # Roles are for the verbs; how the rows are laid out is for whoever opens them.
+    roles = {name: options.pop(name) for name in list(options) if name in ALL_ROLES}
+    inside = {name: options.pop(name) for name in list(options) if name in _OF_VERBS}
+    joining: dict[str, Any] = {n: v for n, v in roles.items() if n in ("item", "truth", "old")}
+    opened = read(source, Door(repeats=True), **options, **_joined(options, joining))
+    with nullcontext() if isinstance(source, Data | Table) else opened:
+        found = {k: v for k, v in opened.roles.__dict__.items() if v and k in ("truth", "old")}
+        rules = {k: v for k, v in opened.rules.__dict__.items() if v}
+        answers, skipped, asked = _ask_all(opened, {**found, **roles, **inside, **rules}, question)
+        result = concluded(answers, skipped, seed=seed_of(question.seed))
+        return replace(result, notes=opened.notes, asked=asked, reading=answers[0].reading)
 
 
-def look(data: Data, found: Detection, question: Question) -> AuditResult:
-    """Ask every capability that applies to columns that have been told."""
-    answers, skipped, asked = _ask_all(data, found, question)
-    result = concluded(found, answers, skipped, seed=seed_of(question.seed))
-    result = replace(result, notes=data.notes, asked=asked, reading=reading_found(data, found))
-    if data.roles.by is None:
-        return result
-
-    def part(piece: Data, alpha: float) -> Result:
-        whole = replace(piece, roles=replace(piece.roles, by=None))
-        return look(whole, found, replace(question, alpha=alpha))
-
-    return replace(result, slices=by_slice(data, part, alpha=question.alpha))
+_OF_VERBS = ("judge", "vote", "shape", "separator", "ignore", "metric", "rows_are_items")
+"""Options that say what columns are, which every verb reads for itself."""
 
 
-def reading_found(data: Data, found: Detection) -> Reading:
-    """Return the reading of a table whose columns have been told."""
-    roles = found.roles
-    # The same columns may serve several questions; each is named once.
-    if (roles.weak and (roles.prediction or roles.score)) or set(roles.judges) <= {
-        roles.old,
-        roles.new,
-    }:
-        roles = replace(roles, judges=())
-    else:
-        roles = replace(roles, weak=())
-    how: dict[str, How] = {
-        role: "only candidate" if role in GROUPS and not data.table.long else "by name"
-        for role, held in roles.__dict__.items()
-        if held and not getattr(data.roles, role)
-    }
-    aside = {n: part.why for part in found.taken if part.role == "not used" for n in part.columns}
-    named = {role: way for role, way in data.how.items() if getattr(data.roles, role)}
-    rules = replace(data.rules, missing=found.missing)
-    return reading_of(
-        replace(data, roles=roles, rules=rules, how={**how, **named}, unused=aside, memory=None)
-    )
-
-
-def _name_reader(data: Data, found: Detection, question: Question) -> None:
-    """Where a capability reads such a table by the names of its columns, refuse by naming it.
-
-    A log of attempts has one row per event: no group of its columns answers one question. Nor does
-    one of a table of outputs, in which several systems answer each item. Columns of the same names
-    may mean something else, so that nothing is answered here.
-    """
-    options = {"alpha": question.alpha, "seed": question.seed}
-    for capability in capabilities():
-        told = capability.door.as_it_is
-        if told is None or not told(data.table, data.roles):
-            continue
-        try:
-            how = "; ".join(answered(capability, data.table, options).read_line())
-        except TallystickError as error:
-            how = str(error)
-        raise by_name_words(capability.verb, data.source, how, found)
-
-    # Several systems answer each item: no group of columns, but outputs that are graded.
-    if find_outputs(data.table, data.roles, Layout())[1].system is None:
-        return
-    for capability in capabilities():
-        if "system" not in capability.reads:
-            continue
-        try:
-            how = "; ".join(answered(capability, data.table, options).read_line())
-        except TallystickError:
-            continue  # not graded outputs after all
-        raise by_name_words(capability.verb, data.source, how, found)
-
-
-def _groups(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the groups of columns that the caller named, each as a tuple of patterns."""
-    named = Roles.of(given)
-    return {role: getattr(named, role) for role in given}
-
-
-def _narrow(table: Table, roles: Roles) -> Table:
-    """Return the columns that have a role: what the others are has been settled by now."""
-    used = set(roles.columns())
-    names = tuple(name for name in table.columns if name in used)
-    projected = table.relation.project(", ".join(map(identifier, names)))
-    return replace(table, relation=projected, columns=names)
+def _joined(options: Mapping[str, Any], roles: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the columns that join a second file, if one is named."""
+    return roles if options.get("truth_file") or options.get("old_file") else {}
 
 
 def _ask_all(
-    data: Data, found: Detection, question: Question
+    data: Data, options: Mapping[str, Any], question: Question
 ) -> tuple[list[Result], list[Skipped], dict[str, tuple[str, Mapping[str, Any]]]]:
-    """Run all that applies; what applies but cannot answer says why."""
+    """Run every verb that the reading allows; what asks or cannot answer says why."""
     answers: list[Result] = []
     asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
     skipped: list[Skipped] = []
-    rules = LabelRules(missing=found.missing, coerce=data.rules.coerce, labels=data.rules.labels)
-    table = _narrow(data.table, found.roles)
+    questions: list[AskError] = []
     for capability in capabilities():
-        options = capability.applies(found.roles) if capability.applies is not None else None
-        if options is None:
+        if not _may_answer(capability, data, options):
             continue
         given: Mapping[str, Any] = {
-            **{name: value for name, value in options.items() if value not in (None, ())},
-            **{name: value for name, value in rules.__dict__.items() if value},
+            **{k: v for k, v in options.items() if k not in ALL_ROLES or k in capability.reads},
             "alpha": question.alpha,
             "seed": question.seed,
         }
         try:
-            answers.append(answered(capability, table, given))
-            asked[answers[-1].verb] = (capability.verb, given)
+            answer = answered(capability, data.held, given)
+            answers.append(answer)
+            asked[answer.verb] = (capability.verb, given)
+        except AskError as error:
+            if error.role != "prediction":
+                questions.append(error)
+                skipped.append(Skipped(capability.verb, str(error)))
         except TallystickError as error:
             skipped.append(Skipped(capability.verb, str(error)))
+    if not answers and questions:
+        raise questions[0]
     return answers, skipped, asked
+
+
+def _may_answer(capability: Capability[Any], data: Data, options: Mapping[str, Any]) -> bool:
+    """Say whether a table has what a verb cannot do without."""
+    held = data.held
+    columns = {plain(name) for name in (held.names if isinstance(held, Tally) else held.columns)}
+    known = {role for role in ALL_ROLES if options.get(role)}
+    known |= {role for role, usual in ROLE_NAMES.items() if columns & {*usual}}
+    told = capability.door.as_it_is
+    if told is not None and isinstance(data.held, Table) and told(data.held, Roles()):
+        return True
+    if capability.applies is None or capability.input != "required":
+        return False
+    least = {"shift": {"old", "new"}, "dynamic analyse": {"round"}, "score": {"system"}}
+    least["bound"] = {"prediction"} if "score" not in known else set()
+    return least.get(capability.verb, set()) <= known
 
 
 # The items behind the first answer of an audit that has any.
@@ -277,8 +211,6 @@ class AuditResult(Result):
 
     Parameters
     ----------
-    columns
-        What each column was taken for, and why.
     sections
         One result per capability that applied.
     skipped
@@ -289,7 +221,6 @@ class AuditResult(Result):
 
     verb: ClassVar[str] = "audit"
 
-    columns: tuple[Taken, ...]
     sections: tuple[Result, ...]
     skipped: tuple[Skipped, ...] = ()
     asked: Mapping[str, tuple[str, Mapping[str, Any]]] = field(
@@ -343,8 +274,10 @@ class AuditResult(Result):
 
     @property
     def grounds(self) -> tuple[str, ...]:
-        """What each column was taken for, and why."""
-        return tuple(map(str, self.columns))
+        """How each verb reads the table, where that is not the first line."""
+        first = None if self.reading is None else self.reading.line()
+        lines = {p.verb: p.reading.line() for p in self.sections if p.reading is not None}
+        return tuple(f"{verb}: {line}" for verb, line in lines.items() if line != first)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -371,7 +304,6 @@ class AuditResult(Result):
 
 
 def concluded(
-    found: Detection,
     sections: Sequence[Result],
     skipped: Sequence[Skipped],
     *,
@@ -392,27 +324,11 @@ def concluded(
         decision=decision,
         needed=_most(needs) if decision == "undecided" else None,
         n_items=max(part.n_items for part in sections),
-        assumptions=(
-            *(f"columns: {part}" for part in found.taken if part.role not in ("not used", "text")),
-            *_told(sections, "assumptions"),
-        ),
-        warnings=(*found.notes, *_limits(found, sections), *_told(sections, "warnings")),
+        assumptions=_told(sections, "assumptions"),
+        warnings=(*_limits(sections), *_told(sections, "warnings")),
         seed=seed,
-        columns=found.taken,
         sections=tuple(sections),
         skipped=tuple(skipped),
-    )
-
-
-def by_name_words(verb: str, source: str, how: str, found: Detection) -> AskError:
-    """Ask whether this is a table that a verb reads by the names of its columns."""
-    asked = "; ".join(map(str, found.questions))
-    shown = f" ({how.removeprefix('read: ')})" if how else ""
-    return AskError(
-        f"{source}: this may be a table that {verb} reads{shown}. Otherwise, {asked}",
-        role="verb",
-        candidates=(verb,),
-        calls=(f"tallystick {verb} {quote(source)}",),
     )
 
 
@@ -420,17 +336,18 @@ _WEIGHED = ("compare", "judge", "bound", "score", "dynamic analyse")
 """The capabilities that take counts and weights."""
 
 
-def _limits(found: Detection, sections: Sequence[Result]) -> list[str]:
+def _limits(sections: Sequence[Result]) -> list[str]:
     """Say what a reader of several sections side by side could misread."""
     said = []
-    plain = [part.verb for part in sections if part.verb not in _WEIGHED]
+    others = [part.verb for part in sections if part.verb not in _WEIGHED]
     used = [part.verb for part in sections if part.verb in _WEIGHED]
+    read = [p.reading for p in sections if isinstance(p.reading, Reading)]
     for role in ("count", "weight"):
-        name = getattr(found.roles, role)
-        if name is not None and plain:
+        name = next((held for one in read if (held := getattr(one, role))), None)
+        if name is not None and others:
             reach = f"is used by {' and '.join(used)} only" if used else "is not used"
             said.append(
-                f"the {role} {name!r} {reach}; every row counts once in {' and '.join(plain)}"
+                f"the {role} {name!r} {reach}; every row counts once in {' and '.join(others)}"
             )
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:

@@ -322,7 +322,7 @@ CAPABILITY: Capability[Any] = Capability(
     question=BoundQuestion,
     answer=answer,
     reads=("prediction", "score", "weak", "truth", "item", "count", "weight", "by"),
-    door=Door(want="weak"),
+    door=Door(verb="bound", want="weak"),
     applies=applies,
     demo=demo,
     labelling=labelling,

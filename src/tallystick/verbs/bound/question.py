@@ -25,7 +25,7 @@ from tallystick.table import (
     option,
 )
 from tallystick.table.capability import MOST_ROWS
-from tallystick.table.detect_names import tokens
+from tallystick.table.reading_names import parts
 from tallystick.table.words import as_word
 from tallystick.verbs.bound.forward import IntArray
 from tallystick.verbs.bound.votes import WeakVotes
@@ -286,8 +286,8 @@ def positive_class(classes: Sequence[Label], score: str | None) -> Label:
     if len(classes) != 2:
         return None
     if score is not None:
-        words = set(tokens(score))
-        named = [label for label in classes if set(tokens(str(label))) & words]
+        words = set(parts(score))
+        named = [label for label in classes if set(parts(str(label))) & words]
         if len(named) == 1 and not str(named[0]).isdigit():
             return named[0]
     marks = as_pass_fail(classes)

@@ -39,9 +39,10 @@ from tallystick.table import (
     read,
 )
 from tallystick.table.capability import MOST_ROWS
-from tallystick.table.detect_names import are_places, lower_word, names_place, shared_lower_word
 from tallystick.table.formats import Loss
 from tallystick.table.frames import first_repeat_in, lazily, rows_fit
+from tallystick.table.reading_facts import are_places
+from tallystick.table.reading_names import lower_word, shared_lower_word
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.compare.battles import (
     answer_battles,
@@ -211,7 +212,7 @@ def _measure(data: Data) -> str | None:
     # Answers that are held against a truth are right or wrong, whatever their columns are called.
     if data.roles.truth is not None:
         return None
-    if names_place(word) and isinstance(data.held, Table):
+    if word == "rank" and isinstance(data.held, Table):
         # A place is 1 at best. Scores from 0 to 1 in `rank_zephyr` belong to a model of that name.
         scores = data.numbers(*data.roles.models)
         if np.nanmin(scores) < 1 and not are_places(scores, first=0):
@@ -288,7 +289,7 @@ CAPABILITY: Capability[Any] = Capability(
     question=CompareQuestion,
     answer=answer,
     reads=("models", "truth", "item", "cluster", "replicate", "count", "weight", "by"),
-    door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
+    door=Door(verb="compare", want="models", repeats=True, runs=True, as_it_is=is_battle_table),
     columns=battle_columns,
     applies=applies,
     demo=demo,

@@ -28,7 +28,7 @@ from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.maxt import holm
 from tallystick.stats.two_accuracies import exact_score, tango
 from tallystick.table import Data, Roles, Table, is_missing, is_no_answer
-from tallystick.table.detect_names import VOTER_NAMES, plain
+from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.result import NOT_TOLD
 
@@ -313,7 +313,9 @@ _FIRST = frozenset({"model_a", "left", "model_1", "player_a", "generator_1"})
 _SECOND = frozenset({"model_b", "right", "model_2", "player_b", "generator_2"})
 _WINNER = frozenset({"winner", "won", "outcome", "preference", "preferred", "choice", "chosen"})
 _PROMPTS = frozenset({"question_id", "item", "item_id", "prompt_id", "prompt", "instruction"})
-_PEOPLE = (VOTER_NAMES - {"model"}) | {"user", "user_id", "evaluator", "evaluator_id", "judge_hash"}
+_PEOPLE = frozenset(
+    {*ROLE_NAMES["judge"], "user", "user_id", "evaluator", "evaluator_id", "judge_hash"}
+)
 
 FIRST_WINS = frozenset({"model_a", "a", "left", "1", "model_1", "win"})
 SECOND_WINS = frozenset({"model_b", "b", "right", "2", "model_2", "loss"})

@@ -125,7 +125,7 @@ class Board:
         from tallystick.table import Door, read
         from tallystick.verbs.compare.reading import read_board
 
-        with read(data, Door(want="models", repeats=True), **options) as found:
+        with read(data, Door(verb="compare", want="models", repeats=True), **options) as found:
             return read_board(found)
 
     @property

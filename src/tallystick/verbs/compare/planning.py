@@ -364,7 +364,7 @@ PLAN = Capability(
     question=PlanQuestion,
     answer=plan_answer,
     reads=("truth", "item"),
-    door=Door(want="models", repeats=True),
+    door=Door(verb="compare", want="models", repeats=True),
     input="optional",
 )
 

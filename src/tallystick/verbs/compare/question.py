@@ -22,8 +22,8 @@ from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.pairs import Bounds
 from tallystick.stats.replicates import PassKind
 from tallystick.table import Data, Demo, Question, option
-from tallystick.table.detect_names import lower_word
 from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.reading_names import lower_word
 from tallystick.verbs.compare.board import Board
 
 

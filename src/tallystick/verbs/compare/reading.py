@@ -14,8 +14,8 @@ from tallystick.results.numbers import count
 from tallystick.table import Data, Label, Table, Tally, identifier, identity, is_missing
 from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
-from tallystick.table.detect_names import ITEM_NAMES, is_mark
 from tallystick.table.formats import Loss
+from tallystick.table.reading_names import ROLE_NAMES, is_mark, plain
 from tallystick.verbs.compare.board import Board, Drawn
 from tallystick.verbs.compare.in_common import (
     no_item_in_common,
@@ -272,7 +272,7 @@ def _refuse_hidden_replicates(data: Data) -> None:
         return
     named = data.roles.columns()
     for column in data.table.columns:
-        usual = column.strip().lower() in ITEM_NAMES
+        usual = plain(column) in ROLE_NAMES["item"]
         if usual and column not in named and column not in data.table.left_out:
             raise InputError(
                 f"{data.source}: column {column!r} is named like the items but repeats: name it"

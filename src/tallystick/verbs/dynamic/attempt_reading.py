@@ -12,7 +12,7 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.table import Data, Label, Roles, Table, identifier, is_missing
-from tallystick.table.detect_names import ITEM_NAMES, TRUTHS, plain, tokens
+from tallystick.table.reading_names import ROLE_NAMES, TRUTH, parts, plain
 from tallystick.table.words import as_word, is_no_answer, read_times
 from tallystick.verbs.dynamic.attempt_result import ONE_ROUND
 from tallystick.verbs.dynamic.attempts import (
@@ -417,7 +417,7 @@ def find_attempts(columns: Sequence[str], given: Roles) -> AttemptColumns:
         if chosen is None and not (role in ("yes", "no") and given.validated):
             chosen = next((plains[name] for name in names.split() if name in plains), None)
         if chosen is None and role == "truth":
-            chosen = next((plains[name] for name in sorted(TRUTHS) if name in plains), None)
+            chosen = next((plains[name] for name in TRUTH if name in plains), None)
         if chosen is not None:
             found[role] = chosen
             plains = {name: column for name, column in plains.items() if column != chosen}
@@ -469,8 +469,8 @@ def _likely_validation(table: Table, found: AttemptColumns) -> list[str]:
         name
         for name in table.columns
         if name not in held
-        and set(tokens(name)) & set(_VALIDITY.split())
-        and not set(tokens(name)) & set(_NOT_VALIDITY.split())
+        and set(parts(name)) & set(_VALIDITY.split())
+        and not set(parts(name)) & set(_NOT_VALIDITY.split())
     ]
 
 
@@ -516,7 +516,7 @@ def is_attempt_table(table: Table, given: Roles | None = None) -> bool:
 
     # An item that two models answered belongs to a panel; one that stands in two rows, to a panel
     # or a path. Each item shown to its round's model only: nothing but attempts can be read there.
-    item = roles.item or next((name for name in usable if plain(name) in ITEM_NAMES), None)
+    item = roles.item or next((name for name in usable if plain(name) in ROLE_NAMES["item"]), None)
     if found.annotator:
         return not (item and found.model and _repeats(table, item, found.model))
     return bool(found.model and found.correct and item and not _repeats(table, item))

@@ -39,14 +39,7 @@ from tallystick.verbs.dynamic.rounds import RoundOrder, order_rounds, round_name
 from tallystick.verbs.dynamic.theory import theory
 from tallystick.verbs.dynamic.validators import agreements, random_labels, spelled_votes
 
-DOOR = Door(
-    want="models",
-    pivots=False,
-    repeats=True,
-    named=("round", "held_out"),
-    long=("model", "correct"),
-    as_it_is=is_attempt_table,
-)
+DOOR = Door(verb="dynamic", want="models", pivots=False, repeats=True, as_it_is=is_attempt_table)
 """A log is long if it has a column that names the model and one that says whether it was right. A
 table of attempts is read by the names of its columns."""
 
@@ -103,10 +96,7 @@ def _wide(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
                 " one that says whether it was right: name both (--model, --correct)"
             )
     if roles.truth is None:
-        raise InputError(
-            f"{data.source} has no columns model and correct, so it is wide: name the true label"
-            " (--truth)"
-        )
+        return _wide_marks(data)
     coded = data.labels(roles.truth, *roles.models)
     rows = coded.codes[:, 0] >= 0
     notes = _left_out(int((~rows).sum()), rows.size)
@@ -144,6 +134,42 @@ def _wide(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
         validators=_validators(data, rows, labels),
         cost=_costs(data, rows),
     ), (*notes, *order.notes)
+
+
+def _wide_marks(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
+    """Read a panel whose columns say whether each model was right."""
+    roles = data.roles
+    if not roles.models:
+        raise InputError(
+            f"{data.source} has no columns model and correct, so it is wide: name the true label"
+            " (--truth)"
+        )
+    right = data.numbers(*roles.models)
+    rows = np.ones(len(right), dtype=bool)
+    bad = ~(np.isnan(right) | (right == 0) | (right == 1))
+    if bad.any():
+        name = roles.models[int(np.argwhere(bad)[0][1])]
+        raise InputError(
+            f"{data.source}: column {name!r} says neither right nor wrong: name the true label"
+            " (--truth), or the models (--models)"
+        )
+    notes: tuple[str, ...] = ()
+    held = _held_out(data, rows)
+    if held is not None:
+        rows, note = _only_held_out(data, rows, held)
+        notes = (note,)
+    answered = ~np.isnan(right[rows]).T
+    order = _rounds(data, rows)
+    return RoundLog(
+        kind="panel",
+        items=_item_names(data, rows),
+        rounds=order.codes,
+        round_names=order.names,
+        models=roles.models,
+        errors=(right[rows].T == 0) & answered,
+        answered=None if answered.all() else answered,
+        cost=_costs(data, rows),
+    ), (*notes, *_gaps_note(answered), *order.notes)
 
 
 def _gaps_note(answered: Array) -> tuple[str, ...]:

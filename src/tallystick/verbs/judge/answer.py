@@ -428,7 +428,7 @@ CAPABILITY: Capability[Any] = Capability(
     question=JudgeQuestion,
     answer=answer,
     reads=("judges", "truth", "item", "covariate", "count", "weight", "by"),
-    door=Door(want="judges"),
+    door=Door(verb="judge", want="judges"),
     applies=applies,
     items=item_columns,
     cases=cases_of,

@@ -38,7 +38,6 @@ from tallystick.table import (
     option,
     read,
 )
-from tallystick.table.cautions import ask_about_codes
 from tallystick.table.data import RowMemory
 from tallystick.table.doubts import Look, label_doubt
 from tallystick.table.session import (
@@ -100,7 +99,6 @@ def begin(
         raise FileError(f"{path} exists already: open it without a question, or name another file")
     chosen = asked.options(given)
     data = _read(source, asked, dict(reading or {}))
-    ask_about_codes(data, chosen)
     task: LabelTask = asked.task(data, chosen)
     known = find_existing(data, task)
     use = use_existing(task, known, how.origin)
@@ -225,7 +223,8 @@ def _finished(task: LabelTask, epsilon: float | None, notes: Sequence[str]) -> L
 
 
 def _read(source: Any, asked: LabelQuestion, reading: Mapping[str, Any]) -> Data:
-    return replace(read(source, asked.door, **reading), memory=RowMemory())
+    door = replace(asked.door, collects=True)
+    return replace(read(source, door, **reading), memory=RowMemory())
 
 
 def _is_gone(path: str) -> bool:
@@ -649,7 +648,7 @@ _PREVALENCE = LabelQuestion(
     name="prevalence",
     question=PrevalenceLabels,
     reads=("judges", "truth", "item"),
-    door=Door(want="judges"),
+    door=Door(verb="judge", want="judges"),
     task=labelling,
 )
 

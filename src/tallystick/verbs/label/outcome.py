@@ -98,7 +98,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         assumptions=ASSUMPTIONS,
         warnings=warnings,
         seed=session.head.seed,
-        reading=what_was_read(work.data),
+        reading=what_was_read(replace(work.data, unused=None)),  # texts are shown to people
         session=session.path,
         question=session.head.question,
         asked=len(session.asks),

@@ -43,8 +43,7 @@ from tallystick.sampling.label_task import (
 )
 from tallystick.table import NUMBER, Data, Label, identifier, without_missing
 from tallystick.table.cells import literal
-from tallystick.table.detect_names import TEXTS, are_voters, plain, tokens
-from tallystick.table.outputs import SYSTEM_NAMES
+from tallystick.table.reading_names import ROLE_NAMES, parts, plain
 from tallystick.table.session import Session
 
 LEARN_EVERY = 10
@@ -378,7 +377,32 @@ it holds no names, labels or numbers.
 _LONG = 3
 """Characters of a name after which another column can be called."""
 
-_READ = TEXTS | {
+_SOMEBODY = frozenset(
+    [
+        "judge",
+        "rater",
+        "annotator",
+        "worker",
+        "model",
+        "system",
+        "llm",
+        "gpt",
+        "claude",
+        "llama",
+        "gemini",
+        "mistral",
+        "qwen",
+    ]
+)
+"""Words in the name of a column that says who judged or answered."""
+
+_READ = {
+    "text",
+    "prompt",
+    "question",
+    "comment",
+    "message",
+    "title",
     "answer",
     "completion",
     "generation",
@@ -441,7 +465,7 @@ def telling_cells(cells: Mapping[str, str], labels: Iterable[str]) -> tuple[str,
         title
         for title, text in cells.items()
         if (title and _word(text) in words)
-        or (plain(title) in SYSTEM_NAMES and len(text.split()) == 1)
+        or (plain(title) in ROLE_NAMES["system"] and len(text.split()) == 1)
     )
 
 
@@ -451,20 +475,19 @@ def called_after(name: str, voters: Iterable[str]) -> bool:
     >>> called_after("gpt_reason", ["gpt"]), called_after("text", ["gpt"])
     (True, False)
     """
-    words = set(tokens(name))
+    words = set(parts(name))
     # A judge called "a" is no reason to hide "a_text".
     return any(
-        plain(one) == plain(name) or (len(one) >= _LONG and set(tokens(one)) <= words)
+        plain(one) == plain(name) or (len(one) >= _LONG and set(parts(one)) <= words)
         for one in voters
     )
 
 
 def _names_somebody(name: str) -> bool:
     """Return whether a column is called as those of systems, judges and models are."""
-    said = not _READ & set(tokens(name)) and (
-        are_voters((name,), "judges") or are_voters((name,), "models")
-    )
-    return said or plain(name) in SYSTEM_NAMES
+    words = {part.rstrip("0123456789") for part in parts(name)}
+    said = not _READ & words and bool(words & _SOMEBODY)
+    return said or plain(name) in ROLE_NAMES["system"]
 
 
 def _labels(data: Data, task: LabelTask, columns: Sequence[str]) -> list[str]:

@@ -16,22 +16,16 @@ from tallystick.table import (
     Capability,
     Data,
     Door,
-    Layout,
     Reading,
-    Roles,
     Table,
     as_pass_fail,
     conclude,
-    detect,
     read,
     reading_of,
     with_reading,
 )
-from tallystick.table.detect_doubts import Profile
-from tallystick.table.detect_doubts import look as profiles_of
-from tallystick.table.detect_sample import draw
+from tallystick.table.reading_facts import Facts, draw
 from tallystick.table.roles import ALL_ROLES
-from tallystick.verbs.audit.audit import reading_found
 
 _MOST_LABELS = 20
 _FIRST_ROWS = 500
@@ -40,7 +34,7 @@ _FIRST_ROWS = 500
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """One column: its kind, its different values, its blank cells, its role, what it can be."""
+    """One column: kind, different values, blank cells, role, what it can be, why it is unused."""
 
     name: str
     kind: str
@@ -48,6 +42,7 @@ class ColumnLook:
     blank: int
     read_as: str
     can_be: str
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +74,7 @@ class LookResult(Result):
                 "values": one.values,
                 "blank": one.blank,
                 "read as": one.read_as,
-                "can be": one.can_be,
+                "can be": one.can_be + (f" ({one.why})" if one.why else ""),
             }
             for one in self.columns
         ]
@@ -144,11 +139,11 @@ def _paths(source: Any) -> tuple[str, ...]:
     return tuple(source) if several else ()
 
 
-def _profiles(source: Any) -> dict[str, Profile]:
+def _profiles(source: Any) -> dict[str, Facts]:
     """Look at the columns as they stand in the source; files that differ have none in common."""
     try:
         with read(source, Door(pivots=False, repeats=True)) as data:
-            return profiles_of(draw(data.table))
+            return draw(data.table).facts
     except TallystickError:
         return {}
 
@@ -164,40 +159,13 @@ class _Tried:
 
 
 def _tried_all(
-    source: Any, options: Mapping[str, Any], columns: frozenset[str], assumed: str = ""
+    source: Any, options: Mapping[str, Any], columns: frozenset[str]
 ) -> Iterator[_Tried]:
-    """Try every verb that may fit, with the columns that were told.
-
-    Where one thing is open, each of its likely answers is *assumed* in turn.
-    """
-    options = {**options, **_parsed(assumed)}
-    roles: Roles | None = None
-    calls: tuple[str, ...] = ()
-    try:
-        groups = {name: options[name] for name in options if name in GROUPS}
-        rest = {name: held for name, held in options.items() if name not in (*groups, "ignore")}
-        with read(source, Door(repeats=True), **rest) as data:
-            named = Roles.of(groups)
-            given = replace(data.roles, **{role: getattr(named, role) for role in groups})
-            missing = data.rules.missing or None
-            layout = Layout(ignore=options.get("ignore", ()))
-            found = detect(data.table, given, layout, missing=missing, coerce=data.rules.coerce)
-            if found.questions:
-                yield _Tried(open=str(found.questions[0]))
-                calls = found.questions[0].calls[:2] if len(found.questions) == 1 else ()
-            else:
-                roles = found.roles
-                yield _Tried(reading=reading_found(data, found))
-    except TallystickError as error:
-        yield _Tried(open=str(error))
-
-    for call in calls if not assumed else ():
-        yield from _tried_all(source, options, columns, call)
+    """Try every verb that reads a table; where it asks, its likelier answer is tried."""
     for capability in capabilities():
         # A verb that pays an API whenever it runs is not tried.
-        if capability.input == "required" and (capability.applies or capability.door.want):
-            told = None if roles is None or not capability.applies else capability.applies(roles)
-            yield _tried(capability, source, told, options, columns)
+        if capability.input == "required" and capability.door.want:
+            yield _tried(capability, source, options, columns)
 
 
 def _parsed(call: str) -> dict[str, Any]:
@@ -212,30 +180,28 @@ def _parsed(call: str) -> dict[str, Any]:
 def _tried(
     capability: Capability[Any],
     source: Any,
-    told: Mapping[str, Any] | None,
     options: Mapping[str, Any],
     columns: frozenset[str],
+    asked: str = "",
 ) -> _Tried:
-    """Ask one verb; without columns that were told it must read what no other verb does."""
+    """Ask one verb, and once more with the likelier answer where it asks."""
     unread = {*ALL_ROLES} - {*capability.reads}
     given = {name: held for name, held in options.items() if name not in unread}
-    given |= {k: v for k, v in (told or {}).items() if k in capability.reads and v}
     try:
         with read(source, capability.door, **given) as data:
-            if told is None and not _is_its_own(capability, data):
-                return _Tried()
             _answer(capability, data)
             found = None if capability.columns is None else capability.columns(data)
             reading = reading_of(data, found=found)
             words = (*_words(capability, data, columns), *_beside(given))
     except AskError as error:
-        if "system" not in capability.reads or not error.calls:
-            return _Tried(open=f"{capability.verb}: {error}" if told else "")
-        more = {name: held for name, held in _parsed(error.calls[0]).items() if name not in given}
-        return _tried(capability, source, told, {**options, **more}, columns) if more else _Tried()
-    except TallystickError as error:
-        return _Tried(open=f"{capability.verb}: {error}" if told else "")
-    return _Tried(reading=reading, verb=capability.verb, words=words)
+        said = f"{capability.verb}: {error}"
+        if asked or not error.calls or error.role == "prediction":
+            return _Tried(open=asked or ("" if error.role == "prediction" else said))
+        more = {**options, **_parsed(error.calls[0])}
+        return _tried(capability, source, more, columns, said)
+    except TallystickError:
+        return _Tried(open=asked)
+    return _Tried(reading=reading, verb=capability.verb, words=words, open=asked)
 
 
 def _beside(given: Mapping[str, Any]) -> Iterator[str]:
@@ -243,13 +209,6 @@ def _beside(given: Mapping[str, Any]) -> Iterator[str]:
     for name in ("missing", "labels", "never_true"):
         yield from (f"--{name.replace('_', '-')}={quote(one)}" for one in given.get(name, ()))
     yield from (f"--ignore {quote(one)}" for one in given.get("ignore", ()))
-
-
-def _is_its_own(capability: Capability[Any], data: Data) -> bool:
-    """Say whether a table has what only this verb reads: systems, runs, battles, attempts."""
-    systems = "system" in capability.reads and bool(data.roles.system or data.roles.systems)
-    runs = capability.door.runs and isinstance(data.held, Table) and bool(data.held.known)
-    return systems or runs or bool(capability.columns is not None and capability.columns(data))
 
 
 def _answer(capability: Capability[Any], data: Data) -> None:
@@ -282,7 +241,7 @@ def _words(capability: Capability[Any], data: Data, columns: frozenset[str]) -> 
 # What a column can be, by what it holds.
 
 
-def _column(profile: Profile, reading: Reading | None, names: Collection[str]) -> ColumnLook:
+def _column(profile: Facts, reading: Reading | None, names: Collection[str]) -> ColumnLook:
     roles: dict[str, str] = {}
     for role in (*ALL_ROLES, "judge", "vote", "pair"):
         held = None if reading is None else getattr(reading, role)
@@ -301,38 +260,37 @@ def _column(profile: Profile, reading: Reading | None, names: Collection[str]) -
         values=profile.distinct,
         blank=profile.rows - profile.filled,
         read_as=f"{_ONE.get(role, role)}{doubt}" if role else "unused",
-        can_be=_can_be(profile) if role else unused.get(profile.name) or _can_be(profile),
+        can_be=_can_be(profile),
+        why="" if role else unused.get(profile.name, ""),
     )
 
 
 _ONE = {"judges": "judge", "models": "model", "weak": "weak label", "covariate": "covariate"}
 
 
-def _kind(profile: Profile) -> str:
-    labels = [one for one in profile.values if one is not None]
-    if profile.nature == "empty":
+def _kind(profile: Facts) -> str:
+    labels = [one for one in profile.labels if one is not None]
+    if profile.is_empty:
         return "empty"
-    if profile.nature != "text" and profile.numeric == 1.0 and profile.low is not None:
+    if profile.times:
+        return "dates or times"
+    if profile.is_number and profile.low is not None:
         ends = f"{number(profile.low)} to {number(profile.high)}"
-        return f"{'whole numbers' if _is_whole(profile) else 'numbers'} {ends}"
-    if profile.nature in ("labels", "constant") and len(labels) <= 3:
+        return f"{'numbers' if profile.decimals else 'whole numbers'} {ends}"
+    if 0 < len(labels) <= 3:
         return ", ".join(sorted(map(str, labels)))
-    return "labels" if profile.nature == "labels" else "text"
+    return "labels" if labels and profile.repeats else "text"
 
 
-def _is_whole(profile: Profile) -> bool:
-    """Say whether numbers have no decimals; of many only the ends are known."""
-    return bool(profile.counts) or (profile.low or 0.0) % 1 == (profile.high or 0.0) % 1 == 0
-
-
-def _can_be(profile: Profile) -> str:
+def _can_be(profile: Facts) -> str:
     """Return what a column can be, the likeliest first."""
-    if profile.nature in ("empty", "constant"):
-        return "nothing: every cell is blank" if profile.nature == "empty" else "nothing: one value"
-    unique = profile.distinct == profile.seen == profile.rows
-    if profile.nature == "labels" and profile.distinct <= _MOST_LABELS:
-        marks = as_pass_fail(profile.values) is not None or profile.distinct == 2
+    if profile.is_empty or profile.is_constant:
+        return "nothing: every cell is blank" if profile.is_empty else "nothing: one value"
+    if profile.counter:
+        return "item"
+    if profile.counts and profile.distinct <= _MOST_LABELS and profile.repeats:
+        marks = as_pass_fail(profile.labels) is not None or profile.distinct == 2
         return "voter, truth" if marks else "voter, truth, system, slice"
     if profile.numeric == 1.0:
-        return "item" if unique and _is_whole(profile) else "number"
-    return "item" if unique or profile.repeats else "text"
+        return "item" if profile.is_unique and not profile.decimals else "number"
+    return "item" if profile.is_unique or profile.repeats else "text"

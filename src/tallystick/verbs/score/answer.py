@@ -261,7 +261,7 @@ CAPABILITY = Capability(
         "weight",
         "by",
     ),
-    door=Door(want="judges", pivots=False, repeats=True, outputs=True),
+    door=Door(verb="score", want="judges", repeats=True, outputs=True),
     applies=applies,
     items=item_columns,
     cases=cases_of,

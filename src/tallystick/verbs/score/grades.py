@@ -30,7 +30,7 @@ from tallystick.table import (
     is_no_answer,
     without_missing,
 )
-from tallystick.table.detect_names import lower_word, tokens
+from tallystick.table.reading_names import lower_word, parts
 from tallystick.table.words import as_word
 
 Scale = tuple[float, float]
@@ -476,11 +476,11 @@ def unclear_measure(data: Data) -> str | None:
         return None
     shared = [
         word
-        for word in tokens(columns[0])
-        if word not in _CLEAR and all(word in tokens(name) for name in columns[1:])
+        for word in parts(columns[0])
+        if word not in _CLEAR and all(word in parts(name) for name in columns[1:])
     ]
     named = " ".join(shared) or _only_criterion(data)
-    if named and not set(tokens(named)) <= _CLEAR and _are_neutral(data):
+    if named and not set(parts(named)) <= _CLEAR and _are_neutral(data):
         return named
     return None
 

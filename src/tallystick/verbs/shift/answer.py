@@ -80,6 +80,10 @@ def evaluate(source: Any, **options: Any) -> ShiftResult:
 
 def answer(data: Data, question: ShiftQuestion) -> Result:
     """Answer from data that was read. All that can be wrong is found before a call is paid for."""
+    asks = question.api or question.budget or question.journal
+    if asks and data.how.get("new") == "by name":
+        # A column called new is what the API is held against, if the caller asks the API.
+        data = replace(data, roles=replace(data.roles, new=None))
     _check_options(data, question)
     known = prepare(data, question)
     if known.items.matrix is None:
@@ -316,7 +320,7 @@ CAPABILITY: Capability[Any] = Capability(
     question=ShiftQuestion,
     answer=answer,
     reads=("truth", "old", "new", "confidence", "item", "by"),
-    door=Door(pivots=False),
+    door=Door(pivots=False, named=("old", "new", "truth")),
     applies=applies,
     items=item_columns,
     cases=cases_of,

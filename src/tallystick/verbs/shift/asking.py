@@ -16,7 +16,7 @@ from tallystick.errors import BudgetError, InputError
 from tallystick.results.numbers import count as numbers_count
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.table import Data, Label
-from tallystick.table.detect_names import tokens
+from tallystick.table.reading_names import parts
 from tallystick.table.words import is_failed_call
 from tallystick.verbs.shift.assess import Answers, FlipGate, frobenius_bound, looks
 from tallystick.verbs.shift.change import point, unseen_error
@@ -413,7 +413,7 @@ def pointed_to_compare(columns: Sequence[str]) -> str:
     >>> pointed_to_compare(["id", "old", "new"])
     ''
     """
-    marks = [name for name in columns if set(tokens(name)) & _MARKS]
+    marks = [name for name in columns if set(parts(name)) & _MARKS]
     if len(marks) < 2:
         return ""
     shown = marks[:4]

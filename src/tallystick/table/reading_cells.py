@@ -1,0 +1,179 @@
+"""Values that may mean no answer: asked about by value, whatever their share.
+
+A column is never left out for a cell that does not fit. What voters and the truth both say is never
+doubted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+from tallystick.errors import AskError
+from tallystick.table.cells import Label
+from tallystick.table.meaning import LabelRules
+from tallystick.table.reading_facts import Facts, Sample, one_word
+from tallystick.table.words import as_pass_fail, is_tie
+
+_UNLIKELY = 0.01
+"""Chance that the truth never has a label by accident, below which the label is asked about."""
+_CODE = 9
+_SCALES = ((1, 5), (0, 10), (1, 10), (0, 100))
+
+
+def doubt_cells(
+    sample: Sample,
+    voters: Sequence[str],
+    truths: Sequence[str],
+    rules: LabelRules,
+    *,
+    verb: str,
+    source: str,
+) -> None:
+    """Ask about the first value of voters or truth that may mean no answer.
+
+    Parameters
+    ----------
+    sample
+        The rows that are looked at.
+    voters, truths
+        The columns that vote, and those that they are held against.
+    rules
+        What the caller said about labels: what is named there is not asked.
+    verb
+        In compare a label that the truth never has is a wrong answer; in bound -1 abstains.
+    source
+        What the question calls the table.
+    """
+    facts = sample.facts
+    said = [facts[name] for name in voters if name in facts]
+    true = [facts[name] for name in truths if name in facts]
+    settled = {one_word(one) for one in (*rules.labels, *rules.never_true)}
+    votes, owner = _pooled(said)
+    labels, holder = _pooled(true)
+    both = {*labels, *({-1} if verb == "bound" else ())}  # by their convention rules abstain by -1
+    held = Doubted(sample, rules, settled, source, verb)
+    held.ask(_third(votes, both), owner, "is neither pass nor fail")
+    held.ask(_number(said, votes, both, verb), owner, "stands apart from the other numbers")
+    if true and verb not in ("compare", "dynamic"):
+        spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
+        said_by = spoken if verb == "bound" else votes
+        held.ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
+    if true and votes and verb != "bound":
+        held.ask(_only_true(votes, labels), holder, "is said by no voter")
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """Where a value is asked about, and what the caller has said."""
+
+    sample: Sample
+    rules: LabelRules
+    settled: Collection[Label]
+    source: str
+    verb: str
+
+    def ask(self, label: Label, owner: Mapping[Label, str], why: str) -> None:
+        """Ask what a value means, if there is one that the caller has not named."""
+        if label is None or label in self.settled:
+            return
+        column = owner.get(label, "")
+        cells = self.sample.column(column).unique().to_pylist() if column else []
+        written = sorted({str(one).strip() for one in cells if one_word(one) == label})
+        shown = ",".join(written) or str(label)
+        missing = ",".join((*self.rules.missing, shown))
+        calls = [f"--missing={quote(missing)}"]
+        if self.verb in ("judge", "compare", "bound") and isinstance(label, str):
+            calls.append(f"--never-true={quote(shown)}")
+        wrong = ", or an answer that is never right" if len(calls) > 1 else ", or an answer"
+        raise AskError(
+            f"{self.source}: {shown} in {column} {why}. Does it mean no answer{wrong}?",
+            role="missing",
+            candidates=tuple(written),
+            calls=tuple(calls),
+        )
+
+
+def _pooled(columns: Iterable[Facts]) -> tuple[Counter[Label], dict[Label, str]]:
+    """Return how often each label occurs, and the first column that holds it."""
+    counts: Counter[Label] = Counter()
+    owner: dict[Label, str] = {}
+    for one in columns:
+        for label, n in one.counts.items():
+            counts[one_word(label)] += n
+            owner.setdefault(one_word(label), one.name)
+    return counts, owner
+
+
+def _third(votes: Counter[Label], true: set[Label]) -> Label:
+    """Return the word beside pass and fail that neither is one nor a label of the truth."""
+    inside = votes[0] + votes[1]
+    others = [one for one in votes if one not in (0, 1)]
+    if not inside or not votes[0] or not votes[1] or 2 * inside < votes.total():
+        return None
+    if as_pass_fail([one for one in votes if isinstance(one, str)] or [""]) is not None:
+        return None  # win, tie and loss are three grades
+    words = [one for one in others if isinstance(one, str) and one not in true]
+    return words[0] if words and not is_tie(words[0]) else None
+
+
+def _number(said: Sequence[Facts], votes: Counter[Label], true: set[Label], verb: str) -> Label:
+    """Return a number outside the scale of the others, which the truth does not have."""
+    numbers = sorted(one for one in votes if isinstance(one, int | float))
+    if verb == "bound" or len(numbers) < len(votes) or len(numbers) < 3:
+        return _coded(said, true) if verb != "bound" else None
+    low, *rest = numbers
+    if low < 0 <= rest[0] and low not in true:
+        return low
+    top = numbers[-1]
+    if top >= _CODE and top > 1 + numbers[-2] and top not in true and numbers[-2] <= _CODE:
+        return top
+    ends = (int(rest[0]), int(rest[-1]))
+    exact = ends in _SCALES and len(rest) == ends[1] - ends[0] + 1
+    return low if exact and low < ends[0] and low not in true else None
+
+
+def _coded(said: Sequence[Facts], true: set[Label]) -> Label:
+    """Return a negative whole number beside numbers from 0 that are too many to be listed."""
+    for one in said:
+        if one.low is None or one.second is None or one.counts or one.low in true:
+            continue
+        if one.low < 0 <= one.second and float(one.low).is_integer():
+            return int(one.low)
+    return None
+
+
+def _strange(votes: Counter[Label], labels: Counter[Label]) -> Label:
+    """Return a label of voters that the truth never has, although it would by now."""
+    known, total = labels.total(), votes.total()
+    if not known or not set(votes) & set(labels):
+        return None
+    for label, n in votes.items():
+        if label not in labels and (1 - n / total) ** known < _UNLIKELY:
+            return label
+    return None
+
+
+def _only_true(votes: Counter[Label], labels: Counter[Label]) -> Label:
+    """Return a word, a negative or a large number that only the truth has, against the odds."""
+    if not set(votes) & set(labels):
+        return None
+    for label, n in labels.items():
+        odd = isinstance(label, str) or (
+            isinstance(label, int | float) and (label < 0 or label >= _CODE)
+        )
+        beyond = odd and label not in votes and _is_odd_one(label, labels)
+        if beyond and (1 - n / labels.total()) ** votes.total() < _UNLIKELY:
+            return label
+    return None
+
+
+def _is_odd_one(label: Label, labels: Counter[Label]) -> bool:
+    """Say whether a label is of another sort than most of the truth: a word beside words is none."""
+    if isinstance(label, str):
+        return True
+    number = float(label or 0)
+    rest = [float(one) for one in labels if isinstance(one, int | float) and one != label]
+    return not rest or number < 0 or number > 1 + max(rest)

@@ -1,0 +1,557 @@
+"""From a table and what the caller named to a table in the shape of a verb, with all its roles."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tallystick.errors import AskError, InputError
+from tallystick.table.cells import Label, identifier, literal, spelling, without_missing
+from tallystick.table.long_tables import LongShape, to_wide
+from tallystick.table.meaning import LabelRules
+from tallystick.table.reading_facts import Facts, draw, draw_counts, one_word
+from tallystick.table.reading_names import ROLE_NAMES, VOTE_TIERS, lower_word, parts, plain
+from tallystick.table.reading_rules import (
+    Asked,
+    How,
+    Look,
+    find_structure,
+    find_vote,
+    is_marks,
+    labels_of,
+    settled,
+    veto,
+)
+from tallystick.table.reading_voters import find_truth, find_voters, truth_among
+from tallystick.table.roles import GROUPS, Layout, Roles, check_usable
+from tallystick.table.sources import missing_column
+from tallystick.table.tables import Table
+from tallystick.table.tally import Tally
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """A table in the shape of its verb.
+
+    Parameters
+    ----------
+    table
+        One row per item, or per output: a long table has been turned.
+    roles
+        All roles, the voters included.
+    how, unused
+        Where each role comes from, and why each other column has none.
+    notes
+        What was done to the rows.
+    """
+
+    table: Table
+    roles: Roles
+    how: Mapping[str, How] = field(default_factory=dict)
+    unused: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> Decided:
+    """Give every column its role, or ask.
+
+    Parameters
+    ----------
+    table
+        What was read; several columns of truth are one by now (`majority`).
+    asked
+        The verb.
+    given, layout
+        What the caller named.
+    rules
+        What the caller said about labels.
+    """
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    aside = frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left))
+    known, later, globbed = _split(table, given)
+    look = Look(
+        table=table,
+        sample=draw(table, missing=_silent(rules, asked)),
+        rules=rules,
+        asked=asked,
+        given=known,
+        layout=layout,
+        source=table.source,
+        aside=aside,
+    )
+    _check_named(look)
+    _one_column_of_models(look)
+    voters = _without_caught(look, globbed)
+    if layout.shape == "wide" or (voters and not later):
+        look.asked = replace(asked, long=False)
+    if voters:
+        # Who votes is named: nothing else is looked for but what a row is.
+        look.how[asked.want] = "named"
+    find_structure(look)
+    if _is_long(look, voters):
+        return _turned(look, later)
+    find_truth(look)
+    if not voters:
+        if later:
+            raise InputError(missing_column(later[0], table.columns, table.source))
+        voters = find_voters(look)
+    reference = known.prediction[0] if known.prediction and asked.verb == "bound" else None
+    _ask_about_strangers(look, voters, reference)
+    look.doubt(voters, reference)
+    columns = [*voters, *known.prediction, *([look.truth] if look.truth else [])]
+    if asked.verb != "score" and (asked.verb != "compare" or look.truth is not None):
+        table, notes = one_vocabulary(look, columns)
+    else:
+        notes = ()
+    return Decided(
+        table=table,
+        notes=notes,
+        roles=_with_item(look, settled(look, voters)),
+        how=look.how,
+        unused=look.unused,
+    )
+
+
+def decide_counts(
+    tally: Tally, asked: Asked, given: Roles, layout: Layout, rules: LabelRules, source: str
+) -> tuple[Roles, Mapping[str, How], Mapping[str, str]]:
+    """Return roles, how and unused of a table that is counted already."""
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    aside = frozenset(n for n in tally.names if any(fnmatch.fnmatchcase(n, p) for p in left))
+    look = Look(
+        table=None,
+        sample=draw_counts(tally, _silent(rules, asked)),
+        rules=rules,
+        asked=replace(asked, long=False),
+        given=given,
+        layout=layout,
+        source=source,
+        aside=aside,
+    )
+    # A slice or a weight is no vote; where every column has its own labels, none is known apart.
+    beside = [name for name in look.free if name in tally.apart]
+    if len(beside) < len(look.free):
+        look.leave(beside, "counted beside the votes")
+    if asked.verb == "score" and given.system is None:
+        find_structure(look)
+    find_truth(look)
+    voters = getattr(given, asked.want) or find_voters(look)
+    look.doubt(voters, given.prediction[0] if given.prediction else None)
+    return settled(look, voters), look.how, look.unused
+
+
+def decide_log(
+    table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
+) -> Decided:
+    """Give the columns of a log of rounds their roles: long with a column of models, or wide."""
+    known, later, _ = _split(table, given)
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    look = Look(
+        table=table,
+        sample=draw(table, missing=_silent(rules, asked)),
+        rules=rules,
+        asked=replace(asked, long=False),
+        given=known,
+        layout=layout,
+        source=table.source,
+        aside=frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left)),
+    )
+    _check_named(look)
+    for role, usual in (
+        ("round", ROLE_NAMES["round"]),
+        ("held_out", ("held_out",)),
+        ("model", ROLE_NAMES["system"]),
+        ("item", ROLE_NAMES["item"]),
+    ):
+        found = [n for n in look.free if plain(n) in usual and not look.facts[n].is_empty]
+        several = role != "model" or (found and look.facts[found[0]].distinct < look.sample.rows)
+        if (
+            look.column(role) is None
+            and found
+            and several
+            and not (role == "model" and known.models)
+        ):
+            look.take(role, found[0], "by name")
+    outcome = known.correct or _outcome(look)
+    if outcome is not None and not known.models:
+        table = _with_outcome(look, outcome)
+        roles = replace(settled(look), correct=look.roles["correct"], model=look.column("model"))
+        # In a long log the models are names that stand in rows.
+        roles = replace(roles, models=later) if later else roles
+        return Decided(table=table, roles=roles, how=look.how)
+    look.roles.pop("model", None)
+    find_truth(look)
+    voters = known.models or find_voters(look)
+    return Decided(table=table, roles=settled(look, voters), how=look.how, unused=look.unused)
+
+
+def _outcome(look: Look) -> str | None:
+    """Return the one column that says whether a model was right, or wrong, by its name."""
+    marks = [n for n in look.free if is_marks(look.facts[n])]
+    named = [n for n in marks if plain(n) in VOTE_TIERS[0]]
+    named = named or [n for n in marks if lower_word(n) and len(parts(n)) == 1]
+    return named[0] if len(named) == 1 else None
+
+
+def _with_outcome(look: Look, outcome: str) -> Table:
+    """Return the log with a column that says right, and one that names the model, if it has none."""
+    table = look.table
+    assert table is not None
+    more: dict[str, str] = {}
+    if lower_word(outcome) is not None and look.given.correct is None:
+        words = look.sample.column(outcome).unique().drop_null().to_pylist()
+        cell = f"trim(cast({identifier(outcome)} as varchar))"
+        cases = " ".join(
+            f"when {cell} = {literal(str(one).strip())} then {1 - int(one_word(one) or 0)}"
+            for one in words
+            if one_word(one) in (0, 1)
+        )
+        more[f"not {outcome}"] = f"case {cases} end"
+    if look.column("model") is None:
+        more["model"] = "'the model'"
+    look.take(
+        "correct",
+        next(iter(more), outcome) if "model" not in list(more)[:1] else outcome,
+        "by name",
+    )
+    if look.column("model") is None:
+        look.take("model", "model", "only candidate")
+    if not more:
+        return table
+    added = ", ".join(f"{sql} as {identifier(name)}" for name, sql in more.items())
+    relation = table.derive(f"select *, {added} from rows")
+    return replace(table, relation=relation, columns=tuple(relation.columns))
+
+
+def long_shape(
+    glance: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
+) -> LongShape | bool | None:
+    """Return which columns of a frame hold items, judges and votes; None if it is wide, and True
+    where more columns than these name a row.
+    """
+    known, later, _ = _split(glance, given)
+    look = Look(
+        table=glance,
+        sample=draw(glance, missing=_silent(rules, asked)),
+        asked=replace(asked, long=layout.shape != "wide"),
+        given=known,
+        layout=layout,
+        source="the frame",
+    )
+    _check_named(look)
+    _one_column_of_models(look)
+    voters = getattr(look.given, asked.want)
+    if layout.shape == "wide" or (voters and not later):
+        return None
+    find_structure(look)
+    if not _is_long(look, voters):
+        return None
+    find_truth(look)
+    item, vote = look.column("item"), find_vote(look)
+    who = look.layout.judge or (
+        look.column("system") if asked.verb == "compare" else look.column("judge")
+    )
+    beside = look.column("replicate") or (asked.verb != "compare" and look.column("system"))
+    if item is None or who is None or beside:
+        return True
+    return LongShape(item, who, vote)
+
+
+def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str | None) -> None:
+    """Ask about weak labels that hold none of the labels of what is bounded."""
+    if reference is None:
+        return
+    beside = [reference, *([look.truth] if look.truth else [])]
+    for name in voters:
+        own = look.facts[name]
+        others = [*beside, *(n for n in voters if n != name and look.facts[n].counts)]
+        labels = frozenset().union(*(labels_of(look.facts[n]) for n in others))
+        named = labels_of(look.facts[reference])
+        apart = len(named) > 1 and not own.is_constant and not labels_of(own) & named
+        if own.is_empty or not (apart or not labels_of(own) & labels):
+            continue
+        numbers = own.is_number and own.low is not None
+        said = f"numbers from {own.low:g} to {own.high:g}" if numbers else "other words"
+        raise AskError(
+            f"{look.source}: {name} holds {said}, and no label of {reference}"
+            f" ({', '.join(sorted(map(str, look.facts[reference].labels))[:4])}). Write both alike:"
+            " weak labels are labels, and a probability is cut at .5 first.",
+            role=look.asked.want,
+            candidates=(name,),
+        )
+
+
+def _one_column_of_models(look: Look) -> None:
+    """Read ``--models agent``, one column of names, as the column that says who answered."""
+    if look.asked.verb != "compare" or len(look.given.models) != 1:
+        return
+    [name] = look.given.models
+    facts = look.facts[name]
+    if facts.numeric < 0.5 and 2 <= facts.distinct < facts.seen and not is_marks(facts):
+        look.given = replace(look.given, models=(), system=name)
+
+
+def _silent(rules: LabelRules, asked: Asked) -> tuple[str, ...]:
+    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
+    never = map(str, rules.never_true) if asked.want == "models" else ()
+    return (*rules.missing, *never)
+
+
+def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozenset[str]]:
+    """Return the named roles with globs expanded, names that may stand in the rows of a long
+    table, and what globs have caught.
+    """
+    expanded: dict[str, Any] = {}
+    later: list[str] = []
+    globbed: set[str] = set()
+    for role in GROUPS:
+        found: list[str] = []
+        for pattern in getattr(given, role):
+            pieces = [pattern] if pattern in table.columns else pattern.split(",")
+            for piece in map(str.strip, pieces):
+                matches = [piece] if piece in table.columns else _matching(table, given, piece)
+                if matches != [piece]:
+                    globbed.update(matches)
+                found += matches
+                if not matches and piece:
+                    later.append(piece)
+        expanded[role] = tuple(dict.fromkeys(found)) if role != "systems" else given.systems
+    known = replace(given, **expanded)
+    if known.truth is not None and known.truth not in table.columns:
+        later.append(known.truth)
+        known = replace(known, truth=None)
+    return known, tuple(later), frozenset(globbed)
+
+
+def _without_caught(look: Look, globbed: frozenset[str]) -> tuple[str, ...]:
+    """Return the named voters without ids, texts and dates that a glob has caught."""
+    voters: tuple[str, ...] = getattr(look.given, look.asked.want)
+    caught = {n: why for n in voters if n in globbed and (why := _is_key(look.facts[n]))}
+    if caught and len(caught) < len(voters):
+        for name, why in caught.items():
+            look.leave([name], why)
+        voters = tuple(n for n in voters if n not in caught)
+        look.given = look.given.with_columns(look.asked.want, voters)
+    return voters
+
+
+def _is_key(facts: Facts) -> str | None:
+    """Return why a column names or dates rows, None if it may vote."""
+    return (
+        veto(facts)
+        if facts.counter
+        or facts.times
+        or facts.is_text
+        or (facts.is_unique and not facts.is_number)
+        else None
+    )
+
+
+def _matching(table: Table, given: Roles, pattern: str) -> list[str]:
+    taken = {getattr(given, role) for role in given.__dict__ if role not in (*GROUPS, "by")}
+    usable = [n for n in table.columns if n not in taken and n not in table.left_out]
+    return [n for n in usable if fnmatch.fnmatchcase(n, pattern)]
+
+
+def _check_named(look: Look) -> None:
+    """Refuse a named column that the table does not have, or that cannot be used."""
+    assert look.table is not None
+    for column in look.given.columns():
+        if column in look.table.columns and column not in look.facts:
+            check_usable(look.table, column)
+    for named in (look.layout.judge, look.layout.vote, look.given.item, look.given.system):
+        if named is not None and named not in look.table.columns:
+            raise InputError(missing_column(named, look.table.columns, look.source))
+
+
+def _is_long(look: Look, voters: Sequence[str]) -> bool:
+    """Say whether each row is one vote, or one score of one model."""
+    if not look.asked.long or voters:
+        return look.layout.judge is not None or look.layout.shape == "long"
+    if look.asked.verb == "compare":
+        return (look.column("system") or look.column("judge")) is not None
+    return look.column("judge") is not None or look.layout.shape == "long"
+
+
+def _turned(look: Look, later: Sequence[str]) -> Decided:
+    """Return a long table with one column per judge (compare: per model)."""
+    assert look.table is not None
+    who = "system" if look.asked.verb == "compare" else "judge"
+    column = look.layout.judge or look.column(who) or look.column("judge")
+    item, system = look.column("item"), look.column("system")
+    if column is None or item is None:
+        raise InputError(
+            f"{look.source} has one row per vote: name the columns of items, judges and votes"
+            " (--item, --judge, --vote)"
+        )
+    find_truth(look)
+    vote = find_vote(look)
+    look.doubt([vote])
+    truth = look.roles.get("truth")
+    if truth is not None and look.asked.verb == "compare" and plain(vote) in VOTE_TIERS[0]:
+        # Whether an answer was right has been said: the truth is what it was held against.
+        del look.roles["truth"], look.how["truth"]
+        look.leave([truth], f"{vote} says what was right")
+    beside = [
+        name
+        for name in (system if who == "judge" else None, look.column("replicate"))
+        if name is not None
+    ]
+    counts = dict(
+        look.table.query(
+            f"select cast({identifier(column)} as varchar), count({identifier(vote)}) from rows"
+            " group by 1"
+        )
+    )
+    wide, votes = to_wide(look.table, LongShape(item, column, vote), beside)
+
+    named = [name for name in later if name in votes]
+    for name in later:
+        if name not in votes:
+            raise InputError(missing_column(name, (*look.table.columns, *votes), look.source))
+    roles = replace(settled(look), item=item)
+    if look.asked.verb == "compare":
+        roles = replace(roles, system=None)
+    truth = roles.truth
+    if truth is None and look.asked.verb != "compare":
+        single = [name for name in named if len(named) == 1] if not look.given.judges else []
+        truth = next(iter(single), None) or truth_among(look, votes, counts)
+    voters = [name for name in (named if len(named) > 1 else votes) if name != truth]
+    if truth is not None and truth not in wide.columns:
+        truth = None
+    roles = replace(roles, truth=truth).with_columns(look.asked.want, voters)
+    how = dict(look.how)
+    how[look.asked.want] = how.pop(who, "named")
+    if truth is not None:
+        how.setdefault("truth", "by name")
+    gone = {n: w for n, w in look.unused.items() if n in wide.columns}
+    return Decided(table=wide, roles=_kept(roles, wide), how=how, unused=gone)
+
+
+def _kept(roles: Roles, table: Table) -> Roles:
+    """Return the roles whose columns are still there after a table was turned."""
+    gone: dict[str, Any] = {
+        role: None
+        for role, column in roles.__dict__.items()
+        if role not in GROUPS and column is not None and column not in table.columns
+    }
+    return replace(roles, **gone)
+
+
+def _with_item(look: Look, roles: Roles) -> Roles:
+    """Return the roles without an item that was found and names no row once, where rows are items."""
+    found = look.roles.get("item")
+    if found is None or look.asked.verb in ("score", "compare"):
+        return roles
+    if look.is_unique(found):
+        return roles
+    look.leave([found], "repeats: every row counts as an item of its own")
+    look.how.pop("item", None)
+    return replace(roles, item=None, system=None)
+
+
+# Words of several pairs for pass and fail that mean one thing: Y beside yes, True beside 1.
+
+
+def one_vocabulary(look: Look, columns: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
+    """Return the table with one word for pass and one for fail, if columns use several."""
+    table = look.table
+    assert table is not None
+    held = {name: look.sample.column(name).unique().drop_null().to_pylist() for name in columns}
+    if not held or not all(is_marks(look.facts[name]) for name in held):
+        return table, ()
+    spelled: dict[Label, set[Label]] = {}
+    for words in held.values():
+        for one in words:
+            if one_word(one) in (0, 1):
+                spelled.setdefault(one_word(one), set()).add(spelling(one))
+    kinds = {type(one) for words in held.values() for one in words}
+    if all(len(forms) == 1 for forms in spelled.values()) and len(kinds) == 1:
+        return table, ()
+    # The truth, which stands last, writes the words that the answer uses.
+    first = columns[-1]
+    chosen = {
+        one_word(one): str(one).strip()
+        for one in sorted(held[first], key=str, reverse=True)
+        if one_word(one) in (0, 1)
+    }
+    cells = []
+    for name in table.columns:
+        cell = identifier(name)
+        if name in held:
+            text = f"trim(cast({cell} as varchar))"
+            cases = " ".join(
+                f"when {text} = {literal(str(one).strip())} then {literal(chosen[one_word(one)])}"
+                for one in held[name]
+                if one_word(one) in chosen and not isinstance(one, bool)
+            )
+            cases += "".join(
+                f" when {cell} is {'true' if one else 'false'} then {literal(chosen[int(one)])}"
+                for one in held[name]
+                if isinstance(one, bool) and int(one) in chosen
+            )
+            cells.append(f"case {cases} else {text} end as {cell}" if cases.strip() else cell)
+        else:
+            cells.append(cell)
+    relation = table.derive(f"select {', '.join(cells)} from rows")
+    shown = ", ".join(sorted({str(one).strip() for words in held.values() for one in words})[:8])
+    note = f"{shown} are words for pass and fail: read as {chosen[1]} and {chosen[0]}"
+    gone = {name: why for name, why in table.doubtful.items() if name not in held}
+    return replace(table, relation=relation, doubtful=gone), (note,)
+
+
+# Several columns of truth: their majority.
+
+
+def majority(
+    table: Table, given: Roles, missing: Sequence[str] = ()
+) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return the table with the majority of several named truths as one column, and a note.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.table import scan
+    >>> people = {"a": [1, 1, 0, None], "b": [1, 0, 0, 1], "c": [0, None, 0, None]}
+    >>> table, roles, notes = majority(scan(pa.table(people)), Roles(truth="a,b,c"))
+    >>> table.query(f'select "{roles.truth}" from rows'), notes
+    ([('1',), (None,), ('0',), ('1',)], ('a, b and c disagree on 2 of 4 rows; their majority is the truth, and a tie is no label',))
+    """
+    named = given.truth
+    if named is None or named in table.columns or "," not in named:
+        return table, given, ()
+    columns = [part.strip() for part in named.split(",")]
+    for column in columns:
+        if column not in table.columns:
+            raise InputError(missing_column(column, table.columns, table.source))
+    cells = [
+        f"trim(cast({without_missing(name, table.kinds[name], missing)} as varchar))"
+        for name in columns
+    ]
+    keys = ", ".join(f"{cell} as v{k}" for k, cell in enumerate(cells))
+    count = " + ".join(f"coalesce((v{{k}} = v{j})::int, 0)" for j in range(len(cells)))
+    counts = ", ".join(f"({count.format(k=k)}) as c{k}" for k in range(len(cells)))
+    most = f"greatest({', '.join(f'c{k}' for k in range(len(cells)))})"
+    winners = ", ".join(f"case when c{k} = {most} then v{k} end" for k in range(len(cells)))
+    drawn = f"list_distinct([{winners}])"
+    label = f"case when len({drawn}) = 1 then {drawn}[1] end"
+    shown = ", ".join(map(identifier, table.columns))
+    relation = table.derive(
+        f"select {shown}, {label} as {identifier(named)} from"
+        f" (select *, {counts} from (select *, {keys} from rows))"
+    )
+    joined = replace(table, relation=relation, columns=tuple(relation.columns))
+    said = f"len(list_distinct([{', '.join(cells)}]))"
+    [(rows, apart)] = table.query(
+        f"select count(*) filter ({said} > 0), count(*) filter ({said} > 1) from rows"
+    )
+    people = f"{', '.join(columns[:-1])} and {columns[-1]}"
+    note = (
+        f"{people} disagree on {apart:,} of {rows:,} rows; their majority is the truth, and a tie"
+        " is no label"
+    )
+    gone = {name: f"column {name!r} is part of the truth" for name in columns}
+    joined = replace(joined, left_out={**table.left_out, **gone})
+    return joined, given, (note,)
