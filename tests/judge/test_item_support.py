@@ -29,7 +29,8 @@ def fooled(n=1200, labels=100, rng=2):
 
 def stated_and_right(labels, rng):
     table, truth = fooled(labels=labels, rng=rng)
-    data = read(table, CAPABILITY.door, truth="gold")
+    judges = tuple(one for one in table if one != "gold")
+    data = read(table, CAPABILITY.door, judges=judges, truth="gold")
     columns = item_columns(evaluate(data), data)
     name = "probability" if "probability" in columns else "support"
     open_rows = np.array([value is None for value in table["gold"]])

@@ -74,7 +74,7 @@ def test_a_tie_that_is_declared_a_label_is_one():
 
 def test_with_labels_ties_count_as_not_right():
     votes, truth = simulated(500, ties=0.1)
-    result = evaluate({**votes, "gold": truth.tolist()}, truth="gold")
+    result = evaluate({**votes, "gold": truth.tolist()}, truth="gold", never_true="tie")
     said = np.array(votes["j0"])
     first = result.judges[0]
     assert first.accuracy == pytest.approx((said == truth).mean())
@@ -97,7 +97,7 @@ def test_where_the_votes_refute_the_model_the_plain_majority_is_the_support():
     votes, _ = simulated(2000, accuracy=(0.8, 0.75, 0.7, 0.7, 0.7))
     draw = np.random.default_rng(4).random(2000) < 0.95
     votes["j1"] = np.where(draw, votes["j0"], votes["j1"]).tolist()
-    result = evaluate(votes)
+    result = evaluate(votes, judges=list(votes))
     assert "misfit" in {alarm.name for alarm in result.alarms}
     patterns = result.votes
     for place, level in enumerate(result.learnt["support"]):

@@ -71,7 +71,9 @@ def test_grades_get_weighted_kappa_and_bias_against_the_truth():
 
 
 def test_labels_without_order_have_no_ordinal_statistics():
-    found = evaluate(Tally.of({"a": ["x", "y", "z"], "b": ["x", "y", "y"]})).agreement
+    found = evaluate(
+        Tally.of({"a": ["x", "y", "z"], "b": ["x", "y", "y"]}), judges=("a", "b")
+    ).agreement
     assert not found.ordinal
     assert found.pairs[0].weighted_kappa is None
     assert "krippendorff_alpha_ordinal" not in found.between
@@ -81,7 +83,7 @@ def test_labels_without_order_have_no_ordinal_statistics():
 def test_kappa_of_a_rare_label_comes_with_a_warning():
     votes = {name: [0] * 60 for name in "abc"}
     votes["a"] = [0] * 59 + [1]
-    assert "hardly determined" in evaluate(Tally.of(votes)).agreement.note
+    assert "hardly determined" in evaluate(Tally.of(votes), judges=tuple("abc")).agreement.note
 
 
 def test_weights_that_are_not_items_have_no_agreement():
@@ -91,14 +93,14 @@ def test_weights_that_are_not_items_have_no_agreement():
 
 def test_judges_without_a_common_item_say_so():
     votes = {"a": [0, 1, None, None], "b": [None, None, 0, 1], "c": [0, 1, 0, 1]}
-    pair = evaluate(Tally.of(votes)).agreement.pairs[0]
+    pair = evaluate(Tally.of(votes), judges=tuple("abc")).agreement.pairs[0]
     assert pair.n_items == 0
     assert "no item has a vote of a and of b" in pair.raw.estimate.reason
 
 
 def test_rates_have_their_usual_names():
     votes = {"a": ["pass", "fail"] * 30, "b": ["pass", "pass"] * 30, "gold": ["pass", "fail"] * 30}
-    result = evaluate(votes, truth="gold")
+    result = evaluate(votes, judges=("a", "b"), truth="gold")
     assert result.positive == "pass"
     assert [score.tpr.estimate for score in result.judges] == [1.0, 1.0]
     assert [score.tnr.estimate for score in result.judges] == [1.0, 0.0]

@@ -791,7 +791,8 @@ class _Crowd:
         nothing = np.full(self.total.size, np.nan)
         if c >= self.cast.shape[1]:
             return np.where(self.total > 0, 0.0, nothing)[:, None]
-        return np.divide(self.cast[:, c], self.total, out=nothing, where=self.total > 0)[:, None]
+        share = np.divide(self.cast[:, c], self.total, out=nothing, where=self.total > 0)
+        return np.asarray(share[:, None])
 
 
 def _counted(codes: Codes, size: int) -> Floats:

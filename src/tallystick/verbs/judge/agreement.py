@@ -113,7 +113,7 @@ def _merged(panel: Panel) -> tuple[Ints, Floats]:
     _, first, member = np.unique(
         pack((codes + 1).astype(np.int32), sizes), return_index=True, return_inverse=True
     )
-    return codes[first], np.bincount(member.ravel(), weights=panel.counts)
+    return codes[first], np.bincount(member.ravel(), weights=panel.counts).astype(np.float64)
 
 
 def _pair_counts(panel: Panel, first: Ints, second: Ints) -> tuple[Ints, Floats]:
@@ -124,7 +124,7 @@ def _pair_counts(panel: Panel, first: Ints, second: Ints) -> tuple[Ints, Floats]
         first[both] * size + second[both], weights=panel.counts[both], minlength=size * size
     )
     seen = np.flatnonzero(cells)
-    return np.stack((seen // size, seen % size), axis=1), cells[seen]
+    return np.stack((seen // size, seen % size), axis=1), cells[seen].astype(np.float64)
 
 
 def _pair(

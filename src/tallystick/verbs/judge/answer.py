@@ -313,7 +313,8 @@ def covariate_effects(data: Data, *, alpha: float) -> tuple[CovariateEffect, ...
     for c, column in enumerate(columns):
         for j, judge in enumerate(judges):
             error, p = robust_slope(numbers[:, c], wrong[:, j], alpha=alpha)
-            side, side_p = None, Unknown("there are more than two labels")
+            side: Share | None = None
+            side_p: Number = Unknown("there are more than two labels")
             if lean is not None:
                 side, side_p = robust_slope(numbers[:, c], lean[:, j], alpha=alpha)
             there = np.isfinite(numbers[:, c]) & np.isfinite(wrong[:, j])

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +143,8 @@ def label_scores(
     whom: Population = population or ("new" if every and not certified else "these")
 
     # The headline: how often each judge is right, or on grades how near it comes.
-    columns = {"counts": panel.counts, "weight": panel.weight, "population": whom}
+    columns: dict[str, Any] = {"counts": panel.counts, "weight": panel.weight}
+    columns["population"] = whom
     found = accuracies(panel.codes, panel.truth, **columns)
     grades = grades_of(panel.classes)
     near = (
@@ -411,7 +413,7 @@ def consistent(
     slope = np.maximum(w, 1e-6) * np.maximum(doubt[at], 1e-6) ** 2
 
     def moved(step: float) -> Floats:
-        return np.clip(rates[at] + step * slope, low, high)
+        return np.asarray(np.clip(rates[at] + step * slope, low, high))
 
     # Without an edge in the way the step is known; otherwise the weighted mean grows with it, and
     # it is found by halving.

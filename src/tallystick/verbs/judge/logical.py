@@ -13,7 +13,7 @@ from tallystick.results import Interval, Unknown
 from tallystick.stats.latent_checks import CROWD
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.table.panel import Floats, Ints, Panel
+from tallystick.table.panel import Ints, Panel
 from tallystick.verbs.judge.question import Ranges, check_ranges
 from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share, Statement
 from tallystick.verbs.judge.verdict import (
@@ -312,37 +312,34 @@ def joint_bound(
     >>> joint_bound(panel, {}), joint_bound(panel, {}, at_least=True)
     (0.75, 0.25)
     """
-    from scipy.optimize import linprog
+    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack, vstack
 
     # Columns: x by pattern and label, then t. A vote that is never true is never right.
-    patterns, n_classes = len(panel.counts), panel.n_classes
-    width = patterns * n_classes
-    sign = 1.0 if at_least else -1.0
-    pattern, judge = np.nonzero(panel.answered.codes >= 0)
-    place = pattern * n_classes + panel.answered.codes[pattern, judge]
-    right = csr_array((sign / panel.voted[judge], (judge, place)), shape=(len(panel.names), width))
-    accuracy = hstack([right, csr_array(np.full((len(panel.names), 1), -sign))])
+    patterns, n_classes, judges = len(panel.counts), panel.n_classes, len(panel.names)
+    width, sign = patterns * n_classes, 1.0 if at_least else -1.0
+    possible = panel.answered.codes
+    pattern, judge = np.nonzero(possible >= 0)
+    place = pattern * n_classes + possible[pattern, judge]
+    right = csr_array((1 / panel.voted[judge], (judge, place)), shape=(judges, width))
+    gap = hstack([right, csr_array(np.full((judges, 1), -1.0))]).tocsr()
+    zero, endless = np.zeros(judges), np.full(judges, np.inf)
+    accuracy = LinearConstraint(gap, *((-endless, zero) if at_least else (zero, endless)))
 
-    labels = csr_array(np.tile(np.eye(n_classes), patterns))
-    ends = np.array([ranges.get(c, (0.0, 1.0)) for c in range(n_classes)])
-    high, low = np.floor(ends[:, 1] * panel.n + 1e-9), np.ceil(ends[:, 0] * panel.n - 1e-9)
-    of_class = [hstack([part, csr_array((n_classes, 1))]) for part in (labels, -labels)]
+    cells = np.arange(width)
+    each = csr_array((np.ones(width), (cells // n_classes, cells)), shape=(patterns, width + 1))
+    labels = csr_array((np.ones(width), (cells % n_classes, cells)), shape=(n_classes, width + 1))
+    ends = np.array([ranges.get(c, (0.0, 1.0)) for c in range(n_classes)]) * panel.n
+    low = np.concatenate((panel.counts, np.ceil(ends[:, 0] - 1e-9)))
+    high = np.concatenate((panel.counts, np.floor(ends[:, 1] + 1e-9)))
 
-    least = np.zeros(width)
+    least, most = np.zeros(width + 1), np.append(np.repeat(panel.counts, n_classes), 1.0)
     known = np.flatnonzero(panel.known)
     least[known * n_classes + panel.truth[known]] = panel.counts[known]
-    most: Floats = np.repeat(panel.counts, n_classes)
-    rows = np.repeat(np.arange(patterns), n_classes)
-    each = csr_array((np.ones(width), (rows, np.arange(width))), shape=(patterns, width + 1))
-    found = linprog(
+    found = milp(
         np.append(np.zeros(width), sign),
-        A_ub=vstack([accuracy, *of_class]).tocsr(),
-        b_ub=np.concatenate((np.zeros(len(panel.names)), high, -low)),
-        A_eq=each,
-        b_eq=panel.counts,
-        bounds=np.column_stack((np.append(least, 0.0), np.append(most, 1.0))),
-        method="highs",
+        constraints=[accuracy, LinearConstraint(vstack([each, labels]).tocsr(), low, high)],
+        bounds=Bounds(least, most),
     )
     if not found.success:
         raise InputError(
