@@ -80,7 +80,8 @@ def majority_of_others(votes: Votes, n_labels: int) -> Others:
     cell = judge * shape[1] + mine
     weighted = votes.counts[pattern, None] * share
     by_label = [np.bincount(cell, column, shape[0] * shape[1]) for column in weighted.T]
-    return Others(tables=np.stack(by_label, axis=1).reshape(*shape, -1).transpose(0, 2, 1))
+    tables = np.stack(by_label, axis=1).reshape(*shape, -1).transpose(0, 2, 1)
+    return Others(tables=tables.astype(np.float64))
 
 
 def vote_table(codes: IntArray, n_labels: int) -> FloatArray:
