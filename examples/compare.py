@@ -35,5 +35,6 @@ partial = compare.evaluate(
 )
 print(partial.verdict, partial.needed)
 
-# %% A new model joins the board
-print(compare.evaluate(board.add("newest", {f"q{i}": 1 for i in range(1000)})).contenders)
+# %% A new model joins the others
+newest = dict(zip(names, scores.T, strict=True)) | {"newest": np.ones(1000, int)}
+print(compare.evaluate(newest).contenders)

@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.record import record
 from tallystick.table import Tally
+from tallystick.table.panel_grades import read_outputs
 from tallystick.verbs import score
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import read_outputs
 from tallystick.verbs.score.systems import estimate_systems, fitted
 
 SYSTEMS, ITEMS, JUDGES, GRADED = 20, 5_000, 8, 100

@@ -26,11 +26,11 @@ import httpx
 
 from benchmarks.record import record
 from tallystick.serve.app import make_service
+from tallystick.serve.database import open_store
 from tallystick.serve.ingest import LabelRecord, VoteRecord
 from tallystick.serve.ingest_write import Source, apply
 from tallystick.serve.jobs import Config
-from tallystick.serve.store import open_store
-from tallystick.serve.writer import find_stream
+from tallystick.serve.streams import find_stream
 from tests.serve.postgres import postgres_server
 from tests.serve.web import running
 
@@ -269,7 +269,7 @@ def filled(path: Path | str, n: int, *, most: int = 10**9) -> int:
         service.close()
 
 
-PAGES = ("/", "/streams/big", "/streams/big/labels", "/alarms", "/watches", "/settings")
+PAGES = ("/", "/streams/big", "/streams/big/labels", "/alarms", "/settings")
 
 
 def million(n: int, keep: str | None, piece: int) -> list[dict[str, Any]]:
@@ -301,9 +301,6 @@ def million(n: int, keep: str | None, piece: int) -> list[dict[str, Any]]:
                 still.append(_timed(f"{url}/results/judge", headers=etag)[0])
             day = _timed(f"{url}/results/judge?window=2026-09-28T00:00Z..2026-09-29T00:00Z")[0]
             by = _timed(f"{url}/results/judge?by=lang")[0]
-            _timed(f"{url}/chart/judge.svg")
-            httpx.post(f"{url}/records", json=[{"item": "last"}])
-            picture = _timed(f"{url}/chart/judge.svg")[0]
             pages = [_timed(server.address + page)[0] for page in PAGES]
             workers = _children(server.process.pid)
             row = {
@@ -316,7 +313,6 @@ def million(n: int, keep: str | None, piece: int) -> list[dict[str, Any]]:
                 "by ETag: max, ms": round(1e3 * max(still), 1),
                 "a day, ms": round(1e3 * day, 1),
                 "by slice, ms": round(1e3 * by, 1),
-                "a picture, ms": round(1e3 * picture, 1),
                 "slowest page, ms": round(1e3 * max(pages), 1),
                 "server, MB": round(memory_of(server.process.pid)),
                 "worker, MB": round(max(map(memory_of, workers), default=0.0)),

@@ -33,7 +33,7 @@ from benchmarks.speed.serve import (
     prepared,
     quantile,
 )
-from tallystick.serve.store import open_store
+from tallystick.serve.database import open_store
 from tests.serve.postgres import fresh_database, postgres_process
 from tests.serve.web import running
 
@@ -90,7 +90,7 @@ def posts(options: tuple[str, ...], items: int, *, coins: bool) -> dict[str, Any
 
 
 def large(options: tuple[str, ...], address: str, folder: Path, n: int, changes: int) -> Any:
-    """Return what a stream of *n* rows costs to open, to ask, to draw and to hold."""
+    """Return what a stream of *n* rows costs to open, to ask and to hold."""
     begun = time.perf_counter()
     if filled(address, n) != n:
         raise RuntimeError("the stream is not full")
@@ -101,7 +101,7 @@ def large(options: tuple[str, ...], address: str, folder: Path, n: int, changes:
         found["ready"] = time.perf_counter() - begun
         url = f"{server.address}/v1/streams/big"
         found["first"] = _timed(f"{url}/results/judge")[0]
-        changed, still, pictures = [], [], []
+        changed, still = [], []
         for k in range(changes):
             one = {"item": f"more-{k}", "votes": dict.fromkeys(JUDGES, "pass")}
             _CLIENT.post(f"{url}/records", json=[one]).raise_for_status()
@@ -109,16 +109,11 @@ def large(options: tuple[str, ...], address: str, folder: Path, n: int, changes:
             changed.append(seconds)
             etag = {"If-None-Match": answer.headers["etag"]}
             still.append(_timed(f"{url}/results/judge", headers=etag)[0])
-        _timed(f"{url}/chart/judge.svg")  # the first one loads what draws
-        for k in range(10):
-            _CLIENT.post(f"{url}/records", json=[{"item": f"drawn-{k}"}]).raise_for_status()
-            pictures.append(_timed(f"{url}/chart/judge.svg")[0])
         pages = [_timed(server.address + page)[0] for page in PAGES]
         found |= {
             "changed": 1e3 * quantile(changed, 0.99),
             "median": 1e3 * statistics.median(changed),
             "etag": 1e3 * quantile(still, 0.99),
-            "picture": 1e3 * max(pictures),
             "page": 1e3 * max(pages),
             "server": memory_of(server.process.pid),
             "worker": max(map(memory_of, _children(server.process.pid)), default=0.0),
@@ -136,7 +131,7 @@ def _evaluate(address: str) -> float:
         "from tallystick.serve.answer import answer_stream\n"
         "from tallystick.serve import answer\n"
         "from tallystick.serve.auth import Span\n"
-        "from tallystick.serve.store import open_store\n"
+        "from tallystick.serve.database import open_store\n"
         "real, times = answer._concluded, []\n"
         "def timed(*given):\n"
         "    begun = time.perf_counter()\n"
@@ -204,7 +199,6 @@ def rows(found: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[str
     )
     for asked, name, most, unit in (
         ("by ETag: p99 of 100 at most 15 ms", "etag", 15, "ms"),
-        ("a picture, the largest of 10: at most 400 ms", "picture", 400, "ms"),
         ("start to `/readyz`: at most 1 s", "ready", 1, "s"),
         ("first result: at most 4 s", "first", 4, "s"),
         ("memory of the server after all pages: at most 120 MB", "server", 120, "MB"),

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from benchmarks.speed import serve, serve_idle
-from tallystick.serve.store import open_store
+from tallystick.serve.database import open_store
 from tests.serve.postgres import fresh_database, postgres_process
 from tests.serve.web import running
 

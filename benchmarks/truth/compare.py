@@ -19,10 +19,10 @@ from benchmarks.known import known
 from benchmarks.record import ROOT, record
 from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
-from tallystick.stats.cluster_pairs import cluster_errors, satterthwaite
+from tallystick.stats.clusters import cluster_errors, satterthwaite
 from tallystick.stats.maxt import pairwise_max_t, step_down
 from tallystick.stats.signs import sign_log_e
-from tallystick.verbs.compare import Board, Settings, evaluate
+from tallystick.verbs.compare import Board, CompareQuestion, evaluate
 
 DATA = (
     Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -40,7 +40,7 @@ BASELINE = {
 }
 
 
-def boards() -> dict[str, tuple[Board, Settings]]:
+def boards() -> dict[str, tuple[Board, CompareQuestion]]:
     table = pq.read_table(DATA / "helm_lite_binary.parquet")
     names = tuple(name for name in table.column_names if name not in ("scenario", "item_id"))
     scores = np.stack([table[name].to_numpy() for name in names], axis=1).astype(float)
@@ -52,9 +52,9 @@ def boards() -> dict[str, tuple[Board, Settings]]:
         found[title] = Board(names=names, scores=scores[scenario == prefix])
     names, scores = _alpaca()
     found["AlpacaEval"] = Board(names=names, scores=scores[~np.isnan(scores).any(axis=1)])
-    plain = Settings()
+    plain = CompareQuestion()
     return {
-        title: (board, Settings(bounds=(0.0, 1.0)) if title == "AlpacaEval" else plain)
+        title: (board, CompareQuestion(bounds=(0.0, 1.0)) if title == "AlpacaEval" else plain)
         for title, board in found.items()
     }
 
@@ -65,11 +65,11 @@ def _alpaca() -> tuple[tuple[str, ...], np.ndarray]:
     return names, np.stack([wins[name].to_numpy() for name in names], axis=1).astype(float)
 
 
-def leaderboards(found: dict[str, tuple[Board, Settings]]) -> None:
+def leaderboards(found: dict[str, tuple[Board, CompareQuestion]]) -> None:
     rows = []
-    for title, (board, settings) in found.items():
+    for title, (board, question) in found.items():
         flat = Board(names=board.names, scores=board.scores)
-        result = evaluate(flat, settings=replace(settings, draws=DRAWS), rng=0)
+        result = evaluate(flat, question=replace(question, draws=DRAWS), seed=0)
         ours = (result.pairs_told, len(result.contenders), len(result.tiers))
         names = ("all pairs, max-T", "contenders", "tiers")
         row = {"data": title, "items": flat.n, "models": len(flat.names)}
@@ -232,7 +232,7 @@ def sequential(board: Board, orders: int) -> None:
     )
 
 
-def partial(found: dict[str, tuple[Board, Settings]]) -> None:
+def partial(found: dict[str, tuple[Board, CompareQuestion]]) -> None:
     """Count the labels that a pair, the first two, and a whole leaderboard do not need."""
     rows = []
     for title in ("HELM Lite pooled", "GSM8K", "MedQA"):

@@ -34,12 +34,9 @@ from benchmarks.truth.cluster_cases import (
     helm,
     restless,
 )
-from tallystick.stats.cluster_pairs import (
-    pairs_of_new_clusters,
-    sign_flip_pairs,
-    sign_flip_table,
-)
+from tallystick.stats.clusters import sign_flip_pairs
 from tallystick.stats.maxt import holm
+from tallystick.stats.pairs import pairs_of_new_clusters, sign_flip_table
 
 ALPHA = 0.05
 SIZES = (8, 20, 50)

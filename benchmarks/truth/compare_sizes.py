@@ -20,12 +20,11 @@ from scipy import stats
 
 from benchmarks.record import record
 from tallystick._rng import as_rng
-from tallystick.stats.cluster_pairs import sign_flip_table
 from tallystick.stats.maxt import holm
-from tallystick.stats.pairs import pairs_of_items
+from tallystick.stats.pairs import pairs_of_items, sign_flip_table
 from tallystick.stats.skewed import skewed_board
-from tallystick.verbs.compare import Board, Settings
-from tallystick.verbs.compare.ranking import are_measured, rank
+from tallystick.verbs.compare import Board, CompareQuestion, rank
+from tallystick.verbs.compare.board import are_measured
 
 Floats = NDArray[np.float64]
 SIZES = (8, 20, 50, 200, 1000)
@@ -130,9 +129,8 @@ def through_the_verb(kind: str, x: Floats) -> tuple[bool, bool]:
     names = tuple(f"m{j}" for j in range(x.shape[1]))
     groups = tuple(i // PER_CLUSTER for i in range(len(x))) if kind == "clustered" else None
     bounds = None if kind == "skewed" else (0.0, 1.0)
-    found = rank(
-        Board(names=names, scores=x, clusters=groups), settings=Settings(bounds=bounds, draws=1000)
-    )
+    question = CompareQuestion(bounds=bounds, draws=1000)
+    found = rank(Board(names=names, scores=x, clusters=groups), question)
     first = any(
         row.verdict == "m0 is better" and {row.a, row.b} == {"m0", "m1"} for row in found.pairs
     )

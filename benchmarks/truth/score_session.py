@@ -34,7 +34,6 @@ from tallystick.sampling.label_task import Read
 from tallystick.table import read
 from tallystick.verbs.score import CAPABILITY
 from tallystick.verbs.score.labelling import labelling, rows_by_item
-from tallystick.verbs.score.pairs import sign_of
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.sessions import SessionDraws, session_pairs
 from tallystick.verbs.score.systems import system_strata
@@ -271,7 +270,7 @@ class Counts:
             for interval, pair in zip(raw, pairs, strict=True)
         )
         sums["wide"] += float(np.mean([interval.width / 2 for interval in raw]))
-        settled = [sign_of(pair, ALPHA) for pair in pairs]
+        settled = [pair.sign(ALPHA) for pair in pairs]
         sums["decided"] += float(np.mean([sign != 0 for sign in settled]))
         sums["wrong"] += any(
             sign and sign * self.gap[pair.first, pair.second] <= 1e-12

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tallystick.verbs.score.reading import Graded
+from tallystick.table.panel_grades import GradePanel
 from tallystick.verbs.score.systems import system_strata
 
 DATA = Path(
@@ -39,10 +39,10 @@ class Population:
     grades: np.ndarray
 
     @cached_property
-    def outputs(self) -> Graded:
+    def outputs(self) -> GradePanel:
         """The items as outputs of one system, nothing labelled."""
         n, judges = self.grades.shape
-        return Graded(
+        return GradePanel(
             systems=("all outputs",),
             judges=tuple(f"judge {j + 1}" for j in range(judges)),
             system=np.zeros(n, np.int64),

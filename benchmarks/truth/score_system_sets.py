@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tallystick.table import read
+from tallystick.table.panel_grades import GradePanel, read_outputs
 from tallystick.verbs.score import CAPABILITY
-from tallystick.verbs.score.reading import Graded, read_outputs
 
 SEED = 14
 Rng = np.random.Generator
@@ -54,7 +54,7 @@ class SystemsSet:
         return columns
 
     @cached_property
-    def outputs(self) -> Graded:
+    def outputs(self) -> GradePanel:
         """What score reads of it, every output with its human grade."""
         roles = {"item": "item", "system": "system", "judges": self.judges, "truth": "human"}
         scale = (0.0, 1.0) if self.graded else None

@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.record import record
 from benchmarks.truth.score_system_sets import PAIRS, SEVERAL, SystemsSet, sets
 from tallystick.stats.few_labels import Rows, fit
-from tallystick.verbs.score.pairs import compare_pairs, sign_of
+from tallystick.verbs.score.pairs import compare_pairs
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.systems import estimate_systems, fitted
 
@@ -74,7 +74,7 @@ class Cell:
 
         sums = self.sums
         truths = [self.gap[pair.first, pair.second] for pair in pairs]
-        signs = [sign_of(pair, ALPHA) for pair in pairs]
+        signs = [pair.sign(ALPHA) for pair in pairs]
         sums["covered"] += all(
             pair.interval.low - 1e-9 <= gap <= pair.interval.high + 1e-9
             for pair, gap in zip(pairs, truths, strict=True)

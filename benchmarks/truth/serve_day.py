@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks.pieces import add_piece, pieces
 from benchmarks.record import record
 from tallystick.serve.app import make_app, make_service
+from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config
-from tallystick.serve.store import open_store
 from tests.serve.web import Clock, Loop, Web
 
 ACCURACY = {"gpt": 0.92, "claude": 0.88, "llama": 0.85}

@@ -1,8 +1,11 @@
-"""How often the service raises a false alarm on streams where nothing changes.
+"""Which alarms the service raises: quiet streams, streams with a daily cycle, and a judge that drifts.
 
-``python -m benchmarks.truth.serve_drift [--write] [--streams 1000]``: quiet streams of 50 windows of
-200 rows with three to five judges; a twentieth of the votes come after the settle time, so that the
-test never sees them, and labels change nothing. Each stream passes the drift test of the service.
+``python -m benchmarks.truth.serve_drift [--write] [--streams 200]``. Every stream has 20,000 rows and
+three to five judges; a twentieth of the votes come after the settle time, so that the test never sees
+them. In a stream with a cycle the share of good answers goes from .5 to .7 and back within 2,000 rows,
+a day; it is tested as it comes, and as ``season: daily`` tests it: each day in a random order. The
+judge that drifts falls from .9 to .8 after 10,000 rows. What follows an alarm within 2,000 rows, or on
+the next day, is the same event (`tallystick.serve.drift`).
 """
 
 from __future__ import annotations
@@ -18,55 +21,98 @@ from tallystick.errors import NotIdentifiable
 from tallystick.table import Tally
 from tallystick.verbs.judge.windows import Windows
 
-WINDOWS, SIZE, LATE, ALPHA = 50, 200, 0.05, 0.05
+ROWS, DAY, LATE, ALPHA, CHANGE = 20_000, 2_000, 0.05, 0.05, 10_000
 
 
 def no_result(tally: Tally) -> None:
     raise NotIdentifiable("only the drift test is measured here")
 
 
-def alarms(seed: int) -> int:
-    """Return how many alarms one quiet stream raises."""
-    rng = np.random.default_rng([20, seed])
-    judges, labels = int(rng.integers(3, 6)), int(rng.integers(2, 4))
-    accuracy, easy = rng.uniform(0.6, 0.95, judges), rng.uniform(0.7, 1.0)
-    prior = rng.dirichlet(np.full(labels, 4.0))
-    stream = Windows(size=SIZE, evaluation=no_result, alpha=ALPHA, key=f"quiet {seed}")  # type: ignore[arg-type]
-    found = 0
-    for _ in range(WINDOWS):
-        truth = rng.choice(labels, SIZE, p=prior)
-        # Items that are hard are hard for everybody: judges do not err independently.
-        chance = np.where(rng.random(SIZE)[:, None] < easy, accuracy, 1 / labels)
-        right = rng.random((SIZE, judges)) < chance
-        votes = np.where(right, truth[:, None], rng.integers(0, labels, (SIZE, judges)))
-        late = rng.random((SIZE, judges)) < LATE
-        cells = votes.astype(str).astype(object)
-        cells[late] = None
-        batch = {f"judge {j}": cells[:, j].tolist() for j in range(judges)}
-        found += sum(len(window.alarms) for window in stream.push(batch))
+def votes(rng: np.random.Generator, *, cycle: bool, drift: bool) -> np.ndarray:
+    """Return rows x judges of votes 0 and 1, -1 for one that came too late."""
+    judges = int(rng.integers(3, 6))
+    accuracy, easy = rng.uniform(0.65, 0.95, judges), rng.uniform(0.7, 1.0)
+    place = np.arange(ROWS)
+    share = 0.6 + (0.1 * np.sin(2 * np.pi * place / DAY) if cycle else 0.0) * np.ones(ROWS)
+    truth = (rng.random(ROWS) < share).astype(int)
+    # Items that are hard are hard for everybody: judges do not err independently.
+    chance = np.where(rng.random(ROWS)[:, None] < easy, accuracy, 0.5)
+    if drift:
+        chance[:, 0] = np.where(place < CHANGE, 0.9, 0.8)
+    right = rng.random((ROWS, judges)) < chance
+    cast = np.where(right, truth[:, None], 1 - truth[:, None])
+    cast[rng.random(cast.shape) < LATE] = -1
+    return cast
+
+
+def events(cast: np.ndarray, key: str, *, season: bool, rng: np.random.Generator) -> list[dict]:
+    """Return the events that one stream is told of, each with its window and its likely cause."""
+    size = DAY if season else 1_000
+    reach = 1 if season else 2
+    stream = Windows(size=size, evaluation=no_result, alpha=ALPHA, key=key)  # type: ignore[arg-type]
+    found: list[dict] = []
+    last = -10
+    for index, start in enumerate(range(0, ROWS, size)):
+        rows = cast[start : start + size]
+        if season:
+            rows = rows[rng.permutation(len(rows))]
+        cells = np.where(rows < 0, None, rows.astype(str))
+        [window] = stream.push({f"judge {j}": cells[:, j].tolist() for j in range(cells.shape[1])})
+        for detail in window.details:
+            if index - last > reach:
+                found.append({"row": start + size, "likely": detail["likely"]})
+            last = index
     return found
 
 
 def main() -> None:
-    n = int(sys.argv[sys.argv.index("--streams") + 1]) if "--streams" in sys.argv else 1000
-    begun = time.perf_counter()
-    counts = np.array([alarms(seed) for seed in range(n)])
-    share = float((counts > 0).mean())
-    record(
-        "serve-drift",
-        "Serve: false alarms of the drift test",
-        [
+    n = int(sys.argv[sys.argv.index("--streams") + 1]) if "--streams" in sys.argv else 200
+    rows = []
+    for name, cycle, drift, season in (
+        ("quiet", False, False, False),
+        ("quiet, tested by days", False, False, True),
+        ("a daily cycle of .5 to .7, tested as it comes", True, False, False),
+        ("the same, season: daily", True, False, True),
+        ("a judge from .9 to .8", False, True, False),
+        ("the same in a daily cycle, season: daily", True, True, True),
+    ):
+        begun = time.perf_counter()
+        told = []
+        for seed in range(n):
+            rng = np.random.default_rng([39, seed])
+            cast = votes(rng, cycle=cycle, drift=drift)
+            told.append(events(cast, f"{name} {seed}", season=season, rng=rng))
+        after = [[one for one in mine if one["row"] > CHANGE] for mine in told] if drift else []
+        hit = [mine[0] for mine in after if mine]
+        share = float(np.mean([bool(mine) for mine in told]))
+        rows.append(
             {
-                "quiet streams": n,
-                "rows each": WINDOWS * SIZE,
-                "late votes": LATE,
-                "with an alarm": share,
-                "bound": ALPHA + 3 * sqrt(ALPHA * (1 - ALPHA) / n),
-                "alarms in all": int(counts.sum()),
+                "stream": name,
+                "streams": n,
+                "events per stream": round(float(np.mean([len(mine) for mine in told])), 3),
+                "with an event": share,
+                "before the change": ""
+                if not drift
+                else float(np.mean([any(o["row"] <= CHANGE for o in mine) for mine in told])),
+                "found": len(hit) / n if drift else "",
+                "median delay, rows": float(np.median([one["row"] - CHANGE for one in hit]))
+                if hit
+                else "",
+                "right judge named": float(
+                    np.mean([one["likely"] == "judge 0 alone changed" for one in hit])
+                )
+                if hit
+                else "",
                 "s a stream": (time.perf_counter() - begun) / n,
             }
-        ],
-        notes=("Late votes come after the settle time: the test never sees them.",),
+        )
+        print(rows[-1], flush=True)
+    bound = 2 * ALPHA + 3 * sqrt(2 * ALPHA * (1 - 2 * ALPHA) / n)
+    record(
+        "serve-drift",
+        "Serve: alarms of quiet streams, of seasons and of drifts",
+        rows,
+        notes=(f"Bound for quiet streams of {ROWS:,} rows, with 3 s.e.: {bound:.3f}.",),
     )
 
 

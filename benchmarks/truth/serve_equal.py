@@ -25,8 +25,8 @@ from benchmarks.pieces import add_piece, pieces
 from benchmarks.record import record
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.client import check_stream
+from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config, Service
-from tallystick.serve.store import open_store
 from tests.serve.equal import QUERIES, differences, post, unlike
 from tests.serve.faults import found
 from tests.serve.postgres import postgres_server

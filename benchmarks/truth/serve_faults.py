@@ -1,7 +1,7 @@
-"""Kills at named points and at random moments, stopped lease holders, watches under kills.
+"""Kills at named points and at random moments, stopped lease holders.
 
-``python -m benchmarks.truth.serve_faults [named] [random] [stopped] [watch] [--postgres] [--keep FILE]
-[--write] [ROUNDS]`` runs 24, 200, 20 and 50 rounds, or as many as it is told; with --keep the parts of
+``python -m benchmarks.truth.serve_faults [named] [random] [stopped] [--postgres] [--keep FILE]
+[--write] [ROUNDS]`` runs 24, 200 and 20 rounds, or as many as it is told; with --keep the parts of
 earlier calls are shown, too.
 """
 
@@ -15,7 +15,7 @@ from benchmarks.record import record
 from tests.serve.faults import found
 from tests.serve.postgres import fresh_database, postgres_process
 
-ROUNDS = {"named": 24, "random": 200, "stopped": 20, "watch": 50}
+ROUNDS = {"named": 24, "random": 200, "stopped": 20}
 
 
 def main() -> None:

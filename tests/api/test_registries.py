@@ -15,10 +15,9 @@ from tallystick.report.chart import Plot
 from tallystick.report.kinds import Kind, chart_kinds
 from tallystick.report.svg import Mark, Track, Tracks
 from tallystick.results import Figure, Result
-from tallystick.table import formats as registry
-from tallystick.table import scan
-from tallystick.table.formats import Log, LogReader, log_readers
-from tallystick.table.logs_products import document
+from tallystick.table import logs, scan
+from tallystick.table.log_runs import read_logs
+from tallystick.table.logs import FORMATS, LogFormat, Marks, Scored
 
 
 def install(monkeypatch, home, registry, **content):
@@ -31,20 +30,19 @@ def install(monkeypatch, home, registry, **content):
     monkeypatch.setattr(home, registry, (*getattr(home, registry), *places))
 
 
-def read_toy(files):
-    logs = []
-    for file in files:
-        held = document(file)
-        scores = {"right": {item: [float(value)] for item, value in held["right"].items()}}
-        logs.append([Log(held["toy"], "", file.name, scores)])
-    return logs
-
-
 def test_a_toy_log_format_is_detected_and_read(monkeypatch, tmp_path):
-    reader = LogReader(name="toy", read=read_toy, opens=lambda head: head.startswith('{"toy"'))
-    install(monkeypatch, registry, "READERS", TOY_LOG=reader)
-    for model, right in (("a", {"q1": 1, "q2": 0}), ("b", {"q1": 1, "q2": 1})):
-        (tmp_path / f"{model}.json").write_text(json.dumps({"toy": model, "right": right}))
+    toy = LogFormat(
+        name="toy",
+        marks=(Marks(keys=("toy", "answers")),),
+        rows=("answers",),
+        item="q",
+        scores=(Scored(keys="(right)"),),
+        model="toy",
+    )
+    monkeypatch.setattr(logs, "FORMATS", (*FORMATS, toy))
+    for model, right in (("a", [1, 0]), ("b", [1, 1])):
+        rows = [{"q": f"q{k}", "right": value} for k, value in enumerate(right, start=1)]
+        (tmp_path / f"{model}.json").write_text(json.dumps({"toy": model, "answers": rows}))
 
     with scan([str(tmp_path / "a.json"), str(tmp_path / "b.json")]) as table:
         assert table.columns == ("item", "a", "b")
@@ -54,7 +52,7 @@ def test_a_toy_log_format_is_detected_and_read(monkeypatch, tmp_path):
 
 def test_an_unknown_log_format_is_refused_with_the_known_ones():
     with pytest.raises(InputError, match="'toy' is not a log format: it is one of lm-eval"):
-        registry.read_logs([], ["toy"])
+        read_logs([], ["toy"])
 
 
 class Drawn(Result):
@@ -91,12 +89,12 @@ def test_a_kind_that_nobody_registered_is_refused_when_it_is_drawn():
         Plot(Drawn(verdict="Three.", n_items=3).figures()[0]).svg()
 
 
-@pytest.mark.parametrize("place", [*registry.READERS, *kinds.KINDS])
-def test_every_place_of_a_registry_holds_a_named_entry(place):
+@pytest.mark.parametrize("place", kinds.KINDS)
+def test_every_place_of_the_registry_of_charts_holds_a_named_entry(place):
     file, _, name = place.partition(":")
-    assert getattr(import_module(file), name).name in {*log_readers(), *chart_kinds()}
+    assert getattr(import_module(file), name).name in chart_kinds()
 
 
 def test_no_two_entries_have_one_name():
-    assert len(log_readers()) == len(registry.READERS)
+    assert len({one.name for one in FORMATS}) == len(FORMATS)
     assert len(chart_kinds()) == len(kinds.KINDS)

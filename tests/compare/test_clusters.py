@@ -5,11 +5,8 @@ import pytest
 from scipy import stats
 
 from tallystick.errors import InputError
-from tallystick.stats.cluster_pairs import (
-    cluster_errors,
-    pairs_of_new_clusters,
-    satterthwaite,
-)
+from tallystick.stats.clusters import cluster_errors, satterthwaite
+from tallystick.stats.pairs import pairs_of_new_clusters
 
 
 def general_cr2(sizes, values):

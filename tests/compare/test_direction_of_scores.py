@@ -11,7 +11,7 @@ def _long(metric, low, high):
     n = len(low)
     return {
         "doc": [*range(n), *range(n)],
-        "model": ["good"] * n + ["bad"] * n,
+        "model": ["zephyr"] * n + ["olmo"] * n,
         metric: [*low, *high],
     }
 
@@ -22,16 +22,16 @@ def losses():
     return rng.normal(2.5, 0.3, 200).round(3), rng.normal(2.8, 0.3, 200).round(3)
 
 
-@pytest.mark.parametrize("options", [{}, {"metric": "nll"}])
+@pytest.mark.parametrize("options", [{}, {"metric": "loss"}])
 def test_a_long_table_of_losses_names_the_lower_one(losses, options):
-    result = compare.evaluate(_long("nll", *losses), **options)
-    assert result.models[0].name == "good"
-    assert any("lower is better, by the name 'nll'" in note for note in result.notes)
+    result = compare.evaluate(_long("loss", *losses), item="doc", **options)
+    assert result.models[0].name == "zephyr"
+    assert any("lower is better, by the name 'loss'" in note for note in result.notes)
 
 
 def test_columns_named_after_a_loss_do_too(losses):
-    result = compare.evaluate({"good_nll": losses[0], "bad_nll": losses[1]})
-    assert result.models[0].name == "good_nll"
+    result = compare.evaluate({"zephyr_loss": losses[0], "olmo_loss": losses[1]})
+    assert result.models[0].name == "zephyr_loss"
     assert result.better == "lower"
 
 
@@ -50,10 +50,11 @@ def test_the_first_place_is_the_best():
 
 def test_ranks_without_a_name_are_asked_about():
     ranks = _ranked(np.random.default_rng(2), ["A", "B", "C"])
+    models = ("A", "B", "C")
     with pytest.raises(InputError, match="--lower-is-better"):
-        compare.evaluate(ranks)
-    assert compare.evaluate(ranks, lower_is_better=True).models[0].name == "A"
-    assert compare.evaluate(ranks, higher_is_better=True).models[0].name == "C"
+        compare.evaluate(ranks, models=models)
+    assert compare.evaluate(ranks, models=models, lower_is_better=True).models[0].name == "A"
+    assert compare.evaluate(ranks, models=models, higher_is_better=True).models[0].name == "C"
 
 
 def test_shares_of_a_model_that_is_called_rank_are_not_places():

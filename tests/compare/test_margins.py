@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.verbs.compare import Board, Settings, evaluate
-from tallystick.verbs.compare.ranking import gate_estimate
+from tallystick.verbs.compare import Board, CompareQuestion, evaluate, gate_estimate
 
 
 def margin(board, left, right, **options):
@@ -15,9 +14,9 @@ def scores(n=400, seed=0):
 
 def test_right_and_wrong_rest_on_exact_intervals_if_they_must():
     board = Board(names=("x", "y"), scores=(scores() < 0.7).astype(float))
-    sure = Settings(certified=True)
-    assert margin(board, "x", "y", settings=sure).method == "exact-score"
-    assert margin(board, "x", None, settings=sure).method == "clopper-pearson"
+    sure = CompareQuestion(certified=True)
+    assert margin(board, "x", "y", question=sure).method == "exact-score"
+    assert margin(board, "x", None, question=sure).method == "clopper-pearson"
     assert margin(board, "x", "y").method == "tango"
     assert margin(board, "x", None).method == "few labels"
 
@@ -28,12 +27,18 @@ def test_a_margin_turns_with_its_sides():
     assert np.allclose((one.low, one.high), (-other.high, -other.low))
 
 
-def test_scores_in_bounds_rest_on_betting():
+def test_scores_in_bounds_rest_on_t_and_on_bernstein_if_they_must():
     board = Board(names=("x", "y"), scores=scores())
-    settings = Settings(bounds=(0.0, 1.0))
-    for right in ("y", None):
-        found = margin(board, "x", right, settings=settings)
-        assert (found.method, found.guarantee) == ("betting", "exact")
+    for certified, kind in (
+        (False, ("t", "approximate")),
+        (True, ("empirical-bernstein", "exact")),
+    ):
+        question = CompareQuestion(bounds=(0.0, 1.0), certified=certified)
+        for right in ("y", None):
+            found = margin(board, "x", right, question=question)
+            assert (found.method, found.guarantee) == kind
+        said = " ".join(evaluate(board, question=question).assumptions)
+        assert ("Bernstein" in said) is certified
 
 
 def test_unbounded_scores_name_their_assumption():
@@ -50,15 +55,11 @@ def test_verdict_interval_and_gate_say_the_same(wins, losses, n, certified):
     x = np.zeros((n, 2))
     x[:wins, 0] = 1
     x[wins : wins + losses, 1] = 1
-    board, settings = Board(names=("x", "y"), scores=x), Settings(certified=certified)
-    found = margin(board, "x", "y", settings=settings)
-    result = evaluate(board, settings=settings)
+    board, settings = Board(names=("x", "y"), scores=x), CompareQuestion(certified=certified)
+    found = margin(board, "x", "y", question=settings)
+    result = evaluate(board, question=settings)
     assert tuple(result.pairs[0].interval) == tuple(found)
-    assert (
-        (0 in found)
-        == ("cannot be told apart" in result.verdict)
-        == (result.decision == "undecided")
-    )
+    assert (0 in found) == ("We cannot tell" in result.verdict) == (result.decision == "undecided")
     assert (0 in found) == (result.pairs[0].p_value > 0.05)
 
 
@@ -67,7 +68,7 @@ def test_no_decision_rests_on_an_interval_that_holds_zero():
     x = np.zeros((40_000, 2))
     x[:10_140, 0] = 1
     x[10_140:20_000, 1] = 1
-    result = evaluate(Board(names=("x", "y"), scores=x), settings=Settings(certified=True))
+    result = evaluate(Board(names=("x", "y"), scores=x), question=CompareQuestion(certified=True))
     assert result.pairs[0].p_value <= 0.05
     assert 0 in result.pairs[0].interval
     assert result.decision == "undecided"

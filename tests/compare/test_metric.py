@@ -6,12 +6,12 @@ from tallystick.verbs.compare.question import PassMetric, split_metric
 
 
 def test_the_caller_overrules_the_guess_and_the_guess_is_said():
-    assert CompareQuestion().better("latency_ms") == (
+    assert CompareQuestion().direction("latency_ms") == (
         "lower",
         "lower is better, by the name 'latency_ms'; add --higher-is-better if it is not so",
     )
-    assert CompareQuestion(higher_is_better=True).better("latency_ms") == ("higher", "")
-    assert CompareQuestion(lower_is_better=True).better("points") == ("lower", "")
+    assert CompareQuestion(higher_is_better=True).direction("latency_ms") == ("higher", "")
+    assert CompareQuestion(lower_is_better=True).direction("points") == ("lower", "")
     with pytest.raises(InputError, match="exclude each other"):
         CompareQuestion(higher_is_better=True, lower_is_better=True)
 

@@ -1,8 +1,6 @@
 import numpy as np
-import pytest
 
 from tallystick.verbs.compare import evaluate
-from tallystick.verbs.compare.result import SampleSize
 
 
 def table(n, lead, seed):
@@ -10,11 +8,6 @@ def table(n, lead, seed):
     u = rng.random(n)
     b, a = u < 0.2, (u >= 0.2) & (u < 0.4 + lead)
     return {"a": (a | (u > 0.7)).astype(int), "b": (b | (u > 0.7)).astype(int)}
-
-
-def test_the_error_of_a_mean_is_its_spread_over_the_root_of_the_sample():
-    assert SampleSize(400).error(2.0) == pytest.approx(0.1)
-    assert SampleSize(20, unit="clusters", of_means=True).error(0.1) == 0.1
 
 
 def test_an_open_comparison_says_how_many_more_items_and_a_settled_one_nothing():

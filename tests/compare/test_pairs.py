@@ -11,12 +11,10 @@ from tallystick.stats.two_accuracies import discordance, mcnemar, paired_test, t
 def test_counts_of_all_pairs_are_those_of_a_plain_loop():
     scores = (np.random.default_rng(0).random((200, 5)) < 0.6).astype(float)
     found = discordance(scores.sum(axis=0), scores.T @ scores, 200)
-    for i, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
-        assert found.first_only[i] == ((scores[:, a] == 1) & (scores[:, b] == 0)).sum()
-        assert found.second_only[i] == ((scores[:, a] == 0) & (scores[:, b] == 1)).sum()
-    assert np.allclose(
-        found.difference, scores.mean(axis=0)[found.first] - scores.mean(axis=0)[found.second]
-    )
+    first, second = np.triu_indices(5, 1)
+    for only_a, only_b, a, b in zip(*found, first, second, strict=True):
+        assert only_a == ((scores[:, a] == 1) & (scores[:, b] == 0)).sum()
+        assert only_b == ((scores[:, a] == 0) & (scores[:, b] == 1)).sum()
 
 
 def test_scores_that_are_not_right_or_wrong_have_no_discordance():
@@ -91,5 +89,11 @@ def test_the_size_of_the_paired_test_stays_below_its_level(alpha):
 
 def test_certified_is_the_exact_test():
     assert paired_test(9, 1, 50, certified=True) == mcnemar(9, 1)
-    assert paired_test(9, 1, 50) == mcnemar(9, 1, mid_p=True)
-    assert paired_test(9, 1, 15) == mcnemar(9, 1)
+    assert paired_test(9, 1, 150) == mcnemar(9, 1, mid_p=True)
+    assert paired_test(60, 40, 150) == mcnemar(60, 40)
+
+
+def test_up_to_a_hundred_items_the_test_is_exact_and_sharper():
+    assert paired_test(9, 1, 50) < mcnemar(9, 1, mid_p=True)
+    assert paired_test(5, 0, 20) == paired_test(0, 5, 20) < 0.05 < mcnemar(5, 0)
+    assert paired_test(0, 0, 20) == 1

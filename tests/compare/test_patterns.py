@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tallystick.table import Door, Tally, read
-from tallystick.verbs.compare.answer import counted_moments, rank_counted
-from tallystick.verbs.compare.ranking import rank
-from tallystick.verbs.compare.reading import read_board
+from tallystick.table import Tally, read
+from tallystick.verbs.compare import CAPABILITY, CompareQuestion, rank
+from tallystick.verbs.compare.answer import rank_counted
+from tallystick.verbs.compare.board import read_board
 
-DOOR = Door(want="models", repeats=True, runs=True)
+DOOR = CAPABILITY.door
 PLAIN = ("models", "pairs", "contenders", "tiers", "verdict", "detectable_difference")
 
 
@@ -24,9 +24,9 @@ def table(rows=500, models=5, seed=0):
 
 
 def both(data):
-    counted = counted_moments(data, from_rows=0)
+    counted = rank_counted(data, CompareQuestion(), from_rows=0)
     assert counted is not None
-    return rank_counted(counted), rank(read_board(data))
+    return counted, rank(read_board(data))
 
 
 @pytest.mark.parametrize("kind", ["numbers", "booleans", "words", "truth"])
@@ -59,18 +59,18 @@ def test_items_without_a_score_are_left_out_alike():
 
 def test_what_is_not_right_or_wrong_is_read_row_by_row():
     halves = {**table(), "m4": np.random.default_rng(0).choice([0, 0.5, 1], 500)}
-    with read(halves, DOOR) as data:
-        assert counted_moments(data, from_rows=0) is None
+    with read(halves, DOOR, models=tuple(halves)) as data:
+        assert rank_counted(data, CompareQuestion(), from_rows=0) is None
     with read(table(), DOOR) as data:
-        assert counted_moments(data) is None  # small tables are read row by row
+        assert rank_counted(data, CompareQuestion()) is None  # small tables are read row by row
         clustered = dataclasses.replace(data, roles=dataclasses.replace(data.roles, cluster="m0"))
-        assert counted_moments(clustered, from_rows=0) is None
+        assert rank_counted(clustered, CompareQuestion(), from_rows=0) is None
 
 
 def test_repeated_items_need_rows():
     held = {"item": np.repeat(np.arange(250), 2), **table()}
     with read(held, DOOR, item="item") as data:
-        assert counted_moments(data, from_rows=0) is None
+        assert rank_counted(data, CompareQuestion(), from_rows=0) is None
 
 
 def test_a_saved_tally_is_compared_from_its_counts():
@@ -78,21 +78,21 @@ def test_a_saved_tally_is_compared_from_its_counts():
     tally = Tally.of(held)
     with read(held, DOOR) as data:
         _, rows = both(data)
-    counted = rank_counted(counted_moments(read(tally, DOOR)))
+    counted = rank_counted(read(tally, DOOR), CompareQuestion())
     assert counted.pairs == rows.pairs
     assert counted.patterns() is not None
 
 
 def test_counts_warn_of_a_model_without_a_true_label_as_rows_do():
     rng = np.random.default_rng(3)
-    truth = rng.choice(["yes", "no"], 300)
-    held = {name: rng.choice(["yes", "no"], 300) for name in ("a", "b")}
+    truth = rng.choice(["cat", "dog"], 300)
+    held = {name: rng.choice(["cat", "dog"], 300) for name in ("a", "b")}
     held["gold"] = truth
-    held["c"] = np.where(truth == "yes", "si", "nein")
+    held["c"] = np.where(truth == "cat", "A", "B")
     with read(held, DOOR, truth="gold", models=("a", "b", "c")) as data:
         counted, rows = both(data)
     assert counted.warnings == rows.warnings
-    assert any(one.startswith("'c' answers 'nein', 'si' and the truth") for one in counted.warnings)
+    assert any(one.startswith("'c' answers 'A', 'B' and the truth") for one in counted.warnings)
 
 
 def test_counts_name_the_model_that_costs_items_as_rows_do():

@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from tallystick.results import Unknown
-from tallystick.verbs.compare import Board, Settings
-from tallystick.verbs.compare.ranking import rank
+from tallystick.verbs.compare import Board, CompareQuestion, rank
 
 
 def clustered(clusters, per=20, gap=0.3, seed=0):
@@ -22,7 +21,7 @@ def test_a_cluster_column_means_new_clusters_by_default():
     assert result.estimand == "cluster mean"
     assert "on 12 clusters (240 items), every cluster counting once" in result.verdict
     assert all(row.item_score is not None for row in result.models)
-    these = rank(clustered(12), settings=Settings(population="these"))
+    these = rank(clustered(12), question=CompareQuestion(population="these"))
     assert (these.population, these.pairs[0].interval.width) == ("these", 0)
 
 
@@ -53,7 +52,7 @@ def test_unbounded_scores_of_few_clusters_are_compared_by_the_mean():
     rng = np.random.default_rng(1)
     times = rng.lognormal(0, 0.2, (240, 2)) * [1.0, 2.0]
     board = Board(names=("x", "y"), scores=times, clusters=tuple(np.arange(240) % 12))
-    result = rank(board, settings=Settings(better="lower"))
+    result = rank(board, question=CompareQuestion(lower_is_better=True))
     assert result.estimand == "cluster mean"
     assert result.contenders == ("x",)
     assert result.pairs[0].interval.method == "t"

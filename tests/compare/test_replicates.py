@@ -4,10 +4,9 @@ import pytest
 from tallystick import compare
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.verbs.compare import Board, Settings
+from tallystick.verbs.compare import Board, CompareQuestion, rank
+from tallystick.verbs.compare.board import pass_board
 from tallystick.verbs.compare.question import PassMetric
-from tallystick.verbs.compare.ranking import rank
-from tallystick.verbs.compare.replicates import pass_board
 
 
 def board(right, runs=10):
@@ -27,7 +26,7 @@ def test_pass_at_k_is_the_unbiased_item_value():
 def test_new_items_get_the_interval_of_the_page():
     c = np.array([0, 3, 10, 5, 1, 8])
     held = board(np.stack([c, c], axis=1))
-    result = rank(held, settings=Settings(passes=PassMetric("pass@k", 5)))
+    result = rank(held, question=CompareQuestion(metric="pass@5"))
     first = result.models[0]
     assert first.score == pytest.approx(0.7354, abs=5e-5)
     assert tuple(first.interval) == pytest.approx((0.3500, 0.9416), abs=5e-5)

@@ -12,7 +12,8 @@ def board():
         {
             name: (rng.random(600) < p).astype(int)
             for name, p in zip("abc", (0.4, 0.8, 0.75), strict=True)
-        }
+        },
+        models=("a", "b", "c"),
     )
 
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from tallystick.errors import InputError
 from tallystick.stats.bets import e_holm
 from tallystick.stats.signs import sign_log_e
-from tallystick.verbs.compare import Board, Sequential, Settings
-from tallystick.verbs.compare.sequential import stop_when_clear
+from tallystick.verbs.compare import Board, CompareQuestion, Sequential, stop_when_clear
 
 
 def test_batches_change_nothing():
@@ -51,7 +50,7 @@ def test_scores_in_bounds_run_on_their_moments():
     board = Board(
         names=("x", "y"), scores=np.stack([rng.beta(5, 2, 3000), rng.beta(2, 2, 3000)], axis=1)
     )
-    result = stop_when_clear(board, settings=Settings(bounds=(0.0, 1.0)))
+    result = stop_when_clear(board, question=CompareQuestion(bounds=(0.0, 1.0)))
     assert result.best == "x"
     assert result.stopped_at < 1000
     assert result.pairs[0].interval.guarantee == "anytime"

@@ -1,6 +1,6 @@
 """A model that gives none of the true labels is named."""
 
-from tallystick.verbs.compare.in_common import no_shared_label
+from tallystick.verbs.compare.asks import no_shared_label
 
 
 def test_only_models_without_any_true_label_are_named():

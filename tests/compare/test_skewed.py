@@ -5,8 +5,8 @@ from scipy import stats
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.skewed import median_intervals, skewed_board
-from tallystick.verbs.compare import Board, Settings, evaluate
-from tallystick.verbs.compare.ranking import rank
+from tallystick.verbs.compare import Board, CompareQuestion, evaluate, rank
+from tallystick.verbs.compare.asks import refuse_odd_scores
 
 D = np.array([.2, .4, -.3, .1, 1.5, .6, -.1, .3, 4.2, .5, -.4, .8])  # fmt: skip
 
@@ -14,7 +14,9 @@ D = np.array([.2, .4, -.3, .1, 1.5, .6, -.1, .3, 4.2, .5, -.4, .8])  # fmt: skip
 def test_the_mean_of_settled_scores_is_the_hull():
     rng = np.random.default_rng(0)
     scores = rng.lognormal(0, 0.4, (200, 2)) * [1.0, 1.3]
-    result = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    result = rank(
+        Board(names=("x", "y"), scores=scores), question=CompareQuestion(lower_is_better=True)
+    )
     assert (result.estimand, result.contenders) == ("mean", ("x",))
     pair = result.pairs[0]
     assert (pair.a, pair.difference < 0) == ("x", True)
@@ -25,7 +27,9 @@ def test_the_mean_of_settled_scores_is_the_hull():
 def test_a_mean_that_is_not_settled_is_left_out_for_the_typical_ratio():
     rng = np.random.default_rng(1)
     scores = rng.lognormal(0, 1.2, (40, 1)) * rng.lognormal(0, 0.2, (40, 2)) * [1.0, 1.5]
-    result = rank(Board(names=("new", "old"), scores=scores), settings=Settings(better="lower"))
+    result = rank(
+        Board(names=("new", "old"), scores=scores), question=CompareQuestion(lower_is_better=True)
+    )
     pair = result.pairs[0]
     assert result.estimand == "ratio"
     assert isinstance(pair.difference, Unknown)
@@ -40,7 +44,9 @@ def test_a_mean_that_is_not_settled_is_left_out_for_the_typical_ratio():
 def test_scores_with_zeros_are_compared_by_their_signs():
     tail = np.random.default_rng(0).lognormal(0, 2, 36)
     scores = np.array([*((0.0, y) for y in tail), *[(1.0, 1.0)] * 12])
-    result = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    result = rank(
+        Board(names=("x", "y"), scores=scores), question=CompareQuestion(lower_is_better=True)
+    )
     pair = result.pairs[0]
     assert result.estimand == "signs"
     assert (pair.a, pair.a_only, pair.b_only) == ("x", 36, 0)
@@ -117,7 +123,7 @@ def test_lower_is_better_turns_the_ranks_round():
     rng = np.random.default_rng(3)
     scores = rng.lognormal(0, 0.3, (200, 3)) * [1.0, 2.0, 4.0]
     names = ("fast", "middle", "slow")
-    low = rank(Board(names=names, scores=scores), settings=Settings(better="lower"))
+    low = rank(Board(names=names, scores=scores), question=CompareQuestion(lower_is_better=True))
     high = rank(Board(names=names, scores=scores))
     assert [row.name for row in low.models] == ["fast", "middle", "slow"]
     assert [row.name for row in high.models] == ["slow", "middle", "fast"]
@@ -135,11 +141,12 @@ def test_one_odd_cell_among_many_shares_is_asked_about():
     scores = np.random.default_rng(0).uniform(0.1, 0.9, (40_250, 2))
     scores[7, 0] = -2.0
     table = {"x": scores[:, 0], "y": scores[:, 1]}
+    with pytest.raises(InputError, match="-2"):
+        evaluate(table, models=("x", "y"))
     with pytest.raises(InputError, match=r"row 8: the score of 'x' is -2, and 80,499 of 80,500"):
-        evaluate(table)
-    read = evaluate(table, missing=["-2", "-2.0"])
+        refuse_odd_scores(Board(names=("x", "y"), scores=scores))
+    read = evaluate(table, models=("x", "y"), missing=["-2", "-2.0"])
     assert (read.estimand, read.n_items) == ("mean", 40_249)
-    assert evaluate(table, bounds=(-2, 1)).estimand == "mean"
 
 
 def test_shares_that_reach_their_ends_are_taken_as_bounded():
@@ -148,7 +155,9 @@ def test_shares_that_reach_their_ends_are_taken_as_bounded():
     assert (result.estimand, result.unit) == ("mean", "share")
     assert any("shares between 0 and 1" in text for text in result.assumptions)
     # A measurement is none, whatever its values.
-    timed = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    timed = rank(
+        Board(names=("x", "y"), scores=scores), question=CompareQuestion(lower_is_better=True)
+    )
     assert timed.unit == "number"
 
 
@@ -195,14 +204,16 @@ def test_declared_bounds_hardly_change_a_clear_answer():
 
 def test_few_skewed_rows_come_with_a_caution():
     scores = np.random.default_rng(3).lognormal(0, 2, (20, 2))
-    found = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    found = rank(
+        Board(names=("x", "y"), scores=scores), question=CompareQuestion(lower_is_better=True)
+    )
     assert found.estimand == "mean"
-    assert any("one of 20 rows can move their mean" in text for text in found.warnings)
+    assert any("one of 20 items can move their mean" in text for text in found.warnings)
 
 
 def test_scores_that_mostly_tie_keep_their_pseudo_item():
     scores = np.full((20, 2), 0.5)
     scores[:3, 0] += [0.1, 0.1, 0.1]
-    found = evaluate({"x": scores[:, 0], "y": scores[:, 1]}, bounds=(0, 1))
+    found = evaluate({"x": scores[:, 0], "y": scores[:, 1]}, models=("x", "y"), bounds=(0, 1))
     assert found.pairs[0].interval.method == "pseudo-t"
     assert any("one pseudo-item" in text for text in found.assumptions)

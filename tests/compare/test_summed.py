@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from tallystick.table import Data, LabelRules, Roles, frames
-from tallystick.verbs.compare.answer import rank_summed
-from tallystick.verbs.compare.question import Settings
+from tallystick.verbs.compare import CompareQuestion
+from tallystick.verbs.compare.answer import rank_counted
 
 
 def _data(**more: str) -> Data:
@@ -26,14 +26,14 @@ def _data(**more: str) -> Data:
 
 
 def test_rows_that_fit_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert rank_summed(_data(), settings=Settings()) is None
+    assert rank_counted(_data(), CompareQuestion()) is None
     monkeypatch.setattr(frames, "fits", lambda size: False)
-    assert rank_summed(_data(weight="w"), settings=Settings()) is None
+    assert rank_counted(_data(weight="w"), CompareQuestion()) is None
 
 
 def test_clusters_and_lost_items_are_counted_in_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "fits", lambda size: False)
-    found = rank_summed(_data(cluster="doc"), settings=Settings())
+    found = rank_counted(_data(cluster="doc"), CompareQuestion())
     assert found is not None
     assert found.n_items == 199
     assert found.warnings[0].startswith("1 of 200 items are left out")

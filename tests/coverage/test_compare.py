@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, ndtri, xlogy
 
-from tallystick.stats.cluster_pairs import cluster_errors, pairs_of_new_clusters
+from tallystick.stats.clusters import cluster_errors, pairs_of_new_clusters
 from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.pairs import pairs_of_items
 from tallystick.stats.signs import ranks
 from tallystick.stats.two_accuracies import exact_score, tango
 from tallystick.table import Moments
-from tallystick.verbs.compare import Board, Settings
-from tallystick.verbs.compare.ranking import rank
+from tallystick.verbs.compare import Board, CompareQuestion, rank
 from tallystick.verbs.compare.sequential import Sequential
 
 RUNS = 2000
@@ -300,7 +299,7 @@ def test_labels_drawn_among_the_disagreements_cover_the_difference(publish_cover
             )
             real = float(np.mean(answers[:, 0] == truth) - np.mean(answers[:, 1] == truth))
             for population, wanted in (("these", real), ("new", d * (2 * lean - 1))):
-                found = rank(board, settings=Settings(population=population)).pairs[0]
+                found = rank(board, question=CompareQuestion(population=population)).pairs[0]
                 low, high = found.interval if found.a == "a" else -np.array([*found.interval])[::-1]
                 inside[population] += low - 1e-12 <= wanted <= high + 1e-12
         row = {"items": n, "disagreement": d, "first wins": lean, "labelled": share}

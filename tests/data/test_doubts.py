@@ -155,8 +155,8 @@ def test_counts_are_doubted_as_their_rows_are() -> None:
     given = table(rng, np.zeros(N, bool))
     said = np.array(given["x"])
     given["gold"] = [int(v) if v == 1 and k % 3 == 0 else None for k, v in enumerate(said)]
-    by_rows = judge.evaluate(given, **ROLES)
-    by_counts = judge.evaluate(Tally.of(given), **ROLES)
+    by_rows = judge.evaluate(given, **ROLES, labels=(0, 1))
+    by_counts = judge.evaluate(Tally.of(given), **ROLES, labels=(0, 1))
     assert "x says 1 on 100.0\xa0% of the labelled rows" in by_rows.warnings[0]
     assert by_counts.verdict == by_rows.verdict
     assert by_counts.decision == "undecided"

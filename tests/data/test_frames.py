@@ -95,7 +95,7 @@ ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
         {"truth": "gold", "prediction": "w", "weak": "x,y,z", "label_model": "majority"},
     ),
     "compare": (compare.evaluate, _votes(), {"truth": "gold"}),
-    "compare, right or wrong": (compare.evaluate, _right(_votes()), {}),
+    "compare, right or wrong": (compare.evaluate, _right(_votes()), {"models": "x,y,z"}),
 }
 
 
@@ -231,7 +231,11 @@ def test_the_row_numbers_of_pandas_are_no_column() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(_right(_votes()))
     kept = frame[frame.index % 2 == 1]
-    assert [row.name for row in compare.evaluate(kept).models] == ["x", "y", "z"]
+    assert [row.name for row in compare.evaluate(kept, models=("x", "y", "z")).models] == [
+        "x",
+        "y",
+        "z",
+    ]
 
 
 def test_series_whose_indexes_differ_are_refused_by_name() -> None:

@@ -26,8 +26,12 @@ def test_columns_of_a_long_table_contradict_a_wide_shape(named: dict[str, str]) 
 
 
 def test_ignored_columns_are_not_taken_for_votes() -> None:
-    votes = {"a": ["x", "y"] * 9, "b": ["x", "x"] * 9, "notes": ["x", "y"] * 9}
-    door = Door(want="judges")
+    votes = {
+        "a": ["x", "y"] * 9,
+        "b": ["x", "y"] * 8 + ["x", "x"],
+        "notes": ["x", "y"] * 8 + ["y", "y"],
+    }
+    door = Door(verb="judge", want="judges")
     with read(votes, door) as everything, read(votes, door, ignore="no*") as data:
         assert everything.roles.judges == ("a", "b", "notes")
         assert data.roles.judges == ("a", "b")

@@ -11,7 +11,7 @@ from tallystick.errors import InputError
 from tallystick.table import Door, read
 
 LOGS = Path(__file__).parents[1] / "io" / "logs" / "fixtures"
-DOOR = Door(want="judges", pivots=False, repeats=True, outputs=True)
+DOOR = Door(verb="score", want="judges", pivots=False, repeats=True, outputs=True)
 
 
 def files(*names: str) -> list[str]:

@@ -16,7 +16,7 @@ def table(**columns: list) -> dict[str, list]:
 
 def test_a_slip_of_the_pen_is_read_as_the_label_of_the_truth_and_said() -> None:
     rows = table(gold=["refund", "billing"], old=["refund", "Billing"], new=["Refund ", "refund"])
-    result = compare.evaluate(rows, truth="gold")
+    result = compare.evaluate(rows, truth="gold", models=("old", "new"))
     assert [row.score for row in result.models] == [1.0, 0.5]
     assert any("differ only by capitals or blanks are read as one" in note for note in result.notes)
 
@@ -24,12 +24,12 @@ def test_a_slip_of_the_pen_is_read_as_the_label_of_the_truth_and_said() -> None:
 def test_a_truth_that_tells_capitals_apart_is_still_asked_about() -> None:
     rows = table(gold=["a", "A", "b"], x=["a", "a", "b"], y=["A", "b", "b"])
     with pytest.raises(InputError, match="spelled in two ways"):
-        compare.evaluate(rows, truth="gold")
+        compare.evaluate(rows, truth="gold", models=("x", "y"))
 
 
 def test_without_a_truth_judges_that_each_keep_to_one_spelling_are_read_alike() -> None:
     rows = table(ann=["yes", "no"], bob=["Yes", "no"], eve=["yes", "no"])
-    result = judge.evaluate(rows)
+    result = judge.evaluate(rows, judges=("ann", "bob", "eve"))
     assert result.agreement.pairs[0].raw.estimate == 1.0
     assert any("since no column tells them apart" in note for note in result.notes)
 
@@ -37,7 +37,7 @@ def test_without_a_truth_judges_that_each_keep_to_one_spelling_are_read_alike() 
 def test_a_judge_that_writes_both_spellings_may_mean_two_labels() -> None:
     rows = table(ann=["yes", "no", "yes"], bob=["Yes", "no", "yes"], eve=["yes", "no", "no"])
     with pytest.raises(InputError, match="spelled in two ways"):
-        judge.evaluate(rows)
+        judge.evaluate(rows, judges=("ann", "bob", "eve"))
 
 
 def test_a_tie_is_a_tie_in_any_spelling() -> None:
@@ -49,7 +49,7 @@ def test_a_tie_is_a_tie_in_any_spelling() -> None:
 def test_numbers_written_as_text_and_as_numbers_are_still_asked_about() -> None:
     rows = {"gold": ["0", "1"] * 30, "x": [0, 1] * 30, "y": [1, 1] * 30}
     with pytest.raises(InputError, match="spelled in two ways"):
-        compare.evaluate(rows, truth="gold")
+        compare.evaluate(rows, truth="gold", models=("x", "y"))
 
 
 def written(*cells: str) -> list[str]:
@@ -58,11 +58,11 @@ def written(*cells: str) -> list[str]:
 
 def test_whole_numbers_that_pandas_wrote_as_decimals_are_the_same_labels() -> None:
     rows = {"gold": written("1.0", "", "0.0"), "x": written("1", "1", "0"), "y": written("0", "1")}
-    result = judge.evaluate(rows, truth="gold")
+    result = judge.evaluate(rows, truth="gold", judges=("x", "y"))
     assert [judge.name for judge in result.judges] == ["x", "y"]
     assert any("the two are read as one label" in note for note in result.notes)
     typed = {"gold": [1, None, 0] * 20, "x": [1, 1, 0] * 20, "y": [0, 1] * 30}
-    same = judge.evaluate(typed, truth="gold")
+    same = judge.evaluate(typed, truth="gold", judges=("x", "y"))
     assert [row.accuracy for row in same.judges] == [row.accuracy for row in result.judges]
 
 
@@ -72,7 +72,7 @@ def test_judges_alone_may_write_whole_numbers_in_two_ways_too() -> None:
         "y": written("1.0", "", "0.0"),
         "z": written("1", "0", "1"),
     }
-    result = judge.evaluate(rows)
+    result = judge.evaluate(rows, judges=("x", "y", "z"))
     assert any("column 'y' says '0.0' and column 'x' says '0'" in note for note in result.notes)
 
 

@@ -13,6 +13,7 @@ VOTES = {
     "llama": ["a", "b", "b", "b"] * 10,
     "z": list("abab") * 10,
 }
+JUDGES = ("gpt", "llama", "z")
 IDS = [f"q{i}" for i in range(40)]
 
 
@@ -21,8 +22,10 @@ def test_a_named_index_names_the_items_as_the_column_would() -> None:
     as_column = by_index.reset_index()
     with read(by_index) as one, read(as_column) as two:
         assert one.table.columns == two.table.columns == ("question_id", "gpt", "llama", "z")
-    assert judge.evaluate(by_index).to_dict() == judge.evaluate(as_column).to_dict()
-    assert judge.evaluate(by_index).reading.item == "question_id"
+    assert judge.evaluate(by_index, judges=JUDGES).to_dict() == (
+        judge.evaluate(as_column, judges=JUDGES).to_dict()
+    )
+    assert judge.evaluate(by_index, judges=JUDGES).reading.item == "question_id"
 
 
 def test_the_named_levels_of_an_index_are_columns_and_a_column_of_that_name_wins() -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tallystick import judge, score
+from tallystick.errors import AskError, InputError
 from tallystick.table import scan
 from tallystick.table.cautions import find_criterion, without_copies
 from tallystick.table.roles import Roles
@@ -47,7 +48,7 @@ def test_copies_count_once_for_judges_too() -> None:
             "claude": [int(k % 3 == 0) for k in range(90)],
         }
     )
-    result = judge.evaluate(pa.concat_tables([votes, votes.slice(0, 30)]))
+    result = judge.evaluate(pa.concat_tables([votes, votes.slice(0, 30)]), judges=("gpt", "claude"))
     assert result.n_items == 90
 
 
@@ -67,8 +68,8 @@ def test_rows_of_one_item_that_differ_are_kept() -> None:
     assert without_copies(weighed, Roles(weight="w"), ())[0] is weighed
 
 
-@pytest.mark.parametrize("name", ["criterion", "metric", "Dimension", "aspect", "rubric"])
-def test_criteria_are_answered_one_by_one(name: str) -> None:
+def test_criteria_are_asked_about_and_answered_one_by_one() -> None:
+    name = "Dimension"
     parts = [outputs("new"), outputs("older"), outputs("old")]
     kinds = ["helpful", "clear", "harmless"]
     table = pa.concat_tables(
@@ -77,9 +78,11 @@ def test_criteria_are_answered_one_by_one(name: str) -> None:
             for part, kind in zip(parts, kinds, strict=True)
         ]
     )
-    result = score.evaluate(table)
+    with pytest.raises(AskError, match="Dimension tells the rows apart") as asked:
+        score.evaluate(table)
+    assert asked.value.calls == ("--criterion Dimension",)
+    result = score.evaluate(table, criterion=name)
     assert sorted(str(part.label) for part in result.criteria) == sorted(kinds)
-    assert any(f"--ignore {name}" in note for note in result.notes)
 
 
 def test_a_column_that_does_not_tell_the_rows_apart_is_no_criterion() -> None:
@@ -89,8 +92,8 @@ def test_a_column_that_does_not_tell_the_rows_apart_is_no_criterion() -> None:
     assert not score.evaluate(table).warnings
 
 
-def test_several_rows_per_output_that_nothing_tells_apart_are_a_warning() -> None:
+def test_several_rows_per_output_that_nothing_tells_apart_are_refused() -> None:
     table = pa.concat_tables([outputs("new"), outputs("older")])
-    result = score.evaluate(table)
-    assert any("200 different pairs of 'question_id' and 'system'" in w for w in result.warnings)
+    with pytest.raises(InputError, match="occur twice, at row 1 of the table and row 201"):
+        score.evaluate(table)
     assert not score.evaluate(outputs("new")).warnings

@@ -10,7 +10,13 @@ from tallystick.table import Door, read
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.runs import are_runs, named_runs
 
-DOOR = Door(want="models", repeats=True, runs=True)
+DOOR = Door(
+    verb="compare",
+    want="models",
+    repeats=True,
+    runs=True,
+    reads=("models", "truth", "item", "cluster", "replicate"),
+)
 
 
 @pytest.fixture
@@ -26,10 +32,9 @@ def runs(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_each_file_is_a_model_and_the_metric_is_asked_for_with_the_list(runs):
-    with pytest.raises(InputError, match="'correct', 'latency_ms' in common: choose one"):
-        read(["run_a.csv", "run_b.csv"], DOOR)
-    with read(["run_a.csv", "run_b.csv"], DOOR, metric="correct") as data:
+def test_each_file_is_a_model_and_the_metric_has_a_name_that_decides(runs):
+    with read(["run_a.csv", "run_b.csv"], DOOR) as data:
+        assert data.metric == "correct"
         assert data.roles.models == ("run_a", "run_b")
         # Items that one run lacks stay: what is missing may turn a gate.
         assert data.n_rows == 44

@@ -10,6 +10,7 @@ from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.verbs.judge import evaluate
 
+JUDGES = ("gpt", "claude")
 TABLE = "qid,gpt,claude\n" + "".join(f"q{i},{'yn'[i % 2]},{'yn'[i % 3 == 0]}\n" for i in range(30))
 
 
@@ -36,7 +37,7 @@ def test_labels_are_joined_by_item_in_the_order_of_the_rows(table: Path, tmp_pat
 
 def test_a_verb_takes_the_labels_of_the_second_file(table: Path, tmp_path: Path) -> None:
     second = labels(tmp_path, "qid,human\n" + "".join(f"q{i},{'yn'[i % 2]}\n" for i in range(10)))
-    assert evaluate(table, item="qid", truth_file=second).n_labels == 10
+    assert evaluate(table, item="qid", truth_file=second, judges=JUDGES).n_labels == 10
 
 
 def test_labels_are_joined_by_item_and_system(tmp_path: Path) -> None:

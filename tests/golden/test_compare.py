@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from tallystick.stats.cluster_pairs import pairs_of_new_clusters, satterthwaite
-from tallystick.verbs.compare import Board, Settings, evaluate
+from tallystick.stats.clusters import satterthwaite
+from tallystick.stats.pairs import pairs_of_new_clusters
+from tallystick.verbs.compare import Board, CompareQuestion, evaluate
 
 # All pairs told apart by step-down max-T; contenders; tiers. Measured beforehand with other code on
 # the same files.
@@ -28,7 +29,7 @@ def helm(shared_data):
 def test_leaderboards_tell_apart_what_was_told_apart(helm, scenario):
     names, scores, scenarios = helm
     part = scores if scenario == "all" else scores[np.array(scenarios) == scenario]
-    result = evaluate(Board(names=names, scores=part), settings=Settings(draws=4000))
+    result = evaluate(Board(names=names, scores=part), question=CompareQuestion(draws=4000))
     pairs, contenders, tiers = EXPECTED[scenario]
     assert abs(result.pairs_told - pairs) <= 3
     assert (len(result.contenders), abs(len(result.tiers) - tiers) <= 1) == (contenders, True)
@@ -41,7 +42,7 @@ def test_alpaca_eval_tells_apart_what_was_told_apart(shared_data):
     names = tuple(name for name in table.column_names if name not in ("item_id", "dataset"))
     scores = np.stack([table[name].to_numpy() for name in names], axis=1).astype(float)
     board = Board(names=names, scores=scores[~np.isnan(scores).any(axis=1)])
-    result = evaluate(board, settings=Settings(bounds=(0.0, 1.0), draws=200_000))
+    result = evaluate(board, question=CompareQuestion(bounds=(0.0, 1.0), draws=200_000))
     assert abs(result.pairs_told - 1062) <= 3
     assert (len(result.contenders), len(result.tiers)) == (1, 6)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import FileError, InputError
-from tallystick.table import delimited, scan
+from tallystick.table import delimited, scan, texts
 from tallystick.table.sources import Spool
 from tallystick.table.tables import Table
 
@@ -88,6 +88,7 @@ def test_a_quote_that_runs_on_is_reported_before_it_fills_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delimited, "MAX_CELL", 1000)
+    monkeypatch.setattr(texts, "MAX_CELL", 1000)
     with pytest.raises(FileError, match=r"line 2: a quote .* not closed within 1,000 characters"):
         _scan(tmp_path / "votes.csv", b'a,b\n1,"x\n' + b"1,2\n" * 1000)
     assert csv.field_size_limit() == 131_072
@@ -208,6 +209,38 @@ def test_the_fast_parser_and_the_strict_one_agree(
         patch.setattr(delimited, "_parse_fast", lambda *_: False)
         with scan(path) as strict:
             assert fast.relation.fetchall() == strict.relation.fetchall()
+
+
+def test_a_quote_that_stands_where_it_should_keeps_the_fast_parser(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(delimited, "_parse_strictly", refuse)
+    content = b'"it, em",a\n1,"x ""y"""\n2,"p\nq"\n'
+    assert _rows(tmp_path / "a.csv", content) == [("1", 'x "y"'), ("2", "p\nq")]
+
+
+@given(
+    rows=st.lists(
+        st.lists(st.sampled_from(['"', "a", ",", "\n", '""', ";"]), max_size=9), max_size=6
+    ),
+    size=st.integers(1, 7),
+)
+def test_where_quotes_are_odd_both_parsers_refuse_or_agree(tmp_path_factory, rows, size):
+    path = tmp_path_factory.getbasetemp() / "odd.csv"
+    path.write_text("x,y\n1,2\n" + "\n".join(map("".join, rows)), newline="")
+
+    def read(**patches):
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in patches.items():
+                patch.setattr(delimited, name, value)
+            try:
+                with scan(path, delimiter=",") as table:
+                    return table.relation.fetchall()
+            except FileError as error:
+                return str(error)
+
+    assert read(CHUNK=size) == read(_parse_fast=lambda *_: False)
 
 
 def test_nothing_is_left_on_disk_after_a_refusal_or_a_close(tmp_path: Path) -> None:

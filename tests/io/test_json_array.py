@@ -63,7 +63,7 @@ def test_gzip_a_byte_order_mark_and_lines_beside_it_are_read(tmp_path: Path) -> 
 def test_an_array_on_one_line_may_be_longer_than_a_line_may_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tallystick.table.formats.MAX_LINE", 100)
+    monkeypatch.setattr("tallystick.table.texts.MAX_LINE", 100)
     (tmp_path / "rows.json").write_text(json.dumps([{"a": i} for i in range(200)]))
     assert len(scan(tmp_path / "rows.json").relation.fetchall()) == 200
 

@@ -143,3 +143,23 @@ def test_types_are_compared_over_all_files(tmp_path: Path) -> None:
     assert table.relation.fetchall() == [("1", None), ("1", "x")]
     assert "a" in table.doubtful
     assert str(table.row_of("b", "x")) == f"row 1 of {tmp_path / '2.jsonl'} (line 1)"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"results": [{"q": "a", "gpt": 1}, {"q": "b", "gpt": 0}], "model": {"name": "x"}}',
+        '{\n "run": {\n  "n": 2,\n  "rows": [{"q": "a", "gpt": 1},\n {"q": "b", "gpt": 0}]\n }\n}',
+        '{"q": ["a", "b"], "gpt": [1, 0]}',
+        '{"q": {"0": "a", "1": "b"}, "gpt": {"0": 1, "1": 0}}',
+        '{"0": {"q": "a", "gpt": 1}, "1": {"q": "b", "gpt": 0}}',
+    ],
+)
+def test_the_rows_inside_one_document_are_found(tmp_path: Path, content: str) -> None:
+    table = _scan(tmp_path / "a.json", content)
+    assert table.query("select q, gpt from rows") == [("a", 1), ("b", 0)]
+
+
+def test_several_lists_inside_one_document_are_not_guessed_between(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"several lists of rows, 'run\.a' and 'run\.b'"):
+        _scan(tmp_path / "a.json", '{"run": {"a": [{"x": 1}], "b": [{"x": 2}]}}')

@@ -81,7 +81,8 @@ def test_real_files_are_read_whole(shared_data: Path, name: str, rows: int, colu
 
 
 def test_real_votes_are_labels_as_written(shared_data: Path) -> None:
-    with read(shared_data / "judge" / "dog.csv.gz", Door(want="judges"), truth="truth") as data:
+    path, door = shared_data / "judge" / "dog.csv.gz", Door(verb="judge", want="judges")
+    with read(path, door, truth="truth", judges=("w*",)) as data:
         assert data.roles.item == "item"
         assert len(data.roles.judges) == 109
         labels = data.tally("judges").labels
@@ -111,5 +112,5 @@ def test_a_real_file_without_a_header_is_refused(shared_data: Path) -> None:
 def test_files_of_two_formats_are_refused_by_both_names(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
     (tmp_path / "b.ndjson").write_text('{"x": 1}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"a\.csv is delimited and .*b\.ndjson is ndjson: read"):
+    with pytest.raises(InputError, match=r"a\.csv is delimited and .*b\.ndjson is json: read"):
         scan([tmp_path / "a.csv", tmp_path / "b.ndjson"])

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.table import formats as text_module
-from tallystick.table.formats import checked
+from tallystick.table import scan
+from tallystick.table import texts as text_module
 from tallystick.table.sources import CHUNK, File
+from tallystick.table.texts import checked
 
 
 def _check(path: Path, content: bytes) -> tuple[bytes, bool, int]:
@@ -28,7 +29,26 @@ def test_a_bad_byte_is_named_with_its_line_and_offset(tmp_path: Path) -> None:
         FileError,
         match=r"a\.csv, line 3: byte 0xe9 at offset 8 is not UTF-8; save the file as UTF-8",
     ):
-        _check(tmp_path / "a.csv", "a,b\n1,2\né,3\n".encode("latin-1"))
+        _check(tmp_path / "a.csv", "a,b\n1,2\né\x81,3\n".encode("latin-1"))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize(("encoding", "called"), [("cp1252", "Latin-1"), ("utf-16", "UTF-16")])
+def test_accents_of_windows_and_utf_16_are_read_and_said(tmp_path, pack, encoding, called):
+    path = tmp_path / "a.csv"
+    path.write_bytes(pack("Frage;gpt\nWäre es schön?;€\n".encode(encoding)))
+    with scan(path) as table:
+        assert table.relation.fetchall() == [("Wäre es schön?", "€")]
+        assert any(called in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("вопрос,да\nответ,нет\n", "cp1251"), ("質問,はい\n答え,いいえ\n", "shift-jis")],
+)
+def test_text_whose_letters_stand_together_is_not_taken_for_latin_1(tmp_path, text, encoding):
+    with pytest.raises(FileError, match="is not UTF-8; save the file as UTF-8"):
+        _check(tmp_path / "a.csv", text.encode(encoding))
 
 
 def test_a_bad_byte_far_into_the_file_is_placed_exactly(tmp_path: Path) -> None:

@@ -6,12 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from tallystick.errors import FileError
 from tallystick.table import scan
-
-openpyxl = pytest.importorskip("openpyxl")
 
 
 def workbook(path: Path, **sheets: list[list[Any]]) -> Path:

@@ -111,14 +111,14 @@ def asks(tallystick, columns, *words):
 def test_a_truth_whose_labels_nobody_uses_is_asked_about(tallystick):
     a, b, truth = predictions()
     spam = np.array(["ham", "spam"])[truth]
-    asks(tallystick, {"a": a, "b": b, "truth": spam}, "says ham, spam", "--ignore truth")
+    asks(tallystick, {"a": a, "b": b, "truth": spam}, "(ham, spam)", "--ignore truth")
 
 
 def test_probabilities_beside_a_truth_are_asked_about(tallystick):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, N)
     a, b = (np.round(0.5 * truth + 0.5 * rng.random(N), 4) for _ in range(2))
-    asks(tallystick, {"a": a, "b": b, "y_true": truth}, "says 0, 1", "--ignore y_true")
+    asks(tallystick, {"a": a, "b": b, "y_true": truth}, "a, b and y_true hold numbers")
 
 
 def test_zero_and_one_beside_a_truth_of_more_labels_may_be_right_and_wrong(tallystick):
@@ -132,7 +132,7 @@ def test_two_columns_named_like_the_truth_are_asked_about(tallystick):
     write("t.csv", {"a": a, "b": b, "gold": truth, "truth": truth})
     code, _, err = tallystick("compare", "t.csv")
     assert code == 2
-    assert "which column holds the true answers? 'gold', 'truth' are" in err
+    assert "which column is the truth? gold and truth may" in err
 
 
 def test_marks_beside_a_truth_stay_scores(tallystick):

@@ -94,7 +94,7 @@ def test_grading_what_was_advised_leaves_nothing_of_it_to_advise(tmp_path):
 @pytest.mark.parametrize(("graded", "outputs"), [(0, "32 outputs"), (2, "24 more outputs")])
 def test_a_table_of_eight_items_is_asked_for_eight(tmp_path, graded, outputs):
     table = write(tmp_path / "t.csv", lambda system, item: item < graded, items=8)
-    said, needed = answer(table)
+    said, needed = answer(table, "--judges", "gpt,claude")
     assert said.startswith("Next: grade 8 random questions for all four systems")
     assert said.endswith(f"({outputs}).")
     assert needed["count"] == int(outputs.split()[0])

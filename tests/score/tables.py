@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tallystick.verbs.score.reading import Graded
+from tallystick.table.panel_grades import GradePanel
 
 RATES = {"a": 0.5, "b": 0.9, "c": 0.7}
 
@@ -41,13 +41,13 @@ ROLES: dict[str, Any] = {
 
 def outputs_of(
     grades: Any, truth: Any, system: Any = None, *, pass_fail: bool = True, **more: Any
-) -> Graded:
+) -> GradePanel:
     """Return outputs from plain lists; None is no grade."""
     held = np.array(grades, dtype=np.float64)
     held = held if held.ndim == 2 else held[:, None]
     place = np.zeros(len(held), np.int64) if system is None else np.array(system, np.int64)
     names = tuple("abcdefgh"[: int(place.max()) + 1])
-    return Graded(
+    return GradePanel(
         systems=names,
         judges=tuple("xyzuvw"[: held.shape[1]]),
         system=place,

@@ -7,15 +7,9 @@ import pytest
 
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.score.answer import score_outputs
-from tallystick.verbs.score.pairs import ranked
+from tallystick.verbs.score.pairs import SystemPair, ranked
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.systems import System, SystemPair
 from tests.score.tables import outputs_of
-
-
-def system(name: str, score: float | None) -> System:
-    interval = Interval(0.0, 1.0) if score is None else Interval(score - 0.1, score + 0.1)
-    return System(name=name, n=100, n_labels=20, score=score, interval=interval, worth=20.0)
 
 
 def pair(first: int, second: int, difference: float, p: float) -> SystemPair:
@@ -33,18 +27,14 @@ def pair(first: int, second: int, difference: float, p: float) -> SystemPair:
 
 
 def test_only_settled_pairs_order_systems():
-    systems = [system("a", 0.6), system("b", 0.9), system("c", 0.85)]
-    pairs = [pair(0, 1, -0.3, 0.001), pair(0, 2, -0.25, 0.001), pair(1, 2, 0.05, 0.4)]
-    known = ranked(systems, pairs, 0.05)
+    known = ranked(("a", "b", "c"), (0.6, 0.9, 0.85), [(0, 1, -1), (0, 2, -1), (1, 2, 0)])
     assert known.contenders == ("b", "c")
     assert known.tiers == (("b", "c"), ("a",))
     assert known.rank == {0: (3, 3), 1: (1, 2), 2: (1, 2)}
 
 
 def test_a_system_without_labels_may_stand_anywhere():
-    known = ranked(
-        [system("a", 0.6), system("b", 0.9), system("c", None)], [pair(0, 1, -0.3, 0.001)], 0.05
-    )
+    known = ranked(("a", "b", "c"), (0.6, 0.9, None), [(0, 1, -1)])
     assert known.contenders == ("b", "c")
     assert known.rank[1] == (1, 2)
     assert 2 not in known.rank

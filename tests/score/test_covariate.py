@@ -7,7 +7,7 @@ from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.table import Tally
 from tallystick.verbs.score import evaluate
-from tallystick.verbs.score.adjust import slope
+from tallystick.verbs.score.judges import slope
 
 
 def table(effect, graded=150, seed=0):

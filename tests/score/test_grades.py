@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.score.grades import read_column
+from tallystick.table.grades import read_column
 
 
 def place(label):

@@ -73,6 +73,31 @@ def test_numbers_have_weighted_kappa_and_bias_and_no_rates():
     assert row.bias.estimate == pytest.approx(float((gpt - human).mean()))
 
 
+def test_the_weighted_kappa_knows_how_far_apart_grades_are():
+    # Grades 1, 2 and 5: to say 5 for 2 is nine times as wrong as to say 2 for 1.
+    human = [0.0, 0.25, 1.0] * 6
+    near, far = [0.25, 0.25, 1.0] * 6, [0.0, 1.0, 1.0] * 6
+    outputs = outputs_of(np.column_stack([near, far]), human, pass_fail=False)
+    one, two = (row.kappa.estimate for row in grade_judges(outputs, ScoreQuestion()))
+
+    def kappa(judge):
+        x, y = np.array(judge), np.array(human)
+        return 1 - ((x - y) ** 2).mean() / ((x[:, None] - y[None, :]) ** 2).mean()
+
+    assert one == pytest.approx(kappa(near))
+    assert two == pytest.approx(kappa(far))
+    assert one > two
+
+
+def test_grades_of_many_values_have_a_kappa_too():
+    rng = np.random.default_rng(3)
+    human = rng.random(60)
+    judge = np.clip(human + rng.normal(0, 0.1, 60), 0, 1)
+    [row] = grade_judges(outputs_of(judge, human, pass_fail=False), ScoreQuestion())
+    plain = 1 - ((judge - human) ** 2).mean() / ((judge[:, None] - human[None, :]) ** 2).mean()
+    assert row.kappa.estimate == pytest.approx(plain, abs=0.005)
+
+
 def test_a_judge_that_says_nothing_is_no_crash():
     outputs = outputs_of([[1, NONE], [0, NONE], [1, NONE]], [1, 0, 1])
     rows = grade_judges(outputs, ScoreQuestion())
@@ -93,6 +118,27 @@ def test_the_judge_that_would_be_enough_is_named():
     assert result.enough == "sharp"
     wider = {row.name: row.wider for row in result.judges}
     assert wider["blind"] > 1.1 > wider["sharp"]
+
+
+def test_the_page_lists_judges_by_agreement_and_crowns_one_only_where_it_is_settled():
+    rng = np.random.default_rng(5)
+    truth = rng.random(800) < 0.5
+
+    def vote(right):
+        return np.where(rng.random(800) < right, truth, ~truth).astype(int)
+
+    table = {"id": np.arange(800), "poor": vote(0.6), "good": vote(0.97), "alike": vote(0.96)}
+    table["human"] = [int(value) if i < 200 else None for i, value in enumerate(truth)]
+
+    def judges(*names):
+        result = evaluate(table, judges=names, truth="human", item="id")
+        return next(section for section in result.folds() if section.title == "Judges")
+
+    clear, close = judges("poor", "good"), judges("good", "alike", "poor")
+    assert [row["judge"] for row in clear.rows] == ["good", "poor"]
+    assert clear.line.startswith("good agrees most with people.")
+    assert [row["judge"] for row in close.rows][2] == "poor"
+    assert close.line.startswith("Which judge agrees most with people is not settled.")
 
 
 def test_a_judge_that_never_grades_one_system_is_said():

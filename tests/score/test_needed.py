@@ -3,8 +3,8 @@
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_forecast import LabelRange
 from tallystick.verbs.score import ScoreQuestion, evaluate
-from tallystick.verbs.score.labelling import settle_plan, spreads
-from tallystick.verbs.score.systems import SystemPair, estimate_systems, fitted
+from tallystick.verbs.score.pairs import SystemPair, settle_plan, spreads
+from tallystick.verbs.score.systems import estimate_systems, fitted
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")

@@ -4,9 +4,9 @@ import numpy as np
 
 from tallystick.results import Unknown
 from tallystick.verbs.score import evaluate
-from tallystick.verbs.score.grades import Units
-from tallystick.verbs.score.systems import breakdown
-from tests.score.tables import ROLES, drawn
+from tallystick.verbs.score.result import Units
+from tallystick.verbs.score.scored import breakdown
+from tests.score.tables import ROLES, drawn, outputs_of
 
 
 def without():
@@ -42,7 +42,8 @@ def test_a_column_of_blank_grades_is_no_label_either():
 
 
 def test_half_the_lead_is_the_error_that_undoes_it():
-    found = breakdown(("a", "b", "c"), np.array([0.7, 0.9, np.nan]), Units((1.0, 5.0)))
+    held = outputs_of([[1], [1], [np.nan]], [np.nan] * 3, [0, 1, 2])
+    found = breakdown(held, np.array([0.7, 0.9, np.nan]), Units((1.0, 5.0)))
     assert [(one.a, one.b) for one in found] == [("b", "a")]
     assert round(found[0].lead, 9) == 0.8
     assert round(found[0].error, 9) == 0.1

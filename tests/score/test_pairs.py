@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.results import Unknown
 from tallystick.verbs.score import evaluate
-from tallystick.verbs.score.systems import board_of, crossed
+from tallystick.verbs.score.pairs import board_of, crossed
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")

@@ -5,8 +5,8 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table import read
+from tallystick.table.panel_grades import read_preferences
 from tallystick.verbs.score.answer import CAPABILITY
-from tallystick.verbs.score.preferences import read_preferences
 
 
 def read_rows(rows, **roles):

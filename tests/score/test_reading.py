@@ -107,6 +107,37 @@ def test_a_tally_gives_the_same_scores_and_no_pairs_with_the_reason(table, expec
         assert "one item" in body["unknown"]["pairs"]
 
 
+def test_a_tally_claims_only_what_intervals_for_all_systems_at_once_show(table, tmp_path):
+    """Two equal systems and a much better one: the two are never ordered, the third may be."""
+    for rates, best in (({"a": 0.7, "b": 0.7}, None), ({"a": 0.3, "b": 0.95}, "b")):
+        held = drawn(items=300, graded=60, rates=rates, seed=2)
+        tally = Tally.of(held, columns=["system", "x", "y", "z", "human"])
+        found = evaluate(tally, **{name: ROLES[name] for name in ("system", "judges", "truth")})
+        rows = evaluate(held, **ROLES)
+        assert found.contenders == ((best,) if best else rows.contenders)
+        assert found.decision == ("decided" if best else "undecided")
+        start = f"{best} is better than a: " if best else "We cannot tell which system is best: "
+        assert found.verdict.startswith(start)
+        assert any("do not overlap" in text for text in found.assumptions)
+
+
+def test_a_frame_beyond_memory_is_counted_and_its_pairs_say_why(table, expected, monkeypatch):
+    polars = pytest.importorskip("polars")
+    frame = polars.LazyFrame(table)
+    assert key(evaluate(frame, **ROLES)) == expected
+    monkeypatch.setattr("tallystick.table.door._SAMPLE", 10)  # else so few rows are read whole
+    monkeypatch.setattr("tallystick.table.frames.require", refuse)
+    found = evaluate(frame, **ROLES)
+    assert_same(found, expected[0])
+    assert "TALLYSTICK_MEMORY" in found.to_dict()["unknown"]["pairs"]
+    with pytest.raises(InputError, match="too large"):
+        evaluate(frame, certified=True, **ROLES)
+
+
+def refuse(*anything):
+    raise InputError("too large")
+
+
 def test_counts_count_outputs(table, expected):
     rows = list(
         zip(table["system"], table["x"], table["y"], table["z"], table["human"], strict=True)
@@ -144,11 +175,11 @@ def test_a_blank_system_is_refused_with_its_row(table):
         evaluate({**table, "system": [None, *table["system"][1:]]}, **ROLES)
 
 
-def test_a_grade_that_is_none_is_refused_with_its_row(tmp_path, frame):
+def test_a_grade_that_is_none_is_asked_about(tmp_path, frame):
     broken = frame.copy()
     broken.loc[216, "human"] = "passs"
     broken.to_csv(tmp_path / "outputs.csv", index=False)
-    with pytest.raises(InputError, match=r"row 217 .*column human: 'passs' is not a grade"):
+    with pytest.raises(InputError, match=r"passs in human is said by no voter"):
         evaluate(str(tmp_path / "outputs.csv"), **ROLES)
 
 

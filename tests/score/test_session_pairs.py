@@ -151,8 +151,8 @@ def test_p_values_are_those_of_the_anytime_evidence(tmp_path):
     rows, truth, _ = outputs(200, quality=THREE)
     path, _ = labelled(tmp_path, rows, truth, goal="best")
     with read(rows, CAPABILITY.door, truth_file=str(path), **ROLES) as data:
+        from tallystick.table.panel_grades import read_outputs
         from tallystick.verbs.score.labelling import session_task
-        from tallystick.verbs.score.reading import read_outputs
 
         held = read_outputs(data, scale=None)
         draws = session_draws(data, held, ScoreQuestion())

@@ -88,22 +88,6 @@ def test_people_are_not_asked_what_is_good_by_columns_that_say_what_is_bad() -> 
         labelling(data, ScoreQuestion())
 
 
-def test_a_measure_that_may_be_good_or_bad_is_told_with_the_way_out():
-    table = {
-        "question": [0, 0, 1, 1, 2, 2] * 10,
-        "system": ["a", "b"] * 30,
-        "refusal_gpt": ["yes", "no", "no"] * 20,
-        "refusal_human": (["yes", "no", "no", None, None] * 12),
-    }
-    table["question"] = [k // 2 for k in range(60)]
-    told = " ".join(score.evaluate(table).notes)
-    assert "if less 'refusal' is better, add --lower-is-better" in told
-    plain = {name.replace("refusal", "helpful"): cells for name, cells in table.items()}
-    assert "lower-is-better" not in " ".join(score.evaluate(plain).notes)
-    turned = score.evaluate(table, lower_is_better=True)
-    assert "if less" not in " ".join(turned.notes)
-
-
 def test_one_criterion_for_all_rows_says_which_way_is_better():
     table = {
         "question": [k // 2 for k in range(60)],

@@ -1,7 +1,7 @@
 """Scores are shown in per cent, or on the scale of the grades."""
 
 from tallystick.results import Interval
-from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.result import Units
 
 
 def test_shares_are_per_cent_and_differences_points():

@@ -8,7 +8,7 @@ import pytest
 from tallystick import score
 from tallystick.errors import InputError
 from tallystick.table import read
-from tallystick.verbs.score.grades import usual_scales
+from tallystick.table.grades import usual_scales
 
 
 def rated(gpt: list, human: list | None = None) -> dict[str, list]:
@@ -99,7 +99,7 @@ def test_people_and_judges_may_each_have_a_scale_of_their_own() -> None:
 
 
 def test_human_grades_that_stop_early_without_using_a_scale_are_asked_about() -> None:
-    table = rated([1, 4, 6, 8, 10, 10] * 2, [2, 3, 4, None, None, None] * 2)
+    table = rated([1, 4, 6, 8, 9, 10] * 2, [2, 3, 4, None, None, None] * 2)
     assert seen(table) is None
     with pytest.raises(InputError, match="--scale LO,HI"):
         score.evaluate(table, system="system", judges=("gpt",), truth="human", item="item")

@@ -29,7 +29,7 @@ def test_what_is_open_is_said_after_what_is_settled():
 
 def test_no_difference_is_no_winner():
     result = evaluate(drawn(items=300, graded=12, rates={"b": 0.8, "c": 0.8}), **ROLES)
-    assert result.sentences.answer.startswith("We cannot tell which system is best. ")
+    assert result.sentences.answer.startswith("We cannot tell which system is best: b ")
     assert result.decision == "undecided"
 
 

@@ -8,7 +8,7 @@ import pytest
 from tallystick.results import Sentences
 from tallystick.sampling.label_differences import NEITHER, SessionOrder
 from tallystick.verbs.score import evaluate
-from tallystick.verbs.score.grades import Units
+from tallystick.verbs.score.result import Units
 from tallystick.verbs.score.sessions import needed_draws, with_session
 from tests.score.tables import ROLES, drawn
 

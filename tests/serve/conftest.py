@@ -12,8 +12,8 @@ pytest.importorskip("msgspec", reason="the extra serve is not installed")
 
 from tallystick.serve import export as nightly
 from tallystick.serve.app import make_app, make_service
+from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config, Service
-from tallystick.serve.store import open_store
 from tests.report.browser import ABSENT, CHROMIUM, Browser
 from tests.serve.postgres import fresh_database, postgres_server
 from tests.serve.queue.people import InProcess

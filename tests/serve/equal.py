@@ -12,11 +12,11 @@ from typing import Any
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
-from tallystick.errors import InputError
-from tallystick.serve.answer import stream_question
-from tallystick.serve.auth import span_of
+from tallystick.errors import InputError, TallystickError
+from tallystick.serve.answer import stream_question, why_not
+from tallystick.serve.auth import LABEL_DRAWS, span_of
+from tallystick.serve.database import Store
 from tallystick.serve.results import label_way
-from tallystick.serve.store import Store
 from tallystick.table import Tally
 from tests.serve.random_streams import NOW, RandomStream, random_stream
 from tests.serve.web import Web
@@ -73,20 +73,23 @@ def differences(
         return [] if "has no column" in answer.text else [f"422: {answer.text:.300}"]
     assert answer.status_code == 200, answer.text
     by_http = answer.json()
-    span = {name: value for name, value in query.items() if name in ("window", "slice", "labels")}
+    span = {name: value for name, value in query.items() if name in ("window", "slice")}
+    draw = query.get("label-draw", "")
     # After a draw, rows come with the labels that a verb can use.
-    path = exported(web, stream, folder, {"labels": label_way(verb), **span})
+    span["label-draw"] = draw if draw in LABEL_DRAWS else label_way(verb)
+    path = exported(web, stream, folder, span)
     words = shlex.split(by_http["command"])
     assert words[:3] == ["tallystick", verb, "rows.csv"]
     ran = CliRunner().invoke(app, [verb, str(path), *words[3:], "--json"])
     if ran.exit_code not in (0, *GATE_CODES):
         # What the command line refuses, a stream cannot know, and says so in the same words.
-        said = str(ran.exception).replace(str(path), "rows.csv")
+        assert isinstance(ran.exception, TallystickError), ran.exception
+        said = why_not(ran.exception, stream).replace(str(path), f"stream {stream}")
         if by_http["decision"] != "unknowable":
             return [f"refused: {said:.300}"]
         why = by_http["unknown"]["result"]
         return [] if _alike(why, said) else [f"why: {why:.300} / {said:.300}"]
-    by_hand = json.loads(ran.stdout.replace(str(path), "rows.csv"))
+    by_hand = json.loads(ran.stdout.replace(str(path), f"stream {stream}"))
     # What the service knows of its labels, and adds, no file can show.
     if any(doubt["grave"] for doubt in by_http.get("label_doubts", ())):
         by_http["decision"] = by_hand["decision"]
@@ -107,11 +110,12 @@ def unlike(one: Store, two: Store, stream: str, verb: str, query: dict[str, str]
 
     The answer is a function of them, so it need not be computed twice to be the same.
     """
-    given = {
-        name: [value] for name, value in query.items() if name not in ("window", "slice", "labels")
-    }
+    draw = query.get("label-draw", "")
+    draw = draw if draw in LABEL_DRAWS else ""
+    own = ("window", "slice", *(["label-draw"] if draw else []))
+    given = {name: [value] for name, value in query.items() if name not in own}
     slices = [query["slice"]] if "slice" in query else []
-    span = span_of(query.get("window", ""), slices, now=NOW, labels=query.get("labels", ""))
+    span = span_of(query.get("window", ""), slices, now=NOW, label_draw=draw)
     try:
         first, second = (stream_question(store, stream, verb, given, span) for store in (one, two))
     except InputError:
@@ -147,7 +151,7 @@ def _alike(why: str, said: str) -> bool:
     """Say whether a refusal has the same words: counts do not know in which row a label stands."""
     if why.startswith("no row is in this window"):
         return said.endswith("has a header but no rows: nothing to count")
-    place = re.compile(r"(, )?row [\d,]+ of rows\.csv( \(line \d+\))?(, )?")
+    place = re.compile(r"(, )?row [\d,]+ of stream \w+( \(line \d+\))?(, )?")
     return place.sub("", why) == place.sub("", said)
 
 
@@ -180,8 +184,8 @@ QUERIES: tuple[tuple[str, dict[str, str]], ...] = (
     ("bound", {"label-model": "majority", "window": "..2027-01-15T07:00Z"}),
     ("bound", {"slice": "lang:en", "alpha": "0.1", "metric": "accuracy"}),
     ("judge", {"coerce": "true"}),
-    ("judge", {"labels": "all"}),
-    ("score", {"labels": "all"}),
-    ("compare", {"labels": "even"}),
+    ("judge", {"label-draw": "all"}),
+    ("score", {"label-draw": "all"}),
+    ("compare", {"label-draw": "even"}),
 )
 """Questions that are asked of streams, in turn."""

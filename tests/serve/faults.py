@@ -17,7 +17,6 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,19 +25,20 @@ from typing import Any
 
 import httpx
 
+from tallystick.serve import database
 from tallystick.serve import ingest_write as write_module
 from tallystick.serve import writer as writer_module
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.client import check_stream
+from tallystick.serve.database import open_store
 from tallystick.serve.ingest import Interned
 from tallystick.serve.jobs import Config, Service
-from tallystick.serve.store import open_store, postgres, sqlite
 from tests.serve.random_streams import NOW, RandomStream, random_stream
 
 ROOT = Path(__file__).resolve().parents[2]
 
 STEPS = (
-    *("begin", "find", "numbers", "learn", "add_batches", "add_rows", "change_rows"),
+    *("begin", "find", "numbers", "learn", "add", "change_rows"),
     *("add_counts", "write_labels", "run", "commit", "answer"),
 )
 POINTS = tuple(f"{side} {step}" for step in STEPS for side in ("before", "after"))
@@ -118,7 +118,7 @@ def arm(point: str, hit: int) -> None:
         setattr(owner, name, wrapped)
 
     if step in ("begin", "commit"):
-        for store in (sqlite.SqliteStore, postgres.PostgresStore):
+        for store in (database.SqliteStore, database.PostgresStore):
             _wrap_write(store, step, here)
     elif step == "answer":
         wrap(writer_module, "_resolve")
@@ -127,8 +127,9 @@ def arm(point: str, hit: int) -> None:
     elif step == "write_labels":
         wrap(write_module, "write_labels")
     else:
-        for transaction in (sqlite.SqliteTransaction, postgres.PostgresTransaction):
-            wrap(transaction, step)
+        for transaction in (database.Transaction, database.PostgresTransaction):
+            if step in vars(transaction):  # what it inherits is wrapped once
+                wrap(transaction, step)
 
 
 def _wrap_write(store: Any, step: str, here: Callable[[str], None]) -> None:
@@ -340,11 +341,11 @@ def _in_order(
 
 def stopped_holder(address: str, rounds: int, seed: int) -> dict[str, Any]:
     """Stop a process past its lease, let another do its job, and let the first go on."""
-    from tallystick.serve.jobs import Held, Job, schedule
+    from tallystick.serve.jobs import Held, Job
 
     late = done = 0
     for number in range(rounds):
-        name = f"{seed}-{number}"
+        name = f"hold-{seed}-{number}"
 
         def one(service: Service, held: Held, pipe: int, mine: str) -> None:
             os.write(pipe, b"holds\n")
@@ -354,7 +355,7 @@ def stopped_holder(address: str, rounds: int, seed: int) -> dict[str, Any]:
             def work(transaction: Any) -> None:
                 held.check(transaction)
                 transaction.run(
-                    "insert into fact (name, value) values (?, ?)", (f"{held.name}-{mine}", "")
+                    "insert into fact (name, value) values (?, ?)", (f"{held.kind}-{mine}", "")
                 )
 
             service.writer.do(work)
@@ -362,12 +363,14 @@ def stopped_holder(address: str, rounds: int, seed: int) -> dict[str, Any]:
 
         def holder(mine: str, name: str = name, one: Any = one) -> Callable[[int], None]:
             def work(pipe: int) -> None:
-                job = Job("hold", lambda service, held: one(service, held, pipe, mine), lease=0.5)
+                job = Job(
+                    name,
+                    lambda service, held: one(service, held, pipe, mine),
+                    every=600.0 if mine == "second" else 0.01,
+                    lease=0.5,
+                )
                 service = Service(open_store(address), config=Config(job_pause=0.0), jobs=(job,))
-                if mine == "first":
-                    service.writer.do(
-                        lambda transaction: schedule(transaction, "hold", name=name, due=0.0)
-                    )
+                service.jobs.plan()
                 deadline = time.monotonic() + 30
                 while not service.jobs.run_due() and time.monotonic() < deadline:
                     time.sleep(0.05)
@@ -398,195 +401,14 @@ def stopped_holder(address: str, rounds: int, seed: int) -> dict[str, Any]:
     }
 
 
-# -- a watch under kills
-
-
-def watch_kills(address: str, rounds: int, seed: int) -> dict[str, Any]:
-    """Kill the service in the middle of a run until the run is over; count calls paid twice.
-
-    The API counts the calls, and the journal says after each kill which were in flight. A call that
-    is repeated is charged to the kill that it was in flight at.
-    """
-    from tests.serve.watches.fake_api import api_process
-
-    rng = random.Random(seed)
-    account = CallAccount()
-    together = 4
-    items = 4 * rounds + 8
-    killed = 0
-    with tempfile.TemporaryDirectory() as folder, api_process(items, delay=0.01) as api:
-        pid, pipe = forked(_watch_made(address, Path(folder), api.url, items, together))
-        list(lines(pipe, until=time.monotonic() + 60))
-        os.waitpid(pid, 0)
-        os.close(pipe)
-        for _ in range(4 * rounds):
-            pid, pipe = forked(_watch_run(address, Path(folder)))
-            enough = api.calls() + rng.randint(1, 4) if killed < rounds else sys.maxsize
-            over = False
-            while not over and api.calls() < enough:
-                over = bool(list(lines(pipe, until=time.monotonic() + 0.002)))
-                ended, _ = os.waitpid(pid, os.WNOHANG)
-                over = over or bool(ended)
-            if not over:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-                killed += 1
-                account.killed(_quiet(api), Path(folder))
-            os.close(pipe)
-            if over:
-                break
-        asked = api.asked()
-        account.called(asked)
-        store = open_store(address)
-        with store.read() as reader:
-            [(state, cost)] = reader.all("select state, cost from run")
-        store.close()
-    return {
-        "rounds": killed,
-        "state": state,
-        "items": items,
-        "items asked": len(asked),
-        "calls": sum(asked.values()),
-        "paid twice": sum(n - 1 for n in asked.values()),
-        "most in flight at a kill": max(account.in_flight, default=0),
-        "most paid twice for a kill": max(account.twice, default=0),
-        "paid twice and not in flight at a kill": account.beyond,
-        "booked too little": round(max(0.0, sum(asked.values()) * 0.001 - cost), 6),
-    }
-
-
-class CallAccount:
-    """Which kill each call that was paid twice is due to.
-
-    A call may be repeated once for each kill that it was in flight at; any other repetition is
-    counted as *beyond*. So no kill makes more calls be paid twice than were in flight at it.
-    """
-
-    def __init__(self) -> None:
-        self.in_flight: list[int] = []
-        self.twice: list[int] = []
-        self.beyond = 0
-        self._asked: dict[str, int] = {}
-        self._pending: dict[str, int] = {}
-        self._sent: dict[str, int] = {}
-
-    def called(self, asked: dict[str, int]) -> None:
-        """Charge the calls since the last kill that were repeated."""
-        for text, n in asked.items():
-            item = text.removeprefix("text ")
-            for k in range(self._asked.get(item, 0), n):
-                if not k:
-                    continue  # the first call of an item
-                kill = self._pending.pop(item, None)
-                if kill is None:
-                    self.beyond += 1
-                else:
-                    self.twice[kill] += 1
-            self._asked[item] = n
-
-    def killed(self, asked: dict[str, int], folder: Path) -> None:
-        """Note which calls were in flight at this kill: in the journal, sent and not answered."""
-        self.called(asked)
-        sent: dict[str, int] = {}
-        answered: set[str] = set()
-        for path in (folder / "watches").glob("*.journal"):
-            for line in path.read_bytes().splitlines()[1:]:
-                with contextlib.suppress(ValueError):  # the line that the kill cut off
-                    event = json.loads(line.rpartition(b"\t")[0])
-                    key = str(event.get("sent", event.get("answer"))).partition(":")[2]
-                    if "sent" in event:
-                        sent[key] = sent.get(key, 0) + 1
-                    else:
-                        answered.add(key)
-        now = [
-            item for item, n in sent.items() if n > self._sent.get(item, 0) and item not in answered
-        ]
-        for item in now:
-            self._pending[item] = len(self.in_flight)
-        self.in_flight.append(len(now))
-        self.twice.append(0)
-        self._sent = sent
-
-
-def _quiet(api: Any) -> dict[str, int]:
-    """Return what the API was asked, once the calls that had left before a kill are counted."""
-    asked: dict[str, int] = api.asked()
-    for _ in range(100):
-        time.sleep(0.05)
-        again = api.asked()
-        if again == asked:
-            break
-        asked = again
-    return asked
-
-
-def _watch_made(address: str, folder: Path, url: str, n: int, together: int) -> Any:
-    def work(pipe: int) -> None:
-        service = opened(address, folder)
-        order = {
-            "api": url,
-            "items": [{"id": str(i), "text": f"text {i}", "gold": "ab"[i % 2]} for i in range(n)],
-            "item": "id",
-            "truth": "gold",
-            "labels": ["a", "b"],
-            "draws": 1,
-            "budget": n,
-            "request": {"text": "{text}"},
-            "every_hours": 1.0,
-            "concurrency": together,
-            "price": 0.001,
-            "cap_run": 10.0,
-            "cap_month": 20.0,
-        }
-
-        async def run() -> None:
-            transport = httpx.ASGITransport(app=make_app(service), client=("127.0.0.1", 50000))
-            async with httpx.AsyncClient(
-                transport=transport, base_url="http://127.0.0.1:8765"
-            ) as client:
-                (await client.put("/v1/watches/w", json=order)).raise_for_status()
-
-        asyncio.run(run())
-        service.writer.do(lambda transaction: transaction.run("update job set due = 0"))
-        service.jobs.plan()
-        service.writer.do(lambda transaction: transaction.run("update job set due = 0"))
-        service.close()
-
-    return work
-
-
-def _watch_run(address: str, folder: Path) -> Any:
-    def work(pipe: int) -> None:
-        from tallystick.serve import watch_runs as runs
-        from tallystick.serve.watches import carry_out
-
-        # In this process, so that the kill hits the calls themselves; a child of its own ends with
-        # its service in the same way, when its standard input ends.
-        runs._process = lambda service, held, given: carry_out(given)
-        service = opened(address, folder)
-        # The lease of a process that was killed is over, as it would be a minute later.
-        service.writer.do(lambda transaction: transaction.run("update job set lease_until = null"))
-        service.jobs.run_due()
-        state = service.read(lambda reader: reader.one("select state from run"))
-        if state is not None and state[0] in ("done", "failed"):
-            os.write(pipe, b"over\n")
-        service.close()
-
-    return work
-
-
 def main() -> None:
     what, address, rounds, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     if what in ("named", "random"):
         answer = kills(address, rounds, seed, named=what == "named")
     elif what == "streams":
         answer = streams(address, rounds, seed)
-    elif what == "stopped":
-        answer = stopped_holder(address, rounds, seed)
     else:
-        from tallystick import shift  # noqa: F401  # every fork has it then
-
-        answer = watch_kills(address, rounds, seed)
+        answer = stopped_holder(address, rounds, seed)
     sys.stdout.write(json.dumps(answer))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from tallystick.serve.client import check_stream
-from tallystick.serve.store import open_store
+from tallystick.serve.database import open_store
 from tests.serve.web import running
 
 

@@ -11,7 +11,13 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-_PLAIN = (["pass", "fail"], ["0", "1"], ["1", "0"], ["a", "b", "c"], ["1", "2", "3", "4", "5"])
+_PLAIN = (
+    *(["pass", "fail"], ["0", "1"], ["1", "0"], ["a", "b", "c"], ["1", "2", "3", "4", "5"]),
+    *(["irrelevant", "relevant"], ["poor", "fair", "good"]),
+)
+_OWN_WORDS = (["irrelevant", "relevant"], ["poor", "fair", "good"])
+"""Labels that mean nothing to a program unless the stream says which is the worst."""
+
 _ODD = (
     ["ja, oder?", "nein"],
     ["=1", "-1"],
@@ -69,10 +75,14 @@ def random_stream(seed: int, *, odd: bool = False) -> RandomStream:
     made = RandomStream(fault=fault, labels=labels)
     predicts = rng.random() < 0.6  # then the first column answers every item
     if predicts and fault != "grades only":
-        made.settings["roles"] = {"prediction": [judges[0]]}
+        made.settings["reading"] = {"prediction": judges[0]}
     if rng.random() < 0.15 and not odd and not fault:
         made.draw = rng.choice([10, 30])
         made.settings["labels"] = labels
+    if labels in _OWN_WORDS and not fault and rng.random() < 0.7:
+        made.settings |= {"labels": labels, "positive": labels[-1]}
+    if labels == ["1", "2", "3", "4", "5"] and rng.random() < 0.3:
+        made.settings["scale"] = {judge: [1, 5] for judge in judges}
     rows = _rows(rng, judges, made, odd=odd, predicts=predicts)
     made.batches = _batches(rng, rows, made)
     return made

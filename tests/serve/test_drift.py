@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
+import random
+from typing import Any
 
 import pytest
 
-from tallystick.serve.drift import worked
+from tallystick.serve.drift import _is_large, worked
 from tallystick.serve.jobs import Service
+from tallystick.serve.streams import StreamRecord, StreamSettings
 from tallystick.serve.worker import Computed, WorkerOrder
 from tallystick.verbs.judge.windows import windows
 from tests.serve.test_drift_step import votes
@@ -213,3 +217,97 @@ def test_an_import_opens_many_windows_in_few_transactions_and_reads_no_row_twice
     )
     assert "row_order" in str(plan)
     assert "TEMP B-TREE" not in str(plan)
+
+
+def days(rng: random.Random, n: int, *, worse: int | None = None) -> list[dict[str, object]]:
+    """Return records of days with a cycle: good answers come by day, bad ones at night."""
+    records: list[dict[str, object]] = []
+    for k in range(n * 24 * 20):
+        hour = k // 20
+        share = 0.6 + 0.15 * math.sin(2 * math.pi * hour / 24)
+        truth = "good" if rng.random() < share else "bad"
+        other = {"good": "bad", "bad": "good"}[truth]
+        skill = {"ann": 0.9, "bob": 0.85, "eve": 0.8}
+        if worse is not None and hour >= worse:
+            skill["ann"] = 0.65
+        cast = {name: truth if rng.random() < p else other for name, p in skill.items()}
+        # 1 December 2026 is the first day; hours are those of `at`, whenever the records come.
+        records.append({"item": str(k), "at": 1_796_083_200 + hour * 3600, "votes": cast})
+    return records
+
+
+def told(
+    service: Service, web: Web, clock: Clock, records: list[dict[str, object]], **settings: object
+) -> list[dict[str, Any]]:
+    """Post records to a stream with these settings; return its changes."""
+    assert web.put("/v1/streams/s", json={"settle": SETTLE, **settings}).status_code == 200
+    for start in range(0, len(records), 5_000):
+        answer = web.post("/v1/streams/s/records", json=records[start : start + 5_000])
+        assert answer.status_code == 200, answer.text
+    settle(service, clock)
+    return [one for one in web.get("/v1/alerts").json()["alerts"] if one["name"] == "change"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+def test_a_daily_season_raises_no_alarm_and_a_drift_in_it_is_told_once_with_its_cause(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    rng = random.Random(5)
+    found = told(service, web, clock, days(rng, 16, worse=11 * 24), season="daily")
+    [alarm] = found
+    assert alarm["what"] == "s: ann alone changed, seen in the day from 2026-12-12"
+    assert alarm["detail"]["from"] == "2026-12-12"
+    kept = web.get("/v1/streams/s/windows").json()["windows"]
+    assert [one["rows"] for one in kept] == [480] * 15 + [0]
+    assert kept[0]["result"]["n_items"] == 480
+
+
+@pytest.mark.usefixtures("here")
+def test_a_day_that_is_not_whole_is_not_tested(service: Service, web: Web, clock: Clock) -> None:
+    rng = random.Random(6)
+    told(service, web, clock, days(rng, 4)[7 * 20 :], season="daily")
+    first, second, *_ = web.get("/v1/streams/s/windows").json()["windows"]
+    assert "not whole" in first["change"]["reason"]
+    assert second["result"] is not None
+
+
+@pytest.mark.usefixtures("here")
+def test_a_change_that_is_too_small_to_tell_is_not_told(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    columns = votes(2000, change=1000)
+    records = [
+        {"item": str(k), "votes": {name: column[k] for name, column in columns.items()}}
+        for k in range(2000)
+    ]
+    assert told(service, web, clock, records, window=SIZE, smallest_change=0.9) == []
+
+
+def test_small_changes_of_one_series_add_up() -> None:
+    stream = StreamRecord(1, "s", StreamSettings(smallest_change=0.1), b"", 0, 0, 0.0)
+    untold: dict[str, float] = {}
+    steps = [(0.9, 0.84), (0.84, 0.81), (0.81, 0.78)]
+    said = []
+    for before, after in steps:
+        one = {"series": "agreement", "judge": "a", "label": None, "proves": "it fell"}
+        one |= {"before": before, "after": after}
+        said.append(_is_large(stream, one, untold))
+    assert said == [False, False, True]
+    assert one["before"] == 0.9
+    assert "came from 90.0" in str(one["proves"])
+    assert untold == {}
+
+
+@pytest.mark.usefixtures("here")
+def test_what_follows_an_alarm_at_once_is_the_same_event(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    made(web)
+    columns: dict[str, list[str | None]] = dict(votes(3000, change=1000))
+    columns["bob"] = columns["bob"][:2000] + [None] * 1000
+    posted(web, columns)
+    settle(service, clock)
+    [alarm] = web.get("/v1/alerts").json()["alerts"]
+    assert alarm["name"] == "change"
+    assert "Then: bob cast no vote" in alarm["proves"]

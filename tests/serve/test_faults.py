@@ -1,4 +1,4 @@
-"""Kills at named points and at random moments, a lease holder that is stopped, a watch under kills.
+"""Kills at named points and at random moments, a lease holder that is stopped.
 
 A few rounds of each; benchmarks/truth/serve_faults.py runs as many as the design asks for.
 """
@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from tests.serve.faults import POINTS, CallAccount, found
+from tests.serve.faults import POINTS, found
 
 both = pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 
@@ -56,23 +56,3 @@ def test_whoever_was_stopped_past_its_lease_can_write_nothing(address: str) -> N
     held = found("stopped", address, 1)
     assert held["done by the second"] == 1
     assert held["written by the first"] == 0
-
-
-def test_a_watch_that_is_killed_pays_nothing_twice_but_what_was_in_flight(tmp_path: Path) -> None:
-    held = found("watch", str(tmp_path / "faults.sqlite"), 2)
-    assert held["paid twice and not in flight at a kill"] == 0
-    assert held["most paid twice for a kill"] <= held["most in flight at a kill"] <= 4
-    assert (held["rounds"], held["state"]) == (2, "done")
-    assert held["items asked"] == held["items"]
-    assert held["booked too little"] == 0
-
-
-def test_only_a_call_in_flight_at_a_kill_may_be_repeated(tmp_path: Path) -> None:
-    (tmp_path / "watches").mkdir()
-    lines = ('{"journal": 2}', '{"sent": "1:1"}', '{"sent": "1:2"}', '{"answer": "1:1"}', '{"se')
-    (tmp_path / "watches" / "1-1.journal").write_text("".join(f"{one}\tsum\n" for one in lines))
-    account = CallAccount()
-    account.killed({"text 1": 1, "text 2": 1}, tmp_path)
-    account.called({"text 1": 2, "text 2": 3})
-    assert (account.in_flight, account.twice) == ([1], [1])  # of 2, once
-    assert account.beyond == 2  # 1 had its answer, and 2 was in flight only once

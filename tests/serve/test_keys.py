@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Service
-from tallystick.serve.store import open_store
 from tests.serve.web import Clock, Web
 
 

@@ -11,7 +11,7 @@ from tallystick.serve.answer import answer_stream, counted_rows
 from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.rows import book_of, label_rows
-from tallystick.serve.writer import find_stream
+from tallystick.serve.streams import find_stream
 from tests.serve.web import Web
 
 
@@ -22,7 +22,7 @@ def fill(web: Web, labelled: range, n: int = 100) -> None:
     for k in range(n):
         votes = {"a": "x" if k % 3 else "y", "b": "x" if k % 5 else "y"}
         record = {"item": f"i{k}", "votes": votes, "slice": {"lang": "en" if k % 2 else "de"}}
-        records.append(record | ({"label": {"value": "x"}} if k in labelled else {}))
+        records.append(record | ({"label": {"value": votes["a"]}} if k in labelled else {}))
     assert web.post("/v1/streams/qa/records", json=records).status_code == 200
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
 from tallystick.serve import worker as lanes
+from tallystick.serve.auth import HttpProblem
 from tallystick.serve.worker import Computed, TookTooLong, WorkerLanes, WorkerOrder
 
 HARD = WorkerOrder(kind="result", stream="coins", verb="judge")
@@ -17,14 +19,15 @@ class Fake:
     """A worker that takes as long as it is told."""
 
     def __init__(self, address: str) -> None:
-        self.asked: list[str] = []
+        self.names: list[str] = []
+        self.asked: dict[int, tuple[WorkerOrder, float]] = {}
         self.seconds = 0.0
         self.gate: threading.Event | None = None
         self.closed = 0
         self.pid = None
 
     def ask(self, order: WorkerOrder, *, patience: float) -> Computed:
-        self.asked.append(order.stream)
+        self.names.append(order.stream)
         if self.gate is not None and order.stream == "coins" and not self.gate.wait(patience):
             raise TookTooLong(503, "no answer", Retry_After="30")
         return Computed(status=200, seconds=self.seconds if order.stream == "coins" else 0.01)
@@ -53,12 +56,12 @@ def test_what_took_long_goes_to_the_second_worker_until_it_is_quick(
     quick.seconds = slow.seconds = 3.0
     for order in (HARD, EASY, HARD, EASY):
         both.ask(order)
-    assert (quick.asked, slow.asked) == (["coins", "qa", "qa"], ["coins"])
+    assert (quick.names, slow.names) == (["coins", "qa", "qa"], ["coins"])
     slow.seconds = 0.1
     both.ask(HARD)
     assert slow.closed == 1  # nobody needs it any more
     both.ask(HARD)
-    assert quick.asked[-1] == "coins"
+    assert quick.names[-1] == "coins"
 
 
 def test_what_gave_no_answer_in_time_holds_up_nobody_the_second_time(
@@ -71,4 +74,23 @@ def test_what_gave_no_answer_in_time_holds_up_nobody_the_second_time(
     with pytest.raises(TookTooLong):
         both.ask(HARD)
     both.ask(EASY)
-    assert (quick.asked, slow.asked) == (["coins", "qa"], ["coins"])
+    assert (quick.names, slow.names) == (["coins", "qa"], ["coins"])
+
+
+def test_whoever_waits_is_told_for_what_and_within_the_limit() -> None:
+    worker = lanes.Worker("x", patience=0.4)
+    worker._lock.acquire()
+    worker.asked[0] = (HARD, time.monotonic() - 7)
+    begun = time.monotonic()
+    with pytest.raises(HttpProblem, match=r"stream 'coins' \(judge\) came first and has taken 7 s"):
+        worker.ask(EASY)
+    assert time.monotonic() - begun < 0.4
+    assert list(worker.asked) == [0]
+
+
+def test_what_waits_is_known(pair: tuple[WorkerLanes, Fake, Fake]) -> None:
+    both, quick, slow = pair
+    now = time.monotonic()
+    quick.asked = {1: (EASY, now - 1)}
+    slow.asked = {2: (HARD, now - 5)}
+    assert [name for name, _ in both.waiting()] == ["stream 'coins' (judge)", "stream 'qa' (judge)"]

@@ -31,5 +31,5 @@ def test_off_loopback_figures_need_a_key(web: Web, far: Callable[..., Web]) -> N
 
 
 def test_every_line_is_a_comment_or_a_sample(web: Web) -> None:
-    for line in web.get("/v1/metrics").text.splitlines():
+    for line in web.get("/metrics").text.splitlines():
         assert line.startswith("# ") or float(line.rpartition(" ")[2]) >= 0

@@ -37,7 +37,7 @@ SETS: dict[str, tuple[dict[str, Any], Asked]] = {
         (("score", {}), ("score", {"label-draw": "unknown", "window": "24h"})),
     ),
     "bound/youtube.parquet": (
-        {"truth": "y", "votes": 8, "slices": ["split"], "roles": {"prediction": ["any"]}},
+        {"truth": "y", "votes": 8, "slices": ["split"], "reading": {"prediction": ["any"]}},
         (("bound", {"missing": "-1"}), ("bound", {"missing": "-1", "by": "split"})),
     ),
     "compare/helm_lite_binary.parquet": (
@@ -69,7 +69,7 @@ def records_of(rows: list[dict[str, Any]], how: dict[str, Any], rng: random.Rand
         ident = str(row.get("item", row.get("prompt_id", k)))
         name = {"item": ident} | ({"system": row[how["system"]]} if "system" in how else {})
         given = {one: str(row[one]) for one in votes if row[one] not in (None, "")}
-        if "roles" in how:  # a classifier of keywords: spam if any rule says so
+        if "reading" in how:  # a classifier of keywords: spam if any rule says so
             given["any"] = str(int("1" in given.values()))
         slices = {one: str(row[one]) for one in how.get("slices", ())}
         if how.get("part"):
@@ -97,7 +97,7 @@ def test_a_real_set_is_answered_as_by_the_command_line(
     service.worker = InProcess(service.store)
     how, questions = SETS[name]
     records = records_of(rows_of(shared_data / name), how, random.Random(name))
-    assert web.put("/v1/streams/real", json={"roles": how.get("roles", {})}).status_code == 200
+    assert web.put("/v1/streams/real", json={"reading": how.get("reading", {})}).status_code == 200
     for start in range(0, len(records), 2_000):
         batch = records[start : start + 2_000]
         assert web.post("/v1/streams/real/records", json=batch).status_code == 200

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tallystick.serve.app import make_app, make_service
+from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config, Service
-from tallystick.serve.store import open_store
 from tallystick.table import Tally
 from tests.serve.equal import QUERIES, differences, post
 from tests.serve.web import Clock, Loop, Web
@@ -93,7 +93,6 @@ def test_an_etag_saves_the_answer_until_a_record_comes(site: Web) -> None:
         ("results/judge?window=2026-11-12T00:00Z..2026-11-10T00:00Z", 422, "ends before"),
         ("rows?format=xlsx", 422, "parquet"),
         ("rows?wndow=1h", 422, "wndow"),
-        ("chart/judge.svg?figure=-1", 422, "figure"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(site: Web, path: str, status: int, word: str) -> None:
@@ -105,12 +104,8 @@ def test_what_cannot_be_asked_is_refused(site: Web, path: str, status: int, word
     assert word in answer.text
 
 
-def test_a_picture_is_svg_and_the_tally_is_the_tally_of_the_rows(site: Web, tmp_path: Path) -> None:
+def test_the_tally_is_the_tally_of_the_rows(site: Web, tmp_path: Path) -> None:
     post(site, "pic", 5)
-    picture = site.get("/v1/streams/pic/chart/judge.svg")
-    assert picture.status_code == 200, picture.text
-    assert picture.headers["content-type"] == "image/svg+xml"
-    assert picture.text.startswith("<svg")
     path = tmp_path / "t.tally"
     path.write_bytes(site.get("/v1/streams/pic/tally").content)
     held = Tally.load(path)

@@ -8,7 +8,7 @@ from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import population
 from tallystick.serve.rows import book_of, pieces
-from tallystick.serve.writer import find_stream
+from tallystick.serve.streams import find_stream
 from tests.serve.web import Web
 
 both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tallystick.serve.answer import answer_stream
+from tallystick.serve.auth import Span
+from tallystick.serve.jobs import Service
 from tests.serve.web import Web
 
 
@@ -54,6 +57,26 @@ def test_settings_that_are_not_named_stay(web: Web) -> None:
         "question": "Is it right?",
         "window": 50,
     }
-    assert web.put(url, json={"scales": {"len": [0, 1]}}).status_code == 200
+    assert web.put(url, json={"scale": {"len": [0, 1]}}).status_code == 200
     both = web.put(url, json={"columns": {"len": "vote"}})
     assert both.status_code == 422  # it contradicts what stays
+
+
+def test_labels_of_the_second_version_have_no_order_until_they_are_set_again(
+    web: Web, service: Service
+) -> None:
+    web.put("/v1/streams/old", json={"labels": ["spam", "ham"]})
+    service.writer.do(
+        lambda tx: tx.run("update stream set settings = ?", ('{"labels": ["spam", "ham"]}',))
+    )
+    service.forget()
+
+    def command() -> str:
+        return str(answer_stream(service.store, "old", "score", {}, Span()).command)
+
+    assert not web.get("/v1/streams/old").json()["settings"]["labels_ranked"]
+    assert "--labels" not in command()
+    web.put("/v1/streams/old", json={"window": 50})
+    assert "--labels" not in command()
+    web.put("/v1/streams/old", json={"labels": ["spam", "ham"]})
+    assert "--labels=spam,ham" in command()

@@ -23,7 +23,7 @@ def test_messages_have_their_length_before_them() -> None:
 
 
 def test_an_error_is_an_answer(web: Web, service: Service) -> None:
-    assert set(COMPUTED) == {"result", "chart", "tally", "parquet"}
+    assert set(COMPUTED) == {"result", "tally", "parquet"}
     web.put("/v1/streams/qa", json={})
     good = _answered(service.store, order_of("result", "qa", "judge", {}, Span()))
     assert good.status == 200

@@ -8,8 +8,8 @@ import pytest
 
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.client import check_stream
+from tallystick.serve.database import Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.store import Transaction
 from tests.serve.web import Web
 
 

@@ -4,21 +4,23 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.battles import battles, battles_by_item, battles_crossed, battles_of_pairs
-from tallystick.stats.clusters import sign_flip
+from tallystick.stats.battles import (
+    battles,
+    battles_by_item,
+    battles_crossed,
+    battles_of_pairs,
+    shares,
+)
+from tallystick.stats.clusters import sign_flip_columns
 from tallystick.stats.two_accuracies import exact_score, tango
 
 
-def score(b, c, n):
-    return tuple(tango(b, c, n)[0])
+def sign_flip(d):
+    return sign_flip_columns(np.asarray(d, dtype=float)[:, None], width=1, rng=0)
 
 
-def exact(b, c, n):
-    return tuple(exact_score(b, c, n))
-
-
-def one(wins, ties, losses):
-    return battles(wins, ties, losses, paired=score, exact=exact)
+def rates(ends):
+    return [round(50 + 50 * x, 1) for x in ends]
 
 
 def percent(found):
@@ -26,33 +28,32 @@ def percent(found):
 
 
 def test_the_printed_vector_comes_out_by_tango_and_by_the_exact_score():
-    found = one(30, 10, 20)
+    found = battles(30, 10, 20)
     assert percent(found) == [58.3, 46.8, 69.0]
     assert round(found.p_value, 4) == 0.2026
-    certain = battles(30, 10, 20, paired=exact, exact=exact)
-    assert percent(certain) == [58.3, 46.5, 69.5]
+    assert rates(exact_score(30, 20, 60)) == [46.5, 69.5]
 
 
 def test_the_vectors_of_the_corrections_come_out():
-    twenty = one(12, 5, 3)
+    twenty = battles(12, 5, 3)
     assert percent(twenty) == [72.5, 53.7, 85.3]
     assert round(twenty.p_value, 4) == 0.0352
     # The vector is Tango's; the same page asks for the exact score below 20 battles.
-    assert percent(battles(0, 10, 0, paired=score, exact=score)) == [50, 36.1, 63.9]
-    assert percent(one(0, 10, 0)) == [50, 34.4, 65.6]
+    assert rates(tango(0, 0, 10)[0]) == [36.1, 63.9]
+    assert percent(battles(0, 10, 0)) == [50, 34.4, 65.6]
 
 
 def test_below_twenty_battles_the_exact_score_is_used():
-    assert percent(one(6, 7, 6)) == percent(battles(6, 7, 6, paired=exact, exact=exact))
-    assert percent(one(7, 6, 7)) == percent(battles(7, 6, 7, paired=score, exact=score))
-    assert percent(one(8, 0, 0))[2] == 100
+    assert percent(battles(6, 7, 6))[1:] == rates(exact_score(6, 6, 19))
+    assert percent(battles(7, 6, 7))[1:] == rates(tango(7, 7, 20)[0])
+    assert percent(battles(8, 0, 0))[2] == 100
 
 
 def test_no_battle_at_all_is_refused():
     with pytest.raises(InputError, match="no battles"):
-        one(0, 0, 0)
+        battles(0, 0, 0)
     with pytest.raises(InputError, match="ties"):
-        one(1, -1, 0)
+        battles(1, -1, 0)
 
 
 def test_several_battles_per_item_are_the_sign_flip_test_on_item_means():
@@ -60,12 +61,22 @@ def test_several_battles_per_item_are_the_sign_flip_test_on_item_means():
     items = rng.integers(0, 9, 60)
     outcomes = rng.choice([-1, 0, 1], 60, p=[0.2, 0.2, 0.6])
     means = np.array([outcomes[items == i].mean() for i in range(9)])
-    found, expected = battles_by_item(outcomes, items, rng=0), sign_flip(means, width=1, rng=0)
+    found, expected = battles_by_item(outcomes, items, rng=0), sign_flip(means)
     assert found.win_rate == pytest.approx(0.5 + means.mean() / 2)
     assert (found.low, found.high) == pytest.approx(
-        (0.5 + expected.low / 2, 0.5 + expected.high / 2)
+        (0.5 + expected.low[0] / 2, 0.5 + expected.high[0] / 2)
     )
-    assert (found.p_value, found.items) == (expected.p_value, 9)
+    assert (found.p_value, found.items) == (expected.p_value[0], 9)
+
+
+def test_graded_preferences_are_means_with_a_pseudo_item():
+    d = np.random.default_rng(0).uniform(-0.6, 1, 80)
+    found = shares(d)
+    assert found.win_rate == pytest.approx(0.5 + d.mean() / 2)
+    assert found.low < found.win_rate < found.high
+    assert (found.p_value <= 0.05) == (found.low > 0.5)
+    assert shares([1.0] * 50).low < 1
+    assert (shares([0.4]).low, shares([0.4]).p_value) == (0, 1)
 
 
 def test_names_of_items_may_be_anything():
@@ -107,13 +118,13 @@ def test_crossed_reaches_add_up_as_squares():
     outcomes, items, people = crossed(np.random.default_rng(0), 15, 9, 1.0)
     found = battles_crossed(outcomes, items, people, rng=0)
     by = [
-        sign_flip([outcomes[codes == i].mean() for i in range(codes.max() + 1)], width=1, rng=0)
+        sign_flip([outcomes[codes == i].mean() for i in range(codes.max() + 1)])
         for codes in (items, people)
     ]
-    down = np.hypot(*(one.estimate - one.low for one in by))
+    down = np.hypot(*(float(one.difference[0] - one.low[0]) for one in by))
     assert found.win_rate == pytest.approx(0.5 + outcomes.mean() / 2)
     assert found.win_rate - found.low == pytest.approx(down / 2)
-    assert (found.items, found.annotators, found.these_annotators) == (15, 9, False)
+    assert (found.items, found.these_annotators) == (15, False)
 
 
 def test_few_annotators_are_spoken_of_as_these_ones():

@@ -37,6 +37,8 @@ class Delivery:
         A file for the items with what was learnt of each.
     no_text
         Leave the texts of items out of the page, for instance before it is shared.
+    post
+        A stream of a running service that keeps the result and tells of a change.
     """
 
     as_json: bool = False
@@ -45,6 +47,7 @@ class Delivery:
     junit: Path | None = None
     items_out: Path | None = None
     no_text: bool = False
+    post: str | None = None
 
     def files(self) -> dict[str, Path]:
         """Return the files that will be written, option to path."""
@@ -121,6 +124,11 @@ def _writers(
     if to.junit is not None:
         junit = to.junit
         found.append(lambda: _replace(junit, result.to_junit()))
+    if to.post is not None:
+        from tallystick.serve.posted import send_result
+
+        stream, body = to.post, to_json(result.to_dict())
+        found.append(lambda: send_result(stream, body))
     return found
 
 
@@ -330,7 +338,7 @@ def with_progress(call: Call) -> Call:
 
 def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
     """Refuse to ask for a column of answers that no file would keep."""
-    makes_table = hasattr(question, "out") and not getattr(question, "dry_run", False)
+    makes_table = hasattr(question, "out")
     kept = getattr(question, "out", None) or question.journal
     if makes_table and not kept and not call.delivery.items_out:
         raise InputError(
@@ -340,7 +348,7 @@ def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:
     """Return what is told the cost before a run, and asks where there is somebody to ask."""
-    costs = bool(question.price or question.price_input or question.price_output)
+    costs = question.wire().prices.known
 
     def confirm(text: str) -> None:
         if not costs:

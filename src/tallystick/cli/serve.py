@@ -63,7 +63,7 @@ def _place(command: Any) -> Any:
     "allow_hosts",
     multiple=True,
     metavar="HOST",
-    help="Internal host that hooks and watches may call; repeat for more.",
+    help="Internal host that the webhook may call; repeat for more.",
 )
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
@@ -91,8 +91,7 @@ def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:
     """Open the store; *kept* makes and changes nothing, and refuses where there is none."""
     try:
         from tallystick.serve.app import address_of
-        from tallystick.serve.store import open_store
-        from tallystick.serve.store.protocol import open_kept
+        from tallystick.serve.database import open_kept, open_store
     except ImportError as error:
         raise MissingExtra(error.name or "msgspec", "serve") from error
     return (open_kept if kept else open_store)(address_of(folder, db))

@@ -34,7 +34,7 @@ from tallystick.table import (
     read,
     with_reading,
 )
-from tallystick.table.formats import Loss
+from tallystick.table.log_runs import Loss
 
 _READING: Mapping[str, tuple[str, str]] = {
     "columns": ("--columns", "The columns to use; repeat, or use commas and globs."),
@@ -110,6 +110,12 @@ def command_of(capability: Capability[Result]) -> click.Command:
             taken=_flags(capability.question),
         )
     params += output_options(items=capability.input != "none")
+    if capability.verb == "shift":
+        help_ = (
+            "Post the result to a stream of a running service (http://HOST:8765/v1/streams/NAME),"
+            " which shows it and tells of a change; the key stands in TALLYSTICK_KEY."
+        )
+        params.append(click.Option(["--post", "post"], metavar="STREAM", help=help_))
 
     def callback(**given: Any) -> None:
         run(sorted_call(capability, given))

@@ -9,6 +9,7 @@ Pure Python on purpose: a result can be read, printed and sent on a machine that
 
 from __future__ import annotations
 
+from tallystick.results.claims import Claims
 from tallystick.results.gates import (
     Gate,
     GateEstimate,
@@ -28,11 +29,14 @@ from tallystick.results.numbers import (
     estimate_texts,
     harmless,
     interval_text,
+    names_of,
     number,
     number_interval,
+    number_word,
     p_value,
     percent,
     percent_interval,
+    plural,
     points,
     points_interval,
     shown_difference,
@@ -42,6 +46,7 @@ from tallystick.results.result import Decision, Figure, Locator, PatternTable, R
 
 __all__ = [
     "SCHEMA",
+    "Claims",
     "Decision",
     "Figure",
     "Gate",
@@ -66,12 +71,15 @@ __all__ = [
     "exit_code",
     "harmless",
     "interval_text",
+    "names_of",
     "number",
     "number_interval",
+    "number_word",
     "p_value",
     "parse_gate",
     "percent",
     "percent_interval",
+    "plural",
     "points",
     "points_interval",
     "shown_difference",

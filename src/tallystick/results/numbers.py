@@ -387,6 +387,43 @@ def estimate_texts(
     return text, f"[{ends}"
 
 
+# Small words: lists of names, small numbers, plurals, ranges.
+
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def names_of(names: Sequence[str], *, most: int = 4) -> str:
+    """List some names, and how many others there are.
+
+    >>> names_of(["a", "b"]), names_of(list("abcde"), most=3), names_of(list("abcd"), most=3)
+    ('a and b', 'a, b, c and 2 others', 'a, b, c and d')
+    """
+    # "and 1 others" is longer than the name itself.
+    shown = list(names if len(names) == most + 1 else names[:most])
+    if len(names) > len(shown):
+        shown.append(f"{len(names) - most} others")
+    return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
+
+
+def number_word(n: int) -> str:
+    """Write a small number as a word.
+
+    >>> number_word(3), number_word(1200)
+    ('three', '1,200')
+    """
+    return _WORDS[n] if n < len(_WORDS) else count(n)
+
+
+def plural(unit: str, n: int) -> str:
+    """Return a unit for a number of it.
+
+    >>> plural("item", 1), plural("item", 2)
+    ('item', 'items')
+    """
+    return unit if n == 1 else f"{unit}s"
+
+
 # What a result says first, line by line.
 
 

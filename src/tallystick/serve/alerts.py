@@ -1,4 +1,4 @@
-"""Alarms: what was noticed, what it proves and what it does not, and whether somebody saw it."""
+"""Alarms: what was noticed, what it proves, who has seen it, and the one webhook that tells it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import hmac
 import http.client
 import ipaddress
 import json
-import re
 import secrets
 import socket
 import ssl
@@ -19,10 +18,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tallystick.errors import InputError
-from tallystick.serve.auth import Fix, HttpProblem
-from tallystick.serve.jobs import Held, Job
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader, Transaction
+from tallystick.serve.auth import HttpProblem
+from tallystick.serve.database import Reader, Transaction
+from tallystick.serve.jobs import Held, job
+from tallystick.serve.routes import Incoming, Parameter, route
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service
@@ -35,16 +34,18 @@ class AlertNote:
     Parameters
     ----------
     name
-        One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``shift``,
-        ``watch``, ``check``.
+        One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``posted``,
+        ``check``.
     what
         One sentence that stands alone.
     proves, does_not_prove
         What follows from it, and what does not.
-    stream, watch
-        What it is about: ids, or None.
+    stream
+        The id of the stream that it is about, or None.
     detail
         More, as JSON types.
+    muted
+        Whether it is only kept, as seen: the stream is muted.
     """
 
     name: str
@@ -52,12 +53,12 @@ class AlertNote:
     proves: str
     does_not_prove: str
     stream: int | None = None
-    watch: int | None = None
     detail: dict[str, Any] = field(default_factory=dict)
+    muted: bool = False
 
 
 class AlertBody(msgspec.Struct):
-    """An alarm as it is shown, and as hooks receive it."""
+    """An alarm as it is shown, and as the webhook receives it."""
 
     id: int
     name: str
@@ -66,7 +67,6 @@ class AlertBody(msgspec.Struct):
     does_not_prove: str
     at: float
     stream: str | None = None
-    watch: str | None = None
     detail: dict[str, Any] = {}
     seen: float | None = None
     seen_by: str | None = None
@@ -79,100 +79,102 @@ class AlertList(msgspec.Struct):
 
 
 _SELECT = (
-    "select a.id, a.name, a.what, a.proves, a.does_not_prove, a.at, s.name, w.name, a.detail,"
-    " a.seen, a.seen_by from alert a left join stream s on s.id = a.stream"
-    " left join watch w on w.id = a.watch"
+    "select a.id, a.name, a.what, a.proves, a.does_not_prove, a.at, s.name, a.detail, a.seen,"
+    " a.seen_by from alert a left join stream s on s.id = a.stream"
 )
 
 
 def _body(row: tuple[Any, ...]) -> AlertBody:
-    given = list(row)
-    given[8] = json.loads(given[8])
-    return AlertBody(*given)
+    return AlertBody(*[*row[:7], json.loads(row[7]), *row[8:]])
 
 
 def raise_alert(transaction: Transaction, note: AlertNote, *, now: float) -> int:
-    """Keep an alarm and queue it for every hook that wants it, in the caller's transaction."""
+    """Keep an alarm and queue it for the webhook, in the caller's transaction."""
     ident = transaction.insert(
-        "insert into alert (stream, watch, name, what, proves, does_not_prove, detail, at)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
+        "insert into alert (stream, name, what, proves, does_not_prove, detail, at, seen, seen_by)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning id",
         (
-            note.stream,
-            note.watch,
-            note.name,
-            note.what,
-            note.proves,
-            note.does_not_prove,
-            json.dumps(note.detail, allow_nan=False, default=str),
-            now,
+            *(note.stream, note.name, note.what, note.proves, note.does_not_prove),
+            *(json.dumps(note.detail, allow_nan=False, default=str), now),
+            *((now, "muted") if note.muted else (None, None)),
         ),
     )
-    _deliver(transaction, ident, now=now)
+    if not note.muted:
+        _queue(transaction, ident, now=now)
     return ident
 
 
-def amend_alert(transaction: Transaction, ident: int, note: AlertNote, *, now: float) -> None:
-    """Put what is known now in the place of an earlier alarm, for people to see and hooks to get.
+def amend_alert(
+    transaction: Transaction, ident: int, note: AlertNote, *, now: float, send: bool
+) -> None:
+    """Put what is known now in the place of an earlier alarm: one event stays one alarm.
 
-    One event stays one alarm: it counts as unseen again, and keeps its id and its time.
+    It keeps its id and its time. With *send* people hear of it: it counts as unseen again.
     """
     transaction.run(
-        "update alert set what = ?, proves = ?, does_not_prove = ?, detail = ?, seen = null,"
-        " seen_by = null where id = ?",
+        "update alert set what = ?, proves = ?, does_not_prove = ?, detail = ? where id = ?",
         (
-            note.what,
-            note.proves,
-            note.does_not_prove,
-            json.dumps(note.detail, allow_nan=False, default=str),
-            ident,
+            *(note.what, note.proves, note.does_not_prove),
+            *(json.dumps(note.detail, allow_nan=False, default=str), ident),
         ),
     )
-    _deliver(transaction, ident, now=now)
-
-
-def _deliver(transaction: Transaction, ident: int, *, now: float) -> None:
-    row = transaction.one(f"{_SELECT} where a.id = ?", (ident,))
-    if row is not None:
-        body = _body(row)
-        queue_deliveries(transaction, ident, msgspec.to_builtins(body), stream=body.stream, now=now)
+    if send and not note.muted:
+        transaction.run("update alert set seen = null, seen_by = null where id = ?", (ident,))
+        _queue(transaction, ident, now=now)
 
 
 def listed_alerts(
-    reader: Reader, *, stream: str | None = None, unseen: bool = False, limit: int = 100
+    reader: Reader,
+    *,
+    stream: str | None = None,
+    streams: Sequence[str] = (),
+    unseen: bool = False,
+    limit: int = 100,
 ) -> list[AlertBody]:
-    """Return alarms, the newest first."""
-    where, given = ["1 = 1"], []
-    if stream is not None:
-        where.append("s.name = ?")
-        given.append(stream)
-    if unseen:
-        where.append("a.seen is null")
-    rows = reader.all(
-        f"{_SELECT} where {' and '.join(where)} order by a.id desc limit ?", (*given, limit)
-    )
-    return [_body(row) for row in rows]
+    """Return alarms, the newest first; those of *stream*, or of any of *streams*."""
+    where = ["1 = 1", *(["a.seen is null"] if unseen else [])]
+    wanted = [stream] if stream is not None else list(streams)
+    if stream is not None and streams and stream not in streams:
+        return []
+    if wanted:
+        where.append(f"s.name in ({', '.join('?' * len(wanted))})")
+    sql = f"{_SELECT} where {' and '.join(where)} order by a.id desc limit ?"
+    return [_body(row) for row in reader.all(sql, (*wanted, limit))]
 
 
+@route(
+    "GET",
+    "/v1/alerts",
+    "read",
+    answer=AlertList,
+    query=(
+        Parameter("stream", "Only those of a stream."),
+        Parameter("unseen", "true: only those nobody has seen."),
+        Parameter("limit", "How many at most, up to 1000.", kind="integer"),
+    ),
+)
 async def get_alerts(incoming: Incoming) -> AlertList:
-    """List alarms; a key for some streams sees those of its streams."""
+    """List alarms, the newest first; a key for some streams sees those of its streams."""
     unseen = incoming.query("unseen") in ("1", "true", "yes")
-    stream = incoming.query("stream") or None
     try:
         limit = min(1000, max(1, int(incoming.query("limit", "100"))))
     except ValueError as error:
         raise HttpProblem(422, "limit is a number of alarms, such as 100") from error
-    mine = incoming.who.streams
+    stream, mine = incoming.query("stream") or None, incoming.who.streams
+    return AlertList(
+        await incoming.service.reading(
+            lambda reader: listed_alerts(
+                reader, stream=stream, streams=mine, unseen=unseen, limit=limit
+            )
+        )
+    )
 
-    def work(reader: Reader) -> list[AlertBody]:
-        found = listed_alerts(reader, stream=stream, unseen=unseen, limit=limit)
-        return [one for one in found if not mine or one.stream in mine]
 
-    return AlertList(await incoming.service.reading(work))
-
-
+@route("POST", "/v1/alerts/{alert}/seen", "admin", answer=AlertBody)
 async def post_seen(incoming: Incoming) -> AlertBody:
     """Say that somebody saw an alarm."""
-    ident = _number(incoming.path["alert"])
+    text = incoming.path["alert"]
+    ident = int(text) if text.isdecimal() and len(text) <= 18 else -1
     now, who = incoming.service.clock(), incoming.who.name
 
     def work(transaction: Transaction) -> AlertBody:
@@ -182,74 +184,30 @@ async def post_seen(incoming: Incoming) -> AlertBody:
         )
         row = transaction.one(f"{_SELECT} where a.id = ?", (ident,))
         if row is None:
-            raise HttpProblem(404, f"there is no alarm {ident}")
+            raise HttpProblem(404, f"there is no alarm {text[:40]!r}")
         return _body(row)
 
     return await incoming.service.commit(work)
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal() or len(text) > 18:
-        raise HttpProblem(404, f"there is no alarm {text[:40]!r}")
-    return int(text)
-
-
-ALERTS_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/alerts",
-        role="read",
-        work=get_alerts,
-        summary="Alarms, the newest first.",
-        answer=AlertList,
-        query=(
-            Parameter("stream", "Only those of a stream."),
-            Parameter("unseen", "true: only those nobody has seen."),
-            Parameter("limit", "How many at most, up to 1000.", kind="integer"),
-        ),
-    ),
-    Route(
-        method="POST",
-        path="/v1/alerts/{alert}/seen",
-        role="admin",
-        work=post_seen,
-        summary="Say that an alarm was seen.",
-        answer=AlertBody,
-    ),
-)
-"""Routes of this file."""
-
-# Hooks: alarms sent to an address of the team's, signed, and tried again until they arrive.
+# The webhook: every alarm goes to one address of the team's, signed, and is tried again until it
+# arrives.
 
 
 WAITS = (60.0, 600.0, 3_600.0, 21_600.0, 57_600.0)
 """Seconds before the second to the sixth try: a day in all."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-
-class HookOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """Where alarms go: an https address, and the streams it is for (none: all, watches too)."""
+class WebhookOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """Where alarms go: an https address."""
 
     url: str
-    streams: list[str] = []
-    on: bool = True
 
 
-class HookBody(msgspec.Struct):
-    """A hook as it is listed, without its secret."""
+class WebhookShown(msgspec.Struct):
+    """The address, and the secret of its signatures, which is shown when it is made."""
 
-    name: str
     url: str
-    streams: list[str]
-    on: bool
-    created: float
-
-
-class HookShown(msgspec.Struct):
-    """A new hook with the secret of its signatures, which is not shown again."""
-
-    hook: HookBody
     secret: str | None
 
 
@@ -257,7 +215,6 @@ class DeliveryBody(msgspec.Struct):
     """How an alarm was delivered."""
 
     id: str
-    hook: str
     alert: int | None
     tries: int
     next: float | None
@@ -266,10 +223,10 @@ class DeliveryBody(msgspec.Struct):
     done: float | None
 
 
-class HookList(msgspec.Struct):
-    """All hooks, and the last deliveries."""
+class WebhookBody(msgspec.Struct):
+    """Where alarms go, and the last deliveries; an earlier version knew several addresses."""
 
-    hooks: list[HookBody]
+    urls: list[str]
     deliveries: list[DeliveryBody]
 
 
@@ -283,27 +240,24 @@ def signature(secret: str, body: bytes, *, at: int) -> str:
     return f"t={at},v1={signed.hexdigest()}"
 
 
-def queue_deliveries(
-    transaction: Transaction,
-    alert: int | None,
-    body: dict[str, Any],
-    *,
-    stream: str | None,
-    now: float,
-) -> None:
-    """Plan the delivery of an alarm to every hook that wants it."""
-    text = json.dumps(body, allow_nan=False, ensure_ascii=False)
+def _queue(transaction: Transaction, alert: int, *, now: float) -> None:
+    """Plan the delivery of an alarm."""
+    row = transaction.one(f"{_SELECT} where a.id = ?", (alert,))
+    if row is None:
+        return
+    body = _body(row)
+    text = json.dumps(msgspec.to_builtins(body), allow_nan=False, ensure_ascii=False)
     for ident, streams in transaction.all("select id, streams from hook where state = 'on'"):
         wanted = json.loads(streams)
-        if wanted and stream not in wanted:
-            continue
-        transaction.run(
-            "insert into delivery (id, hook, alert, body, tries, next, created)"
-            " values (?, ?, ?, ?, 0, ?, ?)",
-            (secrets.token_hex(16), ident, alert, text, now, now),
-        )
+        if not wanted or body.stream in wanted:
+            transaction.run(
+                "insert into delivery (id, hook, alert, body, tries, next, created)"
+                " values (?, ?, ?, ?, 0, ?, ?)",
+                (secrets.token_hex(16), ident, alert, text, now, now),
+            )
 
 
+@job("deliver", every=5.0, lease=60.0)
 def deliver(service: Service, held: Held) -> None:
     """Send what is due.
 
@@ -333,22 +287,15 @@ def deliver(service: Service, held: Held) -> None:
 
         service.writer.do(count)
         status, failure = _send(service, ident, url, secret, text.encode(), int(now))
-        done = now if status is not None and 200 <= status < 300 else None
-
-        def settle(
-            transaction: Transaction,
-            ident: str = ident,
-            status: int | None = status,
-            failure: str | None = failure,
-            done: float | None = done,
-        ) -> None:
-            transaction.run(
+        done = now if failure is None else None
+        settled = (status, failure, done, done, ident)
+        service.writer.do(
+            lambda transaction, settled=settled: transaction.run(  # type: ignore[misc]
                 "update delivery set last_status = ?, last_error = ?, done = ?,"
                 " next = case when ? is null then next else null end where id = ?",
-                (status, failure, done, done, ident),
+                settled,
             )
-
-        service.writer.do(settle)
+        )
         held.renew()
 
 
@@ -369,95 +316,69 @@ def _send(
     return status, None if 200 <= status < 300 else f"answered {status}"
 
 
-# -- routes
-
-
-def _name(incoming: Incoming) -> str:
-    name = incoming.path["hook"]
-    if not _NAME.fullmatch(name):
-        raise HttpProblem(
-            422,
-            f"a hook cannot be called {name[:80]!r}",
-            [Fix(way_out="use up to 64 letters, digits, dots, dashes and underscores")],
-        )
-    return name
-
-
-def _hooks_body(row: tuple[Any, ...]) -> HookBody:
-    return HookBody(row[0], row[1], json.loads(row[2]), row[3] == "on", row[4])
-
-
-_HOOK = "select name, url, streams, state, created from hook"
-
-
-async def put_hook(incoming: Incoming) -> HookShown:
-    """Make a hook, or change where it goes; the secret stays and is shown only when it is made."""
-    name, order, service = _name(incoming), incoming.body, incoming.service
+@route("PUT", "/v1/webhook", "admin", body=WebhookOrder, answer=WebhookShown)
+async def put_webhook(incoming: Incoming) -> WebhookShown:
+    """Say where alarms go; the secret of the signatures is shown once and stays."""
+    url, service = incoming.body.url, incoming.service
     # Resolving takes time and must not stop other requests.
-    await service.waiting(lambda: target_of(order.url, allow=service.config.allow_hosts))
-    secret, now = secrets.token_urlsafe(32), service.clock()
+    await service.waiting(lambda: target_of(url, allow=service.config.allow_hosts))
+    made, now = secrets.token_urlsafe(32), service.clock()
 
-    def work(transaction: Transaction) -> HookShown:
-        is_new = transaction.one("select 1 from hook where name = ?", (name,)) is None
+    def work(transaction: Transaction) -> WebhookShown:
+        known = transaction.one("select id from hook order by id limit 1")
+        if known is None:
+            transaction.run(
+                "insert into hook (name, url, secret, streams, state, created)"
+                " values ('webhook', ?, ?, '[]', 'on', ?)",
+                (url, made, now),
+            )
+            return WebhookShown(url, made)
+        _drop(transaction, keep=known[0])
         transaction.run(
-            "insert into hook (name, url, secret, streams, state, created)"
-            " values (?, ?, ?, ?, ?, ?) on conflict (name) do update set url = excluded.url,"
-            " streams = excluded.streams, state = excluded.state",
-            (
-                name,
-                order.url,
-                secret,
-                json.dumps(order.streams),
-                "on" if order.on else "off",
-                now,
-            ),
+            "update hook set url = ?, streams = '[]', state = 'on' where id = ?", (url, known[0])
         )
-        row = transaction.one(f"{_HOOK} where name = ?", (name,))
-        if row is None:
-            raise HttpProblem(500, "the hook was not kept")
-        return HookShown(_hooks_body(row), secret if is_new else None)
+        return WebhookShown(url, None)
 
     return await service.commit(work)
 
 
-def listed_hooks(reader: Reader) -> HookList:
-    """Return hooks and the last hundred deliveries."""
-    hooks = [_hooks_body(row) for row in reader.all(f"{_HOOK} order by name")]
+def _drop(transaction: Transaction, *, keep: int = -1) -> int:
+    """Drop every address but one with its deliveries; return how many those were."""
+    transaction.run("delete from delivery where hook <> ?", (keep,))
+    return transaction.run("delete from hook where id <> ?", (keep,))
+
+
+def webhook(reader: Reader) -> WebhookBody:
+    """Return where alarms go and the last hundred deliveries."""
+    urls = [url for (url,) in reader.all("select url from hook where state = 'on' order by id")]
     rows = reader.all(
-        "select d.id, h.name, d.alert, d.tries, d.next, d.last_status, d.last_error, d.done"
-        " from delivery d join hook h on h.id = d.hook order by d.created desc limit 100"
+        "select id, alert, tries, next, last_status, last_error, done from delivery"
+        " order by created desc limit 100"
     )
-    return HookList(hooks, [DeliveryBody(*row) for row in rows])
+    return WebhookBody(urls, [DeliveryBody(*row) for row in rows])
 
 
-async def get_hooks(incoming: Incoming) -> HookList:
-    """List hooks and their last deliveries."""
-    return await incoming.service.reading(listed_hooks)
+@route("GET", "/v1/webhook", "admin", answer=WebhookBody)
+async def get_webhook(incoming: Incoming) -> WebhookBody:
+    """Say where alarms go, and how the last ones were delivered."""
+    return await incoming.service.reading(webhook)
 
 
-async def delete_hook(incoming: Incoming) -> dict[str, str]:
-    """Delete a hook with its deliveries."""
-    name = _name(incoming)
-
-    def work(transaction: Transaction) -> None:
-        transaction.run(
-            "delete from delivery where hook in (select id from hook where name = ?)", (name,)
-        )
-        if not transaction.run("delete from hook where name = ?", (name,)):
-            raise HttpProblem(404, f"there is no hook {name!r}")
-
-    await incoming.service.commit(work)
-    return {"deleted": name}
+@route("DELETE", "/v1/webhook", "admin", answer=dict[str, int])
+async def delete_webhook(incoming: Incoming) -> dict[str, int]:
+    """Send no alarm any more."""
+    return {"deleted": await incoming.service.commit(_drop)}
 
 
-async def sample_hook(incoming: Incoming) -> DeliveryBody:
+@route("POST", "/v1/webhook/test", "admin", answer=DeliveryBody)
+async def test_webhook(incoming: Incoming) -> DeliveryBody:
     """Send a signed sample at once, and say what came of it."""
-    name, service = _name(incoming), incoming.service
+    service = incoming.service
     row = await service.reading(
-        lambda reader: reader.one("select id, url, secret from hook where name = ?", (name,))
+        lambda reader: reader.one("select id, url, secret from hook order by id limit 1")
     )
     if row is None:
-        raise HttpProblem(404, f"there is no hook {name!r}")
+        raise HttpProblem(404, "there is no webhook: PUT /v1/webhook makes one")
     now = service.clock()
     text = json.dumps({"name": "test", "what": "A sample, sent by hand.", "at": now})
     ident = secrets.token_hex(16)
@@ -465,57 +386,15 @@ async def sample_hook(incoming: Incoming) -> DeliveryBody:
         lambda: _send(service, ident, row[1], row[2], text.encode(), int(now))
     )
     done = now if failure is None else None
-
-    def work(transaction: Transaction) -> None:
-        transaction.run(
+    await service.commit(
+        lambda transaction: transaction.run(
             "insert into delivery (id, hook, alert, body, tries, next, last_status, last_error,"
             " done, created) values (?, ?, null, ?, 1, null, ?, ?, ?, ?)",
             (ident, row[0], text, status, failure, done, now),
         )
+    )
+    return DeliveryBody(ident, None, 1, None, status, failure, done)
 
-    await service.commit(work)
-    return DeliveryBody(ident, name, None, 1, None, status, failure, done)
-
-
-HOOKS_JOBS = (Job("deliver", deliver, every=5.0, lease=60.0),)
-"""Jobs of this file."""
-
-HOOKS_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/hooks",
-        role="admin",
-        work=get_hooks,
-        summary="Hooks and their last deliveries.",
-        answer=HookList,
-    ),
-    Route(
-        method="PUT",
-        path="/v1/hooks/{hook}",
-        role="admin",
-        work=put_hook,
-        summary="Make a hook, or change it. Its secret is shown once.",
-        body=HookOrder,
-        answer=HookShown,
-    ),
-    Route(
-        method="DELETE",
-        path="/v1/hooks/{hook}",
-        role="admin",
-        work=delete_hook,
-        summary="Delete a hook.",
-        answer=dict[str, str],
-    ),
-    Route(
-        method="POST",
-        path="/v1/hooks/{hook}/test",
-        role="admin",
-        work=sample_hook,
-        summary="Send a signed sample at once.",
-        answer=DeliveryBody,
-    ),
-)
-"""Routes of this file."""
 
 # Calls that leave the service: to whom they may go, and how.
 #
@@ -636,24 +515,3 @@ def post(
         return answer.status
     finally:
         connection.close()
-
-
-def guard_names(allow: Sequence[str] = ()) -> None:
-    """Hold every connection of this process to the rules: for a process that only makes calls.
-
-    Each name is resolved once and kept; internal addresses are refused unless listed.
-    """
-    plain, known = socket.getaddrinfo, {}
-    listed = {one.lower() for one in allow}
-
-    def guarded(host: Any, port: Any, *given: Any, **named: Any) -> list[Any]:
-        name = host.decode() if isinstance(host, bytes) else str(host)
-        if (name, port) not in known:
-            address = _resolved(
-                name.lower(), int(port or 0), listed=name.lower() in listed, resolve=plain
-            )
-            known[(name, port)] = address
-        # The address is a literal now, so this look-up asks nobody.
-        return plain(known[(name, port)], port, *given, **named)
-
-    socket.getaddrinfo = guarded

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import AskError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import Result, to_json
-from tallystick.serve.auth import HttpProblem, Span
-from tallystick.serve.ingest import TRUTH
+from tallystick.serve.auth import Span
+from tallystick.serve.database import Reader, Store
+from tallystick.serve.ingest import CODES, TRUTH
 from tallystick.serve.queue_doubts import DrawDoubt, label_doubts
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import (
@@ -27,14 +29,27 @@ from tallystick.serve.rows import (
     learn,
     raw_rows,
 )
-from tallystick.serve.store import Reader, Store
+from tallystick.serve.streams import find_stream
 from tallystick.serve.worker import Computed, WorkerOrder
-from tallystick.serve.writer import find_stream
-from tallystick.table import Tally, conclude, is_missing, is_no_answer, read, scan
+from tallystick.table import (
+    Reading,
+    Tally,
+    conclude,
+    is_missing,
+    is_no_answer,
+    read,
+    scan,
+    spelling,
+)
 from tallystick.table.data import BesideCounts
+from tallystick.table.words import as_pass_fail
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
+
+
+MOST_ROWS = 200_000
+"""Rows that are read to say why their counts have no answer: more would take too long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +97,18 @@ class StreamQuestion:
 
 
 def stream_question(
-    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+    store: Store,
+    name: str,
+    verb: str,
+    given: Mapping[str, Sequence[str]],
+    span: Span,
+    *,
+    by_rows: bool = False,
 ) -> StreamQuestion:
-    """Read what *verb* needs of the rows of a span, in one state of the database."""
+    """Read what *verb* needs of the rows of a span, in one state of the database.
+
+    With *by_rows* the rows are read even where their counts suffice.
+    """
     with store.snapshot() as reader:
         stream = find_stream(reader, name)
         [(as_of,)] = reader.all(
@@ -94,7 +118,7 @@ def stream_question(
         words = arguments(verb, book.table, stream.settings, given)
         call = call_of(verb, words)
         _check_columns(call, book.table, given)
-        source, beside = _source(reader, book, call, span)
+        source, beside = _source(reader, book, call, span, by_rows=by_rows)
         held = [ident for ident, body in book.slices.items() if span.holds(body)]
         used = book.table.has_truth and call.reading.get("truth") is not None
         doubts = label_doubts(reader, stream, book.chances, span, held) if used else []
@@ -111,20 +135,29 @@ def stream_question(
 
 
 def answer_stream(
-    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+    store: Store,
+    name: str,
+    verb: str,
+    given: Mapping[str, Sequence[str]],
+    span: Span,
+    *,
+    by_rows: bool = False,
 ) -> StreamAnswer:
     """Ask *verb* about the rows of a span, as the command line would about their file."""
-    asked = stream_question(store, name, verb, given, span)
+    asked = stream_question(store, name, verb, given, span, by_rows=by_rows)
     result, why = None, ""
     if asked.source is None:
         place = "this window and slice" if span.slices else "this window"
         why = f"no row is in {place}" if asked.rows else "the stream has no row yet"
     else:
         try:
-            result = _concluded(asked.call, asked.source, asked.beside)
+            result = _concluded(asked.call, asked.source, asked.beside, f"stream {name}")
         except (InputError, NotIdentifiable) as error:
-            # The request was sound: it is the rows that cannot answer it, or not yet.
-            why = str(error)
+            # The request was sound: it is the rows that cannot answer it, or not yet. They also
+            # show which cell is in doubt, and whether it is; counts know no cell.
+            if isinstance(asked.source, Tally) and asked.rows <= MOST_ROWS:
+                return answer_stream(store, name, verb, given, span, by_rows=True)
+            why = why_not(error, name)
     return StreamAnswer(
         result=result,
         why=why,
@@ -148,13 +181,13 @@ def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[
 
 
 def _source(
-    reader: Reader, book: StreamBook, call: Call, span: Span
+    reader: Reader, book: StreamBook, call: Call, span: Span, *, by_rows: bool
 ) -> tuple[Any, BesideCounts | None]:
     """Return the counts where they suffice, else the rows; None where there is neither.
 
     Counts come with what the command line would see in the rows beside them.
     """
-    if span.last is None and counts_suffice(call, book.table):
+    if not by_rows and span.last is None and counts_suffice(call, book.table):
         by = call.reading.get("by")
         try:
             counted = counted_rows(reader, book, span, by=by)
@@ -165,7 +198,16 @@ def _source(
         else:
             if not counted.tally.n:
                 return None, None
-            return counted.tally, _beside(reader, book, call, span, counted)
+            beside = _beside(reader, book, call, span, counted)
+            # Which items lack an answer, and what that leaves open, only rows tell `compare`.
+            gaps = call.capability.verb == "compare" and any(
+                is_missing(label)
+                for column in book.table.votes
+                for label in counted.tally.labels[column]
+            )
+            small = book.stream.rows <= MOST_ROWS
+            if names_systems(counted.tally, beside) is not None and not (gaps and small):
+                return counted.tally, beside
     table = arrow_rows(reader, book, span)
     return (table if table.num_rows else None), None
 
@@ -188,17 +230,72 @@ def _beside(
     )
 
 
-def _concluded(call: Call, source: Any, beside: BesideCounts | None) -> Result:
+_OPTION = re.compile(r"--(?=[a-z])")
+
+
+def why_not(error: TallystickError, name: str) -> str:
+    """Say why a stream has no answer yet, and what to set: a stream has settings, and no options.
+
+    >>> why_not(AskError("what is -1?", role="missing", calls=("--missing=-1",)), "qa")
+    'what is -1? PUT /v1/streams/qa {"missing": ["-1"]}'
+    >>> why_not(InputError("name the column (--prediction clf)"), "qa")
+    'name the column (prediction clf)'
+    """
+    if not isinstance(error, AskError):
+        return _OPTION.sub("", str(error))
+    ways = []
+    for call in error.calls:
+        options = [word.partition("=") for word in shlex.split(call) if word.startswith("--")]
+        settings: dict[str, Any] = {}
+        for flag, _, value in options:
+            key, values = flag.removeprefix("--").replace("-", "_"), value.split(",")
+            if key in ("labels", "missing"):
+                settings[key] = values
+            else:
+                settings.setdefault("reading", {})[key] = values
+        if settings and all(value for _, _, value in options):
+            ways.append(f"PUT /v1/streams/{name} {json.dumps(settings, ensure_ascii=False)}")
+    return " ".join([error.question, " or ".join(ways)]).strip()
+
+
+def _concluded(
+    call: Call, source: Any, beside: BesideCounts | None, name: str = "rows.csv"
+) -> Result:
     reading = dict(call.reading)
+    wanted = call.capability.door.want
     if isinstance(source, Tally):
         reading.pop("item", None)
         held: Any = source
     else:
-        held = replace(scan(source), source="rows.csv")
+        held = replace(scan(source), source=name)
     more = call.question.reading()
     with read(held, call.capability.door, **reading, **more) as data:
-        data = replace(data, source="rows.csv", beside=beside)
-        return conclude(call.capability, data, call.question)
+        data = replace(data, source=name, beside=beside)
+        result = conclude(call.capability, data, call.question)
+    if beside is None or not isinstance(result.reading, Reading):
+        return result
+    # Counts do not show which columns were named, nor the systems, which rows are read by.
+    read_as, how = result.reading, dict(result.reading.how)
+    if wanted is not None and call.reading.get(wanted):
+        how[wanted] = "named"
+    if names_systems(source, beside):
+        unused = {k: v for k, v in (read_as.unused or {}).items() if k != "system"}
+        read_as = replace(read_as, system="system", unused=unused)
+        how["system"] = "by name"
+    return replace(result, reading=replace(read_as, how=how))
+
+
+def names_systems(tally: Tally, beside: BesideCounts) -> bool | None:
+    """Say whether rows of these counts would be read by system; None if only rows can tell."""
+    cells = beside.parts.get("system", ())
+    names = {value for value, _, _ in cells if value is not None}
+    filled = sum(n for value, n, _ in cells if value is not None)
+    if len(names) < 2 or 2 * filled <= sum(n for _, n, _ in cells):
+        return False
+    words = {str(label) for labels in tally.labels.values() for label in labels}
+    numbers = any(not isinstance(spelling(one), str) for one in names)
+    odd = names & words or numbers or len(names) == filled or as_pass_fail(names) is not None
+    return None if odd else True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,16 +411,7 @@ def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
     if len(patterns) > 5_000:
         rows = reader.all("select id, codes from pattern where stream = ?", (stream,))
         return {ident: bytes(codes) for ident, codes in rows}
-    found: dict[int, bytes] = {}
-    numbers = sorted(patterns)
-    for start in range(0, len(numbers), 500):
-        part = numbers[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for ident, codes in reader.all(
-            f"select id, codes from pattern where id in ({marks})", part
-        ):
-            found[ident] = bytes(codes)
-    return found
+    return {ident: bytes(codes) for ident, codes in reader.by_id(CODES, patterns)}
 
 
 def arrow_rows(reader: Reader, book: StreamBook, span: Span) -> Any:
@@ -435,18 +523,6 @@ def _unknowable(verb: str, why: str) -> dict[str, Any]:
     }
 
 
-def chart(store: Store, order: WorkerOrder) -> Computed:
-    """Return a figure of a result as SVG, the most telling one by default."""
-    from tallystick.report import plot
-
-    found = answer_stream(store, order.stream, order.verb, order.given, _span(order))
-    if found.result is None:
-        raise HttpProblem(404, f"there is nothing to draw: {found.why}")
-    mode: Literal["light", "dark"] = "dark" if order.args.get("mode") == "dark" else "light"
-    picture = plot(found.result, figure=int(order.args.get("figure", 0)), mode=mode)
-    return Computed(status=200, body=picture.svg().encode(), head={"version": found.version})
-
-
 def tally(store: Store, order: WorkerOrder) -> Computed:
     """Return the kept counts as an Arrow file that ``Tally.load`` reads."""
     with store.snapshot() as reader:
@@ -474,7 +550,6 @@ def parquet(store: Store, order: WorkerOrder) -> Computed:
 
 COMPUTED: Mapping[str, Callable[[Store, WorkerOrder], Computed]] = {
     "result": result,
-    "chart": chart,
     "tally": tally,
     "parquet": parquet,
 }

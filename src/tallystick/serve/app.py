@@ -24,70 +24,46 @@ from starlette.types import Receive, Scope, Send
 import tallystick
 from tallystick.errors import FileError, InputError, MissingExtra
 from tallystick.serve.auth import Fix, HttpProblem, ProblemBody, is_loopback, make_key
+from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.export import note_used
-from tallystick.serve.jobs import Config, Service
+from tallystick.serve.jobs import JOBS, Config, Service
 from tallystick.serve.pages import problem_page
-from tallystick.serve.routes import HEADERS, Incoming, Route, endpoint, json_response, mounted
-from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.routes import (
+    HEADERS,
+    TABLE,
+    Incoming,
+    Route,
+    endpoint,
+    json_response,
+    mounted,
+    route,
+)
 from tallystick.serve.writer import Boundary
 
 _LOG = logging.getLogger("tallystick.serve")
 _RECORDS = "/v1/streams/{stream}/records"
 
-ROUTES = (
-    "tallystick.serve.ingest_write:RECORDS_ROUTES",
-    "tallystick.serve.results:RESULTS_ROUTES",
-    "tallystick.serve.export:EXPORT_ROUTES",
-    "tallystick.serve.routes:STREAMS_ROUTES",
-    "tallystick.serve.app:KEYS_ROUTES",
-    "tallystick.serve.drift:DRIFT_ROUTES",
-    "tallystick.serve.alerts:ALERTS_ROUTES",
-    "tallystick.serve.alerts:HOOKS_ROUTES",
-    "tallystick.serve.watch_runs:WATCH_ROUTES_ROUTES",
-    "tallystick.serve.jobs:METRICS_ROUTES",
-    "tallystick.serve.app:HEALTH_ROUTES",
-    "tallystick.serve.queue_turns:LABELS_ROUTES",
-    "tallystick.serve.pages.site:PAGE_SITE_ROUTES",
-    "tallystick.serve.pages.site:PAGE_DOOR_ROUTES",
-    "tallystick.serve.pages.home:PAGE_HOME_ROUTES",
-    "tallystick.serve.pages.stream:PAGE_STREAM_ROUTES",
-    "tallystick.serve.pages.label:PAGE_LABEL_ROUTES",
-    "tallystick.serve.pages.home:PAGE_PEOPLE_ROUTES",
-    "tallystick.serve.pages.label:PAGE_WATCH_ROUTES",
-    "tallystick.serve.pages.home:PAGE_ALARMS_ROUTES",
-    "tallystick.serve.pages.home:PAGE_KEEPING_ROUTES",
+FILES = (
+    *("ingest_write", "results", "export", "streams", "app", "drift", "alerts", "posted", "jobs"),
+    *("queue_turns", "pages.site", "pages.home", "pages.stream", "pages.label"),
 )
-"""Where the routes are: file and name. A new table of routes is one line here."""
-
-JOBS = (
-    "tallystick.serve.drift:DRIFT_JOBS",
-    "tallystick.serve.alerts:HOOKS_JOBS",
-    "tallystick.serve.watch_runs:WATCH_RUNS_JOBS",
-    "tallystick.serve.export:RETENTION_JOBS",
-    "tallystick.serve.export:NIGHTLY_JOBS",
-)
-"""Where the jobs are."""
-
-
-def _held(place: str) -> tuple[Any, ...]:
-    """Return what stands at a place such as ``tallystick.serve.app:KEYS_ROUTES``."""
-    file, _, name = place.partition(":")
-    held: tuple[Any, ...] = getattr(import_module(file), name)
-    return held
+"""Files that declare routes and jobs (`route`, `page`, `job`): a new one is one word here."""
 
 
 def routes() -> tuple[Route, ...]:
     """Return the table of routes."""
-    return tuple(one for place in ROUTES for one in _held(place))
+    for name in FILES:
+        import_module(f"tallystick.serve.{name}")
+    return tuple(TABLE)
 
 
 def make_service(
     store: Store, *, config: Config | None = None, clock: Callable[[], float] = time.time
 ) -> Service:
     """Return a service with the jobs of every file; `Service.start` begins them."""
-    jobs = tuple(one for place in JOBS for one in _held(place))
-    service = Service(store, config=config, jobs=jobs, clock=clock)
-    service.memory["routes"] = routes()
+    table = routes()
+    service = Service(store, config=config, jobs=tuple(JOBS), clock=clock)
+    service.memory["routes"] = table
     service.problem_page = problem_page
     service.on_close(lambda: _last_words(service))
     return service
@@ -115,7 +91,7 @@ def make_app(service: Service) -> Application:
 
     async def absent(request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 500)
-        detail = f"there is nothing at {request.method} {request.url.path}: see /v1/openapi.json"
+        detail = f"there is nothing at {request.method} {request.url.path}: see /openapi.json"
         response = json_response(
             HttpProblem(status, detail).body(), status=status, **_headers(error)
         )
@@ -179,8 +155,8 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
     """Open the store and make the service."""
     try:
         from tallystick.serve.auth import connection_of  # noqa: F401
-        from tallystick.serve.store import open_store
-        from tallystick.serve.watch_runs import take_file
+        from tallystick.serve.database import open_store
+        from tallystick.serve.posted import export_watches
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
     lock = contextlib.ExitStack()
@@ -199,7 +175,8 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
         raise
     service.on_close(lock.close)
     try:
-        take_file(service)
+        for path in export_watches(store, config.folder or Path()):
+            _LOG.warning("a watch of the earlier version: what it paid for is in %s", path)
     except BaseException:
         service.close()
         raise
@@ -319,15 +296,15 @@ def description(service: Service) -> dict[str, Any]:
     """Return the OpenAPI 3.1 description of the routes of a service, pages left out."""
     table = [one for one in service.memory.get("routes", ()) if not one.page]
     types = [ProblemBody]
-    for route in table:
-        parts = (route.body, route.answer, route.record)
-        types += [one for one in parts if _is_type(one) and one not in types]
+    for one in table:
+        parts = (one.body, one.answer, one.record)
+        types += [kind for kind in parts if _is_type(kind) and kind not in types]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     of = dict(zip(map(id, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for route in table:
-        path = re.sub(r"{(\w+):\w+}", r"{\1}", route.path)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route, of)
+    for one in table:
+        path = re.sub(r"{(\w+):\w+}", r"{\1}", one.path)
+        paths.setdefault(path, {})[one.method.lower()] = _operation(one, of)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tallystick", "version": tallystick.__version__},
@@ -343,47 +320,47 @@ def _is_type(one: Any) -> bool:
     return one is not None and not isinstance(one, str) and one not in (bytes, dict)
 
 
-def _operation(route: Route, of: dict[int, Any]) -> dict[str, Any]:
-    """Describe one route."""
+def _operation(one: Route, of: dict[int, Any]) -> dict[str, Any]:
+    """Describe one one."""
     parameters: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": _PATH.get(name, _TEXT)}
-        for name in re.findall(r"{(\w+)", route.path)
+        for name in re.findall(r"{(\w+)", one.path)
     ]
-    for one in route.query:
-        kind: dict[str, Any] = {"type": one.kind}
+    for asked in one.query:
+        kind: dict[str, Any] = {"type": asked.kind}
         parameters.append(
             {
-                "name": one.name,
+                "name": asked.name,
                 "in": "query",
-                "description": one.help,
-                "schema": {"type": "array", "items": kind} if one.repeats else kind,
+                "description": asked.help,
+                "schema": {"type": "array", "items": kind} if asked.repeats else kind,
             }
         )
-    content = {"application/json": {"schema": of.get(id(route.answer), {})}}
-    if isinstance(route.answer, str):
-        content = {route.answer: {}}
+    content = {"application/json": {"schema": of.get(id(one.answer), {})}}
+    if isinstance(one.answer, str):
+        content = {one.answer: {}}
     problem = {
         "description": "The request was refused; the body says why and what to do.",
         "content": {"application/problem+json": {"schema": of[id(ProblemBody)]}},
     }
-    good: dict[str, Any] = {"description": route.summary, "content": content}
-    if route.status == 204:
+    good: dict[str, Any] = {"description": one.summary, "content": content}
+    if one.status == 204:
         del good["content"]
     found: dict[str, Any] = {
-        "summary": route.summary,
+        "summary": one.summary,
         "parameters": parameters,
-        "responses": {str(route.status): good, "4XX": problem, "503": problem},
+        "responses": {str(one.status): good, "4XX": problem, "503": problem},
     }
-    if route.role != "none":
+    if one.role != "none":
         found["security"] = [{"key": []}]
-        found["description"] = f"Needs a key with the role {route.role} (admin may do everything)."
-    if route.body is bytes:
+        found["description"] = f"Needs a key with the role {one.role} (admin may do everything)."
+    if one.body is bytes:
         found["requestBody"] = {
             "required": True,
             "content": {"application/x-ndjson": {}, "application/json": {}},
         }
-        if route.record is not None:
-            line = of[id(route.record)]
+        if one.record is not None:
+            line = of[id(one.record)]
             found["requestBody"] = {
                 "required": True,
                 "description": "One JSON object per line, or a list of them.",
@@ -392,10 +369,10 @@ def _operation(route: Route, of: dict[int, Any]) -> dict[str, Any]:
                     "application/json": {"schema": {"type": "array", "items": line}},
                 },
             }
-    elif route.body is not None and route.body is not dict:
+    elif one.body is not None and one.body is not dict:
         found["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": of[id(route.body)]}},
+            "content": {"application/json": {"schema": of[id(one.body)]}},
         }
     return found
 
@@ -437,6 +414,7 @@ class KeyList(msgspec.Struct):
     keys: list[KeyBody]
 
 
+@route("POST", "/v1/keys", "admin", body=KeyOrder, answer=KeyShown, status=201)
 async def post_key(incoming: Incoming) -> KeyShown:
     """Make a key."""
     order: KeyOrder = incoming.body
@@ -480,12 +458,14 @@ def listed(reader: Reader, service: Service) -> list[KeyBody]:
     ]
 
 
+@route("GET", "/v1/keys", "admin", answer=KeyList)
 async def get_keys(incoming: Incoming) -> KeyList:
     """List keys."""
     service = incoming.service
     return KeyList(await service.reading(lambda reader: listed(reader, service)))
 
 
+@route("DELETE", "/v1/keys/{key}", "admin", answer=dict[str, str])
 async def delete_key(incoming: Incoming) -> dict[str, str]:
     """Revoke a key: it is refused from now on."""
     ident, now = incoming.path["key"], incoming.service.clock()
@@ -500,51 +480,34 @@ async def delete_key(incoming: Incoming) -> dict[str, str]:
     return {"revoked": ident}
 
 
-KEYS_ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/keys",
-        role="admin",
-        work=post_key,
-        summary="Make a key; it is shown once.",
-        body=KeyOrder,
-        answer=KeyShown,
-        status=201,
-    ),
-    Route(
-        method="GET",
-        path="/v1/keys",
-        role="admin",
-        work=get_keys,
-        summary="List keys, without their secrets.",
-        answer=KeyList,
-    ),
-    Route(
-        method="DELETE",
-        path="/v1/keys/{key}",
-        role="admin",
-        work=delete_key,
-        summary="Revoke a key.",
-        answer=dict[str, str],
-    ),
-)
-"""Routes of this file."""
-
 # Whether the service is alive and ready, and what it offers.
 
 
 class Health(msgspec.Struct):
-    """What /healthz and /readyz say."""
+    """What /healthz and /readyz say, and what waits: bytes to write, and questions."""
 
     status: str
     version: str
+    waiting_bytes: int
+    waiting_questions: int
+    longest_question: float
+    """Seconds since the question that waits longest was asked."""
 
 
+def _health(service: Service, status: str) -> Health:
+    asked = [seconds for _, seconds in service.worker.waiting()]
+    waiting = service.writer.figures.waiting_bytes
+    longest = round(max(asked, default=0.0), 1)
+    return Health(status, tallystick.__version__, waiting, len(asked), longest)
+
+
+@route("GET", "/healthz", "none", answer=Health)
 async def healthz(incoming: Incoming) -> Health:
     """Say that the process answers."""
-    return Health("ok", tallystick.__version__)
+    return _health(incoming.service, "ok")
 
 
+@route("GET", "/readyz", "none", answer=Health)
 async def readyz(incoming: Incoming) -> Health:
     """Say that records can be taken: the writer lives, and the database is read and written."""
     service = incoming.service
@@ -556,31 +519,12 @@ async def readyz(incoming: Incoming) -> Health:
             await service.writer.try_again()
     if edge.error is not None:  # whatever the database says, it is not ready
         raise HttpProblem(503, f"the database cannot be used: {edge.error}", Retry_After="5")
-    return Health("ready", tallystick.__version__)
+    return _health(service, "ready")
 
 
+@route("GET", "/openapi.json", "none", answer="application/json")
 async def openapi(incoming: Incoming) -> Response:
     """Return the description of every route."""
     return json_response(
         incoming.service.memory.setdefault("openapi", description(incoming.service))
     )
-
-
-def _twice(path: str, **given: object) -> tuple[Route, Route]:
-    """Serve an address at the root, where probes look, and under /v1."""
-    return tuple(  # type: ignore[return-value]  # there are two of them
-        Route(method="GET", path=before + path, role="none", **given)  # type: ignore[arg-type]
-        for before in ("", "/v1")
-    )
-
-
-HEALTH_ROUTES: tuple[Route, ...] = (
-    *_twice("/healthz", work=healthz, summary="Is the process alive?", answer=Health),
-    *_twice("/readyz", work=readyz, summary="Can records be taken?", answer=Health),
-    *_twice(
-        "/openapi.json",
-        work=openapi,
-        summary="What this service offers.",
-        answer="application/json",
-    ),
-)

@@ -27,7 +27,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tallystick.serve.store import Reader, Transaction
+from tallystick.serve.database import Reader, Transaction
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -55,6 +55,7 @@ class _Connection(HttpToolsProtocol):
 
     _service: Service
     _deadline: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
     _came = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -84,9 +85,26 @@ class _Connection(HttpToolsProtocol):
         self._end()
         super().on_message_complete()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._stalled is None:  # an answer that nobody reads holds a snapshot of the database
+            seconds = self._service.config.request_seconds
+            self._stalled = self.loop.call_later(seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._read()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end()
+        self._read()
         super().connection_lost(exc)
+
+    def _read(self) -> None:
+        """Stop the clock of a stalled answer: the other end took something, or is gone."""
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _begin(self) -> None:
         """Start the clock of a request, if it does not run yet."""
@@ -520,6 +538,10 @@ _LAST = re.compile(r"last:(\d{1,9})")
 _WAYS = "write 24h, 7d, last:5000, or 2026-07-01T00:00Z..2026-07-02T00:00Z (whole hours)"
 
 
+LABEL_DRAWS = ("drawn", "even", "all")
+"""Which labels count once rows were drawn."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Span:
     """Rows of a stream.
@@ -532,7 +554,7 @@ class Span:
         The last rows only.
     slices
         (column, value) that a row must have; of several values of one column any will do.
-    labels
+    label_draw
         Which labels count: ``drawn``, ``even`` or ``all`` (see `tallystick.serve.queue`);
         '' for what suits the verb.
     """
@@ -541,7 +563,7 @@ class Span:
     high: int | None = None
     last: int | None = None
     slices: tuple[tuple[str, str], ...] = ()
-    labels: str = ""
+    label_draw: str = ""
 
     def condition(self, alias: str = "") -> tuple[str, list[Any]]:
         """Return what follows ``where stream = ?``, for tables with a bucket."""
@@ -567,15 +589,17 @@ class Span:
         return all(body.get(name) in values for name, values in wanted.items())
 
 
-def span_of(window: str, slices: Sequence[str], *, now: float, labels: str = "") -> Span:
-    """Read ``window=``, ``slice=`` and ``labels=``.
+def span_of(window: str, slices: Sequence[str], *, now: float, label_draw: str = "") -> Span:
+    """Read ``window=``, ``slice=`` and ``label-draw=``.
 
     >>> span_of("2h", ["lang:en"], now=36_000.0)
-    Span(low=9, high=None, last=None, slices=(('lang', 'en'),), labels='')
+    Span(low=9, high=None, last=None, slices=(('lang', 'en'),), label_draw='')
     """
-    if labels not in ("", "drawn", "even", "all"):
+    if label_draw not in ("", *LABEL_DRAWS):
         raise HttpProblem(
-            422, f"labels={labels[:40]!r} cannot be read", [Fix(way_out="use drawn, even or all")]
+            422,
+            f"label-draw={label_draw[:40]!r} cannot be read",
+            [Fix(way_out=f"use {', '.join(LABEL_DRAWS)}")],
         )
     wanted = []
     for text in slices:
@@ -610,7 +634,7 @@ def span_of(window: str, slices: Sequence[str], *, now: float, labels: str = "")
             )
     elif window:
         raise _wrong(window)
-    return Span(slices=tuple(sorted(wanted)), labels=labels, **held)
+    return Span(slices=tuple(sorted(wanted)), label_draw=label_draw, **held)
 
 
 def _hour(text: str, window: str) -> int:

@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, Any
 from tallystick.errors import InputError, TallystickError
 from tallystick.serve.app import make_service
 from tallystick.serve.auth import Span
+from tallystick.serve.database import Reader, Store, Transaction, open_store
 from tallystick.serve.ingest import parse, unpacked_body
 from tallystick.serve.ingest_write import Source, apply
 from tallystick.serve.jobs import Config, Service
 from tallystick.serve.rows import StreamBook, pieces
-from tallystick.serve.store import Reader, Store, Transaction, open_store
-from tallystick.serve.writer import StreamRecord, StreamSettings, find_stream
+from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 
 if TYPE_CHECKING:
     import httpx

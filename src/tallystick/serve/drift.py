@@ -1,26 +1,37 @@
 """The drift test: once per window, when its rows have come and the settle time of each is over.
 
-A window is the next N rows by arrival. The test sees the votes that came within the settle time of
-their row; late votes and labels change results, never that test. The bound on false alarms is
-`judge`'s: at most 5 % of quiet streams raise one in 10,000 items.
+A window is the next N rows by arrival, or a whole day or week of a stream with a season. The test
+sees the votes that came within the settle time of their row; late votes and labels change results,
+never that test. The bound on false alarms is `judge`'s: at most 5 % of quiet streams raise one in
+10,000 items.
+
+**Seasons.** The bound holds while the blocks of the test are exchangeable. Where votes follow the
+time of the day, blocks of 25 rows in a row are not, but days are. So a day's rows pass the test in
+a random order: each block is then a random sample of its day, and days are compared with days. What
+changed is known when the day is over.
+
+**One event, one alarm.** After an alarm the test begins anew behind the change. What it finds within
+the next `_SAME_EVENT` rows is taken for the same event: it is added to the alarm and not sent again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tallystick.results import count
+from tallystick.results import count, percent
 from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
-from tallystick.serve.ingest import unpack_codes
-from tallystick.serve.jobs import Held, Job
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader, Transaction
+from tallystick.serve.database import Reader, Transaction
+from tallystick.serve.ingest import CODES, unpack_codes
+from tallystick.serve.jobs import Held, job
+from tallystick.serve.routes import Incoming, Parameter, route
+from tallystick.serve.streams import StreamRecord, find_stream, names_of
 from tallystick.serve.worker import WorkerOrder
-from tallystick.serve.writer import StreamRecord, find_stream
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service
@@ -32,20 +43,29 @@ _PATIENCE = 100.0
 _MOST_IDS = 50_000
 """Rows that are looked at for one transaction: after an import there are thousands of windows."""
 
-_NOT_WHO = (
-    "why: a judge may be switched off, out of money, or the items may no longer reach it; what it"
-    " would have said is unknown"
-)
-_NOT_WHY = (
-    "whether its opinion changed: only the word is new, and until it is mapped votes are lost"
-)
+_MOST_TESTED = 20_000
+"""Rows of a day or week that pass the test: a random sample of more would show nothing else."""
 
+_SAME_EVENT = 2_000
+"""Rows after an alarm within which another one is about the same event."""
+
+_MOST_LATER = 5
+
+_SEASONS = {"daily": (24, 0), "weekly": (168, 72)}
+"""Hours of a season, and how many of them had passed when 1970 began (a Thursday)."""
 
 _NOTICES = {
-    "silent": ("silent", _NOT_WHO),
-    "new label": ("spelling", _NOT_WHY),
+    "silent": (
+        "silent",
+        "why: a judge may be switched off, out of money, or the items may no longer reach it; what"
+        " it would have said is unknown",
+    ),
+    "new label": (
+        "spelling",
+        "whether its opinion changed: only the word is new, and until it is mapped votes are lost",
+    ),
 }
-"""Kinds of notices, by the names of the alarms that they become."""
+"""Kinds of notices: the names of the alarms that they become, and what they do not prove."""
 
 
 class WindowBody(msgspec.Struct):
@@ -66,24 +86,45 @@ class WindowList(msgspec.Struct):
     windows: list[WindowBody]
 
 
-# -- the job
+@route(
+    "GET",
+    "/v1/streams/{stream}/windows",
+    "read",
+    answer=WindowList,
+    query=(Parameter("limit", "How many at most, up to 1000.", kind="integer"),),
+)
+async def get_windows(incoming: Incoming) -> WindowList:
+    """List the last windows of the drift test, the oldest first."""
+    name = incoming.path["stream"]
+    given = incoming.query("limit", "200")
+    limit = min(1000, max(1, int(given))) if given.isdecimal() and len(given) < 9 else 200
+
+    def work(reader: Reader) -> list[WindowBody]:
+        rows = reader.all(
+            "select idx, rows, opened, full_at, closed, result, change from windows"
+            " where stream = ? order by idx desc limit ?",
+            (find_stream(reader, name).id, limit),
+        )
+        return [
+            WindowBody(*row[:5], *(None if text is None else json.loads(text) for text in row[5:]))
+            for row in reversed(rows)
+        ]
+
+    return WindowList(await incoming.service.reading(work))
 
 
+@job("drift", every=5.0, lease=120.0)
 def watch_drift(service: Service, held: Held) -> None:
     """Open, fill and close the windows of every stream."""
-    names = service.read(lambda reader: reader.all("select name from stream order by id"))
-    for (name,) in names:
+    for name in service.read(names_of):
         if service.jobs.stopping:
             return
         stream = service.read(lambda reader, name=name: _found(reader, name))  # type: ignore[misc]
         if stream is None:
             continue
-        while _fill(service, held, stream):
-            held.renew()
-        while see_rows(service, held, stream):
-            held.renew()
-        while _close(service, held, stream):
-            held.renew()
+        for step in (_fill, see_rows, _close):
+            while step(service, held, stream):
+                held.renew()
 
 
 def _found(reader: Reader, name: str) -> StreamRecord | None:
@@ -91,12 +132,14 @@ def _found(reader: Reader, name: str) -> StreamRecord | None:
     return None if row is None else find_stream(reader, name)
 
 
+# Windows: where each begins and ends.
+
+
 def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
     """Open the next windows, and note which are full; return whether there may be more."""
-    size = stream.settings.window
 
-    def look(reader: Reader) -> tuple[bool, int, list[tuple[int, int | None]]]:
-        """Return whether the first window is open already, its index, and (first, last) of each."""
+    def look(reader: Reader) -> tuple[bool, int, list[tuple[int, int | None, int]]]:
+        """Return whether the first window is open already, its index, and each (first, last, n)."""
         last = reader.one(
             "select idx, row_from, row_to from windows where stream = ? order by idx desc limit 1",
             (stream.id,),
@@ -105,16 +148,8 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
         if last is not None:
             is_open = last[2] is None
             index, start = (last[0], last[1]) if is_open else (last[0] + 1, last[2] + 1)
-        ids = [
-            ident
-            for (ident,) in reader.all(
-                f"select r.id from rows r where r.stream = ? and {reader.row_is('>=', start)}"
-                f" order by {reader.in_order()} limit ?",
-                (stream.id, size * max(1, _MOST_IDS // size)),
-            )
-        ]
-        parts = [ids[k : k + size] for k in range(0, len(ids), size)]
-        return is_open, index, [(one[0], one[-1] if len(one) == size else None) for one in parts]
+        parts = _season(reader, stream, start) if stream.settings.season else None
+        return is_open, index, _next_rows(reader, stream, start) if parts is None else parts
 
     is_open, index, found = service.read(look)
     if not found or (is_open and found[0][1] is None):
@@ -123,7 +158,7 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
 
     def work(transaction: Transaction) -> None:
         held.check(transaction)
-        for place, (start, end) in enumerate(found, start=index):
+        for place, (start, end, n) in enumerate(found, start=index):
             if place > index or not is_open:
                 transaction.run(
                     "insert into windows (stream, idx, seq_from, row_from, rows, opened)"
@@ -135,11 +170,66 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
                 transaction.run(
                     "update windows set row_to = ?, rows = ?, full_at = ?"
                     " where stream = ? and idx = ?",
-                    (end, size, now, stream.id, place),
+                    (end, n, now, stream.id, place),
                 )
 
     service.writer.do(work)
     return found[-1][1] is not None
+
+
+def _next_rows(
+    reader: Reader, stream: StreamRecord, start: int
+) -> list[tuple[int, int | None, int]]:
+    """Return the next windows of N rows each; the last one may be open."""
+    size = stream.settings.window
+    ids = [
+        ident
+        for (ident,) in reader.all(
+            f"select r.id from rows r where r.stream = ? and {reader.row_is('>=', start)}"
+            f" order by {reader.in_order()} limit ?",
+            (stream.id, size * max(1, _MOST_IDS // size)),
+        )
+    ]
+    parts = [ids[k : k + size] for k in range(0, len(ids), size)]
+    return [(one[0], one[-1] if len(one) == size else None, size) for one in parts]
+
+
+def _season(reader: Reader, stream: StreamRecord, start: int) -> list[tuple[int, int | None, int]]:
+    """Return the next window of a whole season: it ends before the first row of a later one.
+
+    A late row, of a day that is over, belongs to the day in which it came.
+    """
+    first = reader.one(
+        f"select r.id, r.bucket from rows r where r.stream = ? and {reader.row_is('>=', start)}"
+        f" order by {reader.in_order()} limit 1",
+        (stream.id,),
+    )
+    if first is None:
+        return []
+    _, after = season_of(stream, first[1])
+    [(later,)] = reader.all(
+        f"select min(r.id) from rows r where r.stream = ? and r.bucket >= ?"
+        f" and {reader.row_is('>', first[0])}",
+        (stream.id, after),
+    )
+    if later is None:
+        return [(first[0], None, 0)]
+    [(end, n)] = reader.all(
+        f"select max(r.id), count(*) from rows r where r.stream = ?"
+        f" and {reader.row_is('>=', first[0])} and {reader.row_is('<', later)}",
+        (stream.id,),
+    )
+    return [(first[0], end, int(n))]
+
+
+def season_of(stream: StreamRecord, bucket: int) -> tuple[int, int]:
+    """Return the first hour of the season of a row, and that of the next."""
+    hours, passed = _SEASONS[stream.settings.season or "daily"]
+    first = (bucket + passed) // hours * hours - passed
+    return first, first + hours
+
+
+# Testing a window, and what is told of it.
 
 
 def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
@@ -154,15 +244,21 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
         )
         if window is None or window[2] is None or not is_seen(reader, stream.id, window[2]):
             return None
-        votes = vote_columns(reader, stream.id, window[1], window[2])
+        shuffled = stream.settings.season is not None
+        votes = vote_columns(reader, stream.id, window[1], window[2], shuffled=shuffled)
+        first = reader.one(
+            f"select r.bucket from rows r where r.stream = ? and {reader.row_is('=', window[1])}",
+            (stream.id,),
+        )
         state = reader.one("select value from fact where name = ?", (_fact(stream),))
-        return window[0], window[2], votes, None if state is None else json.loads(state[0])
+        known = None if state is None else json.loads(state[0])
+        return window[0], window[2], votes, known, first[0] if first is not None else 0
 
     found = service.read(look)
     if found is None:
         return False
-    index, end, votes, state = found
-    step = _tested(service, stream, votes, state)
+    index, end, votes, state, bucket = found
+    step = _tested(service, stream, votes, state, bucket)
 
     def work(transaction: Transaction) -> None:
         held.check(transaction)
@@ -181,15 +277,12 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
         )
         if not changed:
             return
-        forget_rows(transaction, stream.id, end)
+        transaction.run("delete from seen where stream = ? and row_id <= ?", (stream.id, end))
+        notes = _notes(stream, index, step, bucket=bucket)
         if step.get("state") is not None:
-            transaction.run(
-                "insert into fact (name, value) values (?, ?)"
-                " on conflict (name) do update set value = excluded.value",
-                (_fact(stream), json.dumps(step["state"])),
-            )
-        for note in _notes(stream, index, step):
-            raise_alert(transaction, note, now=now)
+            transaction.keep(_fact(stream), json.dumps(step["state"]))
+        for note in notes:
+            _tell(transaction, stream, replace(note, muted=stream.settings.is_muted(now)), now=now)
         for naming in step.get("namings") or ():
             _rename(transaction, stream, naming, now=now)
         transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
@@ -199,18 +292,30 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
 
 
 def _tested(
-    service: Service, stream: StreamRecord, votes: dict[str, list[str | None]], state: Any
+    service: Service,
+    stream: StreamRecord,
+    votes: dict[str, list[str | None]],
+    state: Any,
+    bucket: int,
 ) -> dict[str, Any]:
     """Let the votes pass the test; what cannot be tested is said, and does not stop the stream."""
+    season = stream.settings.season
+    if state is not None and state.get("season") != season:
+        state = None  # blocks of another kind cannot be compared with these
+    if state is None and season is not None and season_of(stream, bucket)[0] != bucket:
+        return {"reason": "the first day or week is not whole: the test begins with the next"}
     if state is not None:
         size = len(next(iter(votes.values()), ())) or state["size"]
         votes = votes or {name: [None] * size for name in state["rows"]}
     if not votes:
         return {"reason": "no judge voted on these rows: there is nothing to test"}
-    given = {"state": state, "columns": votes, "alpha": ALPHA, "key": f"{stream.name}:{stream.id}"}
+    key = f"{stream.name}:{stream.id}"
+    given = {"state": state, "columns": votes, "alpha": ALPHA, "key": key, "season": season}
     order = WorkerOrder(kind="tallystick.serve.drift:worked", args=given)
     step: dict[str, Any] = json.loads(service.worker.ask(order, patience=_PATIENCE).body)
     step["restarted"] = bool(step.get("started")) and state is not None
+    untold = {} if state is None or step["restarted"] else state.get("untold", {})
+    step["state"] |= {"season": season, "untold": untold}
     return step
 
 
@@ -218,53 +323,91 @@ def _fact(stream: StreamRecord) -> str:
     return f"drift:{stream.id}"
 
 
-def _notes(stream: StreamRecord, index: int, step: Mapping[str, Any]) -> list[AlertNote]:
-    """Return the alarms of a window."""
-    where: dict[str, Any] = {"window": index}
+def _notes(
+    stream: StreamRecord, index: int, step: dict[str, Any], *, bucket: int
+) -> list[AlertNote]:
+    """Return what is to be told of a window: changes, facts, a new start."""
+    where: dict[str, Any] = {"window": index, "last_window": index}
+    if stream.settings.season:
+        day = datetime.fromtimestamp(season_of(stream, bucket)[0] * 3600, UTC)
+        where["from"] = f"{day:%Y-%m-%d}"
     notes = [
         AlertNote(
             name="change",
-            what=_title(stream, one),
+            what=_title(stream, {**where, **one}),
             proves=one["proves"],
             does_not_prove=one["does_not_prove"],
             stream=stream.id,
             detail={**where, **one},
         )
         for one in step.get("alarms") or ()
+        if _is_large(stream, one, step["state"]["untold"])
     ]
-    for kind, text in step.get("notices") or ():
-        if kind not in _NOTICES:
-            continue  # a new name of an earlier alarm, which is amended
-        name, limits = _NOTICES[kind]
-        notes.append(
-            AlertNote(
-                name=name,
-                what=f"{stream.name}: {text}",
-                proves=text,
-                does_not_prove=limits,
-                stream=stream.id,
-                detail=where,
-            )
-        )
+    told = [(*_NOTICES[kind], text) for kind, text in step.get("notices") or () if kind in _NOTICES]
     if step.get("restarted"):
         text = "the judges or the size of windows changed: the drift test began anew"
-        notes.append(
-            AlertNote(
-                name="panel",
-                what=f"{stream.name}: {text}",
-                proves=text,
-                does_not_prove="that votes changed: the test needs 500 items to begin",
-                stream=stream.id,
-                detail=where,
-            )
+        told.append(("panel", "that votes changed: the test needs 500 items to begin", text))
+    # A fact about one judge comes first: it names what the test only notices.
+    return [
+        AlertNote(
+            name=name,
+            what=f"{stream.name}: {text}",
+            proves=text,
+            does_not_prove=limits,
+            stream=stream.id,
+            detail=where,
         )
-    return notes
+        for name, limits, text in told
+    ] + notes
+
+
+def _is_large(stream: StreamRecord, change: dict[str, Any], untold: dict[str, float]) -> bool:
+    """Say whether a change is worth telling; smaller ones of one series add up in *untold*."""
+    series = f"{change['series']}:{change['judge']}:{change['label']}"
+    before = untold.pop(series, change["before"])
+    if abs(change["after"] - before) < stream.settings.smallest_change:
+        untold[series] = before
+        return False
+    if before != change["before"]:
+        change["proves"] += f". With smaller changes before it, it came from {percent(before)}"
+        change["before"] = before
+    return True
 
 
 def _title(stream: StreamRecord, change: Mapping[str, Any]) -> str:
     """Return what changed, or that something did, and where."""
     what = change["likely"] or "the votes changed"
+    if "from" in change:
+        span = "day" if stream.settings.season == "daily" else "week"
+        return f"{stream.name}: {what}, seen in the {span} from {change['from']}"
     return f"{stream.name}: {what}, around item {count(change['around'])}"
+
+
+def _tell(transaction: Transaction, stream: StreamRecord, note: AlertNote, *, now: float) -> None:
+    """Raise an alarm, or add to the one that told of the same event."""
+    earlier = transaction.one(
+        "select id, name, what, proves, does_not_prove, detail from alert where stream = ?"
+        " and name in ('change', 'silent', 'spelling') order by id desc limit 1",
+        (stream.id,),
+    )
+    # Two facts are two events; whatever the test finds beside a fact, or after a change, is not.
+    is_one = earlier is not None and "change" in (note.name, earlier[1])
+    if earlier is not None and is_one and note.name != "panel":
+        ident, name, what, proves, limits, text = earlier
+        detail = json.loads(text)
+        reach = 1 if stream.settings.season else max(1, _SAME_EVENT // stream.settings.window)
+        last = detail.get("last_window", detail.get("window", -reach - 1))
+        if note.detail["window"] - last <= reach:
+            later = [*detail.get("later", ()), note.proves]
+            detail |= {"later": later[:_MOST_LATER], "last_window": note.detail["window"]}
+            if len(later) <= _MOST_LATER:
+                proves = f"{proves}. Then: {note.proves}"
+            whole = AlertNote(
+                name=name, what=what, proves=proves, does_not_prove=limits, detail=detail
+            )
+            amend_alert(transaction, ident, whole, now=now, send=False)
+            return
+    raise_alert(transaction, note, now=now)
 
 
 def _rename(
@@ -286,56 +429,12 @@ def _rename(
             what=_title(stream, detail),
             proves=f"{proves}. With 1,000 more items: {naming['cause']}",
             does_not_prove=does_not_prove,
-            stream=stream.id,
             detail=detail,
+            muted=stream.settings.is_muted(now),
         )
-        amend_alert(transaction, ident, note, now=now)
+        amend_alert(transaction, ident, note, now=now, send=True)
         return
 
-
-# -- routes
-
-
-def listed_windows(reader: Reader, stream: int, *, limit: int = 200) -> list[WindowBody]:
-    """Return the last windows of a stream, the oldest first."""
-    rows = reader.all(
-        "select idx, rows, opened, full_at, closed, result, change from windows"
-        " where stream = ? order by idx desc limit ?",
-        (stream, limit),
-    )
-    return [
-        WindowBody(*row[:5], *(None if text is None else json.loads(text) for text in row[5:]))
-        for row in reversed(rows)
-    ]
-
-
-async def get_windows(incoming: Incoming) -> WindowList:
-    """List the last windows of a stream."""
-    name = incoming.path["stream"]
-    given = incoming.query("limit", "200")
-    limit = min(1000, max(1, int(given))) if given.isdecimal() and len(given) < 9 else 200
-
-    def work(reader: Reader) -> list[WindowBody]:
-        return listed_windows(reader, find_stream(reader, name).id, limit=limit)
-
-    return WindowList(await incoming.service.reading(work))
-
-
-DRIFT_JOBS = (Job("drift", watch_drift, every=5.0, lease=120.0),)
-"""Jobs of this file."""
-
-DRIFT_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/windows",
-        role="read",
-        work=get_windows,
-        summary="Windows of the drift test, the oldest first.",
-        answer=WindowList,
-        query=(Parameter("limit", "How many at most, up to 1000.", kind="integer"),),
-    ),
-)
-"""Routes of this file."""
 
 # What the drift test may see of a row: the votes that came within its own settle time.
 #
@@ -396,15 +495,13 @@ def is_seen(reader: Reader, stream: int, row: int) -> bool:
     return found is not None
 
 
-def forget_rows(transaction: Transaction, stream: int, end: int) -> None:
-    """Drop what was kept of a window that is closed."""
-    transaction.run("delete from seen where stream = ? and row_id <= ?", (stream, end))
-
-
-def vote_columns(reader: Reader, stream: int, start: int, end: int) -> dict[str, list[str | None]]:
+def vote_columns(
+    reader: Reader, stream: int, start: int, end: int, *, shuffled: bool = False
+) -> dict[str, list[str | None]]:
     """Return the votes on the rows between two ids as the test may see them, by judge.
 
-    Rows are in order of arrival. Judges without a vote among them are left out.
+    Rows are in order of arrival, or *shuffled* by the hash of their names. Judges without a vote
+    among them are left out.
     """
     words = {
         code: (name, label)
@@ -414,14 +511,17 @@ def vote_columns(reader: Reader, stream: int, start: int, end: int) -> dict[str,
             (stream,),
         )
     }
-    patterns = [
-        ident
-        for (ident,) in reader.all(
-            "select pattern from seen where stream = ? and row_id between ? and ? order by row_id",
-            (stream, start, end),
+    sql = "select pattern from seen where stream = ? and row_id between ? and ? order by row_id"
+    if shuffled:
+        sql = (
+            "select s.pattern from seen s join rows r on r.stream = s.stream"
+            f" and {reader.row_is('=', 's.row_id')} where s.stream = ? and s.row_id between ? and ?"
+            f" order by r.u, r.id limit {_MOST_TESTED}"
         )
-    ]
-    codes = _codes(reader, sorted(set(patterns)))
+    patterns = [ident for (ident,) in reader.all(sql, (stream, start, end))]
+    codes = {
+        ident: unpack_codes(bytes(packed)) for ident, packed in reader.by_id(CODES, set(patterns))
+    }
     votes: dict[str, list[str | None]] = {}
     for place, ident in enumerate(patterns):
         for code in codes[ident]:
@@ -429,18 +529,6 @@ def vote_columns(reader: Reader, stream: int, start: int, end: int) -> dict[str,
                 name, label = words[code]
                 votes.setdefault(name, [None] * len(patterns))[place] = label
     return dict(sorted(votes.items()))
-
-
-def _codes(reader: Reader, patterns: list[int]) -> Mapping[int, tuple[int, ...]]:
-    known: dict[int, tuple[int, ...]] = {}
-    for start in range(0, len(patterns), 500):
-        part = patterns[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for ident, packed in reader.all(
-            f"select id, codes from pattern where id in ({marks})", part
-        ):
-            known[ident] = unpack_codes(bytes(packed))
-    return known
 
 
 # One window of the drift test, as a function of JSON types: any process may compute it.
@@ -461,7 +549,8 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
     ----------
     given
         ``state`` (what this function returned before, or None), ``columns`` (judge to votes, None
-        for no vote, all as long as the window), ``alpha`` and ``key``.
+        for no vote, all as long as the window), ``alpha``, ``key``, and ``season`` where windows
+        differ in size.
 
     Returns
     -------
@@ -484,6 +573,8 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
     columns: dict[str, list[Any]] = given["columns"]
     size = len(next(iter(columns.values())))
     saved = given["state"]
+    if saved is not None and given.get("season"):
+        saved["size"] = size  # each day has its own; all of its rows are here
     panel = set() if saved is None else set(saved["rows"])
     started = saved is None or saved["size"] != size or not set(columns) <= panel
     stream = Windows(size=size, alpha=given["alpha"], key=given["key"])

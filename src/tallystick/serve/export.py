@@ -18,13 +18,13 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from tallystick.serve.alerts import AlertNote, raise_alert
 from tallystick.serve.auth import Fix, HttpProblem, Span
-from tallystick.serve.jobs import Held, Job, Service
+from tallystick.serve.database import Reader, Store, Transaction
+from tallystick.serve.jobs import Held, Service, job
 from tallystick.serve.results import SPAN, asked_stream, question_in
-from tallystick.serve.routes import Incoming, Parameter, Route
+from tallystick.serve.routes import Incoming, Parameter, route
 from tallystick.serve.rows import Cells, book_of, raw_rows, row_cells
-from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.streams import StreamRecord, find_stream
 from tallystick.serve.worker import Worker, WorkerOrder, order_of
-from tallystick.serve.writer import StreamRecord, find_stream
 
 _MEDIA = {
     "ndjson": "application/x-ndjson",
@@ -125,6 +125,21 @@ def _csv(rows: list[Any]) -> bytes:
     return text.getvalue().encode()
 
 
+@route(
+    "GET",
+    "/v1/streams/{stream}/rows",
+    "read",
+    answer="application/x-ndjson",
+    query=(
+        *SPAN,
+        Parameter("format", "ndjson, csv or parquet."),
+        Parameter(
+            "details",
+            "true adds the hour of each row, who labelled it, when, and how it was chosen"
+            " (ndjson and csv).",
+        ),
+    ),
+)
 async def get_rows(incoming: Incoming) -> Response:
     """Send the rows of a stream."""
     service, name = incoming.service, incoming.path["stream"]
@@ -166,27 +181,6 @@ def _wished(accept: str) -> str:
     return "ndjson"
 
 
-EXPORT_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/rows",
-        role="read",
-        work=get_rows,
-        summary="The rows, as NDJSON, CSV or Parquet.",
-        answer="application/x-ndjson",
-        query=(
-            *SPAN,
-            Parameter("format", "ndjson, csv or parquet."),
-            Parameter(
-                "details",
-                "true adds the hour of each row, who labelled it, when, and how it was chosen"
-                " (ndjson and csv).",
-            ),
-        ),
-    ),
-)
-"""Routes of this file."""
-
 # Drop what is older than a stream keeps: whole buckets, and the batches of that time.
 
 
@@ -194,6 +188,7 @@ KEY_SECONDS = 7 * 86_400.0
 """Idempotency keys live at least this long, however short the retention is."""
 
 
+@job("retention", every=3600.0, lease=600.0)
 def drop_old(service: Service, held: Held) -> None:
     """Drop the old buckets of every stream with a retention."""
     now = service.clock()
@@ -248,11 +243,7 @@ def _remember(transaction: Transaction, name: str, value: int) -> None:
     """Keep the greatest value of a fact."""
     before = transaction.one("select value from fact where name = ?", (name,))
     if before is None or int(before[0]) < value:
-        transaction.run(
-            "insert into fact (name, value) values (?, ?)"
-            " on conflict (name) do update set value = excluded.value",
-            (name, str(value)),
-        )
+        transaction.keep(name, str(value))
 
 
 def _drop_batches(transaction: Transaction, stream: StreamRecord, first: int, now: float) -> None:
@@ -268,6 +259,7 @@ def _drop_batches(transaction: Transaction, stream: StreamRecord, first: int, no
     )
 
 
+@job("house", every=300.0)
 def keep_house(service: Service, held: Held) -> None:
     """Sweep empty counts, move the log, and note when keys were used."""
 
@@ -291,12 +283,6 @@ def note_used(service: Service) -> None:
             )
         )
 
-
-RETENTION_JOBS = (
-    Job("retention", drop_old, every=3600.0, lease=600.0),
-    Job("house", keep_house, every=300.0),
-)
-"""Jobs of this file."""
 
 # The check that nobody has to remember: once a day, with an alarm when the books do not agree.
 #
@@ -337,6 +323,7 @@ def _is_due(stream: int, day: int) -> bool:
     return (stream - day) % _SHARE == 0
 
 
+@job("check", every=_DAY, lease=_PATIENCE + 300.0)
 def nightly(service: Service, held: Held) -> None:
     """Check everything, keep when that was, and raise an alarm for what does not agree."""
     worker = Worker(service.store.address())
@@ -356,11 +343,7 @@ def nightly(service: Service, held: Held) -> None:
 
     def work(transaction: Transaction) -> None:
         held.check(transaction)
-        transaction.run(
-            "insert into fact (name, value) values (?, ?)"
-            " on conflict (name) do update set value = excluded.value",
-            (_FACT, json.dumps(fact)),
-        )
+        transaction.keep(_FACT, json.dumps(fact))
         for note in notes:
             raise_alert(transaction, note, now=now)
 
@@ -392,7 +375,3 @@ def last_check(reader: Reader) -> dict[str, Any] | None:
     """Return when the last check was and what it found; None before the first night."""
     row = reader.one("select value from fact where name = ?", (_FACT,))
     return None if row is None else json.loads(row[0])
-
-
-NIGHTLY_JOBS = (Job("check", nightly, every=_DAY, lease=_PATIENCE + 300.0),)
-"""Jobs of this file."""

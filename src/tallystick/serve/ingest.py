@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Meta
 
 from tallystick.serve.auth import Fix, HttpProblem
-from tallystick.serve.routes import is_doubtful, known_label, misread, name_problem
-from tallystick.serve.store import Transaction
-from tallystick.serve.writer import StreamRecord
+from tallystick.serve.database import Transaction
+from tallystick.serve.routes import misread
+from tallystick.serve.streams import StreamRecord, is_doubtful, known_label, name_problem
 from tallystick.table.words import is_gap, is_no_answer
 
 MOST_BODY = 8 * 1024 * 1024
@@ -268,6 +268,9 @@ def unpacked_body(kept: bytes) -> bytes:
 
 TRUTH = "label"
 """The column of the truth."""
+
+CODES = "select id, codes from pattern where id in ({})"
+"""The codes of patterns, for `Reader.by_id`."""
 
 NO_VOTE = 0
 """The code of a vote that says nothing: databases number labels from 1."""
@@ -551,14 +554,9 @@ class Interned:
 
     def packed(self, transaction: Transaction, patterns: Iterable[int]) -> None:
         """Learn the codes of patterns that rows have, for `codes_of`."""
-        absent = [one for one in set(patterns) if one not in self._packed]
-        for start in range(0, len(absent), 500):
-            part = absent[start : start + 500]
-            marks = ", ".join("?" * len(part))
-            for ident, codes in transaction.all(
-                f"select id, codes from pattern where id in ({marks})", part
-            ):
-                self._keep(ident, bytes(codes))
+        absent = {one for one in patterns if one not in self._packed}
+        for ident, codes in transaction.by_id(CODES, absent):
+            self._keep(ident, bytes(codes))
 
     def learn(self, transaction: Transaction, patterns: Iterable[bytes]) -> None:
         """Give patterns their numbers, for `pattern`."""
@@ -571,14 +569,12 @@ class Interned:
             " do nothing",
             [(self.stream, one) for one in sorted(absent)],
         )
-        for start in range(0, len(absent), 500):
-            part = absent[start : start + 500]
-            marks = ", ".join("?" * len(part))
-            for ident, codes in transaction.all(
-                f"select id, codes from pattern where stream = ? and codes in ({marks})",
-                [self.stream, *part],
-            ):
-                self._keep(ident, bytes(codes))
+        for ident, codes in transaction.by_id(
+            "select id, codes from pattern where stream = ? and codes in ({})",
+            absent,
+            [self.stream],
+        ):
+            self._keep(ident, bytes(codes))
 
     def _keep(self, ident: int, codes: bytes) -> None:
         self._patterns[codes] = ident

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from tallystick.serve.auth import MOST_FIXES, Fix, HttpProblem
+from tallystick.serve.database import KeptBatch, RowState, Transaction
 from tallystick.serve.ingest import (
     MOST_BODY,
     TRUTH,
@@ -25,9 +26,9 @@ from tallystick.serve.ingest import (
     parse,
 )
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, Route
-from tallystick.serve.store import KeptBatch, NewRow, RowState, Transaction
-from tallystick.serve.writer import Boundary, StreamRecord, find_stream
+from tallystick.serve.routes import Incoming, route
+from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.writer import Boundary
 
 
 class Accepted(msgspec.Struct):
@@ -121,7 +122,8 @@ def apply_group(
         seqs = range(first_seq, first_seq + len(fresh))
         interned.learn(transaction, [row.pattern for row in changes.rows.values()])
         with transaction.together():
-            transaction.add_batches(
+            transaction.add(
+                "batch",
                 [
                     (
                         seq,
@@ -134,7 +136,7 @@ def apply_group(
                         packed_body(bodies[place]),
                     )
                     for seq, place, counts in zip(seqs, fresh, counted, strict=True)
-                ]
+                ],
             )
             of_record = [seqs[k] for k in group.places]
             _write_rows(transaction, places, interned, changes, of_record, ident=stream.id)
@@ -177,7 +179,7 @@ def _write_rows(
 
     *seqs* has the number of the batch of each record, *ident* that of the stream.
     """
-    added: list[NewRow] = []
+    added: list[tuple[Any, ...]] = []
     changed: list[tuple[int, int, bytes | None, Any]] = []
     came: list[tuple[int, int, int]] = []
     left: list[tuple[int, int, int]] = []
@@ -198,7 +200,7 @@ def _write_rows(
                 came.append((bucket, slice_, pattern))
                 left.append((bucket, row.old_slice, row.old_pattern))
     if added:
-        transaction.add_rows(added)
+        transaction.add("rows", added)
     if changed:
         transaction.change_rows(changed)
     counts = Counter(came)
@@ -279,17 +281,14 @@ def _held_labels(
     transaction: Transaction, changes: Changes
 ) -> dict[int, dict[str, tuple[int | None, str | None]]]:
     """Return the current labels of the rows that get new ones: row to person to (id, value)."""
-    ids = list({row.id for row, _, _ in changes.labels if not row.is_new})
+    ids = {row.id for row, _, _ in changes.labels if not row.is_new}
     held: dict[int, dict[str, tuple[int | None, str | None]]] = {}
-    for start in range(0, len(ids), 500):
-        part = ids[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for row_id, person, ident, value in transaction.all(
-            "select row_id, annotator, id, value from label where current = 1"
-            f" and reason is null and row_id in ({marks})",
-            part,
-        ):
-            held.setdefault(row_id, {})[person] = (ident, value)
+    for row_id, person, ident, value in transaction.by_id(
+        "select row_id, annotator, id, value from label where current = 1"
+        " and reason is null and row_id in ({})",
+        ids,
+    ):
+        held.setdefault(row_id, {})[person] = (ident, value)
     return held
 
 
@@ -523,7 +522,7 @@ def _graded(
             if record.replace:
                 grades.pop(column, None)
             continue
-        scale = stream.settings.scales.get(name)
+        scale = stream.settings.scale_of(name)
         if scale is not None and not scale[0] <= value <= scale[1]:
             way = f"grades of {name!r} go from {scale[0]:g} to {scale[1]:g} in this stream"
             raise Refused(422, Fix(column=name, value=f"{value:g}", way_out=way))
@@ -570,6 +569,15 @@ _MOST_TOGETHER = 20_000
 """Records that are merged at once: more would take memory and save nothing."""
 
 
+@route(
+    "POST",
+    "/v1/streams/{stream}/records",
+    "write",
+    body=bytes,
+    record=VoteRecord,
+    answer=Accepted,
+    limit=MOST_BODY,
+)
 async def post_records(incoming: Incoming) -> Accepted:
     """Keep a batch of records, all of it or nothing."""
     service, name, body = incoming.service, incoming.path["stream"], incoming.raw
@@ -665,21 +673,6 @@ def known_stream(service: Service, transaction: Transaction, name: str) -> Strea
         found = service.memory["streams"][name] = find_stream(transaction, name)
     return found
 
-
-RECORDS_ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/streams/{stream}/records",
-        role="write",
-        work=post_records,
-        summary="Keep records: votes, grades, labels, slices, what a labeller sees.",
-        body=bytes,
-        record=VoteRecord,
-        answer=Accepted,
-        limit=MOST_BODY,
-    ),
-)
-"""Routes of this file."""
 
 # Batches that are kept together: their records in a row, and which batch each of them is of.
 

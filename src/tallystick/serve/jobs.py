@@ -12,16 +12,16 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from starlette.responses import Response
 
 from tallystick.serve.auth import Doorkeeper
-from tallystick.serve.routes import Incoming, Route, plain_problem_page
-from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.database import Reader, Store, Transaction
+from tallystick.serve.routes import Incoming, plain_problem_page, route
 from tallystick.serve.worker import WorkerLanes
 from tallystick.serve.writer import Boundary, Together, Writer
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from tallystick.serve.auth import HttpProblem
 
 _LOG = logging.getLogger("tallystick.serve")
+
+
+Work: TypeAlias = "Callable[[Service, Held], None]"
 
 
 class LostLease(Exception):
@@ -48,15 +51,14 @@ class Job:
     work
         What it does. It runs in a thread of its own, and writes through `Service.writer`.
     every
-        Seconds between runs of a job that the service itself needs; None for jobs that are
-        scheduled one by one with `schedule`.
+        Seconds between runs.
     lease
         Seconds for which it is held; `Held.renew` extends it.
     """
 
     kind: str
-    work: Callable[[Service, Held], None]
-    every: float | None = None
+    work: Work
+    every: float
     lease: float = 60.0
 
 
@@ -67,8 +69,6 @@ class Held:
     service: Service
     id: int
     kind: str
-    name: str
-    args: dict[str, Any]
     fence: int
     lease: float
 
@@ -76,7 +76,7 @@ class Held:
         """Refuse to write for a job that somebody else holds now; call it inside the operation."""
         found = transaction.one("select fence from job where id = ?", (self.id,))
         if found is None or found[0] != self.fence:
-            raise LostLease(f"job {self.kind} {self.name!r} is held by somebody else")
+            raise LostLease(f"job {self.kind} is held by somebody else")
 
     def renew(self) -> None:
         """Hold the job for another lease."""
@@ -89,20 +89,18 @@ class Held:
         self.service.writer.do(work)
 
 
-def schedule(
-    transaction: Transaction,
-    kind: str,
-    *,
-    name: str = "",
-    due: float,
-    args: dict[str, Any] | None = None,
-) -> None:
-    """Plan a job: one per kind and name; planning it again moves it."""
-    transaction.run(
-        "insert into job (kind, name, args, due, fence, tries) values (?, ?, ?, ?, 0, 0)"
-        " on conflict (kind, name) do update set due = excluded.due, args = excluded.args",
-        (kind, name, json.dumps(args or {}), due),
-    )
+JOBS: list[Job] = []
+"""All kinds of jobs; see `job`."""
+
+
+def job(kind: str, **more: float) -> Callable[[Work], Work]:
+    """Declare the function below as a kind of job."""
+
+    def declared(work: Work) -> Work:
+        JOBS.append(Job(kind, work, **more))
+        return work
+
+    return declared
 
 
 class JobLoop:
@@ -121,14 +119,12 @@ class JobLoop:
         """Plan what the service itself needs, where it is not planned yet."""
         now = self._service.clock()
         for job in self._kinds.values():
-            if job.every is None:
-                continue
 
             def work(transaction: Transaction, job: Job = job) -> None:
                 transaction.run(
                     "insert into job (kind, name, args, due, fence, tries)"
                     " values (?, '', '{}', ?, 0, 0) on conflict (kind, name) do nothing",
-                    (job.kind, now + (job.every or 0.0)),
+                    (job.kind, now + job.every),
                 )
 
             self._service.writer.do(work)
@@ -185,7 +181,7 @@ class JobLoop:
 
         def work(transaction: Transaction) -> tuple[Any, ...] | None:
             found = transaction.one(
-                f"select id, kind, name, args, fence from job where {free} and kind in ({marks})"
+                f"select id, kind, fence from job where {free} and kind in ({marks})"
                 f" order by due limit 1{transaction.skip_locked}",
                 (now, now, *kinds),
             )
@@ -205,14 +201,12 @@ class JobLoop:
             service=self._service,
             id=found[0],
             kind=found[1],
-            name=found[2],
-            args=json.loads(found[3]),
-            fence=found[4] + 1,
+            fence=found[2] + 1,
             lease=self._kinds[found[1]].lease,
         )
 
     def _run(self, held: Held) -> None:
-        """Run a job, then plan it again or drop it; a failure is kept and tried again later."""
+        """Run a job, then plan it again; a failure is kept and tried again later."""
         job = self._kinds[held.kind]
         failure: str | None = None
         with Boundary() as edge:
@@ -220,7 +214,7 @@ class JobLoop:
         if isinstance(edge.error, LostLease):
             return
         if edge.error is not None:
-            _LOG.error("job %s %r failed", held.kind, held.name, exc_info=edge.error)
+            _LOG.error("job %s failed", held.kind, exc_info=edge.error)
             failure = f"{type(edge.error).__name__}: {edge.error}"
         try:
             self._service.writer.do(lambda transaction: self._finish(transaction, held, failure))
@@ -233,10 +227,8 @@ class JobLoop:
         held.check(transaction)
         now = self._service.clock()
         every = self._kinds[held.kind].every
-        row = transaction.one("select due, tries from job where id = ?", (held.id,))
-        if row is None:
-            return
-        due, tries = row
+        row = transaction.one("select tries from job where id = ?", (held.id,))
+        tries = 0 if row is None else row[0]
         if failure is not None:
             # 1 min, 2 min, … up to an hour: a broken job must not fill the log.
             wait = min(3600.0, 60.0 * 2 ** min(tries, 6))
@@ -245,25 +237,45 @@ class JobLoop:
                 " lease_until = null where id = ?",
                 (now + wait, failure, held.id),
             )
-        elif every is None and due <= now:
-            transaction.run("delete from job where id = ?", (held.id,))
-        else:  # a job of the service, or one that planned itself again while it ran
+        else:
             transaction.run(
                 "update job set due = ?, tries = 0, last_error = null, last_done = ?,"
                 " lease_by = null, lease_until = null where id = ?",
-                (now + every if every is not None else due, now, held.id),
+                (now + every, now, held.id),
             )
 
 
-# Figures for Prometheus: how much came, how long it took, what was noticed and spent.
+# Figures for Prometheus: how much came, how long it took, what was noticed.
 #
-# Names of streams, judges and watches are labels; items and votes never are: their number grows,
-# and they are nobody's business.
+# Names of streams and judges are labels; items and votes never are: their number grows, and they
+# are nobody's business.
 
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Sample = tuple[dict[str, str], float]
+
+_COUNTED = (
+    (
+        *("tallystick_records_total", "counter", "Records that were accepted.", ("stream",)),
+        "select s.name, coalesce(sum(b.n), 0) from stream s left join batch b on b.stream = s.id"
+        " group by s.name order by s.name",
+    ),
+    (
+        *("tallystick_rows", "gauge", "Rows that a stream has.", ("stream",)),
+        "select name, rows from stream order by name",
+    ),
+    (
+        *("tallystick_alarms_total", "counter", "Alarms.", ("stream", "name")),
+        "select coalesce(s.name, ''), a.name, count(*) from alert a"
+        " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2",
+    ),
+    (
+        *("tallystick_deliveries_waiting", "gauge", "Alarms that were not delivered yet.", ()),
+        "select count(*) from delivery where next is not null",
+    ),
+)
+"""Name, kind, help and labels of what the database counts; the last column is the number."""
 
 
 def _escaped(text: str) -> str:
@@ -280,117 +292,56 @@ def _block(name: str, kind: str, help_: str, samples: Iterable[Sample]) -> str:
 
 def figures(reader: Reader) -> str:
     """Return what the database knows, in the text format of Prometheus."""
-    records = reader.all(
-        "select s.name, coalesce(sum(b.n), 0) from stream s left join batch b on b.stream = s.id"
-        " group by s.name order by s.name"
-    )
-    rows = reader.all("select name, rows from stream order by name")
-    alarms = reader.all(
-        "select coalesce(s.name, ''), a.name, count(*) from alert a"
-        " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2"
-    )
-    spent = reader.all("select name, spent from watch order by name")
-    waiting = reader.one("select count(*) from delivery where next is not null")
-    return "".join(
-        (
-            _block(
-                "tallystick_records_total",
-                "counter",
-                "Records that were accepted.",
-                [({"stream": name}, n) for name, n in records],
-            ),
-            _block(
-                "tallystick_rows",
-                "gauge",
-                "Rows that a stream has.",
-                [({"stream": name}, n) for name, n in rows],
-            ),
-            _block(
-                "tallystick_alarms_total",
-                "counter",
-                "Alarms.",
-                [({"stream": stream, "name": name}, n) for stream, name, n in alarms],
-            ),
-            _block(
-                "tallystick_judge_accuracy_ratio",
-                "gauge",
-                "Accuracy of each judge in the last closed window: the ends of its range.",
-                _accuracies(reader),
-            ),
-            _block(
-                "tallystick_watch_spent_total",
-                "counter",
-                "Money that a watch spent this month.",
-                [({"watch": name}, amount) for name, amount in spent],
-            ),
-            _block(
-                "tallystick_deliveries_waiting",
-                "gauge",
-                "Alarms that hooks have not received yet.",
-                [({}, waiting[0] if waiting is not None else 0)],
-            ),
+    blocks = [
+        _block(
+            *(name, kind, help_),
+            [(dict(zip(labels, row, strict=False)), row[-1]) for row in reader.all(sql)],
         )
+        for name, kind, help_, labels, sql in _COUNTED
+    ]
+    return "".join(blocks) + _block(
+        "tallystick_judge_accuracy_ratio",
+        "gauge",
+        "Accuracy of each judge in the last closed window: the ends of its range.",
+        _accuracies(reader),
     )
 
 
-def _accuracies(reader: Reader) -> list[Sample]:
+def _accuracies(reader: Reader) -> Iterator[Sample]:
     found = reader.all(
         "select s.name, w.result from windows w join stream s on s.id = w.stream"
         " where w.result is not null and w.idx = (select max(v.idx) from windows v"
         " where v.stream = w.stream and v.result is not null) order by s.name"
     )
-    samples: list[Sample] = []
     for stream, text in found:
         for judge in json.loads(text).get("judges") or ():
-            ends = judge.get("interval") or judge.get("range")
-            if not ends or None in ends:
-                continue
+            ends = judge.get("interval") or judge.get("range") or (None, None)
             for end, value in zip(("low", "high"), ends, strict=True):
-                labels = {"stream": stream, "judge": str(judge["name"]), "end": end}
-                samples.append((labels, value))
-    return samples
+                if None not in ends:
+                    yield {"stream": stream, "judge": str(judge["name"]), "end": end}, value
 
 
-def _of_the_writer(incoming: Incoming) -> str:
-    held = incoming.service.writer.figures
-    blocks = [
-        _block(
-            "tallystick_queue_bytes",
-            "gauge",
-            "Bytes that wait for the writer.",
-            [({}, held.waiting_bytes)],
-        )
+def _of_the_process(service: Service) -> str:
+    held = service.writer.figures
+    waiting = "tallystick_questions_waiting", "gauge", "Questions that wait for an answer."
+    queued = "tallystick_queue_bytes", "gauge", "Bytes that wait for the writer."
+    took = "tallystick_commit_seconds"
+    steps = [(f"{top:g}", n) for top, n in sorted(held.buckets.items())]
+    lines = [
+        *(f"# HELP {took} How long commits take.", f"# TYPE {took} histogram"),
+        *(f'{took}_bucket{{le="{top}"}} {n}' for top, n in [*steps, ("+Inf", held.commits)]),
+        *(f"{took}_sum {held.seconds:.6f}", f"{took}_count {held.commits}"),
     ]
-    lines = ["# HELP tallystick_commit_seconds How long commits take."]
-    lines.append("# TYPE tallystick_commit_seconds histogram")
-    lines += [
-        f'tallystick_commit_seconds_bucket{{le="{top:g}"}} {n}'
-        for top, n in sorted(held.buckets.items())
-    ]
-    lines.append(f'tallystick_commit_seconds_bucket{{le="+Inf"}} {held.commits}')
-    lines.append(f"tallystick_commit_seconds_sum {held.seconds:.6f}")
-    lines.append(f"tallystick_commit_seconds_count {held.commits}")
-    return "".join(blocks) + "\n".join(lines) + "\n"
+    blocks = _block(*waiting, [({}, len(service.worker.waiting()))])
+    return blocks + _block(*queued, [({}, held.waiting_bytes)]) + "\n".join(lines) + "\n"
 
 
+@route("GET", "/metrics", "read", answer="text/plain")
 async def get_metrics(incoming: Incoming) -> Response:
-    """Return all figures."""
+    """Return figures for Prometheus."""
     text = await incoming.service.reading(figures)
-    return Response(text + _of_the_writer(incoming), media_type=TYPE)
+    return Response(text + _of_the_process(incoming.service), media_type=TYPE)
 
-
-METRICS_ROUTES = tuple(
-    Route(
-        method="GET",
-        path=f"{before}/metrics",
-        role="read",
-        work=get_metrics,
-        summary="Figures for Prometheus.",
-        answer="text/plain",
-    )
-    for before in ("", "/v1")
-)
-"""Routes of this file."""
 
 # The service: what every route and every job may reach.
 
@@ -407,13 +358,14 @@ class Config:
     host, port
         Where the service listens.
     folder
-        Where files lie: the database, spools, the operator's file of watches. None in tests.
+        Where files lie: the database and its copies. None in tests.
     rate, burst
         Requests per second and key, and how many may come at once.
     allow_hosts
-        Internal hosts that hooks and watches may call.
+        Internal hosts that the webhook may call.
     request_seconds
-        Seconds within which a request must arrive; a long body gets more.
+        Seconds within which a request must arrive (a long body gets more), and for which an answer
+        may wait to be read.
     job_pause
         Seconds between looks at the table of jobs; 0 for no loop, as in tests.
     """

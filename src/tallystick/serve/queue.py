@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 from tallystick.serve.auth import Span, span_of
+from tallystick.serve.database import Reader, Store
 from tallystick.serve.ingest import TRUTH, unpack_codes
-from tallystick.serve.store import Reader, Store
-from tallystick.serve.writer import StreamRecord
+from tallystick.serve.streams import StreamRecord
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,12 +17,12 @@ import msgspec
 
 from tallystick.results import count
 from tallystick.serve.auth import Span, span_of
+from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.ingest import TRUTH
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import Chances, FramePlan, plan_frame, population
-from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.streams import StreamRecord, find_stream
 from tallystick.serve.worker import WorkerOrder
-from tallystick.serve.writer import StreamRecord, find_stream
 
 GRAVE = 0.05
 """Share of rows, or of draws, from which a doubt leaves the decision open."""
@@ -90,7 +90,7 @@ def _later(
             "select coalesce(sum(new), 0) from batch where stream = ? and seq > ?",
             (stream.id, max(whole)),
         )
-        if not after or span in (Span(), Span(labels=span.labels)):
+        if not after or span in (Span(), Span(label_draw=span.label_draw)):
             return int(after)
     where, values = span.condition()
     marks = ", ".join(map(str, slices)) or "-1"

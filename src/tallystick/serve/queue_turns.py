@@ -16,13 +16,13 @@ import msgspec
 from starlette.responses import Response
 
 from tallystick.serve.auth import Fix, HttpProblem, Principal
+from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.ingest import LabelRecord, RowPlaces, VoteRecord, unpacked_body, word_of
 from tallystick.serve.ingest_write import Source, apply, truth_of
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue_doubts import FrameBody, FrameOrder, frames_of, make_frame
-from tallystick.serve.routes import Incoming, Route
-from tallystick.serve.store import Reader, Store, Transaction
-from tallystick.serve.writer import StreamRecord, find_stream
+from tallystick.serve.routes import Incoming, route
+from tallystick.serve.streams import StreamRecord, find_stream
 
 LEASE = 600.0
 """Seconds for which an item is one person's."""
@@ -394,11 +394,15 @@ def person_of(who: Principal) -> str:
     return who.name or who.id
 
 
+@route(
+    "POST", "/v1/streams/{stream}/frames", "admin", body=FrameOrder, answer=FrameBody, status=201
+)
 async def post_frame(incoming: Incoming) -> FrameBody:
     """Draw rows to label, with known probabilities."""
     return await make_frame(incoming.service, incoming.path["stream"], incoming.body)
 
 
+@route("GET", "/v1/streams/{stream}/frames", "read", answer=FrameList)
 async def get_frames(incoming: Incoming) -> FrameList:
     """List the draws of a stream."""
 
@@ -408,6 +412,7 @@ async def get_frames(incoming: Incoming) -> FrameList:
     return FrameList(await incoming.service.reading(work))
 
 
+@route("GET", "/v1/streams/{stream}/next", "label", answer=Turn)
 async def get_next(incoming: Incoming) -> Response | Turn:
     """Give the next item to whoever asks: never a vote, a label or a stratum."""
     service, name = incoming.service, incoming.path["stream"]
@@ -420,6 +425,7 @@ async def get_next(incoming: Incoming) -> Response | Turn:
     return await service.commit(work) or Response(status_code=204)
 
 
+@route("POST", "/v1/streams/{stream}/labels", "label", body=LabelAnswer, answer=LabelKept)
 async def post_label(incoming: Incoming) -> LabelKept:
     """Keep an answer."""
     given: LabelAnswer = incoming.body
@@ -478,45 +484,6 @@ async def take_answer(service: Service, name: str, person: str, given: LabelAnsw
 
     return LabelKept(await service.commit(work))
 
-
-LABELS_ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/streams/{stream}/frames",
-        role="admin",
-        work=post_frame,
-        summary="Draw rows to label, each with a known probability.",
-        body=FrameOrder,
-        answer=FrameBody,
-        status=201,
-    ),
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/frames",
-        role="read",
-        work=get_frames,
-        summary="The draws of a stream, and how far they are labelled.",
-        answer=FrameList,
-    ),
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/next",
-        role="label",
-        work=get_next,
-        summary="The next item to label, shown blind; 204 if nothing waits.",
-        answer=Turn,
-    ),
-    Route(
-        method="POST",
-        path="/v1/streams/{stream}/labels",
-        role="label",
-        work=post_label,
-        summary="A label, a skip with its reason, or an undo within five minutes.",
-        body=LabelAnswer,
-        answer=LabelKept,
-    ),
-)
-"""Routes of this file."""
 
 # What a stream's labels say of the people who gave them: agreement, pace, disagreements.
 

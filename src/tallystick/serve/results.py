@@ -15,18 +15,17 @@ from starlette.responses import Response
 from tallystick.errors import InputError
 from tallystick.registry import capability
 from tallystick.serve.auth import Fix, HttpProblem, Span, span_of
+from tallystick.serve.database import Reader
 from tallystick.serve.ingest import TRUTH
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, Parameter, Route
+from tallystick.serve.routes import Incoming, Parameter, route
 from tallystick.serve.rows import CHANCE, StreamTable
-from tallystick.serve.store import Reader
+from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 from tallystick.serve.worker import Computed, order_of
-from tallystick.serve.writer import StreamRecord, StreamSettings, find_stream
 from tallystick.table.words import is_never_true, is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
-    from tallystick.table import Capability
 
 ANSWERED = ("judge", "score", "compare", "bound")
 """Verbs that a stream answers."""
@@ -40,13 +39,20 @@ SPAN = (
         repeats=True,
     ),
     Parameter(
-        "labels",
+        "label-draw",
         "After a draw: drawn (with their probabilities), even (a sample of them that needs none),"
         " or all (as if every label had been drawn at random).",
     ),
 )
 
-_OWN = frozenset({"window", "slice", "labels", "figure", "mode", "format", "details"})
+_VERB = (
+    *SPAN,
+    Parameter("alpha", "One minus the level of every interval."),
+    Parameter("by", "The same by slice of this column."),
+)
+
+
+_OWN = frozenset({"window", "slice", "label-draw", "format", "details"})
 _MOST_KEPT = 64 * 1024 * 1024
 
 
@@ -78,17 +84,16 @@ class Kept:
 def question_in(incoming: Incoming) -> tuple[dict[str, list[str]], Span]:
     """Return the verb's options of a request, and the rows that it asks about."""
     query = incoming.request.query_params
-    span = span_of(
-        query.get("window", ""),
-        query.getlist("slice"),
-        now=incoming.service.clock(),
-        labels=query.get("labels", ""),
-    )
+    draw = query.get("label-draw", "")
     given: dict[str, list[str]] = {}
+    if draw in ("random", "unknown"):  # what score itself is told of its labels
+        given["label-draw"], draw = [draw], ""
     for name, value in query.multi_items():
         if name not in _OWN:
             given.setdefault(name, []).append(value)
-    return given, span
+    slices = query.getlist("slice")
+    now = incoming.service.clock()
+    return given, span_of(query.get("window", ""), slices, now=now, label_draw=draw)
 
 
 def asked_stream(reader: Reader, name: str, span: Span) -> StreamRecord:
@@ -183,66 +188,30 @@ async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> R
     )
 
 
+@route(
+    "GET",
+    "/v1/streams/{stream}/results/{verb}",
+    "read",
+    answer="application/json",
+    query=_VERB,
+    open_query=True,
+)
 async def get_result(incoming: Incoming) -> Response:
     """Return the command line's JSON about the rows of a stream."""
     return await _answered(incoming, "result", "application/json")
 
 
-async def get_chart(incoming: Incoming) -> Response:
-    """Return the picture of a result."""
-    figure, mode = incoming.query("figure", "0"), incoming.query("mode", "light")
-    if not (figure.isdecimal() and len(figure) < 3) or mode not in ("light", "dark"):
-        raise HttpProblem(422, "figure is a number from 0, and mode is light or dark")
-    return await _answered(incoming, "chart", "image/svg+xml", figure=figure, mode=mode)
-
-
+@route(
+    "GET",
+    "/v1/streams/{stream}/tally",
+    "read",
+    answer="application/vnd.apache.arrow.file",
+    query=SPAN,
+)
 async def get_tally(incoming: Incoming) -> Response:
     """Return the counts of a stream as a file that ``Tally.load`` reads."""
     return await _answered(incoming, "tally", "application/vnd.apache.arrow.file")
 
-
-_VERB = (
-    *SPAN,
-    Parameter("alpha", "One minus the level of every interval."),
-    Parameter("by", "The same by slice of this column."),
-)
-
-RESULTS_ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/results/{verb}",
-        role="read",
-        work=get_result,
-        summary="What the command line says of these rows: judge, score, compare or bound.",
-        answer="application/json",
-        query=_VERB,
-        open_query=True,
-    ),
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/chart/{verb}.svg",
-        role="read",
-        work=get_chart,
-        summary="The picture of a result.",
-        answer="image/svg+xml",
-        query=(
-            *_VERB,
-            Parameter("figure", "Which picture, from 0."),
-            Parameter("mode", "light or dark."),
-        ),
-        open_query=True,
-    ),
-    Route(
-        method="GET",
-        path="/v1/streams/{stream}/tally",
-        role="read",
-        work=get_tally,
-        summary="The counts, as an Arrow file that Tally.load reads.",
-        answer="application/vnd.apache.arrow.file",
-        query=SPAN,
-    ),
-)
-"""Routes of this file."""
 
 # From a request to the command line's own question.
 #
@@ -312,32 +281,46 @@ def arguments(
             else:
                 # One word with '=', so that a value that begins with a dash is no option.
                 words.append(f"--{name}={value}")
-    if "labels" not in given:
-        words += _listed(settings.labels)
-    return [*words, *_columns(capability(verb), table, settings, given)]
+    return [*words, *_declared(options, settings, given), *_columns(verb, table, settings, given)]
 
 
-def _listed(labels: Sequence[str]) -> list[str]:
-    """List the stream's labels where one of them would be read as no answer, or as never true."""
-    doubtful = any(is_no_answer(one) or is_never_true(one) for one in labels)
-    if not doubtful or any("," in one for one in labels):
-        return []
-    return [f"--labels={','.join(labels)}"]
+def _declared(
+    options: Mapping[str, Any], settings: StreamSettings, given: Mapping[str, Any]
+) -> list[str]:
+    """Say what the settings say of labels and cells, where the verb can be told."""
+    from tallystick.table import ROLE_HELP  # with the first question: the server stays small
+
+    # Labels without an order say nothing but what would be read as no answer, or as never true.
+    doubtful = any(is_no_answer(one) or is_never_true(one) for one in settings.labels)
+    labels = settings.labels if settings.labels_ranked or doubtful else []
+    positive = [] if settings.positive is None else [settings.positive]
+    held = {"labels": labels, "missing": settings.missing, "positive": positive}
+    held |= {
+        role.replace("_", "-"): settings.named(role)
+        for role in settings.reading
+        if role not in ROLE_HELP
+    }
+    return [
+        f"--{name}={','.join(values)}"
+        for name, values in held.items()
+        # A label with a comma in it cannot be listed: the command line would take it for two.
+        if values and name in options and name not in given and not any("," in v for v in values)
+    ]
 
 
 def _columns(
-    of: Capability[Any], table: StreamTable, settings: StreamSettings, given: Mapping[str, Any]
+    verb: str, table: StreamTable, settings: StreamSettings, given: Mapping[str, Any]
 ) -> list[str]:
-    """Name the columns that the request does not: by the settings, then by what they hold."""
-    from tallystick.table import GROUPS  # with the first question: the server itself stays small
+    """Name the columns that the request does not: by the reading, then by what they hold."""
+    from tallystick.table import GROUPS  # with the first question: the server stays small
 
+    of = capability(verb)
     words: list[str] = []
     taken: set[str] = set()
-    for role, columns in settings.roles.items():
-        flag = role.replace("_", "-")
+    for role in settings.reading:
+        flag, columns = role.replace("_", "-"), settings.named(role)
         if role in of.reads and flag not in given:
-            several = role in GROUPS
-            words += [f"--{flag}={','.join(columns) if several else columns[0]}"]
+            words.append(f"--{flag}={','.join(columns) if role in GROUPS else columns[0]}")
             taken.update(columns)
     for flag, values in given.items():
         if flag.replace("-", "_") in of.reads:
@@ -348,12 +331,11 @@ def _columns(
     wanted = of.door.want
     if wanted is not None and wanted not in named:
         free = [name for name in table.votes if name not in taken]
-        if not free:
-            free = [name for name in table.grades if name not in taken]
-            # Grades that share a declared scale are read on it, whatever they happen to reach.
-            scales = {settings.scales.get(name) for name in free}
-            if of.door.outputs and "scale" not in given and len(scales) == 1:
-                words += [f"--scale={low:g},{high:g}" for low, high in filter(None, scales)]
+        free = free or [name for name in table.grades if name not in taken]
+        # Voters that share a declared scale are read on it, whatever they happen to reach.
+        scales = {settings.scale_of(name) for name in free}
+        if of.door.outputs and "scale" not in given and len(scales) == 1:
+            words += [f"--scale={low:g},{high:g}" for low, high in filter(None, scales)]
         if free:
             words.append(f"--{wanted}={','.join(free)}")
     if "truth" not in named and table.has_truth:
@@ -381,6 +363,14 @@ def call_of(verb: str, words: Sequence[str]) -> Call:
 
 def counts_suffice(call: Call, table: StreamTable) -> bool:
     """Say whether the kept counts answer this question: every column that it names is counted."""
+    from tallystick.table.reading_names import (
+        COUNT_NAMES,
+        ROLE_NAMES,
+        TRUTH_IF_FITTING,
+        is_truth_name,
+        plain,
+    )
+
     if call.capability.verb not in ("judge", "compare", "bound"):
         return False
     if getattr(call.question, "stop_early", False):
@@ -388,6 +378,16 @@ def counts_suffice(call: Call, table: StreamTable) -> bool:
     layout = set(call.reading) & {"shape", "judge", "vote", "separator", "metric", "columns"}
     if layout - {"shape"} or call.reading.get("shape", "auto") != "auto":
         return False
+    # A column that rows would be read by, such as a weight, is not in the counts.
+    known = {
+        *COUNT_NAMES,
+        *TRUTH_IF_FITTING,
+        *(one for held in ROLE_NAMES.values() for one in held),
+    }
+    if any(plain(name) in known or is_truth_name(name) for name in (*table.slices, *table.grades)):
+        return False
+    if table.has_systems and call.reading.get("missing"):
+        return False  # what is said of cells that nobody has names the column of systems, too
     counted = {*table.votes, TRUTH}
     for role in call.capability.reads:
         named = call.reading.get(role)

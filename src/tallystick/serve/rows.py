@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from tallystick.serve.auth import Span
-from tallystick.serve.ingest import TRUTH, unpack_codes
+from tallystick.serve.database import Reader
+from tallystick.serve.ingest import CODES, TRUTH, unpack_codes
 from tallystick.serve.ingest_write import unpack_grades
 from tallystick.serve.queue import Chances, chances
-from tallystick.serve.store import Reader
-from tallystick.serve.writer import StreamRecord
+from tallystick.serve.streams import StreamRecord
 
 EVERYTHING = Span()
 
@@ -134,7 +134,7 @@ def book_of(
     way
         Which labels count if the span does not say.
     """
-    return StreamBook(reader, stream, span, span.labels or way)
+    return StreamBook(reader, stream, span, span.label_draw or way)
 
 
 def number_text(value: float) -> str:
@@ -226,14 +226,8 @@ def grade_texts(packed: bytes | None, grades: Sequence[int]) -> tuple[str | None
 
 def learn(reader: Reader, book: StreamBook, wanted: set[int], patterns: dict[int, Cells]) -> None:
     """Read the cells of patterns that were not seen before."""
-    numbers = sorted(wanted - patterns.keys())
-    for start in range(0, len(numbers), 500):
-        part = numbers[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for ident, codes in reader.all(
-            f"select id, codes from pattern where id in ({marks})", part
-        ):
-            patterns[ident] = book.cells(bytes(codes))
+    for ident, codes in reader.by_id(CODES, wanted - patterns.keys()):
+        patterns[ident] = book.cells(bytes(codes))
 
 
 # Between which rows the labels of a stream stand: what counts do not know.

@@ -63,7 +63,7 @@ class WorkerLanes:
 
     def ask(self, order: WorkerOrder, *, patience: float | None = None) -> Computed:
         """Ask and wait: run it in a thread. A worker that dies or hangs is answered 503."""
-        asked = (order.kind, order.stream, order.verb)
+        asked = (order.kind, _named(order))
         lane = self._slow if asked in self._hard else self._quick
         try:
             answer = lane.ask(order, patience=patience or self._patience)
@@ -83,11 +83,11 @@ class WorkerLanes:
                 if not self._hard:
                     self._slow.close()
 
-    def result(
-        self, stream: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
-    ) -> Computed:
-        """Return the JSON of a question about a stream."""
-        return self.ask(order_of("result", stream, verb, given, span))
+    def waiting(self) -> list[tuple[str, float]]:
+        """Return what is asked now, and since how many seconds, the longest first."""
+        now = time.monotonic()
+        asked = [one for lane in (self._quick, self._slow) for one in list(lane.asked.values())]
+        return [(_named(order), now - since) for order, since in sorted(asked, key=lambda a: a[1])]
 
     def close(self) -> None:
         """End both processes."""
@@ -153,6 +153,8 @@ class Worker:
         self._patience = patience
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self.asked: dict[int, tuple[WorkerOrder, float]] = {}
+        """Who waits for what, and since when: the first of them is being answered."""
 
     @property
     def pid(self) -> int | None:
@@ -162,17 +164,30 @@ class Worker:
     def ask(self, order: WorkerOrder, *, patience: float | None = None) -> Computed:
         """Ask and wait: run it in a thread. A worker that dies or hangs is answered 503."""
         patience = patience or self._patience
-        if not self._lock.acquire(timeout=patience):
-            raise HttpProblem(
-                503,
-                f"other questions came first, and took over {patience:g} s: ask again later",
-                Retry_After="10",
-            )
+        begun = time.monotonic()
+        me = threading.get_ident()
+        self.asked[me] = (order, begun)
+        try:
+            # Half of the time may go by in the queue; the other half is left for the answer.
+            if not self._lock.acquire(timeout=patience / 2):
+                first, since = next(iter(self.asked.values()), (order, begun))
+                raise HttpProblem(
+                    503,
+                    f"the question about {_named(first)} came first and has taken"
+                    f" {time.monotonic() - since:.0f} s: ask again when it is done",
+                    Retry_After="10",
+                )
+            return self._answer(order, patience - (time.monotonic() - begun), patience)
+        finally:
+            self.asked.pop(me, None)
+
+    def _answer(self, order: WorkerOrder, left: float, patience: float) -> Computed:
+        """Ask the process, which is ours now, and give the lock back."""
         try:
             try:
                 process = self._alive()
                 _send(process.stdin, msgspec.json.encode(order))
-                body = self._receive(process, patience)
+                body = self._receive(process, left)
             except (OSError, EOFError) as error:
                 self._end()
                 raise HttpProblem(
@@ -182,8 +197,8 @@ class Worker:
                 self._end()
                 raise TookTooLong(
                     503,
-                    f"no answer within {patience:g} s",
-                    [Fix(way_out="ask about a smaller window, or fewer columns")],
+                    f"{_named(order)}: no answer within {patience:g} s, so it was stopped. {_SMALLER}",
+                    [Fix(way_out=_SMALLER)],
                     Retry_After="30",
                 ) from error
             answer = msgspec.json.decode(body, type=Computed)
@@ -194,12 +209,6 @@ class Worker:
         if answer.status >= 400:
             raise HttpProblem(answer.status, answer.detail, [Fix(way_out=answer.detail)])
         return answer
-
-    def result(
-        self, stream: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
-    ) -> Computed:
-        """Return the JSON of a question about a stream."""
-        return self.ask(order_of("result", stream, verb, given, span))
 
     def close(self) -> None:
         """End the process."""
@@ -242,6 +251,23 @@ class Worker:
         process.wait()
 
 
+_SMALLER = (
+    "Ask about fewer rows (window=last:5000), or fewer columns; or download the rows, and ask the"
+    " command line, which has no limit"
+)
+
+
+def _named(order: WorkerOrder) -> str:
+    """Say what is asked: of which stream, and what.
+
+    >>> _named(WorkerOrder(kind="result", stream="qa", verb="judge"))
+    "stream 'qa' (judge)"
+    """
+    stream = order.stream or order.args.get("name") or order.args.get("stream") or ""
+    what = order.verb or order.args.get("question") or order.kind.rpartition(":")[2]
+    return f"stream {stream!r} ({what})"
+
+
 def order_of(
     kind: str, stream: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
 ) -> WorkerOrder:
@@ -256,7 +282,7 @@ def order_of(
             "high": span.high,
             "last": span.last,
             "slices": [list(one) for one in span.slices],
-            "labels": span.labels,
+            "label_draw": span.label_draw,
         },
     )
 
@@ -283,7 +309,7 @@ def main() -> None:
     address = _receive(inward)
     if address is None:
         return
-    from tallystick.serve.store import open_store
+    from tallystick.serve.database import open_store
 
     store = open_store(address.decode(), migrate=False)
     while (body := _receive(inward)) is not None:

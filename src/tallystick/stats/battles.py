@@ -4,34 +4,35 @@ One battle per item: b wins, t ties, c losses, n = b + t + c,
 
 .. math:: \text{win rate} = ½ + \frac{b - c}{2n}   \tag{B1}
 
-and its interval is ½ plus half the paired interval of (b, c, n). With several battles per item,
-D = 1, 0, -1 and the items are clusters: :mod:`tallystick.stats.clusters`, w = 1, so the adverse
-cluster of .1 is 5 points of win rate. docs/theory/compare.md, *Battles*. No rating model is fitted.
+and its interval is ½ plus half the paired interval of (b, c, n). A preference need not be all or
+nothing: D is 1, 0, -1 or anything between. With several battles per item the items are clusters:
+:mod:`tallystick.stats.clusters`, w = 1, so the adverse cluster of .1 is 5 points of win rate.
+docs/theory/compare.md, *Battles*. No rating model is fitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng
 from tallystick.errors import InputError
-from tallystick.stats.cluster_pairs import SignFlipPairs, sign_flip_columns
-from tallystick.stats.clusters import SignFlip, fewest_clusters, sign_flip
+from tallystick.stats.clusters import SignFlips, ends_at, fewest_clusters, sign_flip_columns
 from tallystick.stats.exact_tails import open_unit, whole
+from tallystick.stats.intervals import pseudo_t
+from tallystick.stats.pairs import bounded_p_value
 from tallystick.stats.signs import sign_p_value
+from tallystick.stats.two_accuracies import exact_score, tango
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
-PairedInterval = Callable[[int, int, int], tuple[float, float]]
-"""From (b, c, n) to the interval of a paired difference of shares."""
 
 FEW = 20
 """Battles below which the exact score replaces Tango's interval, which covers .85 at n = 8."""
+LEVELS = 80
+"""Levels at which an interval is asked whether it leaves out ½, each about an eighth above the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,28 +49,6 @@ class Battles:
         Of "both win equally often": exact over decided battles, or the sign-flip test over items.
     items
         How many items it rests on.
-    """
-
-    win_rate: float
-    low: float
-    high: float
-    p_value: float
-    items: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class CrossedBattles:
-    """A win rate for new items and new annotators.
-
-    Parameters
-    ----------
-    win_rate
-        Over all battles.
-    low, high
-        For new items and new annotators; for new items and *these* annotators if
-        *these_annotators*.
-    items, annotators
-        How many there are.
     these_annotators
         Whether there are too few annotators to speak of new ones.
     """
@@ -77,52 +56,50 @@ class CrossedBattles:
     win_rate: float
     low: float
     high: float
+    p_value: float
     items: int
-    annotators: int
-    these_annotators: bool
+    these_annotators: bool = False
 
 
-def battles(
-    wins: int,
-    ties: int,
-    losses: int,
-    *,
-    paired: PairedInterval,
-    exact: PairedInterval,
-) -> Battles:
-    """Bound a win rate from one battle per item.
-
-    Parameters
-    ----------
-    wins, ties, losses
-        b, t and c of the first model.
-    paired
-        The paired interval from 20 battles on (Tango's score).
-    exact
-        The paired interval below (the exact score). Both are functions of (b, c, n): the
-        mathematics of pairs lives above this package.
+def battles(wins: int, ties: int, losses: int, *, alpha: float = 0.05) -> Battles:
+    """Bound a win rate from one battle per item: Tango's interval, the exact one below 20 battles,
+    and the exact sign test.
 
     Examples
     --------
-    >>> def wald(b, c, n):
-    ...     half = 1.96 * sqrt(b + c - (b - c) ** 2 / n) / n
-    ...     return (b - c) / n - half, (b - c) / n + half
-    >>> found = battles(30, 10, 20, paired=wald, exact=wald)
+    >>> found = battles(30, 10, 20)
     >>> round(found.win_rate, 3), round(found.low, 3), round(found.p_value, 4)
-    (0.583, 0.47, 0.2026)
+    (0.583, 0.468, 0.2026)
     """
     whole(0, wins=wins, ties=ties, losses=losses)
     n = wins + ties + losses
     if not n:
         raise InputError("there are no battles: wins, ties and losses are all 0")
-    low, high = (exact if n < FEW else paired)(wins, losses, n)
-    return Battles(
-        win_rate=0.5 + (wins - losses) / (2 * n),  # (B1)
-        low=max(0.0, 0.5 + low / 2),
-        high=min(1.0, 0.5 + high / 2),
-        p_value=sign_p_value(wins, losses),
-        items=n,
-    )
+    if n < FEW:
+        ends = exact_score(wins, losses, n, alpha=alpha)
+    else:
+        ends = tango(wins, losses, n, alpha=alpha)[0]
+    return _rate((wins - losses) / n, ends.low, ends.high, sign_p_value(wins, losses), n)
+
+
+def shares(outcomes: npt.ArrayLike, *, alpha: float = 0.05) -> Battles:
+    """Bound a win rate from one graded preference per item, between -1 (the second) and 1: Student's
+    t with a pseudo-item.
+
+    Examples
+    --------
+    >>> found = shares([0.4, -0.2, 0.9, 0.1, 0.6, -0.5, 0.8, 0.7, 0.3, 0.2] * 5)
+    >>> round(found.win_rate, 3), round(found.low, 3), round(found.high, 3)
+    (0.665, 0.598, 0.725)
+    """
+    d = _outcomes(outcomes)
+    n, mean = d.size, float(d.mean())
+    if n < 2:
+        return _rate(mean, -1.0, 1.0, 1.0, n)
+    variance = float(d.var(ddof=1))
+    ends = pseudo_t(mean, variance, n, alpha=alpha, bounds=(-1.0, 1.0))
+    p_value = bounded_p_value(np.array([mean]), np.array([variance]), n, 1.0)
+    return _rate(mean, ends.low, ends.high, float(p_value[0]), n)
 
 
 def battles_by_item(
@@ -135,7 +112,7 @@ def battles_by_item(
     Parameters
     ----------
     outcomes
-        1 where the first model wins, 0 for a tie, -1 where it loses.
+        1 where the first model wins, 0 for a tie, -1 where it loses, or anything between.
     items
         The item of each battle.
     rng
@@ -152,13 +129,8 @@ def battles_by_item(
     """
     d = _outcomes(outcomes)
     found = _flip(d, _codes(items, d.size, "items"), rng=rng, alpha=alpha)
-    return Battles(
-        win_rate=0.5 + found.estimate / 2,
-        low=0.5 + found.low / 2,
-        high=0.5 + found.high / 2,
-        p_value=found.p_value,
-        items=found.clusters,
-    )
+    mean, low, high = (float(x[0]) for x in (found.difference, found.low, found.high))
+    return _rate(mean, low, high, float(found.p_value[0]), found.clusters)
 
 
 def battles_of_pairs(
@@ -168,7 +140,7 @@ def battles_of_pairs(
     *,
     rng: Rng,
     alpha: float = 0.05,
-) -> SignFlipPairs:
+) -> SignFlips:
     """Tell all pairs of models apart that met, complete or not; D is summed by item and pair.
 
     (K3) with v = 0: family-wise error at most .060 measured, power up to .02 above Holm on sign
@@ -209,12 +181,12 @@ def battles_crossed(
     *,
     rng: Rng,
     alpha: float = 0.05,
-) -> CrossedBattles:
+) -> Battles:
     r"""Bound a win rate when the same annotators judge many items: both are samples.
 
     (K2) by item and by annotator, each around its own mean; the ends are the mean of all battles
     :math:`\mp` the root of the summed squared reaches. Error at most .058 in 16 cells (items only:
-    .65).
+    .65). The p-value is the smallest of 80 levels at which the interval leaves out ½.
 
     Parameters
     ----------
@@ -225,86 +197,60 @@ def battles_crossed(
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
     >>> items, annotators = np.repeat(np.arange(20), 8), np.tile(np.arange(8), 20)
-    >>> found = battles_crossed(rng.integers(-1, 2, 160), items, annotators, rng=1)
-    >>> found.low < found.win_rate < found.high, found.these_annotators
-    (True, False)
+    >>> wins = np.random.default_rng(0).choice([-1, 1], 160, p=[0.2, 0.8])
+    >>> found = battles_crossed(wins, items, annotators, rng=1)
+    >>> found.low > 0.5, found.p_value < 0.05, found.these_annotators
+    (True, True, False)
     """
     open_unit(alpha=alpha)
     d = _outcomes(outcomes)
     of_item = _codes(items, d.size, "items")
     of_annotator = _codes(annotators, d.size, "annotators")
     people = int(of_annotator.max()) + 1
+    # Whether these annotators or new ones are meant is settled by the level that was asked for.
     fixed = people < fewest_clusters(alpha)
-
     samples = [of_item] if fixed else [of_item, of_annotator]
-    found = [_flip(d, codes, rng=rng, alpha=alpha) for codes in samples]
     mean = float(d.mean())
-    down = sqrt(sum((one.estimate - one.low) ** 2 for one in found))
-    up = sqrt(sum((one.high - one.estimate) ** 2 for one in found))
-    return CrossedBattles(
-        win_rate=0.5 + mean / 2,
-        low=max(0.0, 0.5 + (mean - down) / 2),
-        high=min(1.0, 0.5 + (mean + up) / 2),
-        items=found[0].clusters,
-        annotators=people,
-        these_annotators=fixed,
-    )
+
+    # Few people or items cannot show anything at a very small level.
+    fewest = min(int(codes.max()) + 1 for codes in samples)
+    levels = np.geomspace(max(1e-4, 2.0 ** (1 - fewest)), 0.999, LEVELS)
+    down, up = np.zeros(LEVELS + 1), np.zeros(LEVELS + 1)
+    for codes in samples:
+        own = np.bincount(codes, weights=d) / np.bincount(codes)
+        centre = float(own.mean())
+        ends = np.array(ends_at(own, (alpha, *levels.tolist()), width=1.0, rng=rng))
+        down += (centre - ends[:, 0]) ** 2
+        up += (ends[:, 1] - centre) ** 2
+    low, high = mean - np.sqrt(down), mean + np.sqrt(up)
+    leaves_out = (low[1:] > 0) | (high[1:] < 0)
+    p_value = float(levels[np.argmax(leaves_out)]) if leaves_out.any() else 1.0
+    found = _rate(mean, float(low[0]), float(high[0]), p_value, int(of_item.max()) + 1)
+    return replace(found, these_annotators=fixed)
 
 
-def crossed_test(
-    outcomes: npt.ArrayLike,
-    items: npt.ArrayLike,
-    annotators: npt.ArrayLike,
-    *,
-    rng: Rng,
-    alpha: float = 0.05,
-) -> Battles:
-    """Return :func:`battles_crossed` with a p-value: the level at which the interval reaches ½.
-
-    Parameters
-    ----------
-    outcomes, items, annotators, rng, alpha
-        As in :func:`battles_crossed`.
-
-    Examples
-    --------
-    >>> items, annotators = np.repeat(np.arange(20), 8), np.tile(np.arange(8), 20)
-    >>> wins = np.random.default_rng(0).choice([-1, 1], 160, p=[0.2, 0.8])
-    >>> found = crossed_test(wins, items, annotators, rng=1)
-    >>> found.p_value < 0.05, found.low > 0.5
-    (True, True)
-    """
-    asked = battles_crossed(outcomes, items, annotators, rng=rng, alpha=alpha)
-
-    def excludes(level: float) -> bool:
-        # Whether these annotators or new ones are meant is settled by the level that was asked for.
-        who = np.zeros_like(np.asarray(items)) if asked.these_annotators else annotators
-        one = battles_crossed(outcomes, items, who, rng=rng, alpha=level)
-        narrow = one.these_annotators and not asked.these_annotators
-        return not narrow and not one.low <= 0.5 <= one.high
-
-    low, high = 0.0, 1.0
-    if excludes(0.999):
-        for _ in range(20):
-            middle = (low + high) / 2
-            low, high = (low, middle) if excludes(middle) else (middle, high)
+def _rate(mean: float, low: float, high: float, p_value: float, items: int) -> Battles:
+    """Return the win rate (B1) that belongs to the mean of D and its ends."""
     return Battles(
-        win_rate=asked.win_rate, low=asked.low, high=asked.high, p_value=high, items=asked.items
+        win_rate=0.5 + mean / 2,
+        low=max(0.0, 0.5 + low / 2),
+        high=min(1.0, 0.5 + high / 2),
+        p_value=p_value,
+        items=items,
     )
 
 
-def _flip(d: Floats, codes: Codes, *, rng: Rng, alpha: float) -> SignFlip:
+def _flip(d: Floats, codes: Codes, *, rng: Rng, alpha: float) -> SignFlips:
     """Return the one-pair test on the means of D, every item (or annotator) counting once."""
     means = np.bincount(codes, weights=d) / np.bincount(codes)
-    return sign_flip(means, width=1.0, rng=rng, alpha=alpha)
+    return sign_flip_columns(means[:, None], width=1.0, rng=rng, alpha=alpha)
 
 
 def _outcomes(values: npt.ArrayLike) -> Floats:
     d = np.asarray(values, dtype=float)
-    if d.ndim != 1 or not d.size or not np.isin(d, (-1.0, 0.0, 1.0)).all():
-        raise InputError("outcomes must be 1 (the first wins), 0 (tie) or -1, one per battle")
+    if d.ndim != 1 or not d.size or not (np.abs(d) <= 1).all():
+        raise InputError("outcomes must lie between 1 (the first wins) and -1, one per battle")
     return d
 
 

@@ -14,16 +14,15 @@ Errata to the text: ``docs/papers/detecting_differences.md#errata``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil, inf, sqrt
+from math import ceil, sqrt
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.exact_tails import Floats as BinomialFloats
+from tallystick.stats.clusters import ADVERSE
 from tallystick.stats.exact_tails import (
+    Floats,
     binomial_up_to,
     binomial_window,
     closed_unit,
@@ -32,6 +31,7 @@ from tallystick.stats.exact_tails import (
     smallest,
     whole,
 )
+from tallystick.stats.two_accuracies import LISTED, unconditional_test
 
 
 def paired_items(
@@ -68,17 +68,14 @@ def exact_paired_power(
     alpha: float = 0.05,
     certified: bool = False,
 ) -> float:
-    r"""Return the exact power of McNemar's test on *n* items, as
-    :func:`~tallystick.stats.two_accuracies.paired_test` runs it.
+    r"""Return the exact power on *n* items of the test that
+    :func:`~tallystick.stats.two_accuracies.paired_test` runs.
 
     The disagreements are :math:`M \sim \mathrm{Bin}(n, d)`; given :math:`M = m` the test rejects if
-    the smaller count is at most :math:`k_m`, the largest k with :math:`2 P(\mathrm{Bin}(m, ½) \le
-    k) \le α`. With :math:`π = \tfrac12 (1 + ε/d)`,
+    the smaller count is at most :math:`k_m`. With :math:`π = \tfrac12 (1 + ε/d)`,
 
     .. math:: \text{power} = \sum_m P(M = m)\,
               \bigl[P(\mathrm{Bin}(m, π) \le k_m) + P(\mathrm{Bin}(m, 1-π) \le k_m)\bigr] .
-
-    With mid-p values, :math:`k_m` counts the outcome itself by half.
 
     >>> exact = [exact_paired_power(n, 0.02, 0.02, certified=True) for n in (393, 394)]
     >>> exact[1] >= 0.8 > exact[0]
@@ -88,11 +85,17 @@ def exact_paired_power(
     open_unit(alpha=alpha)
     e, d = _pair(difference, disagreement)
     m, weight = binomial_window(n, d)
-    k = _sign_test_cut(m, alpha)
-    if not certified:
-        # A mid-p value lets in at most one outcome more than the exact test.
-        wider = binomial_up_to(k, m, 0.5) + binomial_up_to(k + 1, m, 0.5)
-        k = k + ((wider <= alpha) & (2 * m <= n) & (2 * (k + 1) < m))
+    if n <= LISTED and not certified:
+        told = unconditional_test(n)[m.astype(int)] <= alpha
+        k = told.sum(axis=1) - 1.0  # fewer wins on one side are more extreme
+    else:
+        k = _sign_test_cut(m, alpha)
+        if not certified:
+            # A mid-p value lets in at most one outcome more than the exact test.
+            wider = binomial_up_to(k, m, 0.5) + binomial_up_to(k + 1, m, 0.5)
+            k = k + ((wider <= alpha) & (2 * m <= n) & (2 * (k + 1) < m))
+    # Two models are told apart only if Tango's interval leaves out 0 too.
+    k = np.minimum(k, np.floor((m - _z(alpha) * np.sqrt(m)) / 2))
     lean = (1 + e / d) / 2
     return float(np.sum(weight * (binomial_up_to(k, m, lean) + binomial_up_to(k, m, 1 - lean))))
 
@@ -231,12 +234,130 @@ def range_critical(models: int, alpha: float = 0.05) -> float:
     return high / sqrt(2)
 
 
+def t_power(
+    n: int,
+    difference: float,
+    spread: float,
+    *,
+    alpha: float = 0.05,
+    width: float = 0.0,
+) -> float:
+    r"""Return the power of the paired t test on *n* rows whose differences have the standard
+    deviation *spread*.
+
+    Student's T has the noncentral law with :math:`δ\sqrt n/σ`. With a pseudo-item (*width* above 0,
+    as in `stats.intervals.pseudo_t`) the mean must reach
+
+    .. math:: m^* = q \sqrt{\frac{(n+1)\,((n-1) σ^2 + w^2)}{n (n^2 - q^2)}} .
+
+    >>> round(t_power(34, 0.5, 1.0), 3), round(t_power(34, 0.5, 1.0, width=2.0), 3)
+    (0.808, 0.773)
+    """
+    whole(2, n=n)
+    open_unit(alpha=alpha)
+    positive(difference=difference, spread=spread)
+    reach, root = float(special.stdtrit(n - 1, 1 - alpha / 2)), sqrt(n)
+    if width:
+        if reach >= n:
+            return 0.0
+        squares = (n - 1) * spread**2 + width**2
+        reach *= sqrt((n + 1) * squares / (n * (n * n - reach * reach))) * root / spread
+    return _noncentral_above(n - 1, difference / spread * root, reach)
+
+
+def t_items(
+    difference: float,
+    spread: float,
+    *,
+    models: int = 2,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    width: float = 0.0,
+) -> int:
+    """Return the rows at which `t_power` reaches *power*; of more models, with all pairs tested.
+
+    >>> t_items(0.5, 1.0), t_items(0.5, 1.0, models=10)
+    (34, 70)
+    """
+    open_unit(power=power)
+    level = pair_level(models, alpha)
+
+    def enough(n: int) -> bool:
+        found = t_power(n, difference, spread, alpha=level, width=width)
+        return found >= power
+
+    return smallest(enough, start=2)
+
+
+def cluster_power(
+    clusters: int, difference: float, spread: float, *, width: float = 1.0, alpha: float = 0.05
+) -> float:
+    r"""Return about the power of the sign-flip test on new clusters, whose differences have the
+    standard deviation *spread*.
+
+    Over the subsets P of (K1), :math:`\sum_P d` is nearly normal around S/2 with variance Q/4, for
+    :math:`S = \sum d` and :math:`Q = \sum d^2`. So with :math:`u = S/\sqrt Q` the test asks for
+
+    .. math:: Φ(2v/\sqrt Q - u) + Φ(-u) \le α, \qquad
+              t = u \sqrt{\frac{G - 1}{G - u^2}} \text{ noncentral with } δ \sqrt G/σ.
+
+    >>> round(cluster_power(30, 0.1, 0.15), 2)
+    0.92
+    """
+    whole(2, clusters=clusters)
+    open_unit(alpha=alpha)
+    positive(difference=difference, spread=spread)
+    adverse = 2 * ADVERSE * width / sqrt(clusters * (spread**2 + difference**2))
+    u = np.linspace(0.0, 20.0 + adverse, 8001)
+    told = special.ndtr(adverse - u) + special.ndtr(-u) <= alpha
+    least = float(u[np.argmax(told)])
+    if least**2 >= clusters:
+        return 0.0
+    reach = least * sqrt((clusters - 1) / (clusters - least**2))
+    return _noncentral_above(clusters - 1, difference / spread * sqrt(clusters), reach)
+
+
+def _noncentral_above(freedom: int, noncentrality: float, reach: float) -> float:
+    """Return the probability that a noncentral t exceeds *reach*."""
+    if noncentrality > 30:  # its numerator hardly varies then, and the law has no digits left
+        return float(special.chdtr(freedom, freedom * (noncentrality / reach) ** 2))
+    return 1.0 - float(special.nctdtr(freedom, noncentrality, reach))
+
+
+def cluster_items(
+    difference: float,
+    spread: float,
+    *,
+    models: int = 2,
+    width: float = 1.0,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> int:
+    """Return the clusters at which `cluster_power` reaches *power*.
+
+    >>> cluster_items(0.1, 0.15)
+    23
+    """
+    positive(difference=difference, spread=spread)
+    level = pair_level(models, alpha)
+    return smallest(
+        lambda g: cluster_power(g, difference, spread, width=width, alpha=level) >= power, start=6
+    )
+
+
+def pair_level(models: int, alpha: float) -> float:
+    """Return the level at which one pair is tested, when all pairs of *models* are: `range_critical`
+    as a p-value.
+    """
+    return alpha if models == 2 else float(2 * special.ndtr(-range_critical(models, alpha)))
+
+
 def _items_at(critical: float, e: float, d: float, power: float) -> int:
     open_unit(power=power)
     return ceil((critical * sqrt(d) + _quantile(power) * sqrt(d - e * e)) ** 2 / e**2)  # (P2)
 
 
-def _sign_test_cut(m: BinomialFloats, alpha: float) -> BinomialFloats:
+def _sign_test_cut(m: Floats, alpha: float) -> Floats:
     """Return the largest k with 2 P(Bin(m, ½) <= k) <= alpha, -1 if there is none, for every m."""
     # the normal guess is never lower than this
     k = np.floor(m / 2 + special.ndtri(alpha / 2) * np.sqrt(m) / 2) + 2
@@ -263,125 +384,3 @@ def _z(alpha: float) -> float:
 
 def _quantile(power: float) -> float:
     return float(special.ndtri(power))
-
-
-# More items or more runs per item: what the next money should buy, for pass@1.
-#
-# .. math::
-#
-#    σ_w^2 = \text{mean of } \frac{c (n - c)}{n (n - 1)}, \qquad
-#    σ_b^2 = \max(0, \text{variance of item values} - \text{mean of } σ_w^2/n), \qquad
-#    V = (σ_b^2 + σ_w^2/r)/m   \tag{R3}
-#
-# .. math:: r^* = \max\Bigl(1, \sqrt{\frac{\text{price of item}}{\text{price of run}} \cdot
-#           \frac{σ_w^2}{σ_b^2}}\Bigr)   \tag{R4}
-#
-# docs/theory/compare.md, *Several runs per item*. If items are free, buy items: at equal runs r = 2
-# has 1.23-1.76 times the variance of r = 1.
-
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class VarianceParts:
-    """How much a score varies within items (over runs) and between them.
-
-    Parameters
-    ----------
-    within, between
-        σ²_w and σ²_b of (R3); for a pair both models' σ²_w are added.
-    items
-        m.
-    """
-
-    within: float
-    between: float
-    items: int
-
-    @property
-    def floor(self) -> float:
-        """The variance that no number of runs of these items can go below, σ²_b/m."""
-        return self.between / self.items
-
-    def variance(self, *, items: int, runs: float) -> float:
-        """Return V of (R3) for *items* with *runs* each."""
-        whole(1, items=items)
-        positive(runs=runs)
-        return (self.between + self.within / runs) / items
-
-
-def variance_parts(
-    correct: npt.ArrayLike,
-    runs: npt.ArrayLike,
-    *,
-    against: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-) -> VarianceParts:
-    """Split the variance of pass@1 into runs and items; every item needs at least two runs.
-
-    Parameters
-    ----------
-    correct, runs
-        c and n of each item.
-    against
-        (correct, runs) of a second model on the same items: then the parts are those of the
-        difference.
-
-    Examples
-    --------
-    >>> parts = variance_parts([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
-    >>> round(parts.within, 4), round(parts.between, 4)
-    (0.125, 0.1286)
-    """
-    values, within, share = _model(correct, runs)
-    if against is not None:
-        other, other_within, other_share = _model(*against)
-        if other.size != values.size:
-            raise InputError(f"against must hold the same {values.size} items, got {other.size}")
-        values, within, share = values - other, within + other_within, share + other_share
-    between = max(0.0, float(np.var(values, ddof=1)) - share)  # (R3)
-    return VarianceParts(within=within, between=between, items=values.size)
-
-
-def runs_per_item(parts: VarianceParts, *, item_price: float, run_price: float) -> float:
-    """Return the runs per item r* that buy the most, (R4); infinite means "buy runs only".
-
-    Parameters
-    ----------
-    parts
-        From a pilot.
-    item_price
-        What a further item costs before it is run: writing it, labelling it.
-    run_price
-        What one run costs.
-
-    Examples
-    --------
-    >>> parts = variance_parts([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
-    >>> round(runs_per_item(parts, item_price=4, run_price=1), 2)
-    1.97
-    """
-    positive(item_price=item_price, run_price=run_price)
-    if parts.between <= 0:
-        return inf if parts.within > 0 else 1.0
-    return max(1.0, sqrt(item_price / run_price * parts.within / parts.between))  # (R4)
-
-
-def _model(correct: npt.ArrayLike, runs: npt.ArrayLike) -> tuple[Floats, float, float]:
-    """Return the item values, σ²_w, and what runs add to the variance of item values."""
-    whole(0, correct=correct)
-    whole(1, runs=runs)
-    c, n = (np.atleast_1d(np.asarray(part, dtype=float)) for part in (correct, runs))
-    if c.ndim != 1 or c.shape != n.shape or c.size < 2 or np.any(c > n):
-        raise InputError(
-            "correct and runs must be one number per item, at least two items, correct at most "
-            f"runs, got shapes {c.shape} and {n.shape}"
-        )
-    if np.any(n < 2):
-        item = int(np.argmin(n))
-        raise InputError(
-            f"item {item} has one run: at least two runs of every item show how much runs vary"
-        )
-    own = c * (n - c) / (n * (n - 1))
-    # Item by item, so that the split stays unbiased where hard items were run more often.
-    return c / n, float(own.mean()), float(np.mean(own / n))

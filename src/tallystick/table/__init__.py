@@ -44,10 +44,6 @@ if TYPE_CHECKING:
     from tallystick.table.data import (
         Data,
     )
-    from tallystick.table.delimited import (
-        check_numbers,
-        unmatched,
-    )
     from tallystick.table.door import (
         Door,
         read,
@@ -62,6 +58,10 @@ if TYPE_CHECKING:
     )
     from tallystick.table.moments import (
         Moments,
+    )
+    from tallystick.table.numbers import (
+        check_numbers,
+        unmatched,
     )
     from tallystick.table.reading import (
         Reading,
@@ -189,7 +189,7 @@ _NAMES = {
         "is_missing numbers_among plain spelling whole without_missing"
     ),
     "data": "Data",
-    "delimited": "check_numbers unmatched",
+    "numbers": "check_numbers unmatched",
     "door": "Door read",
     "engine": "connect",
     "meaning": "LabelRules Meaning agree",

@@ -15,7 +15,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from tallystick.errors import FileError, MissingExtra
+from tallystick.errors import FileError
 from tallystick.table.cells import identifier, kind_of, literal, null_if_missing
 from tallystick.table.sources import File, check_names, most_unpacked, scratch, too_large
 from tallystick.table.tables import Part
@@ -206,22 +206,25 @@ def as_csv(file: File) -> File:
     formula is its last computed value. A workbook with several filled sheets is refused by name.
     """
     try:
-        import openpyxl
-    except ImportError as error:
-        raise MissingExtra("openpyxl", "xlsx") from error
-    from openpyxl.utils.exceptions import InvalidFileException
-
-    # What damage raises depends on the part that is hit: the archive, its XML, or its contents.
-    damaged = (InvalidFileException, zipfile.BadZipFile, OSError, KeyError, ValueError, SyntaxError)
-    try:
         with zipfile.ZipFile(file.path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         if unpacked > most_unpacked(file.path):
             raise too_large(most_unpacked(file.path), file.name)
-        book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
-    except damaged as error:
-        raise FileError(f"{file.name} is a damaged Excel workbook ({error})") from error
+        return _sheet_as_csv(file)
+    except (FileError, MemoryError):
+        raise
+    # What damage raises depends on the part that is hit: the archive, its XML, or its contents.
+    except Exception as error:
+        raise FileError(
+            f"{file.name} is a damaged Excel workbook ({_first_line(error)}): open it, and save the"
+            " sheet as CSV (UTF-8)"
+        ) from error
 
+
+def _sheet_as_csv(file: File) -> File:
+    import openpyxl
+
+    book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
     sheets = [sheet for sheet in book.worksheets if sheet.max_row and sheet.max_row > 1]
     if len(sheets) != 1:
         names = ", ".join(sheet.title for sheet in sheets) or "none"

@@ -1,28 +1,27 @@
 """CSV and TSV: the separator found or refused by name, every record checked, cells kept exactly as
 written.
 
-Two parsers, one meaning. Text without a double quote goes through Arrow's parser at full speed;
-text with quotes, and whatever Arrow refuses, goes through the strict parser of the standard
-library, which knows the line of every fault.
+Two parsers, one meaning. Text in which every double quote stands where the rules of CSV want it goes
+through Arrow's parser at full speed. Any other text, and whatever Arrow refuses, goes through the
+strict parser of the standard library, which knows the line of every fault.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tallystick.errors import FileError, InputError
-from tallystick.table.cells import Kind, Label, as_number, is_missing, without_missing
-from tallystick.table.formats import CheckedText
-from tallystick.table.sources import BATCH, Spool, check_names, missing_column
-from tallystick.table.tables import Part, Table
+from tallystick.errors import FileError
+from tallystick.table.sources import BATCH, CHUNK, Spool, check_names
+from tallystick.table.tables import Part
+from tallystick.table.texts import MAX_CELL, CheckedText, wide_cells
 
-MAX_CELL = 1 << 24  # characters; also how far an unclosed quote can run before it is reported
 _BLOCK = 1 << 23
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
+_QUOTE, _LINE, _RETURN = b'"\n\r'
 _SAMPLE_ROWS = 50
 _SAMPLE_CHARACTERS = 1 << 16
 
@@ -36,16 +35,51 @@ def read_delimited(
         header = _header(stream.readline(), text, stream, separator)
     names, notes = check_names(header, text.name)
     before = spool.rows
-    plain = not text.quoted and _parse_fast(text, spool, names, separator)
-    one_line_a_row = plain and text.lines - 1 <= spool.rows - before <= text.lines
-    if not plain:
+    quoting = _quoting(text, separator) if text.quoted else "none"
+    simple = quoting != "irregular" and not any("\n" in name or "\r" in name for name in header)
+    if simple and _parse_fast(text, spool, names, separator, quoting):
+        whole = quoting != "lines" and text.lines - 1 <= spool.rows - before <= text.lines
+        one_line_a_row = whole
+    else:
         one_line_a_row = _parse_strictly(text, spool, names, separator)
     rows = spool.rows - before
     if rows == 0:
         raise FileError(f"{text.name} has a header but no rows: nothing to count")
     if separator != "," and delimiter is None:
         notes = (f"{text.name}: columns are separated by a {_SEPARATORS[separator]}", *notes)
-    return Part(text.name, rows, 2 if one_line_a_row else None), notes
+    return Part(text.name, rows, 2 if one_line_a_row else None), (*text.notes, *notes)
+
+
+def _quoting(text: CheckedText, separator: str) -> str:
+    """Say how quotes stand: ``cells``, ``lines`` if some hold a line end, else ``irregular``.
+
+    Counted from 0, an even quote opens a cell, or is the second of two that stand for one; an odd
+    one closes a cell, or is the first of two. So the sign before an even one, and behind an odd
+    one, is a separator, a line end or a quote. Then all parsers agree on the cells.
+    """
+    import numpy as np
+
+    ends = np.zeros(256, bool)
+    ends[[ord(separator), *b'\r\n"']] = True
+    number, last, found = 0, ord("\n"), "cells"
+    with text.path.open("rb") as stream:
+        if stream.read(3) != codecs.BOM_UTF8:
+            stream.seek(0)
+        while chunk := stream.read(CHUNK):
+            signs = np.frombuffer(bytes((last,)) + chunk, np.uint8)
+            at = np.flatnonzero(signs == _QUOTE)
+            # The first sign was looked at with the chunk before, but for what follows it.
+            own = at[at > 0]
+            first = number - (len(at) > len(own))
+            odd = (first + np.arange(len(at))) % 2 == 1
+            behind = at[odd & (at + 1 < len(signs))] + 1
+            if not (ends[signs[at[~odd & (at > 0)] - 1]].all() and ends[signs[behind]].all()):
+                return "irregular"
+            breaks = np.flatnonzero((signs == _LINE) | (signs == _RETURN))
+            inside = (number + np.searchsorted(own, breaks[breaks > 0])) % 2 == 1
+            found = "lines" if inside.any() else found
+            number, last = number + len(own), int(signs[-1])
+    return found if number % 2 == 0 else "irregular"
 
 
 def _header(line: str, text: CheckedText, rest: Iterator[str], separator: str) -> list[str]:
@@ -104,8 +138,10 @@ def _widths(path: Path, separator: str) -> list[int]:
     return widths if whole or len(widths) < 2 or len(widths) > _SAMPLE_ROWS else widths[:-1]
 
 
-def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator: str) -> bool:
-    """Parse quote-free text with Arrow; False, with nothing kept, if Arrow finds a fault."""
+def _parse_fast(
+    text: CheckedText, spool: Spool, names: Sequence[str], separator: str, quoting: str
+) -> bool:
+    """Parse with Arrow; False, with nothing kept, if Arrow finds a fault."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -115,9 +151,9 @@ def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator
         ),
         "parse_options": pa.csv.ParseOptions(
             delimiter=separator,
-            quote_char=False,
+            quote_char=False if quoting == "none" else '"',
             ignore_empty_lines=len(names) > 1,
-            newlines_in_values=False,
+            newlines_in_values=quoting == "lines",
         ),
         "convert_options": pa.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
@@ -199,134 +235,3 @@ def _fault(error: csv.Error) -> str:
     if "field larger" in words:
         return f'a quote (") is opened and not closed within {MAX_CELL:,} characters; close it'
     return f"this is not CSV ({words})"
-
-
-@contextmanager
-def wide_cells() -> Iterator[None]:
-    """Lift the standard library's limit of 131,072 characters a cell for the time of one read."""
-    before = csv.field_size_limit(MAX_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-# Tokens that stand nowhere, and columns of numbers that hold something else.
-
-
-_AT_ONCE = 200
-"""Columns that one query looks at: an expression of thousands is too deep for the engine."""
-
-
-def unmatched(
-    table: Table, columns: Sequence[str], tokens: Sequence[str], *, option: str = "--missing"
-) -> tuple[str, ...]:
-    """Return one sentence for each token of *option* that stands in none of *columns*.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.table import scan
-    >>> table = scan(pa.table({"gpt": ["yes", "NA"], "claude": ["-1.0", "no"]}))
-    >>> unmatched(table, table.columns, ("NA", "-1", "none"))
-    ("--missing none: no cell of 'gpt', 'claude' is 'none' (upper and lower case matter)",)
-    """
-    kinds = table.kinds
-
-    def stands(token: str) -> bool:
-        return any(
-            _stands_in(
-                table, {name: kinds[name] for name in columns[start : start + _AT_ONCE]}, token
-            )
-            for start in range(0, len(columns), _AT_ONCE)
-        )
-
-    absent = [token for token in tokens if token and not stands(token)]
-    return _not_there(columns, absent, option)
-
-
-def unmatched_labels(
-    labels: Mapping[str, Sequence[Label]], columns: Sequence[str], tokens: Sequence[str]
-) -> tuple[str, ...]:
-    """Return what `unmatched` says of a table, from the different labels of its columns.
-
-    >>> unmatched_labels({"gpt": ("yes", "NA", None)}, ["gpt"], ("NA", "none"))
-    ("--missing none: no cell of 'gpt' is 'none' (upper and lower case matter)",)
-    """
-
-    def stands(token: str) -> bool:
-        only = frozenset((token,))
-        held = (label for name in columns for label in labels[name])
-        return any(is_missing(label, only) and not is_missing(label) for label in held)
-
-    absent = [token for token in tokens if token and not stands(token)]
-    return _not_there(columns, absent, "--missing")
-
-
-def _not_there(columns: Sequence[str], tokens: Sequence[str], option: str) -> tuple[str, ...]:
-    shown = ", ".join(map(repr, columns[:4])) + (
-        f" … ({len(columns)} in all)" if len(columns) > 4 else ""
-    )
-    return tuple(
-        f"{option} {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
-        for token in tokens
-    )
-
-
-def _stands_in(table: Table, kinds: Mapping[str, Kind], token: str) -> bool:
-    found = [
-        f"({without_missing(name, kind, ())} is not null and"
-        f" {without_missing(name, kind, (token,))} is null)"
-        for name, kind in kinds.items()
-    ]
-    return bool(table.query(f"select 1 from rows where {' or '.join(found)} limit 1"))
-
-
-def check_numbers(
-    table: Table,
-    column: str,
-    *,
-    missing: Sequence[str] | None = None,
-    low: float | None = None,
-    high: float | None = None,
-) -> None:
-    """Refuse a column of numbers that holds anything but finite numbers within bounds.
-
-    Parameters
-    ----------
-    table, column
-        What to check.
-    missing
-        Tokens for "no number", besides blank and NaN; None means that no number may be missing.
-    low, high
-        The bounds, themselves allowed.
-    """
-    if column not in table.columns:
-        raise InputError(missing_column(column, table.columns, table.source))
-    cell = without_missing(column, table.kinds[column], missing or ())
-    number = as_number("cell", table.kinds[column])
-    faults = ["number is null and cell is not null", "not isfinite(number)"]
-    faults += ["cell is null"] if missing is None else []
-    faults += [f"number < {float(low)!r}"] if low is not None else []
-    faults += [f"number > {float(high)!r}"] if high is not None else []
-    found = table.query(
-        f"select place, cell from (select row_number() over () as place, cell, {number} as number"
-        f" from (select {cell} as cell from rows)) where {' or '.join(faults)} order by place"
-        " limit 1"
-    )
-    if not found:
-        return
-    [(row, value)] = found
-    ends = [
-        f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None
-    ]
-    wanted = ", ".join(["a finite number", *ends])
-    told = "is missing" if value is None else f"is {value!r}"
-    # A probability of 57.8 is one in per cent: every row is off, not this one.
-    hint = "; if the column is in per cent, divide it by 100" if high == 1.0 and low == 0.0 else ""
-    is_token = missing is not None and value is not None and "," not in str(value)
-    token = f", or add --missing={value} if it means no answer" if is_token else ""
-    raise InputError(
-        f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or"
-        f" remove the row{token}{hint}"
-    )

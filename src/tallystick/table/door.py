@@ -12,7 +12,6 @@ from typing import Any
 from tallystick.errors import InputError, UsageError
 from tallystick.table.cautions import find_criterion, several_rows, without_copies
 from tallystick.table.data import Data, arrow_of
-from tallystick.table.delimited import unmatched, unmatched_labels
 from tallystick.table.frames import (
     arrow_of_dataset,
     arrow_table,
@@ -23,7 +22,7 @@ from tallystick.table.frames import (
 )
 from tallystick.table.long_tables import LongShape, chosen_metric
 from tallystick.table.meaning import LabelRules
-from tallystick.table.numbers import with_plain_numbers
+from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
 from tallystick.table.one_spelling import one_spelling
 from tallystick.table.outputs import find_outputs, log_outputs
 from tallystick.table.reading import with_reading

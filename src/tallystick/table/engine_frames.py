@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,16 +15,16 @@ from tallystick.errors import InputError
 from tallystick.table.cells import (
     MOST_LABELS,
     Label,
-    identity,
-    in_order,
     is_missing,
     not_labels,
     numbers_among,
     too_many,
 )
+from tallystick.table.engine import require
 from tallystick.table.engines import (
     Counted,
     bad_weight,
+    check_bins,
     count_columns,
     count_groups,
     encode,
@@ -35,10 +33,9 @@ from tallystick.table.engines import (
     is_source,
     numbers_of,
     opened,
-    outside_edges,
     weights_of,
 )
-from tallystick.table.moments import EXACT, Recipe, Sums, merge, sums_of
+from tallystick.table.moments import Recipe, Sums, merge, sums_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -46,6 +43,10 @@ if TYPE_CHECKING:
 
 _GLANCE = 1 << 16
 _COUNT, _LEAST, _ABSENT = "tally count", "least weight", "absent weights"
+_ROWS = "rows of it"
+_MOST_GROUPS = 1_000_000
+_CELL = 48
+"""Bytes that one fetched cell takes at the peak."""
 
 
 def columns_in(frame: nw.DataFrame[Any], names: Sequence[str]) -> dict[str, Any]:
@@ -79,12 +80,8 @@ def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
         frame, [name for name in names if name not in recipe.cut and schema[name] not in _TINY()]
     )
     keys = [_binned(name, recipe) if name in recipe.cut else nw.col(name) for name in names]
-    sums = [nw.len().alias(_COUNT)]
-    if recipe.weight is not None:
-        weight = nw.col(recipe.weight)
-        keys += [weight.cast(nw.Float64), weight.is_null().cast(nw.Int64).alias(_ABSENT)]
-        sums = [weight.sum().alias(_COUNT), weight.min().alias(_LEAST), nw.col(_ABSENT).sum()]
-    groups = frame.select(*keys).group_by(*names).agg(*sums).collect()
+    weight, sums = _weighing(recipe)
+    groups = frame.select(*keys, *weight).group_by(*names).agg(*sums).collect()
     columns = columns_in(groups, groups.columns)
     if recipe.weight is not None:
         _check_weights(recipe.weight, groups)
@@ -93,8 +90,31 @@ def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
         columns[name] = [
             None if bin_ is None or bin_ != bin_ else int(bin_) for bin_ in groups[name].to_list()
         ]
-        _check_bins(name, columns[name], edges)
-    return count_groups(names, columns, columns[_COUNT], weighted=recipe.weight is not None)
+        check_bins(name, columns[name], edges)
+    return count_groups(
+        names,
+        columns,
+        columns[_ROWS if recipe.weight is None else _COUNT],
+        weighted=recipe.weight is not None,
+    )
+
+
+def _weighing(recipe: Recipe) -> tuple[list[nw.Expr], list[nw.Expr]]:
+    """Return what is selected besides the keys, and what is added up for each group."""
+    import narwhals as nw
+
+    if recipe.weight is None:
+        return [], [nw.len().alias(_ROWS)]
+    weight = nw.col(recipe.weight)
+    return (
+        [weight.cast(nw.Float64), weight.is_null().cast(nw.Int64).alias(_ABSENT)],
+        [
+            weight.sum().alias(_COUNT),
+            weight.min().alias(_LEAST),
+            nw.col(_ABSENT).sum(),
+            nw.len().alias(_ROWS),
+        ],
+    )
 
 
 def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
@@ -125,10 +145,13 @@ def _check_types(schema: Mapping[str, Any], names: Sequence[str], recipe: Recipe
             raise not_labels(name, f"has type {kind}")
     for name in (*recipe.cut, *([recipe.weight] if recipe.weight is not None else [])):
         if not schema[name].is_numeric():
-            raise InputError(
-                f"column {name!r} has type {schema[name]}, and numbers are needed: cast it in the"
-                " frame"
-            )
+            raise _no_numbers(name, schema[name])
+
+
+def _no_numbers(name: str, kind: Any) -> InputError:
+    return InputError(
+        f"column {name!r} has type {kind}, and numbers are needed: cast it in the frame"
+    )
 
 
 def _refuse_text(frame: nw.LazyFrame[Any], names: Sequence[str]) -> None:
@@ -166,13 +189,6 @@ def _binned(name: str, recipe: Recipe) -> nw.Expr:
     return nw.when(known).then(bins).alias(name)
 
 
-def _check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:
-    if -1 in bins:
-        raise outside_edges(name, f"a number below {edges[0]!r}", edges)
-    if len(edges) - 1 in bins:
-        raise outside_edges(name, f"a number above {edges[-1]!r}", edges)
-
-
 def _check_weights(name: str, groups: nw.DataFrame[Any]) -> None:
     import math
 
@@ -185,156 +201,8 @@ def _check_weights(name: str, groups: nw.DataFrame[Any]) -> None:
             raise bad_weight(name, total)
 
 
-# Sums inside a lazy frame: counts and sums by group, then products about a common origin; only
-# sums are collected.
-
-
-_WEIGHT, _ROWS, _GROUP = "row weight", "rows", "row group"
-_MOST_GROUPS = 1_000_000
-
-
-def sums_of_lazy(
-    frame: nw.LazyFrame[Any], names: tuple[str, ...], recipe: Recipe, by: str | None
-) -> Sums:
-    """Add up a lazy frame in its own engine: two passes, the second one about the means of the
-    first.
-    """
-    schema = frame.collect_schema()
-    for name in (*names, *([recipe.weight] if recipe.weight is not None else [])):
-        if not (schema[name].is_numeric() or schema[name].is_boolean()):
-            raise InputError(
-                f"column {name!r} has type {schema[name]}, and numbers are needed: cast it in the"
-                " frame"
-            )
-    rows, complete = _prepared(frame, names, recipe, by)
-    overview = _first_pass(rows, complete, names, recipe)
-    groups, counts, sums = _by_group(complete, names, recipe, by)
-    n, dropped = float(counts.sum()), int(overview["all"]) - int(overview["complete"])
-    exact = recipe.weight is None and overview["broken"] == 0 and max(overview["squares"]) < EXACT
-    origin = np.zeros(len(names)) if exact or not n else sums.sum(axis=0) / n
-    products = _products(complete, names, origin)
-    return Sums(
-        names=names,
-        groups=groups,
-        grouped=by is not None,
-        weighted=recipe.weight is not None,
-        exact=exact,
-        counts=counts,
-        sums=sums,
-        products=products,
-        dropped=dropped,
-    )
-
-
-def _prepared(
-    frame: nw.LazyFrame[Any], names: Sequence[str], recipe: Recipe, by: str | None
-) -> tuple[nw.LazyFrame[Any], nw.LazyFrame[Any]]:
-    """Return all rows with the columns needed as floats, and those rows that have every score."""
-    import narwhals as nw
-
-    columns = [nw.col(name).cast(nw.Float64).alias(f"x{j}") for j, name in enumerate(names)]
-    weight = nw.lit(1.0) if recipe.weight is None else nw.col(recipe.weight).cast(nw.Float64)
-    group = nw.lit(0) if by is None else nw.col(by)
-    rows = frame.with_columns(*columns, weight.alias(_WEIGHT), group.alias(_GROUP))
-    rows = rows.select(*(f"x{j}" for j in range(len(names))), _WEIGHT, _GROUP)
-    absent = numbers_among(recipe.missing)
-    present = [~nw.col(f"x{j}").is_null() & ~nw.col(f"x{j}").is_nan() for j in range(len(names))]
-    if absent:
-        present += [~nw.col(f"x{j}").is_in(absent) for j in range(len(names))]
-    return rows, rows.filter(reduce(and_, present))
-
-
-def _first_pass(
-    rows: nw.LazyFrame[Any], complete: nw.LazyFrame[Any], names: Sequence[str], recipe: Recipe
-) -> dict[str, Any]:
-    """Count rows, look for scores that are not whole and for weights that cannot be."""
-    import narwhals as nw
-
-    weight = nw.col(_WEIGHT)
-    every = rows.select(
-        weight.is_null().cast(nw.Int64).sum().alias("absent"),
-        nw.len().alias("rows"),
-        weight.min().alias("least"),
-        weight.sum().alias("total"),
-    ).collect()
-    if recipe.weight is not None and every["rows"][0]:
-        if every["absent"][0]:
-            raise bad_weight(recipe.weight, "a missing one")
-        if every["least"][0] < 0:
-            raise bad_weight(recipe.weight, every["least"][0])
-        if not np.isfinite(every["total"][0]):
-            raise bad_weight(recipe.weight, every["total"][0])
-    x = [nw.col(f"x{j}") for j in range(len(names))]
-    found = complete.select(
-        nw.len().alias("rows"),
-        *(
-            (column != column.round(0)).cast(nw.Int64).sum().alias(f"b{j}")
-            for j, column in enumerate(x)
-        ),
-        *((column * column).sum().alias(f"s{j}") for j, column in enumerate(x)),
-    ).collect()
-    squares = [float(found[f"s{j}"][0] or 0.0) for j in range(len(x))]
-    for name, square in zip(names, squares, strict=True):
-        if not np.isfinite(square):
-            raise InputError(
-                f"score {name!r} holds an infinite or enormous number: mark it as missing, or"
-                " correct it"
-            )
-    broken = sum(int(found[f"b{j}"][0] or 0) for j in range(len(x)))
-    return {
-        "all": every["rows"][0],
-        "complete": found["rows"][0],
-        "broken": broken,
-        "squares": squares,
-    }
-
-
-def _by_group(
-    complete: nw.LazyFrame[Any], names: Sequence[str], recipe: Recipe, by: str | None
-) -> tuple[tuple[Any, ...], Any, Any]:
-    """Return the groups in canonical order, with the weight and the sums of each."""
-    import narwhals as nw
-
-    weight = nw.col(_WEIGHT)
-    weighed = complete.with_columns(
-        *((nw.col(f"x{j}") * weight).alias(f"x{j}") for j in range(len(names)))
-    )
-    sums = [weight.sum(), *(nw.col(f"x{j}").sum() for j in range(len(names)))]
-    found = weighed.group_by(_GROUP).agg(*sums).collect()
-    counts = np.asarray(found[_WEIGHT].to_list(), np.float64)
-    totals = np.stack(
-        [np.asarray(found[f"x{j}"].to_list(), np.float64) for j in range(len(names))], axis=1
-    )
-    if by is None:
-        return (), counts.sum(keepdims=True), totals.sum(axis=0, keepdims=True)
-    encoded = encode(by, columns_in(found, [_GROUP])[_GROUP], most=_MOST_GROUPS)
-    written = [encoded.label(value) for value in encoded.values.tolist()]
-    labels = [None if is_missing(label, recipe.missing) else label for label in written]
-    groups = in_order(labels)
-    place = {identity(group): i for i, group in enumerate(groups)}
-    rows = np.array([place[identity(label)] for label in labels], np.int64)
-    group_counts, group_sums = np.zeros(len(groups)), np.zeros((len(groups), len(names)))
-    np.add.at(group_counts, rows, counts)
-    np.add.at(group_sums, rows, totals)
-    return groups, group_counts, group_sums
-
-
-def _products(complete: nw.LazyFrame[Any], names: Sequence[str], origin: Any) -> Any:
-    import narwhals as nw
-
-    k = len(names)
-    x = [nw.col(f"x{j}") - float(origin[j]) for j in range(k)]
-    pairs = [(i, j) for i in range(k) for j in range(i, k)]
-    sums = [(x[i] * x[j] * nw.col(_WEIGHT)).sum().alias(f"p{i}_{j}") for i, j in pairs]
-    found = complete.select(*sums).collect()
-    products = np.zeros((k, k))
-    for i, j in pairs:
-        products[i, j] = products[j, i] = float(found[f"p{i}_{j}"][0] or 0.0)
-    return products
-
-
-# Scores on any engine: matrices in memory, record batches out of DuckDB, sums inside a lazy
-# frame.
+# Scores on any engine: matrices in memory, record batches out of DuckDB, and from a lazy frame the
+# different rows with their counts, as for a tally.
 
 
 _BATCH = 1 << 16
@@ -358,9 +226,42 @@ def add_up(data: Any, recipe: Recipe, by: str | None) -> Sums:
     frame = frame_of(data)
     names = _scores(checked_names(list(frame.collect_schema())), recipe, by)
     if isinstance(frame, nw.LazyFrame):
-        return sums_of_lazy(frame, names, recipe, by)
+        return _of_lazy(frame, names, recipe, by)
     wanted = _with_roles(names, recipe, by)
     return _of_columns(columns_in(frame, wanted), recipe, by)
+
+
+def _of_lazy(
+    frame: nw.LazyFrame[Any], names: tuple[str, ...], recipe: Recipe, by: str | None
+) -> Sums:
+    """Let the engine count the different rows; only these are collected, if they fit."""
+    import narwhals as nw
+
+    schema = frame.collect_schema()
+    keys = list(names) if by is None else [*names, by]
+    for name in (*names, *([recipe.weight] if recipe.weight is not None else [])):
+        if not (schema[name].is_numeric() or schema[name].is_boolean()):
+            raise _no_numbers(name, schema[name])
+    cells = [nw.col(name).cast(nw.Float64) for name in names]
+    cells += [] if by is None else [nw.col(by)]
+    weight, sums = _weighing(recipe)
+    groups = frame.select(*cells, *weight).group_by(*keys).agg(*sums)
+    rows = int(groups.select(nw.len().alias(_LEAST)).collect()[_LEAST][0])
+    require(
+        rows * (len(keys) + 1) * _CELL,
+        f"The frame has {rows:,} different rows of scores: adding them up",
+        "Give fewer columns or rows.",
+    )
+    found = groups.collect()
+    columns = columns_in(found, keys)
+    counts = np.asarray(found[_ROWS].to_numpy(), np.float64)
+    held = _of_columns(columns, replace(recipe, columns=names, weight=None), by, counts)
+    if recipe.weight is None:
+        return held
+    _check_weights(recipe.weight, found)
+    columns[recipe.weight] = np.asarray(found[_COUNT].to_numpy(), np.float64)
+    weighed = _of_columns(columns, replace(recipe, columns=names), by)
+    return replace(weighed, dropped=held.dropped)
 
 
 def _scores(available: Sequence[str], recipe: Recipe, by: str | None) -> tuple[str, ...]:
@@ -373,14 +274,21 @@ def _with_roles(names: Sequence[str], recipe: Recipe, by: str | None) -> list[st
     return [*names, *(role for role in (by, recipe.weight) if role is not None)]
 
 
-def _of_columns(columns: Mapping[str, Any], recipe: Recipe, by: str | None) -> Sums:
+def _of_columns(
+    columns: Mapping[str, Any],
+    recipe: Recipe,
+    by: str | None,
+    counts: NDArray[np.float64] | None = None,
+) -> Sums:
     names = _scores(tuple(columns), recipe, by)
     scores = [numbers_of(name, columns[name], "score", recipe.missing) for name in names]
-    weights = None if recipe.weight is None else weights_of(recipe.weight, columns[recipe.weight])
+    weights = counts
+    if recipe.weight is not None:
+        weights = weights_of(recipe.weight, columns[recipe.weight])
     groups, codes = (None, None) if by is None else _groups(by, columns[by], recipe)
     lengths = {name: len(score) for name, score in zip(names, scores, strict=True)}
     if weights is not None:
-        lengths[str(recipe.weight)] = len(weights)
+        lengths[recipe.weight or "counts"] = len(weights)
     if codes is not None:
         lengths[str(by)] = len(codes)
     if len(set(lengths.values())) > 1:
@@ -399,6 +307,7 @@ def _of_columns(columns: Mapping[str, Any], recipe: Recipe, by: str | None) -> S
             groups=groups,
             codes=None if codes is None else codes[part],
             weights=None if weights is None else weights[part],
+            weighted=recipe.weight is not None,
         )
         total = fresh if total is None else merge(total, fresh)
     assert total is not None

@@ -204,7 +204,7 @@ def count_relation(
         _check_weights(recipe.weight, groups)
     columns = {name: groups[f"k{j}"] for j, name in enumerate(names)}
     for name, edges in recipe.cut.items():
-        _check_bins(name, columns[name].to_pylist(), edges)
+        check_bins(name, columns[name].to_pylist(), edges)
     counted = count_groups(names, columns, groups["total"], weighted=recipe.weight is not None)
     if least is None:
         return counted
@@ -270,7 +270,8 @@ def _search(number: str, edges: Sequence[float], low: int, high: int) -> str:
     return f"case when {number} < {double(edges[middle])} then {left} else {right} end"
 
 
-def _check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:
+def check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:
+    """Refuse bins that stand for what is no number between the edges."""
     if -2 in bins:
         raise InputError(
             f"column {name!r} is asked for as numbers (cut), but holds text that is not a number"

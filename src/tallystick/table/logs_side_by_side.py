@@ -9,7 +9,7 @@ from shlex import quote
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.engine import how_items_differ
-from tallystick.table.formats import Log, Loss, told_apart
+from tallystick.table.log_runs import Log, Loss, told_apart
 from tallystick.table.reading_names import VOTE_TIERS, plain
 
 Column = dict[str, list[float]]

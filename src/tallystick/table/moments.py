@@ -114,20 +114,8 @@ class Moments:
             raise InputError(
                 f"scores must be {n.size} patterns x {len(names)} whole scores, got shape {x.shape}"
             )
-        weighted = n[:, None] * x
-        products = weighted.T @ x
         made = cls()
-        made._held = Sums(
-            names=tuple(names),
-            groups=(),
-            grouped=False,
-            weighted=False,
-            exact=bool(n.sum() < EXACT and np.abs(products).max(initial=0.0) < EXACT),
-            counts=np.array([n.sum()]),
-            sums=weighted.sum(axis=0)[None, :],
-            products=products,
-            dropped=0,
-        )
+        made._held = sums_of(tuple(names), x, weights=n, weighted=False)
         made._recipe = Recipe.of(
             columns=tuple(names), cut=None, weight=None, missing=(), coerce=False, apart=()
         )
@@ -359,13 +347,15 @@ def sums_of(
     groups: Sequence[Label] | None = None,
     codes: NDArray[np.int64] | None = None,
     weights: _Array | None = None,
+    weighted: bool = True,
 ) -> Sums:
     """Add up a matrix of scores (one row a row, NaN where missing); *codes* says which of *groups*
-    a row belongs to.
+    a row belongs to. Weights that are not *weighted* say how many rows each stands for.
     """
     complete = ~np.isnan(scores).any(axis=1)
-    dropped = int(len(scores) - complete.sum())
-    x = scores if not dropped else scores[complete]
+    rows = np.ones(len(scores)) if weights is None or weighted else weights
+    dropped = int(rows.sum() - rows[complete].sum())
+    x = scores if complete.all() else scores[complete]
     w = None if weights is None else weights[complete]
     where = np.zeros(len(x), np.int64) if codes is None else codes[complete]
     size = 1 if groups is None else len(groups)
@@ -377,10 +367,11 @@ def sums_of(
         sums = np.stack(
             [np.bincount(where, weighed[:, j], minlength=size) for j in range(x.shape[1])], axis=1
         )
-    squares = (x**2).sum(axis=0)
-    exact = w is None and bool((x == np.floor(x)).all()) and bool((squares < EXACT).all())
+    squares = (weighed * x).sum(axis=0)
+    whole = w is None or not weighted
+    exact = whole and bool((x == np.floor(x)).all()) and bool((squares < EXACT).all())
     if exact:
-        products = x.T @ x
+        products = weighed.T @ x
     else:
         n = counts.sum()
         centred = x - (weighed.sum(axis=0) / n if n else 0.0)
@@ -389,7 +380,7 @@ def sums_of(
         names=names,
         groups=() if groups is None else tuple(groups),
         grouped=groups is not None,
-        weighted=weights is not None,
+        weighted=weights is not None and weighted,
         exact=exact,
         counts=counts,
         sums=sums,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
-from tallystick.table.formats import Log, detect, log_readers, read_logs, told_apart
+from tallystick.table.formats import detect
+from tallystick.table.log_runs import Log, log_formats, read_logs, told_apart
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import scan
@@ -338,7 +339,7 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
         return None
     files = resolve([str(one) for one in paths])
     formats = [detect(file) for file in files]
-    if not formats or not all(one in log_readers() for one in formats):
+    if not formats or not all(one in log_formats() for one in formats):
         return None
 
     logs = told_apart(read_logs(files, formats))

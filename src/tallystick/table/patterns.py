@@ -21,11 +21,10 @@ from tallystick.errors import InputError, MergeError
 from tallystick.table.cells import Label, check_vocabulary, identity, in_order, is_missing
 from tallystick.table.moments import Recipe
 
-# Where the counts of a tally lie: a dense table while it is small, sorted packed patterns beyond.
+# Where the counts of a tally lie: the patterns that occurred, packed and sorted.
 #
-# A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the
-# same lexicographic order and answer the same three questions (``codes``, ``counts``, ``find``), so
-# nobody can tell which one is at work.
+# A *pattern* is a row of label codes, one a column. A key packs the codes of a pattern, so keys sort
+# as patterns do, and a pattern is found by halving.
 
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -33,52 +32,14 @@ Codes: TypeAlias = NDArray[np.int32]
 Counts: TypeAlias = NDArray[Any]
 """How often: int64, or float64 in a weighted tally."""
 
-DENSE_CELLS = 1 << 16
-"""A tally with at most this many possible patterns is kept dense (at most 512 KiB)."""
+_TABLE_BITS = 20
+"""Patterns of at most so many bits are added up in a table (8 MiB at most)."""
 
 _LARGEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class Dense:
-    """A count for every possible pattern, in lexicographic order."""
-
-    sizes: tuple[int, ...]
-    table: Counts
-
-    @cached_property
-    def _occurring(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self.table)
-
-    @cached_property
-    def codes(self) -> Codes:
-        """The occurring patterns."""
-        codes = np.empty((len(self._occurring), len(self.sizes)), np.int32)
-        rest = self._occurring
-        for j in reversed(range(len(self.sizes))):
-            rest, codes[:, j] = np.divmod(rest, self.sizes[j])
-        return _frozen(codes)
-
-    @cached_property
-    def counts(self) -> Counts:
-        """How often each of them occurred."""
-        return _frozen(self.table[self._occurring])
-
-    def find(self, codes: Codes) -> NDArray[np.int64]:
-        """Return the place of each row of *codes* among the occurring patterns, -1 if it never
-        occurred.
-        """
-        if not len(self._occurring):
-            return np.full(len(codes), -1, np.int64)
-        known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
-        places = np.full(len(self.table), -1, np.int64)
-        places[self._occurring] = np.arange(len(self._occurring))
-        cells = _ravel(np.where(known[:, None], codes, 0), self.sizes)
-        return np.where(known, places[cells], -1)
-
-
-@dataclass(frozen=True, eq=False)
-class Sparse:
+class Store:
     """Sorted packed patterns with their counts; a pattern takes as many 64-bit words as its labels
     need.
     """
@@ -104,9 +65,6 @@ class Sparse:
         return np.where(known & (self.keys[places] == wanted), places, -1)
 
 
-Store: TypeAlias = Dense | Sparse
-
-
 def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
     """Return the store of these patterns, of which some may repeat; a pattern that counts 0 is
     forgotten.
@@ -117,12 +75,18 @@ def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
     """
     sizes = tuple(sizes)
     checked_total(counts)
-    if math.prod(sizes) <= DENSE_CELLS:
-        table = np.zeros(math.prod(sizes), counts.dtype)
-        np.add.at(table, _ravel(codes, sizes), counts)
-        return Dense(sizes, table)
-    keys, counts = group(pack(codes, sizes), counts)
-    return Sparse(sizes, keys, _frozen(counts))
+    keys = pack(codes, sizes)
+    free = 64 - sum(map(_bits, sizes))
+    if not sizes or free < 64 - _TABLE_BITS:
+        keys, counts = group(keys, counts)
+        return Store(sizes, keys, _frozen(counts))
+
+    # Few possible patterns are added up in a table, which needs no sorting.
+    table = np.zeros(1 << (64 - free), counts.dtype)
+    np.add.at(table, (keys >> np.uint64(free)).astype(np.intp), counts)
+    occurring = np.flatnonzero(table)
+    keys, counts = occurring.astype(np.uint64) << np.uint64(free), table[occurring]
+    return Store(sizes, keys, _frozen(counts))
 
 
 def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
@@ -167,12 +131,9 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _ravel(codes: Codes, sizes: tuple[int, ...]) -> NDArray[np.intp]:
-    cells = np.zeros(len(codes), np.intp)
-    for j, size in enumerate(sizes):
-        cells *= size
-        cells += codes[:, j]
-    return cells
+def _bits(size: int) -> int:
+    """Return how many bits the code of a column takes."""
+    return max(1, (size - 1).bit_length())
 
 
 def _fields(sizes: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
@@ -182,7 +143,7 @@ def _fields(sizes: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
     """
     places, word, left = [], 0, 64
     for size in sizes:
-        bits = max(1, (size - 1).bit_length())
+        bits = _bits(size)
         if bits > left:
             word, left = word + 1, 64
         left -= bits
@@ -213,7 +174,7 @@ def unpack(keys: NDArray[Any], sizes: Sequence[int]) -> Codes:
     )
     codes = np.empty((len(keys), len(sizes)), np.int32)
     for j, ((word, shift), size) in enumerate(zip(places, sizes, strict=True)):
-        mask = np.uint64((1 << max(1, (size - 1).bit_length())) - 1)
+        mask = np.uint64((1 << _bits(size)) - 1)
         codes[:, j] = (words[:, word] >> np.uint64(shift)) & mask
     return codes
 

@@ -60,6 +60,8 @@ def doubt_cells(
     if true and verb not in ("compare", "dynamic"):
         spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
         said_by = spoken if verb == "bound" else votes
+        if verb == "score":  # numbers are grades there, and people need not give all that judges do
+            said_by = Counter({label: n for label, n in votes.items() if isinstance(label, str)})
         held.ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
     if true and votes and verb != "bound":
         held.ask(_only_true(votes, labels), holder, "is said by no voter")
@@ -132,6 +134,8 @@ def _number(said: Sequence[Facts], votes: Counter[Label], true: set[Label], verb
         return top
     ends = (int(rest[0]), int(rest[-1]))
     exact = ends in _SCALES and len(rest) == ends[1] - ends[0] + 1
+    if (low, ends[1]) in _SCALES:  # 0 to 10 is a scale as usual as 1 to 10
+        return None
     return low if exact and low < ends[0] and low not in true else None
 
 

@@ -261,7 +261,7 @@ def long_shape(
 
 def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str | None) -> None:
     """Ask about weak labels that hold none of the labels of what is bounded."""
-    if reference is None:
+    if reference is None or look.rules.labels:
         return
     beside = [reference, *([look.truth] if look.truth else [])]
     for name in voters:
@@ -468,12 +468,15 @@ def one_vocabulary(look: Look, columns: Sequence[str]) -> tuple[Table, tuple[str
             if one_word(one) in (0, 1):
                 spelled.setdefault(one_word(one), set()).add(spelling(one))
     kinds = {type(one) for words in held.values() for one in words}
-    if all(len(forms) == 1 for forms in spelled.values()) and len(kinds) == 1:
+    # 1 beside 1.0 is no second word: pandas writes a column with blanks in decimals.
+    if all(len(forms) == 1 for forms in spelled.values()) and (
+        len(kinds) == 1 or kinds <= {int, float}
+    ):
         return table, ()
     # The truth, which stands last, writes the words that the answer uses.
     first = columns[-1]
     chosen = {
-        one_word(one): str(one).strip()
+        one_word(one): str(spelling(one)).strip()
         for one in sorted(held[first], key=str, reverse=True)
         if one_word(one) in (0, 1)
     }

@@ -24,6 +24,7 @@ from tallystick.table.reading_names import (
     TRUTH_IF_FITTING,
     VOTE_TIERS,
     are_alike,
+    is_mark,
     is_truth_name,
     parts,
     plain,
@@ -71,6 +72,20 @@ def find_truth(look: Look) -> None:
         raise _several_truths(look, found)
     if found:
         look.take("truth", found[0], "by name")
+        _tell_marks(look, found[0])
+
+
+def _tell_marks(look: Look, truth: str) -> None:
+    """Hold answers against the truth, and never the columns that say whether they were right."""
+    if look.asked.verb != "compare" or look.given.models:
+        return
+    marks = [n for n in look.free if is_mark(n) and is_marks(look.facts[n])]
+    likely = [n for n in look.free if n not in marks and veto(look.facts[n]) is None]
+    if any(_shares(look.facts[n], labels_of(look.facts[truth])) for n in likely):
+        look.leave(marks, "says whether an answer was right")
+    elif len(marks) > 1:
+        del look.roles["truth"], look.how["truth"]
+        look.leave([truth], "the models' columns say right or wrong already")
 
 
 def fitting_truth(sample: Sample, answers: str, taken: Sequence[str]) -> str | None:
@@ -82,7 +97,9 @@ def fitting_truth(sample: Sample, answers: str, taken: Sequence[str]) -> str | N
     part = [n for n in likely if is_truth_name(n)]
     usual = [n for n in likely if plain(n) in TRUTH_IF_FITTING]
     found = whole or part or usual
-    return found[0] if len(found) == 1 and not is_marks(said) else None
+    # A column called correct has been held against its truth; one called prediction has not.
+    marked = is_marks(said) and (is_mark(answers) or plain(answers) in VOTE_TIERS[0])
+    return found[0] if len(found) == 1 and not marked else None
 
 
 def _may_be_truth(look: Look, name: str) -> bool:
@@ -257,12 +274,34 @@ def _beside(look: Look, free: Sequence[str], reference: str) -> tuple[str, ...]:
     if not shared:
         raise _no_label(look, free, reference)
     look.leave([n for n in free if n not in shared], f"other labels than {reference}")
+    _ask_whether_marks(look, shared, reference)
     if _are_words(labels):
         # Words need no proof, but slices may be called like labels: group A beside answers a to d.
         many = look.sample.rows >= _MANY and len(shared) > 1
         if not many or not _odd(look, shared, reference, weak=0.0):
             return _taken(look, shared, "by content")
     return _tested(look, shared, reference)
+
+
+def _ask_whether_marks(look: Look, shared: Sequence[str], reference: str) -> None:
+    """Ask whether models say 0 and 1 of a truth of more labels, or were right and wrong."""
+    if look.asked.verb != "compare" or is_marks(look.facts[reference]):
+        return
+    if not all(is_marks(look.facts[n]) for n in shared):
+        return
+    z = _strengths(look, [*shared[:_MOST_PAIRED], reference])[1][-1, :-1]
+    if (z >= _SURE[look.sample.rows >= _MANY]).any():
+        return
+    raise AskError(
+        f"{look.source}: {names(shared)} {_verb(shared)} 0 and 1, and {reference} has more labels."
+        " Are these answers, or right and wrong?",
+        role="truth",
+        candidates=(reference,),
+        calls=(
+            f"{flag('models', *shared)} {flag('ignore', reference)}",
+            f"{flag('truth', reference)} {flag('models', *shared)}",
+        ),
+    )
 
 
 def _no_label(look: Look, free: Sequence[str], reference: str) -> AskError | InputError:
@@ -471,12 +510,14 @@ def _copies(look: Look, free: Sequence[str]) -> None:
         return
     rest = [n for n in shown if n not in copies]
     want = look.asked.want
+    # A comparison takes two: without its copy a model has nothing to be compared with.
+    groups = (shown,) if want == "models" and len(rest) < 2 else (rest, shown)
     raise AskError(
         f"{look.source}: {names(copies)} {'are' if len(copies) > 1 else 'is'} a copy of another"
         f" column. Which columns are {_WORDS_FOR[want]}?",
         role=want,
         candidates=tuple(copies),
-        calls=tuple(flag(want, *group) + _truth_flag(look) for group in (rest, shown)),
+        calls=tuple(flag(want, *group) + _truth_flag(look) for group in groups),
     )
 
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from tallystick.errors import FileError, InputError
 from tallystick.table.cells import identifier, is_missing, literal, whole
 from tallystick.table.engine import connect
-from tallystick.table.formats import Log, detect, log_readers, read_logs
+from tallystick.table.formats import detect
+from tallystick.table.log_runs import Log, log_formats, read_logs
 from tallystick.table.logs_side_by_side import beside
 from tallystick.table.numbers import read_numbers
 from tallystick.table.reading_facts import Facts, draw
@@ -91,7 +92,7 @@ def are_runs(source: Any, layout: Layout, given: Roles) -> bool:
         return True
     files = resolve(list(paths))
     formats = [detect(file) for file in files]
-    if any(one in log_readers() for one in formats):
+    if any(one in log_formats() for one in formats):
         return True
     if len(files) < 2 or given.models:
         return False
@@ -180,7 +181,7 @@ def _expanded(runs: Sequence[_Run], asked: AskedOfRuns) -> list[tuple[_Run, list
             place = len(found)
             found.append((one, [], _Read((file.path,), (_called(kind),), notes)))
             notes = ()
-            if kind in log_readers():
+            if kind in log_formats():
                 together.append((place, file, kind))
                 continue
             with scan([str(file.path)], delimiter=asked.layout.delimiter) as table:
@@ -199,7 +200,7 @@ def _expanded(runs: Sequence[_Run], asked: AskedOfRuns) -> list[tuple[_Run, list
 
 
 def _called(kind: str) -> str:
-    return f"{kind} logs" if kind in log_readers() else "result files"
+    return f"{kind} logs" if kind in log_formats() else "result files"
 
 
 def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
@@ -218,7 +219,7 @@ def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
             kinds[path] = detect(File(path, str(path)))
         except FileError:
             continue
-    logs = [path for path, kind in kinds.items() if kind in log_readers()]
+    logs = [path for path, kind in kinds.items() if kind in log_formats()]
     taken = logs or list(kinds)
     if not taken:
         raise FileError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tallystick.errors import InputError
 from tallystick.table.cells import Kind, kind_of
@@ -19,11 +19,13 @@ from tallystick.table.columnar import (
 )
 from tallystick.table.delimited import read_delimited
 from tallystick.table.engine import connect, reading
-from tallystick.table.formats import checked, detect, log_readers, read_logs
-from tallystick.table.json_files import JsonColumns, read_json_array, read_ndjson
+from tallystick.table.formats import detect
+from tallystick.table.json_files import JsonColumns, read_json
+from tallystick.table.log_runs import log_formats, read_logs, read_table
 from tallystick.table.logs_side_by_side import side_by_side
 from tallystick.table.sources import File, Spool, check_names, resolve
 from tallystick.table.tables import Part, Table
+from tallystick.table.texts import checked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,22 +88,17 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
             f"a {type(source).__name__} cannot be scanned: give a path, a DuckDB relation or an"
             " Arrow table"
         )
+    is_relation = isinstance(source, duckdb.DuckDBPyRelation)
     check_names(
-        source.columns if isinstance(source, duckdb.DuckDBPyRelation) else source.column_names,
-        "the table",
+        source.column_names if isinstance(source, pa.Table) else source.columns, "the table"
     )
-    relation_given = isinstance(source, duckdb.DuckDBPyRelation)
-    relation = source if relation_given else connect().from_arrow(source)
-    relation, left_out = with_plain_types(relation)
-    notes = tuple(f"{reason}; it is left out" for reason in left_out.values())
-    return Table(
-        relation=relation,
-        columns=tuple(relation.columns),
-        source="the table",
-        notes=notes,
-        left_out=left_out,
-        foreign=relation_given,
-    )
+    relation = connect().from_arrow(source) if isinstance(source, pa.Table) else source
+    table = _table(relation)
+    return replace(table, notes=_left_out(table), foreign=is_relation)
+
+
+def _left_out(table: Table) -> tuple[str, ...]:
+    return tuple(f"{reason}; it is left out" for reason in table.left_out.values())
 
 
 def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) -> Table:
@@ -112,87 +109,66 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         pairs = zip(files, formats, strict=True)
         files = tuple(as_csv(file) if one == "workbook" else file for file, one in pairs)
         formats = ["delimited" if one == "workbook" else one for one in formats]
-    if formats and all(one in log_readers() for one in formats):
-        return replace(_logs(files, formats, metric), origin=origin)
+    spooled = tuple(file.path for file in files if file.spooled)
+    try:
+        table = _loaded(files, formats, delimiter, metric)
+    except BaseException:
+        for path in spooled:
+            path.unlink(missing_ok=True)
+        raise
+    return replace(
+        table,
+        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
+        files=tuple(file.path for file in files if not file.spooled),
+        notes=(*table.notes, *_left_out(table)),
+        origin=origin,
+        spools=(*table.spools, *spooled),
+    )
+
+
+def _loaded(
+    files: Sequence[File], formats: Sequence[str], delimiter: str | None, metric: str | None
+) -> Table:
+    if formats and all(one in log_formats() for one in formats):
+        return _logs(files, formats, metric)
     if metric is not None:
         raise InputError(
             f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}"
         )
-    # Objects are objects, one per line or in one array.
-    arrays = [one == "json-array" for one in formats]
-    formats = ["ndjson" if one == "json-array" else one for one in formats]
     if len(set(formats)) > 1:
         other = next(i for i, one in enumerate(formats) if one != formats[0])
         raise InputError(
             f"{files[0].name} is {formats[0]} and {files[other].name} is {formats[other]}: read"
             " files of one format at a time"
         )
-    loaders = {
-        "delimited": lambda: _delimited(files, delimiter),
-        "ndjson": lambda: _objects(files, arrays),
-        "parquet": lambda: _parquet(files),
-        "arrow-file": lambda: _arrow(files, stream=False),
-        "arrow-stream": lambda: _arrow(files, stream=True),
-    }
-    spooled = tuple(file.path for file in files if file.spooled)
-    try:
-        table = loaders[formats[0]]()
-    except BaseException:
-        for path in spooled:
-            path.unlink(missing_ok=True)
-        raise
-    notes = tuple(f"{reason}; it is left out" for reason in table.left_out.values())
-    return replace(
-        table,
-        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
-        files=tuple(file.path for file in files if not file.spooled),
-        notes=(*table.notes, *notes),
-        origin=origin,
-        spools=(*table.spools, *spooled),
-    )
+    if formats[0] == "json":
+        return _objects(files)
+    if formats[0] == "delimited":
+        return _delimited(files, delimiter)
+    return _columns(files, formats[0])
 
 
 def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
     import pyarrow as pa
 
-    attempts = log_readers()[formats[0]].rows
-    if attempts is not None and len(set(formats)) == 1:
-        return _attempts(files, formats[0], attempts(files))
+    form = log_formats()[formats[0]]
+    if form.is_table and len(set(formats)) == 1:
+        cells = read_table(files, form)
+        table = _in_memory(pa.table({name: pa.array(c, pa.string()) for name, c in cells.items()}))
+        note = f"read as {form.name}: {table.relation.shape[0]:,} rows"
+        return replace(table, notes=(note,))
     columns, notes = side_by_side(read_logs(files, formats), metric)
-    kinds = ", ".join(dict.fromkeys(formats))
     table = _in_memory(pa.table(columns))
-    return replace(
-        table,
-        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
-        files=tuple(file.path for file in files if not file.spooled),
-        notes=(
-            f"read as {kinds} logs: {len(columns) - 1} models on {table.relation.shape[0]} items",
-            *notes,
-        ),
-        spools=tuple(file.path for file in files if file.spooled),
-    )
-
-
-def _attempts(files: Sequence[File], name: str, columns: dict[str, list[Any]]) -> Table:
-    """Return a log of attempts as a table of text, one row per attempt."""
-    import pyarrow as pa
-
-    table = _in_memory(pa.table({key: pa.array(c, pa.string()) for key, c in columns.items()}))
-    return replace(
-        table,
-        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
-        files=tuple(file.path for file in files if not file.spooled),
-        notes=(f"read as {name}: {table.relation.shape[0]:,} attempts",),
-        spools=tuple(file.path for file in files if file.spooled),
-    )
+    kinds, items = ", ".join(dict.fromkeys(formats)), table.relation.shape[0]
+    note = f"read as {kinds} logs: {len(columns) - 1} models on {items} items"
+    return replace(table, notes=(note, *notes))
 
 
 def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
-    connection = connect()
+    parts: list[Part] = []
+    notes: list[str] = []
+    each: list[DuckDBPyRelation] = []
     with Spool() as spool:
-        parts: list[Part] = []
-        notes: list[str] = []
-        each: list[DuckDBPyRelation] = []
         for file in files:
             start = len(spool.paths)
             with checked(file) as text:
@@ -200,70 +176,53 @@ def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
             spool.finish()
             parts.append(part)
             notes += more
-            each.append(parquet_relation(connection, spool.paths[start:]))
+            each.append(parquet_relation(connect(), spool.paths[start:]))
         _agree(files, each)
-    relation = parquet_relation(connection, spool.paths)
-    return _table(relation, parts, notes=tuple(notes), spools=tuple(spool.paths))
+    return replace(_spooled(spool, parts), notes=tuple(notes))
 
 
-def _objects(files: Sequence[File], arrays: Sequence[bool]) -> Table:
+def _objects(files: Sequence[File]) -> Table:
     columns = JsonColumns()
+    notes: list[str] = []
     parts = []
     with Spool() as spool:
-        for file, array in zip(files, arrays, strict=True):
-            read = read_json_array if array else read_ndjson
-            with checked(file, by_line=not array) as text:
-                parts.append(read(text, spool, columns))
-    relation = parquet_relation(connect(), spool.paths).project(columns.projection())
-    table = _table(relation, parts, spools=tuple(spool.paths))
-    return replace(table, left_out=columns.left_out, doubtful=columns.doubtful)
+        for file in files:
+            # One array, or one document, may well be one line.
+            with checked(file, by_line=False) as text:
+                parts.append(read_json(text, spool, columns))
+                notes += text.notes
+    table = _spooled(spool, parts, columns.projection())
+    left_out, doubtful = columns.left_out, columns.doubtful
+    return replace(table, notes=tuple(notes), left_out=left_out, doubtful=doubtful)
 
 
-def _parquet(files: Sequence[File]) -> Table:
-    connection = connect()
-    parts = [parquet_part(file) for file in files]
-    with reading(files[0].name):
-        each = [parquet_relation(connection, [file.path]) for file in files]
-        doubtful = _agree(files, each)
-        relation = (
-            parquet_relation(connection, [file.path for file in files])
-            if len(files) > 1
-            else each[0]
-        )
-    return replace(_table(relation, parts), doubtful=doubtful)
+def _spooled(spool: Spool, parts: Sequence[Part], cells: str = "*") -> Table:
+    relation = parquet_relation(connect(), spool.paths).project(cells)
+    return replace(_table(relation), parts=tuple(parts), spools=tuple(spool.paths))
 
 
-def _arrow(files: Sequence[File], *, stream: bool) -> Table:
-    connection = connect()
+def _columns(files: Sequence[File], kind: str) -> Table:
+    """Return Parquet and Arrow files, read where they lie."""
+    relation_of = parquet_relation if kind == "parquet" else arrow_relation
     parts, paths = [], []
     for file in files:
-        part, path = arrow_part(file, stream=stream)
+        if kind == "parquet":
+            part, path = parquet_part(file), file.path
+        else:
+            part, path = arrow_part(file, stream=kind == "arrow-stream")
         parts.append(part)
         paths.append(path)
     with reading(files[0].name):
-        doubtful = _agree(files, [arrow_relation(connection, [path]) for path in paths])
-        relation = arrow_relation(connection, paths)
-    return replace(
-        _table(relation, parts, spools=tuple(paths) if stream else ()), doubtful=doubtful
-    )
+        doubtful = _agree(files, [relation_of(connect(), [path]) for path in paths])
+        table = _table(relation_of(connect(), paths))
+    copies = tuple(paths) if kind == "arrow-stream" else ()
+    return replace(table, parts=tuple(parts), doubtful=doubtful, spools=copies)
 
 
-def _table(
-    relation: DuckDBPyRelation,
-    parts: Sequence[Part],
-    *,
-    notes: tuple[str, ...] = (),
-    spools: tuple[Path, ...] = (),
-) -> Table:
+def _table(relation: DuckDBPyRelation) -> Table:
     relation, left_out = with_plain_types(relation)
     return Table(
-        relation=relation,
-        columns=tuple(relation.columns),
-        source="the table",
-        notes=notes,
-        left_out=left_out,
-        parts=tuple(parts),
-        spools=spools,
+        relation=relation, columns=tuple(relation.columns), source="the table", left_out=left_out
     )
 
 

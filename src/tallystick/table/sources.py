@@ -92,7 +92,7 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise FileError(f"{text}: {error.strerror}") from error
     if glob.has_magic(text):
         matches = sorted(_matches(path))
-        files = tuple(File(match, str(match)) for match in matches if match.is_file())
+        files = tuple(_named(match, str(match)) for match in matches if match.is_file())
         if not files:
             raise FileError(f"no file matches {text!r}: check the folder and the ending")
         return files
@@ -103,12 +103,27 @@ def _file(path: Path, text: str) -> File:
     """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
     mode = path.stat().st_mode
     if stat.S_ISREG(mode):
-        return File(path, text)
+        return _named(path, text)
     # Such as <(zcat votes.csv.gz), which the shell calls /dev/fd/63: it can be read once only.
     if stat.S_ISFIFO(mode):
         with path.open("rb") as stream:
             return _spool(stream, text)
     raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
+
+
+def _named(path: Path, text: str) -> File:
+    """Return a file under a name that every reader can open and every message can show.
+
+    Names are bytes where they are not UTF-8: such a file is reached by a link in our own folder.
+    """
+    try:
+        text.encode("utf-8")
+        return File(path, text)
+    except UnicodeEncodeError:
+        shown = os.fsencode(text).decode("utf-8", "replace")
+        link = Path(tempfile.mkdtemp(dir=scratch())) / Path(shown).name
+        link.symlink_to(path.resolve())
+        return File(link, shown)
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -221,7 +236,10 @@ class Spool:
                 dir=scratch(), prefix="spool-", suffix=".parquet", delete=False
             ) as made:
                 self.paths.append(Path(made.name))
-            self._writer = pq.ParquetWriter(self.paths[-1], batch.schema, compression="lz4")
+            # Nobody filters by the least and the greatest text of a page.
+            self._writer = pq.ParquetWriter(
+                self.paths[-1], batch.schema, compression="lz4", write_statistics=False
+            )
             self._names = names
         self._writer.write_batch(batch)
         self.rows += batch.num_rows
@@ -399,6 +417,10 @@ def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tupl
         if not column.strip():
             notes.append(f"{name}: column {position} has no name and is called 'column_{position}'")
             column = f"column_{position}"
+        if "\0" in column:
+            raise InputError(
+                f"{name}: the name of column {position} holds a zero byte ({column!r}): rename it"
+            )
         names.append(column)
     first: dict[str, int] = {}
     for position, column in enumerate(names, start=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -79,6 +80,8 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
         codes = np.zeros((len(counts), 0), np.int32) if codes is None else codes.astype(np.int32)
         if len(codes) and not ((codes >= 0) & (codes < np.asarray(sizes, np.int32))).all():
             raise InputError("a code is outside its labels")
+        if not (np.isfinite(counts) & (counts >= 0)).all():
+            raise InputError("a count is negative or no number")
         # Files of earlier versions hold whole floats, and integers before all fractions.
         as_saved = Recipe(apart=frozenset(labels))
         made = settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved)
@@ -91,7 +94,8 @@ def write_table(path: Path, kind: str, table: pa.Table, head: Mapping[str, Any])
     """Write one Arrow table with its head, whole or not at all."""
     import pyarrow as pa
 
-    meta = {"format": FORMAT, "kind": kind, "version": VERSION, **head}
+    meta: dict[str, Any] = {"format": FORMAT, "kind": kind, "version": VERSION, **head}
+    meta["sum"] = _checksum(table, meta)
     table = table.replace_schema_metadata(
         {FORMAT: json.dumps(meta, ensure_ascii=False, allow_nan=True)}
     )
@@ -135,7 +139,28 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
         )
     if found != kind:
         raise FormatError(f"{path} holds a saved {found}, not a {kind}")
+    # Files of earlier versions have no checksum.
+    if "sum" in head:
+        written_sum = head.pop("sum")
+        try:
+            is_whole = _checksum(table, head) == written_sum
+        except (KeyError, TypeError, ValueError):  # columns that nobody wrote
+            is_whole = False
+        if not is_whole:
+            raise FormatError(
+                f"{path} is a damaged {kind} (its checksum differs): copy it again, or count the"
+                " data again"
+            )
     return table, head
+
+
+def _checksum(table: pa.Table, head: Mapping[str, Any]) -> str:
+    """Return a digest of what a file says: its numbers column by column, and its head."""
+    digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
+    for name in table.column_names:
+        digest.update(f"{name}\0".encode())
+        digest.update(np.ascontiguousarray(as_numpy(table[name])).tobytes())
+    return digest.hexdigest()[:32]
 
 
 def _labels_out(labels: Mapping[str, tuple[Any, ...]]) -> list[list[Any]]:

@@ -332,34 +332,15 @@ def two_vocabularies(labels: Iterable[Label]) -> tuple[str, str] | None:
 # agrees with the order of the rows.
 
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan january",
-            "feb february",
-            "mar march",
-            "apr april",
-            "may",
-            "jun june",
-            "jul july",
-            "aug august",
-            "sep sept september",
-            "oct october",
-            "nov november",
-            "dec december",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_CLOCK = r"(?:,?[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?(?:\s*(?:UTC|GMT|Z))?)?"
-_PARTS = re.compile(rf"(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_CLOCK}")
-_YEAR_FIRST = re.compile(rf"(\d{{4}})([/.-])(\d{{1,2}})\2(\d{{1,2}}){_CLOCK}")
-_YEAR_MONTH = re.compile(r"(\d{4})[/.-](\d{1,2})")
-_DAY_NAME = re.compile(rf"(?:[A-Za-z]+,\s*)?(\d{{1,2}})[ -]([A-Za-z]+)\.?,?[ -](\d{{4}}){_CLOCK}")
-_NAME_DAY = re.compile(rf"([A-Za-z]+)\.? (\d{{1,2}}),? (\d{{4}}){_CLOCK}")
-_ONLY_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
+_CLOCKS = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+_CLEAR = (
+    *("%Y/%m/%d", "%Y.%m.%d", "%Y-%m-%d", "%Y/%m", "%Y.%m", "%Y-%m"),
+    *("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d %Y", "%B %d %Y"),
+)
+"""Dates whose day and month cannot be confused, without commas and names of days."""
+_UNCLEAR = tuple(f"{{}}{sign}{{}}{sign}{year}" for sign in "/.-" for year in ("%Y", "%y"))
+_NAME_OF_DAY = re.compile(r"^[A-Za-z]+,\s*(?=\d)")
+_ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,68 +388,51 @@ def read_times(words: Sequence[str]) -> Times:
         return Times(seconds=tuple(float(cell) for cell in cells))
     except ValueError:
         pass
-    plain = [_plain(cell) for cell in cells]
-    if all(value is not None for value in plain):
-        return Times(seconds=tuple(value for value in plain if value is not None), dated=True)
-    clocks = [_ONLY_CLOCK.fullmatch(cell) for cell in cells]
-    if all(clocks):
-        parts = [match.groups(default="0") for match in clocks if match is not None]
-        return Times(seconds=tuple(3600.0 * int(h) + 60 * int(m) + float(s) for h, m, s in parts))
+    # ISO first, because it knows time zones.
+    clear = [_iso(cell) for cell in cells]
+    clear = [_date(c, _CLEAR) if s is None else s for c, s in zip(cells, clear, strict=True)]
+    if (found := _all(clear)) is not None:
+        return Times(seconds=found, dated=True)
+    clocks = [_clock(cell) for cell in cells]
+    if (found := _all(clocks)) is not None:
+        return Times(seconds=found)
     return _by_parts(cells)
 
 
 def _by_parts(cells: Sequence[str]) -> Times:
     """Read 20/11/2023 or 11/20/2023, whichever fits all cells."""
-    found = [_PARTS.fullmatch(cell) for cell in cells]
-    odd = next((cell for cell, match in zip(cells, found, strict=True) if match is None), None)
-    if odd is not None:
-        return Times(seconds=None, note=f"{odd!r} is not a time that can be read")
-    matches = [match for match in found if match is not None]
-    day_first = _all(_of(m[4], m[3], m[1], m.groups()[4:]) for m in matches)
+    day_first = tuple(way.format("%d", "%m") for way in _UNCLEAR)
     # 20.11.2023 is never written with the month first.
-    dotted = all(match[2] == "." for match in matches)
-    month_first = None if dotted else _all(_of(m[4], m[1], m[3], m.groups()[4:]) for m in matches)
-    if day_first is None and month_first is None:
+    month_first = tuple(way.format("%m", "%d") for way in _UNCLEAR if "." not in way)
+    ways = [[_date(cell, way) for cell in cells] for way in (day_first, month_first)]
+    for cell, *both in zip(cells, *ways, strict=True):
+        if both == [None, None]:
+            return Times(seconds=None, note=f"{cell!r} is not a time that can be read")
+    by_day, by_month = map(_all, ways)
+    if by_day is None and by_month is None:
         return Times(
             seconds=None,
             note=f"{cells[0]!r} and the others are not all days of one calendar: write them as"
             " 2024-03-31",
         )
-    if day_first is None or month_first is None:
-        return Times(seconds=day_first or month_first, dated=True)
-    if day_first == month_first:
-        return Times(seconds=None, note=_unclear(cells[0]))
-    in_order = [list(way) == sorted(way) for way in (day_first, month_first)]
-    if in_order[0] == in_order[1]:
-        return Times(seconds=None, note=_unclear(cells[0]))
+    if by_day is None or by_month is None:
+        return Times(seconds=by_day or by_month, dated=True)
+    in_order = [list(way) == sorted(way) for way in (by_day, by_month)]
+    if by_day == by_month or in_order[0] == in_order[1]:
+        return Times(
+            seconds=None,
+            note=f"{cells[0]!r} can be day/month or month/day, and no date in the column tells"
+            " which: write them as 2024-03-31",
+        )
     way = "day/month/year" if in_order[0] else "month/day/year"
     return Times(
-        seconds=day_first if in_order[0] else month_first,
+        seconds=by_day if in_order[0] else by_month,
         dated=True,
         note=f"read as {way}, because the rows are then in order of time",
     )
 
 
-def _unclear(cell: str) -> str:
-    return (
-        f"{cell!r} can be day/month or month/day, and no date in the column tells which: write them"
-        " as 2024-03-31"
-    )
-
-
-def _plain(cell: str) -> float | None:
-    """Return a time whose day and month cannot be confused."""
-    found = _YEAR_FIRST.fullmatch(cell)
-    if found:
-        return _of(found[1], found[3], found[4], found.groups()[4:])
-    found = _YEAR_MONTH.fullmatch(cell)
-    if found:
-        return _of(found[1], found[2], "1", (None,) * 4)
-    for pattern, day, month in ((_DAY_NAME, 1, 2), (_NAME_DAY, 2, 1)):
-        found = pattern.fullmatch(cell)
-        if found and found[month].lower() in _MONTHS:
-            number = str(_MONTHS[found[month].lower()])
-            return _of(found[3], number, found[day], found.groups()[3:])
+def _iso(cell: str) -> float | None:
     try:
         value = datetime.fromisoformat(cell)
     except ValueError:
@@ -476,23 +440,29 @@ def _plain(cell: str) -> float | None:
     return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
 
 
-def _of(year: str, month: str, day: str, clock: Sequence[str | None]) -> float | None:
-    """Return the seconds of a date and a clock; None if there is no such day."""
-    hour, minute, second, half = clock
-    hours = int(hour or 0)
-    if half:
-        hours = hours % 12 + (12 if half[0] in "Pp" else 0)
-    full = int(year) + (2000 if len(year) == 2 else 0)
-    try:
-        when = datetime(
-            full, int(month), int(day), hours, int(minute or 0), int(second or 0), tzinfo=UTC
-        )
-    except ValueError:
+def _date(cell: str, formats: Sequence[str]) -> float | None:
+    """Return the seconds of a date with or without a clock, None if no format fits."""
+    plain = _ZONE.sub("", _NAME_OF_DAY.sub("", cell)).replace(".m.", "m").replace(",", " ")
+    words = re.sub(r"(?<=\d)T(?=\d)|\s+", " ", plain).replace("Sept ", "Sep ").strip()
+    words = re.sub(r"(?<=[a-z])\. ", " ", words)  # Nov. 20
+    for date in formats:
+        for clock in _CLOCKS:
+            try:
+                when = datetime.strptime(words, f"{date} {clock}".strip())
+            except ValueError:
+                continue
+            return when.replace(tzinfo=UTC).timestamp()
+    return None
+
+
+def _clock(cell: str) -> float | None:
+    """Return the seconds of a clock without a date; its hours may go beyond a day."""
+    found = re.fullmatch(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?", cell)
+    if found is None:
         return None
-    return when.timestamp()
+    return 3600.0 * int(found[1]) + 60 * int(found[2]) + float(found[3] or 0)
 
 
-def _all(values: Iterable[float | None]) -> tuple[float, ...] | None:
-    found = list(values)
-    held = tuple(value for value in found if value is not None)
-    return held if len(held) == len(found) else None
+def _all(values: Sequence[float | None]) -> tuple[float, ...] | None:
+    held = tuple(value for value in values if value is not None)
+    return held if len(held) == len(values) else None

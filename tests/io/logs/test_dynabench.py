@@ -43,7 +43,7 @@ def test_attempts_votes_rounds_and_times_are_read(tmp_path):
     (only,) = found.rounds
     assert (only.rates.fooling.successes, only.success.successes) == (1, 0)
     assert only.rates.unchecked == 1
-    assert found.notes[0] == "read as dynabench: 3 attempts"
+    assert found.notes[0] == "read as dynabench: 3 rows"
 
 
 def test_lines_of_objects_are_read_too(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.errors import FileError, InputError
 from tallystick.table import scan
-from tallystick.table.logs_promptfoo import read_promptfoo
+from tallystick.table.log_runs import read_logs
 from tallystick.table.sources import resolve
 
 HERE = Path(__file__).parent / "fixtures" / "promptfoo"
@@ -15,8 +15,7 @@ TWO, OLDER, REPEATED = HERE / "two-prompts.json", HERE / "version-2.json", HERE 
 
 
 def logs(path):
-    [panel] = read_promptfoo(resolve(path))
-    return {log.model: log for log in panel}
+    return {log.model: log for log in read_logs(resolve(path), ["promptfoo"])}
 
 
 def changed(path, tmp_path, change):
@@ -108,14 +107,14 @@ def test_a_result_without_a_score_field_is_refused_by_its_place(tmp_path):
     path = changed(
         TWO, tmp_path, lambda row: {key: value for key, value in row.items() if key != "success"}
     )
-    with pytest.raises(FileError, match="result 1 has no 'success'"):
+    with pytest.raises(FileError, match="entry 1 has no 'success'"):
         scan(str(path), metric="right")
 
 
 def test_tests_without_assertions_have_no_score(tmp_path):
     path = changed(TWO, tmp_path, lambda row: row | {"testCase": row["testCase"] | {"assert": []}})
     with pytest.raises(
-        FileError, match="'old' has no score: its calls failed, or nothing was asserted"
+        FileError, match="has no score that is a number: its calls failed, or nothing was scored"
     ):
         scan(str(path))
 

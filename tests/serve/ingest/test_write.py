@@ -10,10 +10,10 @@ import pytest
 
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.client import check_stream
+from tallystick.serve.database import Transaction
 from tallystick.serve.ingest import parse
 from tallystick.serve.ingest_write import Accepted, Post, Source, keep_posts
 from tallystick.serve.jobs import Service
-from tallystick.serve.store import Transaction
 from tests.serve.web import Web
 
 both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
@@ -140,7 +140,7 @@ def test_a_group_asks_the_database_as_often_as_one_batch(
     calls: list[str] = []
 
     def counted(transaction: Transaction, posts: list[Post]) -> Any:
-        for name in ("find", "numbers", "add_batches", "add_rows", "add_counts", "run"):
+        for name in ("find", "numbers", "add", "run"):
             real = getattr(transaction, name)
 
             def call(*given: Any, real: Any = real, name: str = name) -> Any:
@@ -156,6 +156,4 @@ def test_a_group_asks_the_database_as_often_as_one_batch(
     ]
     answers = service.writer.do(lambda transaction: counted(transaction, posts))
     assert [answers[n].seq for n in range(30)] == list(range(1, 31))
-    assert sorted(calls) == sorted(
-        ["find", "numbers", "add_batches", "add_rows", "add_counts", "run"]
-    )
+    assert sorted(calls) == ["add", "add", "add", "find", "numbers", "run"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tallystick.serve.alerts import listed_alerts
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages.home import alarm_lines
 from tests.serve.pages.form import submit
 from tests.serve.queue.people import fill
 from tests.serve.web import Web
@@ -34,9 +34,9 @@ def test_an_alarm_says_what_it_proves_and_where_it_was_sent(web: Web, service: S
     text = web.get("/alarms").text
     assert "&lt;b&gt;bot&lt;/b&gt; changed" in text
     assert "votes moved" in text
-    assert "1 given up after six tries" in text
-    [line] = service.read(lambda r: alarm_lines(r, unseen=True))
+    assert "Delivered" in text
+    [line] = service.read(lambda r: listed_alerts(r, unseen=True))
     assert line.stream == "bot"
-    assert service.read(lambda r: alarm_lines(r, streams=("other",))) == []
+    assert service.read(lambda r: listed_alerts(r, streams=("other",))) == []
     sent = submit(web, "/alarms", "/alarms/1/seen")
     assert sent.status_code == 303

@@ -17,8 +17,8 @@ import pytest
 import uvicorn
 
 from tallystick.serve.app import make_app, make_service
+from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config
-from tallystick.serve.store import open_store
 from tests.report.browser import ABSENT, CHROMIUM, Browser, Visit
 from tests.serve.pages.looks import CONTRAST, FOCUS
 from tests.serve.queue.people import JUDGES, InProcess
@@ -179,7 +179,6 @@ PAGES = (
     "/streams/bot/labels",
     "/streams/evil/label",
     "/label",
-    "/watches",
     "/alarms",
     "/settings",
     "/login",

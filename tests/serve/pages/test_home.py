@@ -6,7 +6,6 @@ import random
 import shlex
 
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages.home import WindowPoint, spark_points
 from tests.serve.queue.people import STREAM, fill
 from tests.serve.web import Web
 
@@ -27,7 +26,7 @@ def test_an_empty_home_shows_three_lines_that_work(web: Web) -> None:
     assert "my-bot" in web.get("/").text
 
 
-def test_home_shows_a_line_per_stream_and_the_alarms_first(web: Web, service: Service) -> None:
+def test_home_shows_streams_first_and_each_alarm_in_one_line(web: Web, service: Service) -> None:
     fill(web, n=60)
     service.writer.do(
         lambda tx: tx.run(
@@ -37,7 +36,9 @@ def test_home_shows_a_line_per_stream_and_the_alarms_first(web: Web, service: Se
     )
     text = web.get("/").text
     assert "One alarm needs a look." in text
-    assert text.index("llama moved") < text.index('id="streams"')
+    assert text.index('id="streams"') < text.index("bot: the votes changed")
+    assert "llama moved" not in text  # what it proves stands on its own page
+    assert 'href="/alarms#alarm-1"' in text
     assert f'href="/streams/{STREAM}"' in text
     assert ">60<" in text
 
@@ -55,19 +56,6 @@ def test_home_says_what_is_open_what_was_not_tested_and_counts_only_agreed_label
     assert web.post(f"/v1/streams/{STREAM}/records", json=labels).status_code == 200
     text = web.get("/").text
     assert "Nothing was tested yet." in text
-    assert "1 of them waits for a first full window" in text
+    assert "1 of 1 stream waits for a first full window" in text
     assert "We cannot tell which judge is best:" in text
     assert "25.0" in text  # 15 of 60: on five rows people disagree
-
-
-def test_sparklines_share_one_span(web: Web) -> None:
-    def point(k: int, value: float) -> WindowPoint:
-        return WindowPoint(
-            index=k, at=0.0, name="a", value=value, low=None, high=None, alarmed=False
-        )
-
-    small = spark_points([point(0, 80.0), point(1, 79.0)])
-    large = spark_points([point(0, 80.0), point(1, 60.0)])
-    assert abs(small[1]["y"] - small[0]["y"]) < 1
-    assert large[1]["y"] - large[0]["y"] > 14
-    assert spark_points([]) == []

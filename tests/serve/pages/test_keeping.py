@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
+from tallystick.serve.jobs import Service
 from tests.serve.pages.form import submit
 from tests.serve.queue.people import STREAM, fill
 from tests.serve.web import Web
@@ -44,6 +46,19 @@ def test_retention_is_saved_and_the_rest_of_the_settings_stays(web: Web) -> None
     submit(web, "/settings", path, days="")
     assert "retention_days" not in web.get(f"/v1/streams/{STREAM}").json()["settings"]
     assert submit(web, "/settings", path, days="soon").status_code == 422
+
+
+def test_the_webhook_is_set_and_its_secret_shown_once(web: Web, service: Service) -> None:
+    service.config = replace(service.config, allow_hosts=("127.0.0.1",))
+    made = submit(web, "/settings", "/settings/webhook", url="http://127.0.0.1:9/in")
+    assert "The secret of the webhook" in made.text
+    text = web.get("/settings").text
+    assert "http://127.0.0.1:9/in" in text
+    assert "The secret of" not in text
+    assert submit(web, "/settings", "/settings/webhook", do="test").status_code == 303
+    assert "sample" in web.get("/settings").text
+    assert submit(web, "/settings", "/settings/webhook", do="delete").status_code == 303
+    assert "http://127.0.0.1:9/in" not in web.get("/settings").text
 
 
 def test_copies_and_version_are_said(web: Web, engine: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue_turns import people_of
-from tallystick.serve.writer import find_stream
+from tallystick.serve.streams import find_stream
 from tests.serve.queue.people import STREAM, draw, fill, key_of, say, turn
 from tests.serve.web import Web
 
@@ -31,7 +31,7 @@ def test_agreement_disagreements_and_pace_stand_on_the_page(
     assert found.share[0] < found.agreed / 20 < found.share[1]
     assert found.kappa is not None
     text = web.get(page).text
-    assert f"Two people agree on {100 * found.agreed / 20:.1f} %" in text
+    assert f"Two people agree on {100 * found.agreed / 20:.1f}%" in text
     assert "exact 95 % interval" in text
     assert found.open[0].item in text
 

@@ -22,7 +22,6 @@ PAGES = (
     "/streams/{}/label",
     "/streams/{}/slices?by=lang",
     "/label",
-    "/watches",
     "/alarms",
     "/settings",
     "/login",
@@ -85,7 +84,7 @@ def test_on_this_machine_the_first_page_opens_a_session(web: Web) -> None:
     assert "set-cookie" not in web.get("/settings").headers
 
 
-@pytest.mark.parametrize("page", ["/settings", "/watches", "/alarms", "/streams/bot", "/label"])
+@pytest.mark.parametrize("page", ["/settings", "/alarms", "/streams/bot", "/label"])
 def test_without_a_key_a_page_asks_for_one(far: Callable[..., Web], page: str) -> None:
     answer = far().get(page)
     assert answer.status_code == 401

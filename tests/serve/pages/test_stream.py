@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
+from tallystick.serve.database import Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages.home import WindowPoint
-from tallystick.serve.pages.site import ForestEntry
-from tallystick.serve.pages.stream import axis_of, panels_of
 from tests.serve.pages.form import submit
 from tests.serve.queue.people import STREAM, draw, fill, say, turn
 from tests.serve.web import Web
@@ -27,8 +27,8 @@ def test_the_verdict_the_draw_and_the_command_stand_on_the_page(web: Web) -> Non
     text = web.get(page).text
     assert "30 drawn by the queue." in text
     assert "tallystick judge rows.csv" in text
-    assert "labels=even" in text
-    assert text.index("<h1") < text.index('class="next"') < text.index("Judges now")
+    assert "label-draw=even" in text
+    assert text.index("<h1") < text.index('class="next"') < text.index("<h2>Now</h2>")
     assert "Draw " in text
 
 
@@ -45,7 +45,7 @@ def test_volunteered_labels_are_shown_apart_and_enter_only_if_asked(web: Web) ->
     text = web.get(f"/streams/{STREAM}").text
     assert "that nobody drew are not counted" in text
     assert "Count them too" in text
-    asked = web.get(f"/streams/{STREAM}?labels=all").text
+    asked = web.get(f"/streams/{STREAM}?label-draw=all").text
     assert "this is an assumption" in asked
 
 
@@ -64,45 +64,72 @@ def test_slices_come_worst_first(web: Web) -> None:
     assert "data-load" in web.get("/streams/bot").text
     text = web.get("/streams/bot/slices?by=lang").text
     assert text.index("<bdi>de</bdi>") < text.index("<bdi>en</bdi>")
-    assert "dot warn" in text  # settled to be below the average
+    assert text.count("<bdi>de</bdi>") == 3  # once per judge
+    assert "data-load" not in text
 
 
-def test_panels_put_the_judge_that_changed_first(service: Service) -> None:
-    points = [
-        WindowPoint(
-            index=k,
-            at=3600.0 * k,
-            name=name,
-            value=80.0 - (10 if name == "b" and k > 3 else 0),
-            low=70.0,
-            high=90.0,
-            alarmed=k == 4,
-            named=k == 4 and name == "b",
-        )
-        for k in range(8)
-        for name in ("a", "b")
+def test_windows_are_drawn_by_judge_with_a_ring_where_an_alarm_was(
+    web: Web, service: Service
+) -> None:
+    fill(web, n=20)
+
+    def work(tx: Transaction) -> None:
+        for k in range(4):
+            judges = [
+                {"name": name, "accuracy": 0.8, "interval": [0.7, 0.9]} for name in ("gpt", "<b>")
+            ]
+            change = {"alarms": [{"judge": "<b>"}] if k == 2 else []}
+            tx.run(
+                "insert into windows (stream, idx, seq_from, row_from, rows, opened, closed,"
+                " result, change) values (1, ?, 0, 0, 10, 0, 1, ?, ?)",
+                (k, json.dumps({"judges": judges}), json.dumps(change)),
+            )
+
+    service.writer.do(work)
+    text = web.get(f"/streams/{STREAM}").text
+    plots = text.partition('class="panels"')[2].partition("</figure>")[0]
+    gpt, other = plots.split("&lt;b&gt;</bdi>")
+    assert (gpt.count('class="pt"'), other.count('class="pt"')) == (4, 4)
+    assert (gpt.count('class="ring"'), other.count('class="ring"')) == (0, 1)
+
+
+def test_what_cron_posted_stands_on_the_page(web: Web) -> None:
+    fill(web, n=20)
+    assert "Posted from outside" not in web.get(f"/streams/{STREAM}").text
+    night = {
+        "verb": "shift",
+        "verdict": "It <i>changed</i>.",
+        "api": "x",
+        "gates": [{"passed": False}],
+    }
+    assert web.post(f"/v1/streams/{STREAM}/posted", json=night).status_code == 200
+    text = web.get(f"/streams/{STREAM}").text
+    assert "Posted from outside" in text
+    assert "It &lt;i&gt;changed&lt;/i&gt;." in text
+    assert "Changed:" in text
+
+
+def test_no_page_speaks_of_files_or_options(web: Web) -> None:
+    web.put("/v1/streams/own", json={})
+    votes = [{"a": "good", "b": "fair"}, {"a": "bad", "b": "bad"}]
+    records = [
+        {"item": str(k), "system": "xy"[k % 2], "votes": votes[k % 2], "label": {"value": "good"}}
+        for k in range(20)
     ]
-    first, second = panels_of(points)
-    assert first["name"] == "b"
-    assert [one["kind"] for one in first["points"]] == [""] * 4 + [" after"] * 4
-    assert {one["kind"] for one in second["points"]} == {""}
-    assert len(first["marks"]) == 1
-    assert panels_of(points[:2]) == []
-
-
-def test_an_axis_has_whole_tens() -> None:
-    found = axis_of([ForestEntry("a", 72.3, 66.9, 77.2), ForestEntry("b", 88.0, 83.0, 91.0)])
-    assert (found["low"], found["high"]) == (60, 100)
-    assert axis_of([])["high"] == 100
+    assert web.post("/v1/streams/own/records", json=records).status_code == 200
+    text = web.get("/streams/own").text.partition("<pre>")[0]
+    assert "Nothing can be said yet" in text
+    assert "rows.csv" not in text
+    assert "--" not in text.partition("<main")[2]
 
 
 def test_without_labels_a_range_is_not_called_an_interval(web: Web) -> None:
     truth = fill(web, n=80)
     text = web.get(f"/streams/{STREAM}").text
-    assert "likely range" in text
-    assert "95 % interval" not in text
+    assert "a likely range" in text
+    assert "95 % interval holds" not in text
     labels = [{"item": f"q{k}", "label": {"value": truth[k]}} for k in range(0, 80, 2)]
     web.post(f"/v1/streams/{STREAM}/records", json=labels)
     text = web.get(f"/streams/{STREAM}").text
-    assert "likely range" not in text
-    assert "95 % interval" in text
+    assert "a likely range" not in text
+    assert "95 % interval holds" in text

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tallystick.serve.auth import HttpProblem
-from tallystick.serve.store import Store
+from tallystick.serve.database import Store
 from tallystick.serve.worker import Computed, Worker, WorkerOrder, _answered
 from tests.serve.web import Web
 

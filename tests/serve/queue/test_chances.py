@@ -9,7 +9,7 @@ import pytest
 
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import Chances, chances
-from tallystick.serve.writer import find_stream
+from tallystick.serve.streams import find_stream
 from tests.serve.equal import differences
 from tests.serve.queue.people import STREAM, draw, fill, say, turn
 from tests.serve.web import Clock, Web
@@ -64,7 +64,7 @@ def test_labels_before_a_draw_stand_for_themselves_and_later_ones_are_left_out(
     assert len(counted) == 25
     assert [counted[f"q{k}"] for k in range(5)] == ["1"] * 5
     assert not [k for k in free if f"q{k}" in counted]
-    everything = web.get(f"/v1/streams/{STREAM}/rows?labels=all").text
+    everything = web.get(f"/v1/streams/{STREAM}/rows?label-draw=all").text
     assert everything.count('"label"') == 32
     assert "probability" not in everything
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tallystick.serve import database as migrate
 from tallystick.serve.client import check_stream
-from tallystick.serve.store import open_store
-from tallystick.serve.store import protocol as migrate
+from tallystick.serve.database import open_store
 from tests.serve.postgres import fresh_database, postgres_process
 from tests.serve.web import running
 
@@ -136,9 +136,9 @@ def test_a_full_disk_refuses_whole_batches_and_goes_on_when_there_is_room(tmp_pa
 _KILLED = """
 import os, sys
 from pathlib import Path
-from tallystick.serve.store import protocol as migrate
-from tallystick.serve.store import open_store
-migrate._FILES = Path(sys.argv[1])
+from tallystick.serve import database as migrate
+from tallystick.serve.database import open_store
+migrate.FILES = Path(sys.argv[1])
 steps = migrate.Migration.statements
 
 def dying(self):
@@ -157,21 +157,20 @@ _STEP = "create table extra (a text); insert into extra values ('x'); create ind
 def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The migrations of this program and one more."""
     folder = tmp_path / "migrations"
-    shutil.copytree(migrate._FILES, folder)
+    shutil.copytree(migrate.FILES, folder)
     return folder
 
 
 def _killed(steps: Path, address: str, at: int) -> None:
     """Migrate in a process that is killed before a statement of the last step."""
-    for engine in ("sqlite", "postgres"):
-        (steps / f"0099_more.{engine}.sql").write_text(_STEP)
+    (steps / "0099_more.sql").write_text(_STEP)
     words = [sys.executable, "-c", _KILLED, str(steps), address, str(at)]
     assert subprocess.run(words).returncode == -signal.SIGKILL
 
 
 def _resumed(steps: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same step from the beginning: it is there once, and everything before it, too."""
-    monkeypatch.setattr(migrate, "_FILES", steps)
+    monkeypatch.setattr(migrate, "FILES", steps)
     store = open_store(address)
     try:
         with store.read() as reader:

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from tallystick.cli.app import app
 from tallystick.errors import FileError, FormatError
 from tallystick.serve.app import alone
-from tallystick.serve.store import open_store
-from tallystick.serve.store.protocol import open_kept
+from tallystick.serve.database import open_kept, open_store
 
 
 @pytest.fixture

@@ -15,12 +15,11 @@ from tallystick.errors import FileError, FormatError
 from tallystick.results import to_json
 from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.auth import span_of
+from tallystick.serve.auth import LABEL_DRAWS, span_of
 from tallystick.serve.client import check_stream
+from tallystick.serve.database import PostgresStore, Transaction, open_store
 from tallystick.serve.ingest import RowPlaces
 from tallystick.serve.jobs import Config, Service
-from tallystick.serve.store import Transaction, open_store
-from tallystick.serve.store.postgres import PostgresStore
 from tests.serve.equal import QUERIES, post
 from tests.serve.postgres import postgres_server
 from tests.serve.web import Clock, Loop, Web, running
@@ -66,8 +65,11 @@ def test_both_stores_answer_the_same(
     for web in pair:
         post(web, "pg21", 21)
     for verb, query in QUERIES:
-        given = {name: [value] for name, value in query.items() if name not in ("window", "slice")}
-        span = span_of(query.get("window", ""), [query["slice"]] if "slice" in query else [], now=0)
+        draw = query.get("label-draw", "") if query.get("label-draw") in LABEL_DRAWS else ""
+        own = ("window", "slice", *(["label-draw"] if draw else []))
+        given = {name: [value] for name, value in query.items() if name not in own}
+        slices = [query["slice"]] if "slice" in query else []
+        span = span_of(query.get("window", ""), slices, now=0, label_draw=draw)
         one, other = (
             answer_stream(held.store, "pg21", verb, given, span) for held in (kept, service)
         )

@@ -8,18 +8,15 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError, FormatError
-from tallystick.serve.store import open_store
-from tallystick.serve.store.sqlite import SqliteStore
+from tallystick.serve.database import SqliteStore, open_store
 
 
 def test_a_new_file_has_every_table(tmp_path: Path) -> None:
     store = open_store(tmp_path / "a" / "x.sqlite")
     with store.read() as reader:
         names = {name for (name,) in reader.all("select name from sqlite_master")}
-        assert reader.one("select max(version) from schema_version") == (4,)
-    wanted = (
-        "stream batch rows tally payload windows seen frame draw label watch run answer alert hook"
-    )
+        assert reader.one("select max(version) from schema_version") == (5,)
+    wanted = "stream batch rows tally payload windows seen frame draw label posted alert hook"
     assert set(wanted.split()) <= names
     assert {"delivery", "key", "session", "job", "fact"} <= names
     assert store.size() > 0

@@ -2,19 +2,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.table.engine_frames import sums_of_lazy
+from tallystick.table.engine_frames import add_up
 from tallystick.table.moments import Recipe, Sums
 
 
 def added(columns: dict[str, Any], *, by: str | None = None, **options: Any) -> Sums:
     names = tuple(name for name in columns if name not in (by, options.get("weight")))
-    return sums_of_lazy(nw.from_native(pl.LazyFrame(columns)), names, Recipe(**options), by)
+    return add_up(pl.LazyFrame(columns), Recipe(columns=names, **options), by)
 
 
 def test_whole_scores_keep_exact_products_about_zero() -> None:
@@ -54,7 +53,7 @@ def test_groups_come_in_canonical_order_and_missing_ones_are_one_group() -> None
     ("columns", "options", "named"),
     [
         ({"a": ["x"]}, {}, "'a' has type String, and numbers are needed"),
-        ({"a": [float("inf")]}, {}, "score 'a' holds an infinite or enormous number"),
+        ({"a": [float("inf")]}, {}, "score 'a' holds an infinite number"),
         ({"a": [1.0], "w": [-1.0]}, {"weight": "w"}, "'w'"),
         ({"a": [1.0, 2.0], "w": [1.0, None]}, {"weight": "w"}, "'w'"),
         ({"a": [1.0], "w": [float("inf")]}, {"weight": "w"}, "'w'"),

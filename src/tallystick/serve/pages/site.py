@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from datetime import UTC, datetime
 from functools import cache
@@ -16,20 +15,19 @@ from starlette.responses import RedirectResponse, Response
 
 from tallystick.report.svg import page_style
 from tallystick.results import count, percent
+from tallystick.serve.alerts import listed_alerts
 from tallystick.serve.auth import (
     COOKIE,
     LOCAL,
     SESSION_SECONDS,
     HttpProblem,
     Principal,
-    Span,
     make_session,
 )
+from tallystick.serve.database import Reader
 from tallystick.serve.jobs import Service
-from tallystick.serve.results import computed
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader, Store
-from tallystick.serve.writer import StreamRecord
+from tallystick.serve.routes import Incoming, Parameter, page
+from tallystick.serve.streams import names_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 # What pages load besides themselves: one stylesheet, one script, one icon, all from here.
 
 
-_HERE = Path(__file__).parent
+HERE = Path(__file__).parent
 
 ASSETS = (
     ("style.css", "text/css"),
@@ -55,17 +53,15 @@ def asset(name: str) -> bytes:
     >>> b"--blue" in asset("style.css"), asset("icon.svg")[:4]
     (True, b'<svg')
     """
-    content = (_HERE / name).read_text(encoding="utf-8")
+    content = (HERE / name).read_text(encoding="utf-8")
     return (page_style(content) if name == "style.css" else content).encode()
-
-
-HERE = Path(__file__).parent
 
 
 @cache
 def templates() -> Environment:
     """Return the templates. Everything that they print is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup  # for what report/ drew: nothing else is markup
 
     made = Environment(
         loader=FileSystemLoader(HERE / "templates"),
@@ -74,42 +70,8 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
-        count=count, share=percent, day=_day, moment=_moment, money=_money, tenth=_tenth, at=_at
-    )
+    made.filters.update(count=count, share=percent, day=_day, moment=_moment, drawn=Markup)
     return made
-
-
-def _tenth(value: float | None) -> str:
-    r"""Write a number of percent with one decimal, the minus as a minus.
-
-    >>> _tenth(86.34), _tenth(-0.04), _tenth(None)
-    ('86.3', '0.0', '–')
-    """
-    if value is None:
-        return "–"
-    text = f"{value:.1f}"
-    return "0.0" if text == "-0.0" else text.replace("-", "\u2212")
-
-
-def _at(value: float | None, low: float, high: float) -> str:
-    """Return where a number stands on a track, in percent of its width.
-
-    >>> _at(75.0, 50.0, 100.0)
-    '50.00%'
-    """
-    if value is None or not high > low:
-        return "0%"
-    return f"{min(max(100 * (value - low) / (high - low), 0.0), 100.0):.2f}%"
-
-
-def _money(value: float, currency: str = "") -> str:
-    """Write an amount of money.
-
-    >>> _money(1.2, "$"), _money(0.0)
-    ('$1.20', '0.00')
-    """
-    return f"{currency}{value:,.2f}"
 
 
 def _day(seconds: float | None) -> str:
@@ -135,6 +97,12 @@ def _moment(seconds: float | None) -> str:
     return f"{_day(seconds)}, {datetime.fromtimestamp(seconds, UTC):%H:%M}"
 
 
+def base_of(incoming: Incoming) -> str:
+    """Return the address of this service as the browser knows it."""
+    url = incoming.request.url
+    return f"{url.scheme}://{url.netloc}"
+
+
 def may(who: Principal, role: str) -> bool:
     """Say whether somebody may do what a role may."""
     return who.role in (role, "admin")
@@ -142,12 +110,8 @@ def may(who: Principal, role: str) -> bool:
 
 def _standing(reader: Reader, who: Principal) -> dict[str, Any]:
     """Return what every page shows at its top."""
-    row = reader.one("select count(*) from alert where seen is null")
-    names = [one for (one,) in reader.all("select name from stream order by name limit 500")]
-    return {
-        "unseen": row[0] if row is not None else 0,
-        "streams": [one for one in names if not who.streams or one in who.streams],
-    }
+    unseen = listed_alerts(reader, streams=who.streams, unseen=True, limit=1000)
+    return {"unseen": len(unseen), "streams": names_of(reader, who.streams)}
 
 
 async def render(
@@ -232,19 +196,17 @@ async def call(incoming: Incoming, method: str, path: str, body: Any = None, **p
     places
         The parameters of its path.
     """
-    import msgspec
-
-    for route in incoming.service.memory["routes"]:
-        if (route.method, route.path) == (method, path):
+    for one in incoming.service.memory["routes"]:
+        if (one.method, one.path) == (method, path):
             request = incoming.request
             request.scope["path_params"] = {**request.path_params, **places}
             try:
-                decoded = None if route.body is None else msgspec.convert(body, route.body)
+                decoded = None if one.body is None else msgspec.convert(body, one.body)
             except msgspec.ValidationError as error:
                 raise HttpProblem(422, str(error)) from error
             raw = msgspec.json.encode(body)
-            asked = Incoming(incoming.service, route, request, incoming.who, raw, decoded)
-            return await route.work(asked)
+            asked = Incoming(incoming.service, one, request, incoming.who, raw, decoded)
+            return await one.work(asked)
     raise HttpProblem(404, "this service has no such part")
 
 
@@ -260,6 +222,7 @@ def _asset(name: str, kind: str) -> Any:
     etag = '"' + hashlib.sha256(content).hexdigest()[:24] + '"'
 
     async def send(incoming: Incoming) -> Response:
+        """Send a file that pages load."""
         same = incoming.unchanged(etag)
         if same is not None:
             return same
@@ -269,13 +232,8 @@ def _asset(name: str, kind: str) -> Any:
     return send
 
 
-PAGE_SITE_ROUTES = tuple(
-    Route(
-        method="GET", path=f"/{name}", role="none", work=_asset(name, kind), summary=name, page=True
-    )
-    for name, kind in ASSETS
-)
-"""Routes of this file."""
+for _name, _kind in ASSETS:
+    page("GET", f"/{_name}", "none")(_asset(_name, _kind))
 
 # Who comes in: a key typed once, a start link for one use, and the way out.
 
@@ -297,6 +255,7 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
+@page("GET", "/start", "none", query=(Parameter("token", "For one use."),))
 async def get_start(incoming: Incoming) -> Response:
     """Open a session by a link that works once."""
     held: dict[bytes, Any] = incoming.service.memory.setdefault("start", {})
@@ -314,6 +273,7 @@ async def _opened(incoming: Incoming, who: Principal) -> Response:
     return response
 
 
+@page("GET", "/login", "none")
 async def get_login(incoming: Incoming) -> Response:
     """Ask for a key."""
     return _form("")
@@ -324,6 +284,7 @@ def _form(problem: str, status: int = 200) -> Response:
     return Response(text, status_code=status, media_type="text/html")
 
 
+@page("POST", "/login", "none")
 async def post_login(incoming: Incoming) -> Response:
     """Open a session for the owner of a key."""
     key = incoming.form.get("key", "").strip()
@@ -338,6 +299,7 @@ async def post_login(incoming: Incoming) -> Response:
     return await _opened(incoming, who)
 
 
+@page("POST", "/logout", "any")
 async def post_logout(incoming: Incoming) -> Response:
     """End the session."""
     cookie = incoming.request.cookies.get(COOKIE, "")
@@ -348,201 +310,3 @@ async def post_logout(incoming: Incoming) -> Response:
     response = go("/login")
     response.delete_cookie(COOKIE, path="/")
     return response
-
-
-def _route(method: str, path: str, role: str, work: Any, **more: Any) -> Route:
-    text = (work.__doc__ or "").strip()
-    return Route(method=method, path=path, role=role, work=work, summary=text, page=True, **more)
-
-
-PAGE_DOOR_ROUTES = (
-    _route("GET", "/login", "none", get_login),
-    _route("POST", "/login", "none", post_login, body=dict),
-    _route("POST", "/logout", "any", post_logout, body=dict),
-    _route("GET", "/start", "none", get_start, query=(Parameter("token", "For one use."),)),
-)
-"""Routes of this file."""
-
-# What the page of a stream shows of a result: made in the worker, from the result's own fields.
-
-
-_GROUPS = {
-    "judge": ("judges", "accuracy"),
-    "score": ("systems", "score"),
-    "compare": ("models", "score"),
-}
-"""Where the rows of a result are, and what their number is called."""
-
-_WORDS = {
-    "judge": ("Judges now", "judge", "accuracy"),
-    "score": ("Systems now", "system", "score"),
-    "compare": ("Models now", "model", "score"),
-    "bound": ("Bounds now", "metric", "bounds"),
-}
-"""Heading, what a row is, and what its number is."""
-
-
-class ForestEntry(msgspec.Struct):
-    """One row of the forest: a name, a number and its interval, in percent."""
-
-    name: str
-    estimate: float | None
-    low: float | None
-    high: float | None
-
-
-class StreamView(msgspec.Struct):
-    """What is shown of a result.
-
-    Parameters
-    ----------
-    answer, contrast, open, next
-        Its sentences: the answer, what it stands against, what is not settled, what to do.
-    entries
-        The forest.
-    heading, row, column
-        Its heading, what a row is, what the number is called.
-    ends
-        What the two ends of an entry are.
-    slices
-        The same for every part of the data, the worst first: name and entries.
-    pictures
-        Titles of the figures that the route of charts draws.
-    """
-
-    verb: str
-    decision: str
-    answer: str
-    contrast: str
-    open: str
-    next: str
-    needed: int | None
-    n_items: int
-    n_labels: int | None
-    entries: list[ForestEntry]
-    heading: str
-    row: str
-    column: str
-    assumptions: list[str]
-    warnings: list[str]
-    pictures: list[str]
-    command: str
-    as_of: int
-    ends: str = "95 % interval"
-    slices: list[tuple[str, list[ForestEntry], str]] = []
-
-
-def verb_of(reader: Reader, stream: StreamRecord) -> str:
-    """Return the question that a stream's page asks: by its roles and by what its rows are."""
-    if stream.settings.roles.get("prediction"):
-        return "bound"
-    systems = reader.one(
-        "select 1 from slice where stream = ? and body like ? limit 1", (stream.id, '%"system":%')
-    )
-    return "score" if systems is not None else "judge"
-
-
-def ask_view(
-    service: Service, stream: StreamRecord, verb: str, *, by: str = "", labels: str = ""
-) -> StreamView:
-    """Ask the worker, or the memory if the stream has not changed. Call it in a thread."""
-    args = {"name": stream.name, "question": verb, "by": by, "labels": labels}
-    kind = "tallystick.serve.pages.site:view"
-    found, _ = computed(service, kind, stream, verb, {}, Span(), **args)
-    return msgspec.json.decode(found.body, type=StreamView)
-
-
-def view(store: Store, args: dict[str, Any]) -> bytes:
-    """Ask a question about a stream and return what its page shows: what the worker does."""
-    from tallystick.serve.answer import answer_stream  # the server itself never computes
-
-    verb = args["question"]
-    given = {"by": [args["by"]]} if args["by"] else {}
-    span = Span(labels=args["labels"])
-    found = answer_stream(store, args["name"], verb, given, span)
-    heading, row, column = _WORDS[verb]
-    shown = StreamView(
-        verb=verb,
-        decision="unknowable",
-        answer=f"Nothing can be said yet: {found.why}.",
-        contrast="",
-        open="",
-        next="",
-        needed=None,
-        n_items=0,
-        n_labels=None,
-        entries=[],
-        heading=heading,
-        row=row,
-        column=column,
-        assumptions=[],
-        warnings=[],
-        pictures=[],
-        command=found.command,
-        as_of=found.as_of,
-    )
-    if found.result is not None:
-        _fill(shown, found.result)
-        shown.assumptions += [doubt.assumption for doubt in found.doubts]
-        # What the labels leave open comes first: it may concern every figure.
-        shown.warnings = [doubt.warning for doubt in found.doubts] + shown.warnings
-        if shown.decision == "decided" and any(doubt.grave for doubt in found.doubts):
-            shown.decision = "undecided"
-    return msgspec.json.encode(shown)
-
-
-def _fill(shown: StreamView, result: Any) -> None:
-    body = json.loads(json.dumps(result.to_dict(), default=str))
-    opening = getattr(result, "opening", None)  # the sentences one by one, where a result has them
-    shown.answer = getattr(opening, "answer", None) or result.verdict
-    for name in ("contrast", "open", "next"):
-        setattr(shown, name, getattr(opening, name, None) or "")
-    needed = body.get("needed")
-    if isinstance(needed, dict) and isinstance(needed.get("count"), int):
-        shown.needed = needed["count"]
-    shown.decision = result.decision
-    shown.n_items = result.n_items
-    labels = body.get("n_labels")
-    shown.n_labels = labels if isinstance(labels, int) else None
-    shown.entries = _entries(shown.verb, body)
-    if shown.verb in _GROUPS and not any(
-        one.get("interval") for one in body.get(_GROUPS[shown.verb][0]) or ()
-    ):
-        shown.ends = "likely range"  # by votes alone there is no interval
-    shown.assumptions = list(result.assumptions)
-    shown.warnings = list(result.warnings)
-    shown.pictures = [one.title for one in result.figures()]
-    shown.slices = _slices(shown.verb, body)
-
-
-def _entries(verb: str, body: dict[str, Any]) -> list[ForestEntry]:
-    if verb == "bound":
-        return [
-            ForestEntry(
-                str(one.get("metric", "")), None, *_percent(one.get("lower"), one.get("upper"))
-            )
-            for one in body.get("bounds") or ()
-        ]
-    group, number = _GROUPS[verb]
-    found = []
-    for one in body.get(group) or ():
-        ends = one.get("interval") or one.get("range") or (None, None)
-        (estimate,) = _percent(one.get(number))
-        found.append(ForestEntry(str(one["name"]), estimate, *_percent(*ends)))
-    return sorted(found, key=lambda e: -(e.estimate if e.estimate is not None else e.low or 0.0))
-
-
-def _percent(*values: Any) -> list[float | None]:
-    return [100.0 * one if isinstance(one, int | float) else None for one in values]
-
-
-def _slices(verb: str, body: dict[str, Any]) -> list[tuple[str, list[ForestEntry], str]]:
-    """Return the slices, the one with the lowest number first; one without says why."""
-    found = []
-    for one in body.get("slices") or ():
-        name = "(blank)" if one.get("slice") is None else str(one["slice"])
-        why = "" if one.get("verdict") else str((one.get("unknown") or {}).get("verdict", ""))
-        found.append((name, _entries(verb, one), why))
-    return sorted(
-        found, key=lambda s: min((e.estimate for e in s[1] if e.estimate is not None), default=101)
-    )

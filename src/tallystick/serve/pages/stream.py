@@ -2,275 +2,426 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
+from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from starlette.responses import Response
 
-from tallystick.results import about, count
-from tallystick.serve.auth import HttpProblem
-from tallystick.serve.pages.home import (
-    PART,
-    StreamFacts,
-    WindowPoint,
-    alarm_lines,
-    base_of,
-    stream_facts,
-    window_points,
-)
-from tallystick.serve.pages.site import ForestEntry, StreamView, ask_view, call, go, render, verb_of
-from tallystick.serve.queue import chances
-from tallystick.serve.queue_turns import person_of, progress
-from tallystick.serve.routes import Incoming, Parameter, Route
-from tallystick.serve.store import Reader
-from tallystick.serve.writer import StreamRecord, find_stream
+from tallystick.report.chart import picture
+from tallystick.results import Figure, about, count
+from tallystick.serve.alerts import listed_alerts
+from tallystick.serve.auth import HttpProblem, Span
+from tallystick.serve.database import Reader, Store
+from tallystick.serve.jobs import Service
+from tallystick.serve.pages.site import base_of, call, go, render
+from tallystick.serve.posted import listed_posted
+from tallystick.serve.queue import Words, chances, words_of
+from tallystick.serve.queue_doubts import frames_of
+from tallystick.serve.queue_turns import People, person_of, progress
+from tallystick.serve.results import computed, label_way
+from tallystick.serve.routes import Incoming, Parameter, page
+from tallystick.serve.streams import StreamRecord, find_stream
 
-_TOP, _BOTTOM = 6.0, 144.0
-"""Where a panel's plot begins and ends, in points."""
+MOST_PATTERNS = 5_000
+"""With more patterns the share of complete rows is not worth its price."""
 
+PART = (Parameter("part", "main: only the main part, for the script."),)
+_DRAW = Parameter("label-draw", "all: count every label.")
 
-def axis_of(entries: list[ForestEntry]) -> dict[str, Any]:
-    """Return the ends of the axis that all rows share, in whole tens, and its ticks."""
-    ends = [x for one in entries for x in (one.estimate, one.low, one.high) if x is not None]
-    low = max(0, int(min(ends, default=0.0) // 10) * 10)
-    high = min(100, -(-int(max(ends, default=100.0) + 0.999) // 10) * 10)
-    low, high = (low, high) if high - low >= 20 else (max(0, high - 20), max(high, 20))
-    step = 10 if high - low <= 50 else 20
-    return {"low": low, "high": high, "ticks": list(range(low, high + 1, step))}
+_GROUPS = {
+    "judge": ("judges", "accuracy"),
+    "score": ("systems", "score"),
+    "compare": ("models", "score"),
+    "bound": ("bounds", "estimate"),
+}
+"""Where the rows of a result are, and what their number is called."""
 
 
-def panels_of(points: list[WindowPoint]) -> list[dict[str, Any]]:
-    """Return one small plot per judge; judges that an alarm names come first."""
-    if len({one.index for one in points}) < 2:
-        return []
-    ends = [x for p in points for x in (p.value, p.low, p.high) if x is not None]
-    low = max(0, int(min(ends, default=0.0) // 10) * 10)
-    span = max(100 - low, 20)
-    first, last = points[0].index, points[-1].index
-
-    def y(value: float) -> float:
-        return round(_BOTTOM - (_BOTTOM - _TOP) * (value - low) / span, 1)
-
-    def x(index: int) -> float:
-        return round(2 + 96 * (index - first) / max(1, last - first), 1)
-
-    marks = sorted({one.index for one in points if one.alarmed})
-    found = []
-    since: dict[str, int] = {}
-    for one in points:
-        if one.named:
-            since.setdefault(one.name, one.index)
-    names = dict.fromkeys([*since, *(one.name for one in points)])  # the changed ones first
-    for name in names:
-        mine = [one for one in points if one.name == name]
-        shown = [
-            {
-                "x": x(one.index),
-                "y": None if one.value is None else y(one.value),
-                "top": y(one.high if one.high is not None else one.value or low),
-                "bottom": y(one.low if one.low is not None else one.value or low),
-                "kind": " after" if one.index >= since.get(name, last + 1) else "",
-            }
-            for one in mine
-            if one.value is not None or one.high is not None
-        ]
-        now = mine[-1]
-        text = f"{now.value:.1f} %" if now.value is not None else ""
-        found.append(
-            {
-                "name": name,
-                "now": text,
-                "points": shown,
-                "marks": [x(one) for one in marks],
-                "ticks": [
-                    {"y": y(tick), "text": tick}
-                    for tick in range(low, 101, 10 if span <= 50 else 20)
-                ],
-                "first": _hour(points[0].at),
-                "last": _hour(now.at),
-                "words": f"{name}: {len(mine)} windows" + (f", now {text}" if text else ""),
-            }
-        )
-    return found
+# What the worker makes of a question, for a page.
 
 
-def _hour(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%a %H:%M}"
+class StreamPicture(msgspec.Struct):
+    """A picture that report/ drew."""
+
+    title: str
+    notes: str
+    html: str
 
 
-def _look(reader: Reader, name: str, person: str, now: float) -> dict[str, Any]:
-    """Read everything but the result."""
-    stream = find_stream(reader, name)
-    columns = reader.all(
-        "select name from stream_column where stream = ? and kind = 'slice' order by id",
+class StreamView(msgspec.Struct):
+    """What is shown of a result.
+
+    Parameters
+    ----------
+    answer, contrast, open, next
+        Its sentences: the answer, what it stands against, what is not settled, what to do.
+    pictures
+        The most telling one first; with *by* the slices.
+    read
+        What the stream was taken to mean.
+    labelled
+        Whether labels stand behind its ends; otherwise they are likely ranges.
+    silent
+        Slices without a number, each with the reason.
+    """
+
+    verb: str
+    answer: str
+    command: str
+    as_of: int
+    decision: str = "unknowable"
+    contrast: str = ""
+    open: str = ""
+    next: str = ""
+    needed: int | None = None
+    n_items: int = 0
+    n_labels: int | None = None
+    labelled: bool = False
+    read: list[str] = []
+    assumptions: list[str] = []
+    warnings: list[str] = []
+    pictures: list[StreamPicture] = []
+    silent: list[tuple[str, str]] = []
+
+
+def verb_of(reader: Reader, stream: StreamRecord) -> str:
+    """Return the question that a stream's page asks: by its reading and by what its rows are."""
+    if stream.settings.reading.get("prediction"):
+        return "bound"
+    systems = reader.one(
+        "select 1 from slice where stream = ? and body like ? limit 1", (stream.id, '%"system":%')
+    )
+    return "score" if systems is not None else "judge"
+
+
+def ask_view(
+    service: Service, stream: StreamRecord, verb: str, *, by: str = "", draw: str = ""
+) -> StreamView:
+    """Ask the worker, or the memory if the stream has not changed. Call it in a thread."""
+    args = {"name": stream.name, "question": verb, "by": by, "draw": draw}
+    kind = "tallystick.serve.pages.stream:view"
+    found, _ = computed(service, kind, stream, verb, {}, Span(), **args)
+    return msgspec.json.decode(found.body, type=StreamView)
+
+
+def view(store: Store, args: dict[str, Any]) -> bytes:
+    """Ask a question about a stream and return what its page shows: what the worker does."""
+    from tallystick.serve.answer import answer_stream  # the server itself never computes
+
+    verb, by = args["question"], args["by"]
+    span = Span(label_draw=args["draw"])
+    found = answer_stream(store, args["name"], verb, {"by": [by]} if by else {}, span)
+    if found.result is None:
+        why = f"Nothing can be said yet: {found.why}."
+        return msgspec.json.encode(StreamView(verb, why, found.command, found.as_of))
+    result = found.result
+    body = json.loads(json.dumps(result.to_dict(), default=str))
+    opening, needed, labels = result.opening, body.get("needed"), body.get("n_labels")
+    grave = result.decision == "decided" and any(doubt.grave for doubt in found.doubts)
+    rows = body.get(_GROUPS[verb][0]) or ()
+    figures = [_by_slice(verb, by, body)] if by else result.figures()[:4]
+    shown = StreamView(
+        verb=verb,
+        answer=opening.answer,
+        command=found.command,
+        as_of=found.as_of,
+        decision="undecided" if grave else result.decision,
+        contrast=opening.contrast,
+        open=opening.open,
+        next=opening.next,
+        needed=needed.get("count") if isinstance(needed, dict) else None,
+        n_items=result.n_items,
+        n_labels=labels if isinstance(labels, int) else None,
+        labelled=verb == "bound" or any(one.get("interval") for one in rows),
+        read=list(result.read_line()),
+        assumptions=[*result.assumptions, *(doubt.assumption for doubt in found.doubts)],
+        # What the labels leave open comes first: it may concern every figure.
+        warnings=[*(doubt.warning for doubt in found.doubts), *result.warnings],
+        pictures=[_drawn(one) for one in figures if one is not None],
+        silent=[
+            (_slice_name(one), str((one.get("unknown") or {}).get("verdict", "")))
+            for one in body.get("slices") or ()
+            if not one.get("verdict")
+        ],
+    )
+    return msgspec.json.encode(shown)
+
+
+def _drawn(figure: Figure) -> StreamPicture:
+    made = picture(figure)
+    return StreamPicture(made.title, made.notes, str(made.html))
+
+
+def _slice_name(one: dict[str, Any]) -> str:
+    return "(blank)" if one.get("slice") is None else str(one["slice"])
+
+
+def _by_slice(verb: str, by: str, body: dict[str, Any]) -> Figure | None:
+    """Return the numbers of every slice, the lowest first in each group."""
+    group, number = _GROUPS[verb]
+    cells = [
+        (str(one.get("name", one.get("metric"))), _slice_name(part), one.get(number), *_ends(one))
+        for part in body.get("slices") or ()
+        for one in part.get(group) or ()
+    ]
+    cells = [one for one in cells if one[2] is not None or one[3] is not None]
+    if not cells:
+        return None
+    order = list(dict.fromkeys(one[0] for one in cells))
+    cells.sort(key=lambda one: (order.index(one[0]), one[2] if one[2] is not None else one[3]))
+    names, slices, values, lows, highs = zip(*cells, strict=True)
+    return Figure(
+        kind="forest",
+        title=f"By {by}, the lowest first",
+        columns={by: slices, number: values, "low": lows, "high": highs, "of": names},
+        roles={"name": "of", "x": number, "low": "low", "high": "high", "group": by},
+        unit="share",
+    )
+
+
+def _ends(one: dict[str, Any]) -> tuple[Any, Any]:
+    low, high = one.get("interval") or one.get("range") or (one.get("lower"), one.get("upper"))
+    return low, high
+
+
+# What pages say of a stream without a question: read from the tables.
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamFacts:
+    """Counts of a stream.
+
+    Parameters
+    ----------
+    today
+        Rows of this day (UTC).
+    labels
+        Rows with a label.
+    complete
+        The share of today's rows with every vote; None if it is not known.
+    last
+        When the last batch came.
+    """
+
+    today: int
+    rows: int
+    labels: int
+    complete: float | None
+    last: float | None
+
+    @property
+    def labelled(self) -> float:
+        """The share of rows with a label."""
+        return self.labels / self.rows if self.rows else 0.0
+
+
+def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> StreamFacts:
+    """Return the counts of a stream."""
+    midnight = int(now // 86_400) * 24
+    [(today,)] = reader.all(
+        "select coalesce(sum(n), 0) from tally where stream = ? and bucket >= ?",
+        (stream.id, midnight),
+    )
+    words = words_of(reader, stream)
+    last = reader.one(
+        "select at from batch where stream = ? order by seq desc limit 1", (stream.id,)
+    )
+    return StreamFacts(
+        today=int(today),
+        rows=stream.rows,
+        labels=_labelled(reader, stream, words),
+        complete=_complete(reader, stream, words, midnight),
+        last=last[0] if last else None,
+    )
+
+
+def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> int:
+    """Return how many rows have a truth: those on which people disagree have none."""
+    if not words.truth:
+        return 0
+    rows = reader.all(
+        "select p.codes, count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
+        " and (r.id >> 4) = (l.row_id >> 4) and r.id = l.row_id"  # an index of blocks of ids
+        " join pattern p on p.id = r.pattern where l.stream = ?"
+        " and l.current = 1 and l.value is not null group by p.codes",
         (stream.id,),
     )
-    known = chances(reader, stream)
-    return {
-        "stream": stream,
-        "verb": verb_of(reader, stream),
-        "facts": stream_facts(reader, stream, now=now),
-        "points": window_points(reader, stream),
-        "alarms": alarm_lines(reader, stream=stream.id, unseen=True, limit=3),
-        "mine": progress(reader, stream, person, now=now),
-        "slices": [one for (one,) in columns],
-        "chances": known,
-        "readers": reader.one(
-            "select count(distinct annotator) from label where stream = ? and value is not null",
-            (stream.id,),
-        ),
-    }
+    return sum(int(n) for codes, n in rows if words.truth_of(bytes(codes)) is not None)
 
 
+def _complete(reader: Reader, stream: StreamRecord, words: Words, midnight: int) -> float | None:
+    """Return the share of rows since midnight that have a vote in every column."""
+    if not words.columns:
+        return None
+    rows = reader.all(
+        "select p.codes, sum(t.n) from tally t join pattern p on p.id = t.pattern"
+        f" where t.stream = ? and t.bucket >= ? group by p.id, p.codes limit {MOST_PATTERNS + 1}",
+        (stream.id, midnight),
+    )
+    total = sum(int(n) for _, n in rows)
+    if not total or len(rows) > MOST_PATTERNS:
+        return None
+    whole = sum(
+        int(n) for codes, n in rows if len(words.votes_of(bytes(codes))) // 4 == len(words.columns)
+    )
+    return whole / total
+
+
+def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> Figure | None:
+    """Return what the last closed windows said of each judge; rings are windows with an alarm."""
+    cells = []
+    rows = reader.all(
+        "select idx, result, change from windows where stream = ? and result is not null"
+        " order by idx desc limit ?",
+        (stream.id, most),
+    )
+    for index, result, change in reversed(rows):
+        alarms = (json.loads(change) if change else {}).get("alarms") or []
+        for one in json.loads(result).get("judges") or ():
+            value, (low, high) = one.get("accuracy"), _ends(one)
+            named = any(alarm.get("judge") in (None, one["name"]) for alarm in alarms)
+            cells.append((index + 1, str(one["name"]), value, low, high, value if named else None))
+    if len(rows) < 2 or not any(one[2] is not None or one[3] is not None for one in cells):
+        return None
+    windows, judges, values, lows, highs, marks = zip(*cells, strict=True)
+    return Figure(
+        kind="rounds",
+        title=f"Share of rows each judge gets right, per window of {count(stream.settings.window)}"
+        if stream.settings.season is None
+        else "Share of rows each judge gets right, per day or week",
+        columns={
+            "window": windows,
+            "judge": judges,
+            "accuracy": values,
+            "low": lows,
+            "high": highs,
+            "an alarm": marks,
+        },
+        roles={
+            "x": "window",
+            "y": "accuracy",
+            "low": "low",
+            "high": "high",
+            "group": "judge",
+            "mark": "an alarm",
+        },
+        unit="share",
+    )
+
+
+# The page.
+
+
+@page("GET", "/streams/{stream}", "read", query=(*PART, _DRAW))
 async def get_stream_page(incoming: Incoming) -> Response:
     """Show a stream."""
     service, name = incoming.service, incoming.path["stream"]
-    labels = "all" if incoming.query("labels") == "all" else ""
+    draw = "all" if incoming.query("label-draw") == "all" else ""
     person = person_of(incoming.who)
-    found = await service.reading(lambda r: _look(r, name, person, service.clock()))
-    stream: StreamRecord = found["stream"]
-    verb = found["verb"]
-    view = await service.waiting(lambda: ask_view(service, stream, verb, labels=labels))
-    panels = panels_of(found["points"])
-    known = found["chances"]
+
+    def look(reader: Reader) -> dict[str, Any]:
+        stream = find_stream(reader, name)
+        return {
+            "stream": stream,
+            "verb": verb_of(reader, stream),
+            "facts": stream_facts(reader, stream, now=service.clock()),
+            "windows": windows_figure(reader, stream),
+            "alarms": listed_alerts(reader, stream=name, unseen=True, limit=3),
+            "posted": listed_posted(reader, stream.id, limit=10),
+            "waiting": progress(reader, stream, person, now=service.clock()).left,
+            "slices": [
+                one
+                for (one,) in reader.all(
+                    "select name from stream_column where stream = ? and kind = 'slice'"
+                    " order by id",
+                    (stream.id,),
+                )
+            ],
+            "known": chances(reader, stream),
+            "readers": reader.all(
+                "select count(distinct annotator) from label where stream = ?"
+                " and value is not null",
+                (stream.id,),
+            )[0][0],
+        }
+
+    found = await service.reading(look)
+    stream, verb, facts, known = (found[key] for key in ("stream", "verb", "facts", "known"))
+    shown = await service.waiting(lambda: ask_view(service, stream, verb, draw=draw))
+    windows = found.pop("windows")
     return await render(
         incoming,
         "stream.html",
         here="Streams",
-        stream=stream,
-        view=view,
-        facts=found["facts"],
-        alarms=found["alarms"],
-        panels=panels,
-        whiskers=_whiskers(found["points"]),
-        marked=any(panel["marks"] for panel in panels),
-        next=_next(view, found["mine"].left, found["facts"]),
-        axis=axis_of(view.entries),
-        slices=found["slices"],
-        labels=labels,
-        others=bool(known.undrawn or known.apart or labels),
-        labels_line=_labels_line(found["facts"], known, labels),
-        people_line=_people_line((found["readers"] or (0,))[0]),
-        rests=_rests(known, (found["readers"] or (0,))[0], len({p.index for p in found["points"]})),
-        way=labels or ("drawn" if verb == "score" else "even"),
-        more="&labels=all" if labels else "",
+        view=shown,
+        by_window=None if windows is None else _drawn(windows),
+        next=_next(shown, found["waiting"], facts),
+        draw=draw,
+        others=bool(known.undrawn or known.apart or draw),
+        labels_line=_labels_line(facts, known, draw),
+        way=draw or label_way(verb),
         base=base_of(incoming),
+        **found,
     )
 
 
-def _whiskers(points: list[WindowPoint]) -> str:
-    """Say what the ends of the points are: without labels they are no interval."""
-    if any(one.labelled for one in points):
-        return "95 % interval"
-    if any(one.value is not None for one in points):
-        return "likely range, by the votes alone"
-    return "what the votes leave possible"
-
-
-def _next(view: StreamView, waiting: int, facts: StreamFacts) -> dict[str, Any]:
+def _next(shown: StreamView, waiting: int, facts: StreamFacts) -> dict[str, Any]:
     """Say what would settle the rest."""
-    step = view.next or (
-        f"Next: label {about(view.needed)} rows"
-        if view.needed
+    step = shown.next or (
+        f"Next: label {about(shown.needed)} rows"
+        if shown.needed
         else "Next: nothing is needed for this answer"
-        if view.decision == "decided"
+        if shown.decision == "decided"
         else "Next: label rows that are drawn for you"
         if facts.rows
         else "Next: post records"
     )
-    if waiting:
-        noun = "row" if waiting == 1 else "rows"
-        return {
-            "title": step,
-            "text": f"{count(waiting)} drawn {noun} wait in the queue.",
-            "label": f"Label {count(waiting)} {noun}",
-            "draw": "",
-        }
-    budget = min(max(view.needed or 40, 20), 200) if facts.rows else 0
-    return {
-        "title": step,
-        "text": "Rows are drawn at random, more where the votes tell least, each with a known"
-        " probability."
-        if budget
-        else "",
-        "label": "",
-        "draw": f"Draw {budget} rows" if budget else "",
-        "budget": budget,
-    }
+    budget = min(max(shown.needed or 40, 20), 200) if facts.rows and not waiting else 0
+    return {"title": step, "budget": budget}
 
 
-def _labels_line(facts: StreamFacts, known: Any, labels: str) -> str:
+def _labels_line(facts: StreamFacts, known: Any, draw: str) -> str:
     if not facts.labels:
         return "None yet."
     if not known.drawn:
         return f"{count(facts.labels)}, none of them drawn here: they count as if drawn at random."
-    if labels == "all":
+    if draw == "all":
         return f"{count(facts.labels)}, all counted as if drawn at random: this is an assumption."
-    text = f"{count(len(known.drawn))} drawn by the queue."
-    if known.waiting:
-        text += f" {count(len(known.waiting))} more count as soon as the rows before them are read."
-    if known.apart:
-        text += f" {count(len(known.apart))} from before the draw stand for their own rows only."
-    if known.undrawn:
-        text += f" {count(len(known.undrawn))} that nobody drew are not counted."
-    if known.skipped:
-        text += f" {count(known.skipped)} were skipped."
-    return text
-
-
-def _people_line(readers: int) -> str:
-    if not readers:
-        return "Nobody has labelled yet."
-    if readers == 1:
-        return "One. People err too: a second reader would show how often."
-    return f"{count(readers)}."
-
-
-def _rests(known: Any, readers: int, windows: int) -> str:
     parts = [
-        "Labels drawn with known chances" if known.drawn else "Labels as they came",
-        f"{readers} {'reader' if readers == 1 else 'readers'}",
-        f"{windows} closed {'window' if windows == 1 else 'windows'}",
+        (len(known.waiting), "more count as soon as the rows before them are read"),
+        (len(known.apart), "from before the draw stand for their own rows only"),
+        (len(known.undrawn), "that nobody drew are not counted"),
+        (known.skipped, "were skipped"),
     ]
-    return ", ".join(parts) + "."
+    rest = "".join(f" {count(n)} {words}." for n, words in parts if n)
+    return f"{count(len(known.drawn))} drawn by the queue.{rest}"
 
 
+@page(
+    "GET",
+    "/streams/{stream}/slices",
+    "read",
+    query=(*PART, _DRAW, Parameter("by", "The column.")),
+)
 async def get_slices(incoming: Incoming) -> Response:
     """Show the answer by slice, the worst first."""
     service, name, by = incoming.service, incoming.path["stream"], incoming.query("by")
-    labels = "all" if incoming.query("labels") == "all" else ""
-    stream, verb = await service.reading(
-        lambda r: (find_stream(r, name), verb_of(r, find_stream(r, name)))
-    )
+    draw = "all" if incoming.query("label-draw") == "all" else ""
     if not by:
         raise HttpProblem(422, "say which slices: ?by=COLUMN")
-    view = await service.waiting(lambda: ask_view(service, stream, verb, by=by, labels=labels))
-    groups: list[dict[str, Any]] = []
-    for whole in view.entries:
-        mine = [
-            ForestEntry(name, one.estimate, one.low, one.high)
-            for name, entries, _ in view.slices
-            for one in entries
-            if one.name == whole.name and (one.estimate is not None or one.low is not None)
-        ]
-        mine.sort(key=lambda e: e.estimate if e.estimate is not None else e.low or 0.0)
-        if mine:
-            groups.append({"name": whole.name, "entries": mine, "mark": whole.estimate})
-    every: list[ForestEntry] = [one for group in groups for one in group["entries"]]
-    silent = [(name, why) for name, _, why in view.slices if why]
-    return await render(
-        incoming,
-        "slices.html",
-        here="Streams",
-        stream=stream,
-        view=view,
-        by=by,
-        rows=groups,
-        silent=silent,
-        axis=axis_of([*every, *view.entries]),
-    )
+
+    def look(reader: Reader) -> tuple[StreamRecord, str]:
+        stream = find_stream(reader, name)
+        return stream, verb_of(reader, stream)
+
+    stream, verb = await service.reading(look)
+    shown = await service.waiting(lambda: ask_view(service, stream, verb, by=by, draw=draw))
+    return await render(incoming, "slices.html", here="Streams", stream=stream, view=shown, by=by)
 
 
+@page("POST", "/streams/{stream}/frames", "admin")
 async def post_draw(incoming: Incoming) -> Response:
     """Draw rows by a form."""
     name = incoming.path["stream"]
@@ -282,35 +433,39 @@ async def post_draw(incoming: Incoming) -> Response:
     return go(f"/streams/{name}")
 
 
-_LABELS = Parameter("labels", "all: count every label.")
+# Labels: how far people agree, what they disagree on, how fast they are, and the draws.
 
-PAGE_STREAM_ROUTES = (
-    Route(
-        method="GET",
-        path="/streams/{stream}",
-        role="read",
-        work=get_stream_page,
-        summary="A stream.",
-        query=(*PART, _LABELS),
-        page=True,
-    ),
-    Route(
-        method="GET",
-        path="/streams/{stream}/slices",
-        role="read",
-        work=get_slices,
-        summary="A stream by slice.",
-        query=(*PART, _LABELS, Parameter("by", "The column.")),
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/streams/{stream}/frames",
-        role="admin",
-        work=post_draw,
-        summary="Draw rows.",
-        body=dict,
-        page=True,
-    ),
-)
-"""Routes of this file."""
+
+@page("GET", "/streams/{stream}/labels", "read", query=PART)
+async def get_people(incoming: Incoming) -> Response:
+    """Show the labels of a stream and who gave them."""
+    service, name = incoming.service, incoming.path["stream"]
+
+    def look(reader: Reader) -> dict[str, Any]:
+        stream = find_stream(reader, name)
+        reasons = reader.all(
+            "select r.item, l.annotator, l.reason from label l join rows r"
+            f" on r.stream = l.stream and {reader.row_is('=', 'l.row_id')}"
+            " where l.stream = ? and l.current = 1 and l.reason is not null"
+            " order by l.id desc limit 20",
+            (stream.id,),
+        )
+        return {"stream": stream, "frames": frames_of(reader, stream), "reasons": reasons}
+
+    found = await service.reading(look)
+    kind = "tallystick.serve.queue_turns:people"
+    answer, _ = await service.waiting(
+        lambda: computed(service, kind, found["stream"], "people", {}, Span(), name=name)
+    )
+    people = msgspec.json.decode(answer.body, type=People)
+    if not people.people:
+        headline = "Nobody has labelled anything yet."
+    elif not people.twice:
+        headline = "No row was read by two people yet, so nobody knows how often they err."
+    else:
+        rows = "row" if people.twice == 1 else "rows"
+        share = 100 * people.agreed / people.twice
+        headline = f"Two people agree on {share:.1f}% of the {people.twice} {rows} that both read."
+    return await render(
+        incoming, "labels.html", here="Streams", people=people, headline=headline, **found
+    )

@@ -93,8 +93,11 @@ def _ask_all(
     asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
     skipped: list[Skipped] = []
     questions: list[AskError] = []
-    for capability in capabilities():
-        if not _may_answer(capability, data, options):
+    # A table that one verb reads by the names of its columns holds no votes for the others.
+    named = any(options.get(role) for role in ("judges", "models", "weak", "prediction"))
+    own = [] if named else [one for one in capabilities() if _is_own_table(one, data)]
+    for capability in own or capabilities():
+        if not own and not _may_answer(capability, data, options):
             continue
         given: Mapping[str, Any] = {
             **{k: v for k, v in options.items() if k not in ALL_ROLES or k in capability.reads},
@@ -116,15 +119,18 @@ def _ask_all(
     return answers, skipped, asked
 
 
+def _is_own_table(capability: Capability[Any], data: Data) -> bool:
+    """Say whether a verb reads the table by the names of its columns: battles, attempts."""
+    told = capability.door.as_it_is
+    return told is not None and isinstance(data.held, Table) and told(data.held, Roles())
+
+
 def _may_answer(capability: Capability[Any], data: Data, options: Mapping[str, Any]) -> bool:
     """Say whether a table has what a verb cannot do without."""
     held = data.held
     columns = {plain(name) for name in (held.names if isinstance(held, Tally) else held.columns)}
     known = {role for role in ALL_ROLES if options.get(role)}
     known |= {role for role, usual in ROLE_NAMES.items() if columns & {*usual}}
-    told = capability.door.as_it_is
-    if told is not None and isinstance(data.held, Table) and told(data.held, Roles()):
-        return True
     if capability.applies is None or capability.input != "required":
         return False
     least = {"shift": {"old", "new"}, "dynamic analyse": {"round"}, "score": {"system"}}

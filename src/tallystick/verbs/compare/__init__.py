@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tallystick.verbs.compare.answer import CAPABILITY, evaluate
+    from tallystick.verbs.compare.answer import CAPABILITY, evaluate, gate_estimate
     from tallystick.verbs.compare.battles import BattlesResult
     from tallystick.verbs.compare.board import Board
     from tallystick.verbs.compare.planning import PLAN, PlanResult, plan, plan_judges
-    from tallystick.verbs.compare.question import CompareQuestion, Settings
+    from tallystick.verbs.compare.question import CompareQuestion
     from tallystick.verbs.compare.ranking import leaderboard, rank
     from tallystick.verbs.compare.result import CompareResult
-    from tallystick.verbs.compare.sequential import Sequential
+    from tallystick.verbs.compare.sequential import Sequential, stop_when_clear
 
 __all__ = [
     "CAPABILITY",
@@ -24,35 +24,31 @@ __all__ = [
     "CompareResult",
     "PlanResult",
     "Sequential",
-    "Settings",
     "evaluate",
+    "gate_estimate",
     "leaderboard",
     "plan",
     "plan_judges",
     "rank",
+    "stop_when_clear",
 ]
 
 _HOME = {
-    "BattlesResult": "battles",
-    "Board": "board",
-    "CAPABILITY": "answer",
-    "CompareQuestion": "question",
-    "CompareResult": "result",
-    "PLAN": "planning",
-    "PlanResult": "planning",
-    "Sequential": "sequential",
-    "Settings": "question",
-    "evaluate": "answer",
-    "leaderboard": "ranking",
-    "plan": "planning",
-    "plan_judges": "planning",
-    "rank": "ranking",
+    "answer": ("CAPABILITY", "evaluate", "gate_estimate"),
+    "battles": ("BattlesResult",),
+    "board": ("Board",),
+    "planning": ("PLAN", "PlanResult", "plan", "plan_judges"),
+    "question": ("CompareQuestion",),
+    "ranking": ("leaderboard", "rank"),
+    "result": ("CompareResult",),
+    "sequential": ("Sequential", "stop_when_clear"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"tallystick.verbs.compare.{_HOME[name]}"), name)
+    for home, names in _HOME.items():
+        if name in names:
+            return getattr(import_module(f"tallystick.verbs.compare.{home}"), name)
     raise AttributeError(f"module 'tallystick.verbs.compare' has no attribute {name!r}")
 
 

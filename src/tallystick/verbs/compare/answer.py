@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tallystick._rng import Rng
 from tallystick.errors import InputError
 from tallystick.results import (
     Gate,
@@ -21,12 +20,12 @@ from tallystick.results import (
     check_gates,
     parse_gate,
 )
+from tallystick.results.numbers import count
+from tallystick.stats.intervals import clopper_pearson
 from tallystick.table import (
     Capability,
-    Cases,
     Data,
     Door,
-    Found,
     Label,
     Moments,
     Roles,
@@ -34,84 +33,35 @@ from tallystick.table import (
     Tally,
     answered,
     as_pass_fail,
-    gather,
     identifier,
-    read,
 )
-from tallystick.table.capability import MOST_ROWS
-from tallystick.table.formats import Loss
 from tallystick.table.frames import first_repeat_in, lazily, rows_fit
-from tallystick.table.reading_facts import are_places
-from tallystick.table.reading_names import lower_word, shared_lower_word
+from tallystick.table.log_runs import Loss
 from tallystick.table.weights import refuse_weight
+from tallystick.verbs.compare.asks import (
+    left_out_warning,
+    measured_as,
+    no_shared_label,
+    refuse_marks_as_answers,
+    refuse_odd_scores,
+    refuse_results_table,
+    refuse_two_scales,
+    refuse_unnamed_places,
+    who_costs_items,
+)
 from tallystick.verbs.compare.battles import (
     answer_battles,
     battle_columns,
     is_battle_table,
     is_battles,
 )
-from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.in_common import no_shared_label, refuse_files_apart, who_costs_items
-from tallystick.verbs.compare.question import CompareQuestion, Settings, demo, labelling
-from tallystick.verbs.compare.ranking import gate_estimate, leaderboard, rank
-from tallystick.verbs.compare.reading import (
-    read_board,
-    refuse_marks_as_answers,
-    refuse_odd_scores,
-    refuse_results_table,
-    refuse_two_scales,
-)
+from tallystick.verbs.compare.board import Board, read_board
+from tallystick.verbs.compare.labels import cases_of, labelling
+from tallystick.verbs.compare.question import CompareQuestion, demo, score_range, unit_of
+from tallystick.verbs.compare.ranking import leaderboard, rank
 from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.sequential import stop_when_clear
-from tallystick.verbs.compare.verdict import left_out_warning, with_left_out
-
-# The items on which the two best models differ.
-
-
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
-    """Return the items that exactly one of the two best models gets right.
-
-    None where single items say nothing: scores instead of answers, a saved tally, or a source in
-    which the models are not columns.
-    """
-    if not isinstance(result, CompareResult) or not result.pairs or isinstance(data.held, Tally):
-        return None
-    top, truth = result.pairs[0], data.roles.truth
-    columns = data.roles.models
-    if truth is None or not {top.a, top.b} <= set(columns) or data.n_rows > MOST_ROWS:
-        return None
-
-    labels = data.label_lists(*columns, truth)
-    found = []
-    for row, true in enumerate(labels[truth]):
-        right = {name: labels[name][row] == true for name in (top.a, top.b)}
-        if true is None or right[top.a] == right[top.b]:
-            continue
-        winner = top.a if right[top.a] else top.b
-        others = sum(labels[name][row] == true for name in columns)
-        found.append(
-            Found(
-                row=row,
-                kind=f"only {winner} right",
-                summary=f"true {true} · {others} of {len(columns)} models right",
-                votes=(
-                    ("true", str(true)),
-                    *((name, str(labels[name][row])) for name in columns),
-                ),
-            )
-        )
-    # What the verdict counts is what is listed; another reading of the table is not shown.
-    counted = (top.a_only, top.b_only)
-    ours = tuple(sum(one.kind == f"only {name} right" for one in found) for name in (top.a, top.b))
-    if any(isinstance(n, Unknown) for n in counted) or counted != ours:
-        return None
-    order = {f"only {top.a} right": 0}
-    found.sort(key=lambda one: order.get(one.kind, 1))
-    line = (
-        f"{top.a} and {top.b} differ on {len(found):,} items: {ours[0]:,} only {top.a} gets right,"
-        f" {ours[1]:,} only {top.b}."
-    )
-    return gather(data, found, title="Items", line=line, texts=texts)
+from tallystick.verbs.compare.verdict import inverted, on_answered, spoken, turned
 
 
 def evaluate(source: Any, **options: Any) -> CompareResult:
@@ -136,140 +86,45 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
     (100, 0)
     """
     if isinstance(source, Board):
-        settings = options.pop("settings", None)
-        seed = options.pop("rng", options.pop("seed", 0))
-        question = CompareQuestion(seed=seed, **options) if options or not settings else None
-        return rank(source, settings=settings or question.settings, rng=seed)  # type: ignore[union-attr]
-    if "settings" in options:
-        options = {**_as_options(options.pop("settings")), **options}
+        if "rng" in options:
+            options["seed"] = options.pop("rng")
+        asked = options.pop("question", None) or CompareQuestion()
+        return rank(source, replace(asked, **options))
     result: CompareResult = answered(
         CAPABILITY, source, options
     )  # the kind that its answers mostly have
     return result
 
 
-def _as_options(settings: Settings) -> dict[str, Any]:
-    """Return settings as the fields of a question."""
-    held = dict(settings.__dict__)
-    better, metric, passes = held.pop("better"), held.pop("metric"), held.pop("passes")
-    if passes is not None:
-        metric = f"{passes}:{metric}" if metric else str(passes)
-    return {**held, "metric": metric, "lower_is_better": better == "lower"}
-
-
 def answer(data: Data, question: CompareQuestion) -> Result:
     """Answer from data that was read."""
-    if question.add and data.roles.by is not None:
-        raise InputError(
-            f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
-            " put all models into one table, or leave out one of the two"
-        )
-    refuse_files_apart(data)
     refuse_marks_as_answers(data)
     refuse_results_table(data)
-    metric = _measure(data)
-    _, guessed = question.better(metric)
+    metric = measured_as(data)
+    _, guessed = question.direction(metric)
+    notes = (guessed,) if guessed else ()
     question = replace(question, scored_as=metric)
     if is_battles(data):
         refuse_weight(data.roles, "a table of battles")
-        return replace(answer_battles(data, question), notes=_said(guessed))
-    by_rows = _needs_rows(data, question)
-    counted = None if by_rows else counted_moments(data, bounds=question.bounds)
+        return replace(answer_battles(data, question), notes=notes)
+    # Items are needed one by one for gates, stopping, pass@k and cells that are never true.
+    by_rows = question.gates or question.stop_early or data.rules.never_true or question.passes
+    counted = None if by_rows else rank_counted(data, question)
     if counted is not None:
-        result: Result = rank_counted(counted, settings=question.settings, rng=question.seed)
-        return replace(result, notes=_said(guessed))
-    if data.in_engine and not by_rows:
-        summed = rank_summed(data, settings=question.settings, rng=question.seed)
-        if summed is not None:
-            return replace(summed, notes=_said(guessed))
+        return replace(counted, notes=notes)
 
-    board = _with_more(read_board(data, settings=question.settings), data, question)
-    board = replace(board, prices=question.prices)
+    board = read_board(data, question)
     if data.roles.truth is None:
-        _refuse_unnamed_places(board, question)
-        if question.bounds is None and question.settings.better == "higher":
+        refuse_unnamed_places(board, question)
+        if question.bounds is None and question.better == "higher":
             refuse_odd_scores(board)
             refuse_two_scales(board)
-
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:
         parse_gate(text, known=board.names)
-    if question.stop_early:
-        result = stop_when_clear(board, settings=question.settings, rng=question.seed)
-    else:
-        result = rank(board, settings=question.settings, rng=question.seed)
-    gates = _gates(question.gates, board, question)
-    return replace(result, gates=gates, notes=_said(guessed))
-
-
-def _measure(data: Data) -> str | None:
-    """Return what the scores are called, as far as that may say which way is better."""
-    # Columns of one table may all be named after the measure: "old latency", "new latency".
-    metric = data.metric or shared_lower_word(data.roles.models)
-    word = lower_word(metric)
-    if word is None:
-        return metric
-    # Answers that are held against a truth are right or wrong, whatever their columns are called.
-    if data.roles.truth is not None:
-        return None
-    if word == "rank" and isinstance(data.held, Table):
-        # A place is 1 at best. Scores from 0 to 1 in `rank_zephyr` belong to a model of that name.
-        scores = data.numbers(*data.roles.models)
-        if np.nanmin(scores) < 1 and not are_places(scores, first=0):
-            return None
-    return metric
-
-
-def _refuse_unnamed_places(board: Board, question: CompareQuestion) -> None:
-    """Ask which way is better where every item ranks the models and no name says so."""
-    said = (
-        question.lower_is_better or question.higher_is_better or question.settings.better == "lower"
-    )
-    if said or not are_places(board.scores):
-        return
-    raise InputError(
-        f"every item gives {', '.join(board.names[:5])} the places 1 to {len(board.names)}: they"
-        " are ranked. If 1 is the best place, add --lower-is-better; if 1 is the worst, add"
-        " --higher-is-better"
-    )
-
-
-def _said(note: str) -> tuple[str, ...]:
-    return (note,) if note else ()
-
-
-def _needs_rows(data: Data, question: CompareQuestion) -> bool:
-    """Say whether the question needs items one by one, and not only counts of patterns."""
-    more = question.add or question.gates or question.stop_early
-    return bool(more or data.rules.never_true) or question.settings.passes is not None
-
-
-def _with_more(board: Board, data: Data, question: CompareQuestion) -> Board:
-    """Put the models of further files beside those of the first, item by item."""
-    roles = replace(data.roles, models=(), by=None, cluster=None, weight=None)
-    named = {role: column for role, column in roles.__dict__.items() if column}
-    for path in question.add:
-        rules = {name: getattr(data.rules, name) for name in ("missing", "coerce", "never_true")}
-        options = {**named, **rules}
-        with read(path, CAPABILITY.door, **options) as more:
-            board = board.beside(read_board(more, settings=question.settings))
-    return board
-
-
-def _gates(
-    texts: Sequence[str], board: Board, question: CompareQuestion
-) -> tuple[GateOutcome, ...]:
-    def measured(gate: Gate) -> GateEstimate:
-        return gate_estimate(
-            board,
-            gate.left,
-            gate.right,
-            offset=gate.offset,
-            settings=question.settings,
-            rng=question.seed,
-        )
-
-    return check_gates(texts, known=board.names, margin=measured) if texts else ()
+    stopped = question.stop_early
+    result: Result = stop_when_clear(board, question) if stopped else rank(board, question)
+    return replace(result, gates=checked_gates(board, question), notes=notes)
 
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:
@@ -297,94 +152,61 @@ CAPABILITY: Capability[Any] = Capability(
     cases=cases_of,
 )
 
-# Right/wrong scores counted as patterns in the engine: memory does not grow with rows.
-#
-# Up to 20 models of 0/1 scores have at most as many patterns as matter, and all that a comparison
-# of independent items reads are sums and products of scores. Both follow from the counts of
-# patterns, exactly, so the answer is the one that the rows would give.
 
+# Models compared from counts and sums, in the engine that holds the rows, without fetching them. Up to
+# 20 models of 0/1 scores have few patterns, and other scores are added up; all that a comparison of
+# independent items (or of clusters) reads are sums and products, so the answer is that of the rows.
+# What sums cannot tell is how skewed scores are, so rows are preferred where they fit.
 
-MOST_MODELS = 20
-"""Models up to which patterns of 0/1 scores are counted."""
-_GLANCE, _MOST_VALUES = 10_000, 6
-"""Rows that are looked at, and different values there: 0 and 1 as numbers, booleans and words."""
-FROM_ROWS = 200_000
-"""Rows from which counting in the engine is worth it."""
 
 Floats = npt.NDArray[np.float64]
 
+MOST_MODELS = 20
+"""Models up to which patterns of 0/1 scores are counted."""
+FROM_ROWS = 200_000
+"""Rows from which counting in the engine is worth it."""
+_GLANCE, _MOST_VALUES = 10_000, 6
+"""Rows that are looked at, and different values there: 0 and 1 as numbers, booleans and words."""
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CountedScores:
-    """Scores as counts of patterns.
-
-    Parameters
-    ----------
-    moments
-        Sums and products, as the rows would give them.
-    tally
-        The patterns, by which items find their mean score.
-    mean_score
-        Mean score over the models, by pattern; NaN where a model has none.
-    notes
-        What was left out.
-    lost
-        Items that are left out because a model gave no answer there.
-    """
-
-    moments: Moments
-    tally: Tally
-    mean_score: Floats
-    notes: tuple[str, ...] = ()
-    lost: int = 0
-
-
-def counted_moments(
-    data: Data,
-    *,
-    bounds: tuple[float, float] | None = None,
-    from_rows: int = FROM_ROWS,
-) -> CountedScores | None:
-    """Count *data* in its engine; None where rows are needed.
-
-    Rows are needed for clusters, weights, replicates, blank truths, more than 20 models and scores
-    other than 0 and 1. Small tables are read row by row too.
-
-    Parameters
-    ----------
-    data
-        What was read.
-    bounds
-        Bounds that the caller declared: only (0, 1) fits right/wrong scores.
-    from_rows
-        The rows from which patterns are counted.
-    """
-    roles = data.roles
-    apart = roles.cluster or roles.weight or roles.replicate
-    if apart or len(roles.models) > MOST_MODELS or bounds not in (None, (0.0, 1.0)):
-        return None
-    # Rows of another engine stay there; rows at hand are counted where that is faster.
-    if isinstance(data.held, Table) and data.n_rows < from_rows:
-        return None
-    if roles.item is not None and not isinstance(data.held, Tally) and _items_repeat(data):
-        return None
-    if roles.truth is None and not isinstance(data.held, Tally) and not _few_values(data):
-        return None
-    tally = data.tally("models", *(("truth",) if roles.truth else ()))
-    scores = _scores(tally, roles.models, roles.truth)
-    return None if scores is None else _counted(tally, scores, roles.models, data)
+SUMS_ONLY = (
+    "the scores were added up where they are stored: intervals rest on their sums and products, not"
+    " on their skewness"
+)
 
 
 def rank_counted(
-    counted: CountedScores, *, settings: Settings | None = None, rng: Rng = 0
-) -> CompareResult:
-    """Rank models from counts of patterns: the same answer as from the rows."""
-    chosen = settings or Settings()
-    result = leaderboard(counted.moments, settings=replace(chosen, bounds=(0.0, 1.0)), rng=rng)
-    result = with_left_out(result, counted.lost)
-    mean = [None if np.isnan(one) else float(one) for one in counted.mean_score]
-    learnt = PatternTable(counted.tally, {"mean_score": mean})
-    return replace(result, warnings=(*counted.notes, *result.warnings), learnt=learnt)
+    data: Data, question: CompareQuestion, *, from_rows: int = FROM_ROWS
+) -> CompareResult | None:
+    """Rank models from counts of patterns, or from sums; None where rows are needed.
+
+    Rows are needed for weights, replicates and blank truths, and small tables are read row by row
+    too. *from_rows* are the rows from which patterns are counted.
+    """
+    roles = data.roles
+    if roles.weight or roles.replicate:
+        return None
+    counts = isinstance(data.held, Tally)
+    at_hand = isinstance(data.held, Table)
+    # Rows of another engine stay there; rows at hand are counted where that is faster.
+    if at_hand and data.n_rows < from_rows:
+        return None
+    if roles.item is not None and not counts and _items_repeat(data, roles.item):
+        return None
+    patterns = not roles.cluster and len(roles.models) <= MOST_MODELS
+    if patterns and question.bounds in (None, (0.0, 1.0)):
+        found = _by_patterns(data, question) if counts or roles.truth or _few_values(data) else None
+        if found is not None:
+            return found
+    sums = data.in_engine and not roles.truth and not roles.count
+    if not sums or rows_fit(data.held, roles.columns()):
+        return None
+    return _by_sums(data, question)
+
+
+def _items_repeat(data: Data, item: str) -> bool:
+    if data.in_engine:
+        return first_repeat_in(data.held, item) is not None
+    return data.table.repeats(item)
 
 
 def _few_values(data: Data) -> bool:
@@ -397,73 +219,25 @@ def _few_values(data: Data) -> bool:
     return bool(max(row) <= _MOST_VALUES)
 
 
-def _items_repeat(data: Data) -> bool:
-    item = str(data.roles.item)
-    if data.in_engine:
-        return first_repeat_in(data.held, item) is not None
-    return data.table.repeats(item)
-
-
-def _scores(tally: Tally, models: tuple[str, ...], truth: str | None) -> Floats | None:
-    """Return the score of each pattern and model, NaN for none; None where they are not 0/1."""
-    if truth is not None:
-        true = tally.column(truth)
-        if any(label is None for label in true):
-            return None
-        columns = [
-            [
-                np.nan if said is None else float(said == right)
-                for said, right in zip(tally.column(name), true, strict=True)
-            ]
-            for name in models
-        ]
-        return np.array(columns).T
-    found = []
-    for name in models:
-        values = _as_numbers(tally.column(name))
-        if values is None:
-            return None
-        found.append(values)
-    return np.stack(found, axis=1)
-
-
-def _as_numbers(labels: list[Label]) -> Floats | None:
-    """Return labels as 0 and 1, NaN for none; None if they are anything else."""
-    words = {label for label in labels if isinstance(label, str)}
-    marks = as_pass_fail([label for label in labels if label is not None])
-    values = np.full(len(labels), np.nan)
-    for place, label in enumerate(labels):
-        if label is None:
-            continue
-        if marks is not None:
-            values[place] = marks[label]
-        elif words:
-            try:
-                values[place] = float(str(label))
-            except ValueError:
-                return None
-        else:
-            values[place] = float(label)
-    known = values[~np.isnan(values)]
-    return values if np.isin(known, (0.0, 1.0)).all() else None
-
-
-def _counted(
-    tally: Tally, scores: Floats, models: tuple[str, ...], data: Data
-) -> CountedScores | None:
-    """Sum the patterns in which every model has a score, and say how many items are left out."""
-    counts = np.asarray(tally.counts, dtype=float)
-    whole = ~np.isnan(scores).any(axis=1)
-    if not whole.any():
+def _by_patterns(data: Data, question: CompareQuestion) -> CompareResult | None:
+    """Rank models from patterns of right and wrong, and say how many items are left out; None where
+    scores are not 0/1, or where no item has all of them.
+    """
+    models, truth = data.roles.models, data.roles.truth
+    tally = data.tally("models", *(("truth",) if truth else ()))
+    scores = _scores(tally, models, truth)
+    if scores is None or np.isnan(scores).any(axis=1).all():
         return None  # the rows say why
-    moments = Moments.of_patterns(scores[whole], counts[whole], models)
+    counts = np.asarray(tally.counts, dtype=float)
+    answered = ~np.isnan(scores)
+    whole = answered.all(axis=1)
     notes = [str(note) for note in data.notes if isinstance(note, Loss)]
-    if data.roles.truth is not None:
+    if truth is not None:
         given = {name: tally.labels[name] for name in models}
-        notes += no_shared_label(data.roles.truth, tally.labels[data.roles.truth], given)
+        notes += no_shared_label(truth, tally.labels[truth], given)
     lost = int(counts[~whole].sum())
     if lost:
-        lacking = (np.isnan(scores) * counts[:, None]).sum(axis=0)
+        lacking = counts @ ~answered
         worst = int(np.argmax(lacking))
         notes.append(
             left_out_warning(
@@ -471,66 +245,68 @@ def _counted(
                 int(counts.sum()),
                 most=models[worst],
                 lacks=int(lacking[worst]),
-                instead=who_costs_items(models, ~np.isnan(scores), counts),
+                instead=who_costs_items(models, answered, counts),
             )
         )
-    with np.errstate(invalid="ignore"):
-        mean = np.where(whole, scores.mean(axis=1), np.nan)
-    return CountedScores(
-        moments=moments, tally=tally, mean_score=mean, notes=tuple(notes), lost=lost
+    moments = Moments.of_patterns(scores[whole], counts[whole], models)
+    result = leaderboard(moments, replace(question, bounds=(0.0, 1.0)))
+    learnt = [float(row.mean()) if not np.isnan(row).any() else None for row in scores]
+    result = _without(result, lost)
+    return replace(
+        result,
+        warnings=(*notes, *result.warnings),
+        learnt=PatternTable(tally, {"mean_score": learnt}),
     )
 
 
-# Numeric scores added up in the engine that holds them, where the rows do not fit into memory.
-#
-# Right/wrong scores are counted as patterns (`tallystick.verbs.compare.answer`). Other scores have
-# too many patterns, but a comparison of independent items, or of clusters, needs only their sums
-# and products. What sums cannot tell is how skewed the scores are, so rows are preferred where they
-# fit.
+def _scores(tally: Tally, models: tuple[str, ...], truth: str | None) -> Floats | None:
+    """Return the score of each pattern and model, NaN for none; None where they are not 0/1."""
+    columns: list[Floats | None] = []
+    if truth is None:
+        columns = [_as_numbers(tally.column(name)) for name in models]
+    else:
+        true = tally.column(truth)
+        if any(label is None for label in true):
+            return None
+        for name in models:
+            said = zip(tally.column(name), true, strict=True)
+            columns.append(np.array([np.nan if a is None else float(a == b) for a, b in said]))
+    found = [column for column in columns if column is not None]
+    return np.stack(found, axis=1) if len(found) == len(columns) else None
 
 
-SUMS_ONLY = (
-    "the scores were added up where they are stored: intervals rest on their sums and products, not"
-    " on their skewness"
-)
-
-
-def rank_summed(data: Data, *, settings: Settings, rng: Rng = 0) -> CompareResult | None:
-    """Rank models from sums that the engine returns; None where rows are used.
-
-    Rows are used where they fit into memory, and needed for a truth, weights, replicates and
-    repeated items.
-
-    Parameters
-    ----------
-    data
-        What was read.
-    settings, rng
-        As in `tallystick.verbs.compare.ranking.rank`.
-    """
-    roles = data.roles
-    if not data.in_engine or roles.truth or roles.count or roles.weight or roles.replicate:
+def _as_numbers(labels: list[Label]) -> Floats | None:
+    """Return labels as 0 and 1, NaN for none; None if they are anything else."""
+    given = [label for label in labels if label is not None]
+    marks = as_pass_fail(given)
+    try:
+        read = {label: float(label if marks is None else marks[label]) for label in given}
+    except ValueError:
         return None
-    if rows_fit(data.held, roles.columns()):
+    if not set(read.values()) <= {0.0, 1.0}:
         return None
-    if roles.item is not None and first_repeat_in(data.held, roles.item) is not None:
-        return None
+    return np.array([np.nan if label is None else read[label] for label in labels])
 
-    if settings.bounds is not None:
-        _check_bounds(data, settings.bounds)
+
+def _by_sums(data: Data, question: CompareQuestion) -> CompareResult:
+    """Rank models from sums that the engine returns."""
+    if question.bounds is not None:
+        _check_bounds(data, question.bounds)
     moments = Moments.of(
-        data.held, columns=roles.models, by=roles.cluster, missing=data.rules.missing
+        data.held, columns=data.roles.models, by=data.roles.cluster, missing=data.rules.missing
     )
-    result = leaderboard(moments, settings=settings, rng=rng)
     lost = moments.dropped
-    warnings = result.warnings
-    if lost:
-        warnings = (
-            left_out_warning(lost, lost + int(moments.n)),
-            *warnings,
-        )
-        result = with_left_out(result, lost)
-    return replace(result, assumptions=(*result.assumptions, SUMS_ONLY), warnings=warnings)
+    result = _without(leaderboard(moments, question), lost)
+    warnings = [left_out_warning(lost, lost + int(moments.n))] if lost else []
+    return replace(
+        result,
+        assumptions=(*result.assumptions, SUMS_ONLY),
+        warnings=(*warnings, *result.warnings),
+    )
+
+
+def _without(result: CompareResult, lost: int) -> CompareResult:
+    return spoken(replace(result, left_out=lost)) if lost else result
 
 
 def _check_bounds(data: Data, bounds: tuple[float, float]) -> None:
@@ -550,3 +326,133 @@ def _check_bounds(data: Data, bounds: tuple[float, float]) -> None:
                     f"{data.source}: column {name!r} holds {found!r}, outside {bounds[0]:g} to"
                     f" {bounds[1]:g}: correct the cell, or declare other bounds (--bounds)"
                 )
+
+
+# The number that a gate compares with its bar: the one that the verdict prints.
+
+
+NEVER_TRUE = "if no answer is a wrong answer, add --never-true ''"
+"""The way out where missing answers leave something open."""
+
+
+def checked_gates(board: Board, question: CompareQuestion) -> tuple[GateOutcome, ...]:
+    """Return how each gate of the question went."""
+
+    def measured(gate: Gate) -> GateEstimate:
+        return gate_estimate(board, gate.left, gate.right, offset=gate.offset, question=question)
+
+    return check_gates(question.gates, known=board.names, margin=measured) if question.gates else ()
+
+
+def gate_estimate(
+    board: Board,
+    left: str,
+    right: str | None,
+    *,
+    offset: float = 0.0,
+    question: CompareQuestion | None = None,
+) -> GateEstimate:
+    """Return ``left - right``, or the score of *left*, with the interval that `rank` gives, so that
+    a gate and a verdict never contradict each other.
+
+    Where scores are too skewed for their mean to be settled, ``new <= old`` is checked by what the
+    verdict compares: the typical ratio with 1, or on how many of the differing items *left* is
+    higher with one half. A gate with an *offset*, or on one score, is about means: it stays open.
+
+    Where models gave no answer, the interval is also worked out with every missing score at the end
+    of its range that speaks against *left*, and at the other end.
+
+    Examples
+    --------
+    >>> board = Board.of({"old": [1, 0, 0, 1] * 50, "new": [1, 1, 0, 1] * 50})
+    >>> gate_estimate(board, "new", "old").estimate
+    0.25
+    """
+    asked = question or CompareQuestion()
+    found = _estimate(board, left, right, offset, asked)
+    if not board.left_out:
+        return found
+    named = [name for name in (left, right) if name is not None]
+    found = replace(found, where=on_answered(board.n, len(board.names)), way_out=NEVER_TRUE)
+    ends = score_range(board.scores, asked, binary=board.right is not None)
+    if board.whole is None or ends is None:
+        unknown = Unknown("nothing says what the missing answers are worth")
+        some = f"{count(board.left_out)} items have no answer of every model"
+        return replace(found, extremes=(GateEstimate(unknown, unknown),), missing=some)
+
+    # The missing scores of *left* at one end and those of the others at the other, and vice versa.
+    extremes = tuple(
+        _estimate(_filled(board.whole, left, fill, asked), left, right, offset, asked)
+        for fill in (ends, ends[::-1])
+    )
+    lacks = np.isnan(board.whole.of_models(named).scores)
+    silent = [name for j, name in enumerate(named) if lacks[:, j].any()]
+    missing = (
+        f"{count(int(lacks.any(axis=1).sum()))} of {count(board.whole.n)} items have no answer of"
+        f" {' or '.join(silent or board.names)}"
+    )
+    return replace(found, extremes=extremes, missing=missing)
+
+
+def _estimate(
+    board: Board, left: str, right: str | None, offset: float, question: CompareQuestion
+) -> GateEstimate:
+    """Return the same of a board without a missing answer."""
+    names = [left] if right is None else [left, right]
+    two = board if right is None else board.of_models(names)
+    result = rank(two, question)
+    if result.estimand in ("ratio", "signs"):
+        return _without_mean(two, result, left, right, offset)
+    places = [board.place(name) for name in names]
+    ends = score_range(board.scores[:, places], question, binary=board.right is not None)
+    unit = unit_of(ends)
+    if right is None:
+        model = next(row for row in result.models if row.name == left)
+        return GateEstimate(model.score, model.interval, unit, within=ends)
+
+    pair = result.pairs[0]
+    sign = 1.0 if pair.a == left else -1.0
+    gap, held = pair.difference, pair.interval
+    return GateEstimate(
+        gap if isinstance(gap, Unknown) else sign * gap,
+        held if isinstance(held, Unknown) else turned(held, sign),
+        unit,
+        within=None if ends is None else (ends[0] - ends[1], ends[1] - ends[0]),
+    )
+
+
+def _without_mean(
+    board: Board, result: CompareResult, left: str, right: str | None, offset: float
+) -> GateEstimate:
+    """Return what is compared instead of a mean that the sample does not settle."""
+    pair = result.pairs[0]
+    if right is None or offset:
+        return GateEstimate(pair.difference, pair.interval, "number")
+    if pair.ratio is not None and pair.ratio_interval is not None:
+        ahead = pair.a == left
+        ratio = pair.ratio if ahead else 1 / pair.ratio
+        held = inverted(pair.ratio_interval, ahead)
+        return GateEstimate(ratio, held, "number", "typical ratio", 1.0)
+
+    # With zeros or negative scores only the signs are left: the exact sign test, as an interval.
+    mine, other = (board.scores[:, board.place(name)] for name in (left, right))
+    higher, lower = int((mine > other).sum()), int((mine < other).sum())
+    if not higher + lower:
+        return GateEstimate(pair.difference, pair.interval, "number")
+    interval = clopper_pearson(higher, higher + lower, alpha=result.alpha)
+    what = f"{left} is higher on this share of the items that differ:"
+    return GateEstimate(higher / (higher + lower), interval, "share", what, 0.5)
+
+
+def _filled(board: Board, left: str, fill: tuple[float, float], question: CompareQuestion) -> Board:
+    """Return the board with the first score of *fill* where *left* has none, and the second where
+    another model has none.
+    """
+    scores = np.where([name == left for name in board.names], *fill)
+    filled = np.where(np.isnan(board.scores), scores, board.scores)
+    if board.runs is None:
+        return replace(board, scores=filled)
+    # As many runs as pass@k asks for, all of them right or all wrong.
+    runs = np.where(board.runs > 0, board.runs, 1 if question.passes is None else question.passes.k)
+    right = None if board.right is None else np.where(board.runs > 0, board.right, runs * scores)
+    return replace(board, scores=filled, runs=runs, right=right)

@@ -1,13 +1,14 @@
 """Battles: two models answer the same prompt and somebody names the winner, or a tie.
 
 A table of battles has one row per battle: who met, who won, and, if it says so, on which prompt.
+The winner is one column (arenas), three of 0 and 1 (Kaggle), or a number from 1 to 2 (AlpacaEval).
 Each pair of models gets its win rate with an interval. No rating model is fitted: a rating assumes
 that strength is one number, which battles need not show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -15,18 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Figure, Interval, Result
-from tallystick.results.numbers import count, p_value, percent_interval
+from tallystick.results import Claims, Figure, Interval, Result, Sentences
+from tallystick.results.numbers import Unit, count, p_value, percent, percent_interval
 from tallystick.stats.battles import (
     Battles,
     battles,
     battles_by_item,
+    battles_crossed,
     battles_of_pairs,
-    crossed_test,
+    shares,
 )
 from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.maxt import holm
-from tallystick.stats.two_accuracies import exact_score, tango
+from tallystick.stats.signs import sign_p_value
 from tallystick.table import Data, Roles, Table, is_missing, is_no_answer
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.verbs.compare.question import CompareQuestion
@@ -40,7 +42,8 @@ Sample: TypeAlias = Literal["battles", "prompts", "people", "both"]
 class BattlePair:
     """Two models that met: how often *a* won, and how surely it is ahead.
 
-    *win_rate* counts a tie by half. *a* is the model that won more often.
+    *win_rate* counts a tie by half. *a* is the model that won more often. A graded preference
+    counts as won by the side that it leans to.
     """
 
     a: str
@@ -69,6 +72,8 @@ class BattlesResult(Result):
         How many prompts there are; None where the table does not say.
     alpha
         One minus the level.
+    first_place
+        The share of decided battles that the model in the first place won; None if none was.
     """
 
     verb: ClassVar[str] = "compare"
@@ -77,6 +82,7 @@ class BattlesResult(Result):
     models: tuple[str, ...]
     prompts: int | None
     alpha: float
+    first_place: float | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the pairs."""
@@ -94,6 +100,10 @@ class BattlesResult(Result):
             }
             for row in self.pairs
         ]
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        return {"win_rate": "share", "adjusted_p": "p"}
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the win rates."""
@@ -150,32 +160,22 @@ def _pair(
     table: BattleTable, own: npt.NDArray[np.bool_], sample: Sample, question: CompareQuestion
 ) -> Battles:
     d, alpha = table.outcomes[own], question.alpha
-    if sample != "battles":
-        groups = table.people if sample == "people" else table.prompts
-        assert groups is not None  # that is what the sample says
-        try:
-            if sample == "both" and table.people is not None:
-                return crossed_test(
-                    d, groups[own], table.people[own], rng=question.seed, alpha=alpha
-                )
-            return battles_by_item(d, groups[own], rng=question.seed, alpha=alpha)
-        except NotIdentifiable:
-            # Too few prompts: nothing is known of new ones, and nothing is claimed.
-            rate = 0.5 + float(d.mean()) / 2
-            return Battles(
-                win_rate=rate, low=0.0, high=1.0, p_value=1.0, items=len(set(groups[own]))
-            )
-
-    def score(b: int, c: int, n: int) -> tuple[float, float]:
-        one = tango(b, c, n, alpha=alpha)[0]
-        return one.low, one.high
-
-    def exact(b: int, c: int, n: int) -> tuple[float, float]:
-        one = exact_score(b, c, n, alpha=alpha)
-        return one.low, one.high
-
-    wins, losses = int((d > 0).sum()), int((d < 0).sum())
-    return battles(wins, len(d) - wins - losses, losses, paired=score, exact=exact)
+    if sample == "battles":
+        if not np.isin(d, (-1.0, 0.0, 1.0)).all():
+            return shares(d, alpha=alpha)
+        wins, losses = int((d > 0).sum()), int((d < 0).sum())
+        return battles(wins, len(d) - wins - losses, losses, alpha=alpha)
+    groups = table.people if sample == "people" else table.prompts
+    assert groups is not None  # that is what the sample says
+    try:
+        if sample == "both" and table.people is not None:
+            people = table.people[own]
+            return battles_crossed(d, groups[own], people, rng=question.seed, alpha=alpha)
+        return battles_by_item(d, groups[own], rng=question.seed, alpha=alpha)
+    except NotIdentifiable:
+        # Too few prompts: nothing is known of new ones, and nothing is claimed.
+        rate, items = 0.5 + float(d.mean()) / 2, len(set(groups[own]))
+        return Battles(win_rate=rate, low=0.0, high=1.0, p_value=1.0, items=items)
 
 
 def _adjusted(
@@ -233,25 +233,42 @@ _RESTS_ON: dict[Sample, str] = {
 
 
 _FEWEST_IN_ORDER = 20
-"""Battles of a pair from which on one order is no accident."""
+"""Battles from which on an order, or a place that wins, is no accident."""
+_BIASED = 0.001
+"""The p-value below which the first place (or the second) is said to win more often."""
 
 
-def _one_order(table: BattleTable) -> tuple[str, ...]:
-    """Warn of pairs in which one model always stood first: the place may have won."""
-    fixed = []
+def _order_of_places(table: BattleTable, first_place: float | None) -> tuple[str, ...]:
+    """Warn of pairs in which one model always stood first, and of a place that wins more often."""
+    fixed, uneven = [], []
     for i, (a, b) in enumerate(table.met):
         turned = table.turned[table.pairs == i]
-        if len(turned) >= _FEWEST_IN_ORDER and turned.all() | ~turned.any():
+        if len(turned) < _FEWEST_IN_ORDER:
+            continue
+        if turned.all() | ~turned.any():
             fixed.append((b, a) if turned[0] else (a, b))
-    if not fixed:
+        elif abs(float(turned.mean()) - 0.5) > 0.1:
+            uneven.append((b, a) if turned.mean() > 0.5 else (a, b))
+    if fixed:
+        first, second = fixed[0]
+        more = "" if len(fixed) == 1 else f", and so in {count(len(fixed) - 1)} more pairs"
+        return (
+            f"{first} always stands before {second}{more}. If the judge saw them in that order, one"
+            " that prefers a place would give the same result: ask half of the battles in the other"
+            " order",
+        )
+
+    wins, losses = table.by_place
+    if first_place is None or wins + losses < _FEWEST_IN_ORDER:
         return ()
-    first, second = fixed[0]
-    more = "" if len(fixed) == 1 else f", and so in {count(len(fixed) - 1)} more pairs"
-    return (
-        f"{first} always stands before {second}{more}. If the judge saw them in that order, one"
-        " that prefers a place would give the same result: ask half of the battles in the other"
-        " order",
-    )
+    if sign_p_value(wins, losses) > _BIASED:
+        return ()
+    place, share = ("first", first_place) if first_place > 0.5 else ("second", 1 - first_place)
+    said = f"the {place} place wins {percent(share)} of {count(wins + losses)} decided battles"
+    if not uneven:
+        return (f"{said}: every model stood there about as often, so no model gains by it",)
+    gains = uneven[0][0 if place == "first" else 1]
+    return (f"{said}, and {gains} stood there more often: ask as many battles in the other order",)
 
 
 def _result(
@@ -262,31 +279,33 @@ def _result(
     sample: Sample,
     few: bool,
 ) -> BattlesResult:
-    n = len(table.outcomes)
-    top = rows[0]
-    told = [row for row in rows if row.verdict != NOT_TOLD]
+    n, top = len(table.outcomes), rows[0]
+    told = {(row.a, row.b) for row in rows if row.verdict != NOT_TOLD}
     rate = percent_interval(top.win_rate, top.interval)
     tail = f"{p_value(top.adjusted_p, alpha=question.alpha)}; a tie counts half"
     if len(rows) == 1:
+        claims = Claims((top.a, top.b), told, what="model")
         head = (
-            f"{top.a} beats {top.b}"
-            if told
-            else f"{top.a} and {top.b} cannot be told apart: {top.a} wins"
+            f"{claims.best} beats {top.b}" if claims.best else "We cannot tell which model is best"
         )
-        verb = f"{head} in {rate} of {count(n)} battles ({tail})."
+        middle = " in" if claims.best else f": {top.a} wins"
+        said = Sentences(answer=f"{head}{middle} {rate} of {count(n)} battles ({tail}).")
     else:
-        verb = (
-            f"{count(len(told))} of {count(len(rows))} pairs of models are told apart in"
-            f" {count(n)} battles. The surest: {top.a} wins {rate} against {top.b} ({tail})."
+        said = Sentences(
+            answer=f"{count(len(told))} of {count(len(rows))} pairs of models are told apart in"
+            f" {count(n)} battles.",
+            contrast=f"The surest: {top.a} wins {rate} against {top.b} ({tail}).",
         )
     unit = _RESTS_ON[sample]
     if sample == "both" and few:
         unit = "prompts are independent draws; these people judged, and others may judge otherwise"
     lost = table.unanswered
     blank = (f"{count(lost)} battles without a winner are left out",) if lost else ()
-    warnings = (*blank, *_one_order(table))
+    wins, losses = table.by_place
+    first_place = wins / (wins + losses) if wins + losses else None
     return BattlesResult(
-        verdict=verb,
+        verdict=" ".join(part for part in (said.answer, said.contrast) if part),
+        sentences=said,
         decision="decided" if len(told) == len(rows) else "undecided",
         n_items=n,
         assumptions=(
@@ -294,19 +313,21 @@ def _result(
             "no rating model is fitted: each pair is compared by its own battles, and no order of"
             " all models is claimed",
         ),
-        warnings=warnings,
+        warnings=(*blank, *_order_of_places(table, first_place)),
         seed=question.seed if sample != "battles" and isinstance(question.seed, int) else None,
         pairs=tuple(rows),
         models=tuple(sorted({name for row in rows for name in (row.a, row.b)})),
         prompts=None if table.prompts is None else len(set(table.prompts)),
         alpha=question.alpha,
+        first_place=first_place,
     )
 
 
 # What a table of battles says: who met, who won, on which prompt, and who was asked.
 #
-# The winner is written as a side (``model_a``, ``left``, ``1``), as a tie, or as the name of the
-# model that won. A battle without an answer is left out and counted.
+# The winner is written as a side (``model_a``, ``left``, ``1``), as a tie, as the name of the model
+# that won, as a number from 1 (the first) to 2 (the second), or as three columns of 0 and 1. A battle
+# without an answer is left out and counted.
 
 
 _FIRST = frozenset({"model_a", "left", "model_1", "player_a", "generator_1"})
@@ -320,6 +341,12 @@ _PEOPLE = frozenset(
 FIRST_WINS = frozenset({"model_a", "a", "left", "1", "model_1", "win"})
 SECOND_WINS = frozenset({"model_b", "b", "right", "2", "model_2", "loss"})
 TIES = frozenset({"tie", "tie (bothbad)", "both_bad", "bothbad", "both", "draw", "0"})
+_THREE = (
+    frozenset({"winner_model_a", "winner_a"}),
+    frozenset({"winner_model_b", "winner_b"}),
+    frozenset({"winner_tie", "winner_draw"}),
+)
+"""Kaggle's columns: one is 1, the others are 0."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -351,14 +378,28 @@ class BattleTable:
     unanswered: int
     turned: npt.NDArray[np.bool_]
 
+    @property
+    def by_place(self) -> tuple[int, int]:
+        """How many battles the model in the first place won, and how many the other."""
+        shown = np.where(self.turned, -self.outcomes, self.outcomes)
+        return int((shown > 0).sum()), int((shown < 0).sum())
+
 
 @dataclass(frozen=True)
 class _Columns:
+    """Who met, the one or three columns of the winner, the prompt and who judged."""
+
     first: str
     second: str
-    winner: str
+    winner: tuple[str, ...]
     prompt: str | None
     person: str | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        others = (name for name in (self.prompt, self.person) if name is not None)
+        return (self.first, self.second, *self.winner, *others)
 
 
 def is_battles(data: Data) -> bool:
@@ -386,7 +427,9 @@ def battle_columns(data: Data) -> dict[str, Any] | None:
     columns = _columns(data.held) if isinstance(data.held, Table) else None
     if columns is None:
         return None
-    own = {"pair": (columns.first, columns.second), "vote": columns.winner}
+    own: dict[str, Any] = {"pair": (columns.first, columns.second), "vote": columns.winner[0]}
+    if len(columns.winner) > 1:
+        own = {"pair": (columns.first, columns.second, *columns.winner)}
     beside = {"item": columns.prompt, "annotator": columns.person}
     return {**own, **{role: name for role, name in beside.items() if name is not None}}
 
@@ -396,15 +439,16 @@ def read_battles(data: Data) -> BattleTable:
     columns = _columns(data.table)
     if columns is None:
         raise InputError(f"{data.source} is not a table of battles")
-    cells = data.cells(*(name for name in columns.__dict__.values() if name is not None))
+    cells = data.cells(*columns.names)
+    winners = _winners(data, columns, cells)
     tokens = frozenset(data.rules.missing)
     kept = [
         row
-        for row, cell in enumerate(cells[columns.winner])
+        for row, cell in enumerate(winners)
         if not is_missing(cell, tokens) and not is_no_answer(cell)
     ]
     if not kept:
-        raise InputError(f"{data.source}: column {columns.winner!r} names no winner")
+        raise InputError(f"{data.source}: column {columns.winner[0]!r} names no winner")
 
     first, second = (
         [str(cells[name][row]) for row in kept] for name in (columns.first, columns.second)
@@ -413,9 +457,10 @@ def read_battles(data: Data) -> BattleTable:
         raise InputError(
             f"{data.source}: model {first_same!r} meets itself in a battle: correct the table"
         )
+    graded = _is_graded([winners[row] for row in kept])
     outcomes = np.array(
         [
-            _outcome(cells[columns.winner][row], a, b, f"{data.place(row + 1)}")
+            _outcome(winners[row], a, b, data, row, graded=graded)
             for row, a, b in zip(kept, first, second, strict=True)
         ]
     )
@@ -431,7 +476,7 @@ def read_battles(data: Data) -> BattleTable:
         outcomes=np.where(turned, -outcomes, outcomes),
         prompts=_named(cells, columns.prompt, kept),
         people=_repeated(_named(cells, columns.person, kept)),
-        unanswered=len(cells[columns.winner]) - len(kept),
+        unanswered=len(winners) - len(kept),
         turned=turned,
     )
 
@@ -441,14 +486,55 @@ def _columns(table: Table) -> _Columns | None:
         return next((name for name in table.columns if plain(name) in names), None)
 
     first, second, winner = one(_FIRST), one(_SECOND), one(_WINNER)
-    if first is None or second is None or winner is None:
+    three = tuple(name for name in map(one, _THREE) if name is not None)
+    if first is None or second is None or (winner is None and len(three) < len(_THREE)):
         return None
-    return _Columns(first, second, winner, one(_PROMPTS), one(_PEOPLE))
+    return _Columns(
+        first, second, three if winner is None else (winner,), one(_PROMPTS), one(_PEOPLE)
+    )
 
 
-def _outcome(cell: Any, first: str, second: str, place: str) -> float:
+def _winners(data: Data, columns: _Columns, cells: dict[str, list[Any]]) -> list[Any]:
+    """Return the winner of each row as one cell; three columns must hold a single 1."""
+    if len(columns.winner) == 1:
+        return cells[columns.winner[0]]
+    found: list[Any] = []
+    for row, said in enumerate(zip(*(cells[name] for name in columns.winner), strict=True)):
+        if any(is_missing(cell) for cell in said):
+            found.append(None)
+            continue
+        words = [str(cell).strip().lower() for cell in said]
+        marks = [word in ("1", "1.0", "true") for word in words]
+        if sum(marks) != 1 or not set(words) <= _ZERO_ONE:
+            raise InputError(
+                f"{data.place(row + 1)}: {', '.join(columns.winner)} hold {', '.join(words)}: one"
+                " of them must be 1 and the others 0"
+            )
+        found.append(("model_a", "model_b", "tie")[marks.index(True)])
+    return found
+
+
+_ZERO_ONE = frozenset({"0", "1", "0.0", "1.0", "true", "false"})
+
+
+def _is_graded(winners: Sequence[Any]) -> bool:
+    """Say whether preferences are numbers from 1 (the first) to 2 (the second), 0 for a tie, some
+    of them between.
+    """
+    try:
+        values = {float(cell) for cell in winners}
+    except (TypeError, ValueError):
+        return False
+    inside = all(value == 0 or 1 <= value <= 2 for value in values)
+    return inside and any(value not in (0, 1, 2) for value in values)
+
+
+def _outcome(cell: Any, first: str, second: str, data: Data, row: int, *, graded: bool) -> float:
+    """Return 1 if the first won, -1 if the second did, or a number between."""
+    if graded:
+        return 3.0 - 2.0 * float(cell) if float(cell) else 0.0
     word = str(cell).strip()
-    low = word.lower()
+    low = word.lower().removesuffix(".0")
     if word in (first, second):
         return 1.0 if word == first else -1.0
     if low in FIRST_WINS:
@@ -458,8 +544,8 @@ def _outcome(cell: Any, first: str, second: str, place: str) -> float:
     if low in TIES:
         return 0.0
     raise InputError(
-        f"{place}: {cell!r} names no winner. Write model_a, model_b or tie, or the name of the"
-        f" model that won ({first}, {second})"
+        f"{data.place(row + 1)}: {cell!r} names no winner. Write model_a, model_b or tie, or the"
+        f" name of the model that won ({first}, {second})"
     )
 
 

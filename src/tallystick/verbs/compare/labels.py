@@ -10,14 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tallystick._rng import Rng, seed_of
+from tallystick._rng import seed_of
 from tallystick.errors import InputError
-from tallystick.results import Needed, Unknown
+from tallystick.results import Needed, Result, Unknown
 from tallystick.results.numbers import count
+from tallystick.sampling.label_accuracies import Floats, Ints, coded_votes
+from tallystick.sampling.label_best import contest_of
+from tallystick.sampling.label_differences import disagreement_strata
+from tallystick.sampling.label_strata import LabelStrata, uniform_spread
+from tallystick.sampling.label_task import LabelTask, Measure, votes_task_strata
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.stats.intervals import Intervals, clopper_pearson, mover_sum, wilson
@@ -27,13 +33,15 @@ from tallystick.stats.pairs import (
     pairs_of_few_labels,
     pairs_whatever_the_blanks,
 )
+from tallystick.table import Cases, Data, Found, Tally, gather
+from tallystick.table.capability import MOST_ROWS
 from tallystick.table.doubts import Look, label_doubt
-from tallystick.verbs.compare.board import Board, Drawn
-from tallystick.verbs.compare.question import Settings, check_size
+from tallystick.verbs.compare.board import Board, Drawn, check_size
+from tallystick.verbs.compare.question import CompareQuestion
+from tallystick.verbs.compare.ranking import INDEPENDENT
 from tallystick.verbs.compare.result import CompareResult
-from tallystick.verbs.compare.verdict import INDEPENDENT, Findings, assemble, finish
+from tallystick.verbs.compare.verdict import Findings, assemble
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 RANDOM = "the labelled items are a random draw from all items"
@@ -66,10 +74,10 @@ class Labelled:
     fit: FewLabels | None
     drawn: Drawn
 
-    def needed(self, names: Sequence[str], i: int, settings: Settings) -> Needed:
+    def needed(self, names: Sequence[str], i: int, question: CompareQuestion) -> Needed:
         """Forecast which labels would tell the two models of pair *i* apart."""
         a, b = int(self.table.first[i]), int(self.table.second[i])
-        blank, new = int(self.counts.blank[i]), settings.population == "new"
+        blank, new = int(self.counts.blank[i]), question.population == "new"
         apart = f"labels on items where {names[a]} and {names[b]} disagree"
         if not blank:
             return Needed(None, "items: every label that matters is there")
@@ -77,7 +85,7 @@ class Labelled:
             return Needed(blank if new else self._until_certain(i), apart)
         pairs = self.table.first.size
         subset = self.drawn == "disagreements"
-        goal = self.fit.labels_to_settle(a, b, alpha=settings.alpha / pairs, power=settings.power)
+        goal = self.fit.labels_to_settle(a, b, alpha=question.alpha / pairs, power=question.power)
         more = ceil(goal - float(self.fit.labels[[a, b]].max())) if isfinite(goal) else None
         # Labels on every disagreement settle these items anyway.
         if not new and not subset and (more is None or more >= blank):
@@ -96,43 +104,40 @@ class Labelled:
         return min(int(blank), int((blank - lead) / (1 + rate)) + 1)
 
 
-def rank_by_labels(board: Board, settings: Settings, rng: Rng) -> CompareResult:
+def rank_by_labels(board: Board, question: CompareQuestion) -> CompareResult:
     """Rank the models of a board whose truth is partly blank."""
     check_size(board.names, board.n)
-    if board.clusters is not None or board.weights is not None:
+    if not board.independent:
         raise InputError(
             "clusters and weights need every true label: fill in the blanks, or compare without"
             " them"
         )
-    settings = replace(settings, population=settings.population or "these")
+    question = replace(question, population=question.population or "these")
     drawn, why = how_drawn(board)
-    found = read_labels(board, drawn, settings, rng)
+    found = read_labels(board, drawn, question)
     if not found.counts.blank.any():
         why = []  # every label that matters is there, however they were chosen
-    labels = int(board.known.sum())
     hidden = {"disagreements": AMONG, "any": "the labels were not drawn at random", "random": ""}
-    result = assemble(
+    rests_on = {"random": RANDOM, "disagreements": AMONG, "any": WHATEVER}[drawn]
+    new = question.population == "new"
+    return assemble(
         Findings(
             names=board.names,
             table=found.table,
             scores=found.scores,
             means=found.means,
             n=board.n,
-            settings=settings,
-            population=settings.population or "these",
+            question=question,
+            population="new" if new else "these",
             detectable=Unknown("labels are missing: see needed"),
-            assumptions=[
-                *([INDEPENDENT] if settings.population == "new" else []),
-                {"random": RANDOM, "disagreements": AMONG, "any": WHATEVER}[drawn],
-            ],
+            assumptions=[INDEPENDENT, rests_on] if new else [rests_on],
             warnings=why,
-            seed=seed_of(rng),
+            seed=seed_of(question.seed),
             hidden=hidden[drawn],
             labelled=found,
-            n_labels=labels,
+            n_labels=int(board.known.sum()),
         )
     )
-    return finish(result, board)
 
 
 def how_drawn(board: Board) -> tuple[Drawn, list[str]]:
@@ -158,26 +163,28 @@ def how_drawn(board: Board) -> tuple[Drawn, list[str]]:
     ]
 
 
-def read_labels(board: Board, drawn: Drawn, settings: Settings, rng: Rng) -> Labelled:
+def read_labels(board: Board, drawn: Drawn, question: CompareQuestion) -> Labelled:
     """Return what the labels say of every model and every pair."""
     assert board.answers is not None
     assert board.gold is not None
     answers, gold = board.answers, board.gold
-    new, alpha = settings.population == "new", settings.alpha
+    new, alpha = question.population == "new", question.alpha
     counts = Disagreements.of(answers, gold)
     right = np.nansum(board.scores, axis=0)
     blank = int((gold < 0).sum())
     unknown = np.full(len(board.names), np.nan)
     scores = _logic(right, blank, board.n, alpha, new)
-    sure = pairs_whatever_the_blanks(counts, alpha=alpha, new=new, certified=settings.certified)
+    sure = pairs_whatever_the_blanks(counts, alpha=alpha, new=new, certified=question.certified)
     plain = Labelled(table=sure, means=unknown, scores=scores, counts=counts, fit=None, drawn=drawn)
     if drawn == "any":
         return replace(plain, means=right / board.n)
-    whom = settings.population or "these"
+    whom: Population = "new" if new else "these"
     if drawn == "random":
         fit = _fit(answers, gold, whom)
         means = fit.means(alpha=alpha)
-        table = pairs_of_few_labels(fit, counts, alpha=alpha, rng=rng, certified=settings.certified)
+        table = pairs_of_few_labels(
+            fit, counts, alpha=alpha, rng=question.seed, certified=question.certified
+        )
         return replace(plain, table=table, means=means.estimate, scores=means.interval, fit=fit)
 
     plain = replace(plain, means=right / board.n)
@@ -185,7 +192,7 @@ def read_labels(board: Board, drawn: Drawn, settings: Settings, rng: Rng) -> Lab
     if counts.labelled[0] < 2 or not counts.blank[0]:
         return plain
     fit = _fit(answers[apart], gold[apart], whom)
-    return replace(plain, table=_among(fit, counts, sure, alpha, rng), fit=fit)
+    return replace(plain, table=_among(fit, counts, sure, question), fit=fit)
 
 
 def _fit(answers: Codes, gold: Codes, population: Population) -> FewLabels:
@@ -204,14 +211,14 @@ def _logic(right: Floats, blank: int, n: int, alpha: float, new: bool) -> Interv
 
 
 def _among(
-    fit: FewLabels, counts: Disagreements, sure: PairTable, alpha: float, rng: Rng
+    fit: FewLabels, counts: Disagreements, sure: PairTable, question: CompareQuestion
 ) -> PairTable:
     """Return the difference of two models from labels drawn among their disagreements.
 
     Elsewhere it is 0, so the mean over the disagreements is scaled by their share; on new items
     that share is uncertain too, and MOVER joins both.
     """
-    share = float(counts.apart[0]) / counts.n
+    share, alpha = float(counts.apart[0]) / counts.n, question.alpha
     own = fit.difference(0, 1, alpha=alpha)
     lead, ends = float(own.estimate[0]), own.interval[0]
     low, high = share * ends.low, share * ends.high
@@ -223,7 +230,7 @@ def _among(
         centre, down, up = mover_sum(parts, lows, highs, weights=np.array([share, lead]))
         low, high = share * lead - float(centre - down), share * lead + float(up - centre)
     interval = replace(own.interval, low=np.array([low]), high=np.array([high]))
-    p_value = fit.pairs(rng=rng, alpha=alpha).p_value
+    p_value = fit.pairs(rng=question.seed, alpha=alpha).p_value
     return replace(
         sure,
         difference=np.array([share * lead]),
@@ -233,3 +240,137 @@ def _among(
         adjusted_p=p_value,
         adjustment="none: one pair",
     )
+
+
+# Items: those on which the two best models differ, and those to label next.
+
+
+def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+    """Return the items that exactly one of the two best models gets right.
+
+    None where single items say nothing: scores instead of answers, a saved tally, or a source in
+    which the models are not columns.
+    """
+    if not isinstance(result, CompareResult) or not result.pairs or isinstance(data.held, Tally):
+        return None
+    top, truth = result.pairs[0], data.roles.truth
+    columns = data.roles.models
+    if truth is None or not {top.a, top.b} <= set(columns) or data.n_rows > MOST_ROWS:
+        return None
+
+    labels = data.label_lists(*columns, truth)
+    found = []
+    for row, true in enumerate(labels[truth]):
+        right = {name: labels[name][row] == true for name in (top.a, top.b)}
+        if true is None or right[top.a] == right[top.b]:
+            continue
+        winner = top.a if right[top.a] else top.b
+        others = sum(labels[name][row] == true for name in columns)
+        found.append(
+            Found(
+                row=row,
+                kind=f"only {winner} right",
+                summary=f"true {true} · {others} of {len(columns)} models right",
+                votes=(
+                    ("true", str(true)),
+                    *((name, str(labels[name][row])) for name in columns),
+                ),
+            )
+        )
+    # What the verdict counts is what is listed; another reading of the table is not shown.
+    counted = (top.a_only, top.b_only)
+    ours = tuple(sum(one.kind == f"only {name} right" for one in found) for name in (top.a, top.b))
+    if any(isinstance(n, Unknown) for n in counted) or counted != ours:
+        return None
+    order = {f"only {top.a} right": 0}
+    found.sort(key=lambda one: order.get(one.kind, 1))
+    line = (
+        f"{top.a} and {top.b} differ on {len(found):,} items: {ours[0]:,} only {top.a} gets right,"
+        f" {ours[1]:,} only {top.b}."
+    )
+    return gather(data, found, title="Items", line=line, texts=texts)
+
+
+# What to label in order to compare models: only items on which they disagree.
+
+
+def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None) -> LabelTask:
+    """Return the task: which of two models is better, or which of k is within epsilon of the best.
+
+    Items on which all models agree say nothing of their difference and are never asked for.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> answers = {"old": ["a", "b", "a", "b"] * 20, "new": ["a", "b", "b", "a"] * 20}
+    >>> task = labelling(read(answers, models=("old", "new")), CompareQuestion())
+    >>> task.claim, task.strata.n_items
+    ('classifiers', 40)
+    """
+    models = data.roles.models
+    if len(models) < 2:
+        raise InputError("compare needs at least two models: name their columns (--models)")
+    votes = coded_votes(data, models)
+    n, classes = votes.codes.shape[0], len(votes.classes)
+    apart = (votes.codes != votes.codes[:, :1]).any(axis=1)
+    if not apart.any():
+        raise InputError(
+            f"{data.source}: the models never disagree, so no label can tell them apart"
+        )
+    made, posterior = votes_task_strata(votes.codes, classes, None)
+    rows = np.arange(n)[:, None]
+    shared: dict[str, Any] = {"classes": votes.classes, "rows": rows, "columns": models}
+    if len(models) > 2:
+        of = made.of.astype(np.int64) if strata is None else np.asarray(strata, dtype=np.int64)
+        contest = contest_of(votes.codes, of, guess=made.guess)
+        return LabelTask(
+            claim="best-of",
+            strata=LabelStrata(of=of, side=made.side, guess=made.guess),
+            measures=(),
+            names=models,
+            contest=contest,
+            disagree=apart,
+            **shared,
+        )
+    first, second = votes.codes.T
+    if strata is None:
+        parts, guess = disagreement_strata(first, second, posterior)
+    else:
+        parts, guess = _kept(np.asarray(strata, dtype=np.int64), first, second, posterior)
+    share = int(apart.sum()) / n  # all disagreements, also those whose label is known already
+
+    def value(units: Ints, answers: Floats) -> Floats:
+        a, b = answers[:, 0] == first[units], answers[:, 0] == second[units]
+        return np.asarray(0.5 + 0.5 * (a.astype(np.float64) - b), dtype=np.float64)
+
+    lead = Measure(
+        name=f"{models[0]} - {models[1]}",
+        value=value,
+        guess=guess,
+        offset=-share,
+        scale=2 * share,
+    )
+    return LabelTask(
+        claim="classifiers",
+        strata=parts,
+        measures=(lead,),
+        names=models,
+        rule=uniform_spread,
+        disagree=apart,
+        **shared,
+    )
+
+
+def _kept(of: Ints, first: Ints, second: Ints, posterior: Floats) -> tuple[LabelStrata, Floats]:
+    """Return strata that a session keeps, and the guess in each of them from today's votes."""
+    inside = of >= 0
+    items = np.flatnonzero(inside)
+    right = [
+        np.where(codes[items] >= 0, posterior[items, np.maximum(codes[items], 0)], 0.0)
+        for codes in (first, second)
+    ]
+    guess = right[0] + (1 - right[0] - right[1]) / 2
+    sizes = np.bincount(of[items])
+    mean = np.clip(np.bincount(of[items], weights=guess) / np.maximum(sizes, 1), 0.02, 0.98)
+    rows = np.column_stack((1 - mean, mean))
+    return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=rows), mean

@@ -1,18 +1,26 @@
-"""How many items: for a difference, a disagreement, k models and a power."""
+"""How many items: for a difference, a disagreement or a spread, k models and a power.
+
+The headline is the test that ``compare`` will run: on counts of right and wrong, Student's t (with
+its pseudo-item, or the hull of t and Hall), or sign-flips over clusters; of more than two models with
+all pairs tested.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf, isnan, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtr
+import numpy.typing as npt
+from scipy.special import ndtri
 
-from tallystick.errors import InputError
-from tallystick.papers.detecting_differences import Hoeffding, zero_failure_items
-from tallystick.results import Figure, Result
-from tallystick.results.numbers import percent, points
+from tallystick._rng import as_rng
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.detecting_differences import zero_failure_items
+from tallystick.results import Figure, Needed, Result, Unknown
+from tallystick.results.numbers import count, number, percent, points
 from tallystick.stats.exact_tails import (
     Acceptance,
     acceptance_plan,
@@ -21,24 +29,40 @@ from tallystick.stats.exact_tails import (
     smallest,
     whole,
 )
+from tallystick.stats.pairs import PairTable
 from tallystick.stats.power import (
+    cluster_items,
+    detectable_difference,
     exact_paired_items,
-    exact_paired_power,
     leaderboard_items,
-    paired_items,
+    pair_level,
     range_critical,
+    t_items,
     unpaired_items,
 )
 from tallystick.stats.signs import LONGEST, sequential_items
+from tallystick.stats.skewed import FEWEST, hull_ends, skewed_board
 from tallystick.table import Capability, Data, Door, Question, option
-from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.reading import read_board
+from tallystick.verbs.compare.asks import measured_as
+from tallystick.verbs.compare.board import Board, are_measured, pass_board, read_board
+from tallystick.verbs.compare.question import CompareQuestion, score_range, split_metric, unit_of
+from tallystick.verbs.compare.result import PairRow
 
-NORMAL = "paired, normal approximation"
-TESTED = "paired, McNemar's test"
+Floats = npt.NDArray[np.float64]
+
+TESTED = "paired, right or wrong"
 EXACT = "paired, exact McNemar"
 PAIRS = "all pairs of"
 UNPAIRED = "unpaired, each model its own items"
+RUNS = "the test that compare runs"
+_TESTS = {
+    "t": "paired t",
+    "pseudo-t": "paired t with a pseudo-item",
+    "hull": "paired t and Hall's correction",
+    "sign-flip": "sign-flips over clusters",
+}
+_RESAMPLED, _MOST_RESAMPLED = 4_000, 4_000
+"""Samples drawn from a pilot, and rows of each, up to which skewness is worked out that way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +135,7 @@ def plan(
     power: float = 0.8,
     source: str = "",
 ) -> PlanResult:
-    """Say how many items show a difference between models, by each method.
+    """Say how many items show a difference between models that are right or wrong.
 
     Parameters
     ----------
@@ -133,16 +157,29 @@ def plan(
     Examples
     --------
     >>> answer = plan(0.02, disagreement=0.1)
-    >>> [(one.name, one.n_items) for one in answer.methods][1:3]
-    [('paired, normal approximation', 1960), ('paired, exact McNemar', 2043)]
+    >>> [(one.name, one.n_items) for one in answer.methods][:2]
+    [('paired, right or wrong', 1949), ('paired, exact McNemar', 2043)]
     """
     open_unit(difference=difference, alpha=alpha, power=power, mean=mean)
     whole(2, models=models)
     assumed = disagreement is None
     apart = max(2 * mean * (1 - mean), difference) if disagreement is None else disagreement
-    methods = _methods(difference, apart, models, mean, alpha, power)
-    # What compare runs: the test of two models, or all pairs of many.
-    [needed] = [one.n_items for one in methods if one.name == TESTED or one.name.startswith(PAIRS)]
+    asked = CompareQuestion(alpha=alpha, power=power)
+
+    def needed(step: float) -> int:
+        return counted_items(step, apart, models, asked)
+
+    name = TESTED if models == 2 else f"{PAIRS} {models} models, max-T"
+    methods = [Method(name, needed(difference), "approximate", RUNS)]
+    if models == 2:
+        methods += _for_two(difference, apart, alpha, power)
+    if difference / 2 <= min(mean, 1 - mean):
+        # The statistics of unpaired models share nothing but the models.
+        level = pair_level(models, alpha)
+        items = unpaired_items(difference, mean, alpha=level, power=power)
+        methods.append(
+            Method(UNPAIRED, items, "approximate", f"for each model, around accuracy {mean:.3g}")
+        )
     warnings = []
     if assumed:
         warnings.append(
@@ -151,105 +188,177 @@ def plan(
             " more often and need far fewer items: give a pilot file or --disagreement"
         )
     by = source or ("assumed" if assumed else "given")
-    whom = "two models" if models == 2 else f"any two of {models} models"
-    verdict = (
-        f"About {needed:,} items show a difference of {points(difference, sign=False)} between"
-        f" {whom} that disagree on {percent(apart)} of them ({by}), {percent(power)} of the time."
-    )
-    steps = [
-        step
-        for step in (difference * factor for factor in (0.25, 0.5, 0.75, 1, 1.5, 2, 3))
-        if step < min(1, apart)
-    ]
-    curve = []
-    for step in steps:
-        for name, items in _closed_forms(step, apart, models, mean, alpha, power):
-            curve.append((step, items, name))
     return PlanResult(
-        verdict=verdict,
-        n_items=needed,
+        verdict=(
+            f"About {methods[0].n_items:,} items show a difference of"
+            f" {points(difference, sign=False)} between {_whom(models)} that disagree on"
+            f" {percent(apart)} of them ({by}), {percent(power)} of the time."
+        ),
+        n_items=methods[0].n_items,
         assumptions=("items are independent draws from the population of interest",),
         warnings=tuple(warnings),
-        methods=methods,
-        curve=tuple(curve),
+        methods=tuple(methods),
+        curve=_curve(difference, min(1.0, apart), name, needed),
     )
 
 
-def _closed_forms(
-    difference: float, apart: float, models: int, mean: float, alpha: float, power: float
-) -> list[tuple[str, int]]:
-    forms = [(NORMAL, paired_items(difference, apart, alpha=alpha, power=power))]
-    if models > 2:
-        board = leaderboard_items(difference, models, apart, alpha=alpha, power=power)
-        forms = [(f"{PAIRS} {models} models, max-T", board)]
-    if difference / 2 <= min(mean, 1 - mean):
-        # The statistics of unpaired models share nothing but the models: the range's critical value
-        # is theirs too.
-        level = alpha if models == 2 else 2 * float(ndtr(-range_critical(models, alpha)))
-        forms.append((UNPAIRED, unpaired_items(difference, mean, alpha=level, power=power)))
-    return forms
+def _for_two(difference: float, apart: float, alpha: float, power: float) -> list[Method]:
+    """Return two other ways to settle a pair: a certain one, and one that stops early."""
+    certain = exact_paired_items(difference, apart, alpha=alpha, power=power, certified=True)
+    found = [Method(EXACT, certain, "exact", "compare --certified")]
+    # beyond, the exact law of stopping takes too long
+    if (apart / difference) ** 2 * 40 < LONGEST:
+        by, average = sequential_items(difference, apart, alpha=alpha, power=power)
+        note = f"stops after {average:,} on average"
+        found.append(Method("paired, sequential signs", by, "anytime", note))
+    return found
 
 
-def _methods(
-    difference: float, apart: float, models: int, mean: float, alpha: float, power: float
-) -> tuple[Method, ...]:
-    notes = {UNPAIRED: f"for each model, around accuracy {mean:.3g}"}
-    found = [
-        Method(name, items, "approximate", notes.get(name, ""))
-        for name, items in _closed_forms(difference, apart, models, mean, alpha, power)
-    ]
-    if models == 2:
-        power_of = exact_paired_power(found[0].n_items, difference, apart, alpha=alpha)
-        found[0] = replace(found[0], note=f"power {percent(power_of)} with McNemar's test")
-        for name, certified in ((TESTED, False), (EXACT, True)):
-            items = exact_paired_items(
-                difference, apart, alpha=alpha, power=power, certified=certified
+def _whom(models: int) -> str:
+    return "two models" if models == 2 else f"any two of {models} models"
+
+
+def _curve(
+    difference: float, most: float, name: str, needed: Callable[[float], int]
+) -> tuple[tuple[float, int, str], ...]:
+    """Return the items of the headline for smaller and larger differences."""
+    steps = (difference * factor for factor in (0.25, 0.5, 0.75, 1, 1.5, 2, 3))
+    return tuple((step, needed(step), name) for step in steps if step < most)
+
+
+# A pilot: the two best models of a board, and how much their difference varies.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pilot:
+    """The two best models of a pilot.
+
+    Parameters
+    ----------
+    a, b
+        Their names, the better one first.
+    n, unit
+        How many items or clusters there are.
+    difference
+        How far *a* is ahead.
+    method
+        The test that compare runs on such scores: ``counts``, ``t``, ``pseudo-t``, ``hull`` or
+        ``sign-flip``.
+    apart, mean
+        Counts: the share of items on which they disagree, and their mean accuracy, if known.
+    gaps, width
+        Scores: the difference on each item (or cluster), and the width of the score range, 0 if
+        nothing says it.
+    least
+        Items below which compare does not rely on the mean of scores this skewed.
+    """
+
+    a: str
+    b: str
+    n: int
+    difference: float
+    method: str
+    unit: str = "items"
+    apart: float = 0.0
+    mean: float | None = None
+    gaps: Floats | None = None
+    width: float = 0.0
+    least: float = 0.0
+
+    @classmethod
+    def of(cls, board: Board, question: CompareQuestion) -> Pilot:
+        """Read a pilot off a board, by what compare would do with it.
+
+        >>> scores = {"old": [1, 0, 0, 0, 1] * 20, "new": [1, 1, 0, 0, 0] * 10 + [1, 1, 0, 0, 1] * 10}
+        >>> pilot = Pilot.of(Board.of(scores), CompareQuestion())
+        >>> round(pilot.difference, 3), round(pilot.apart, 3), round(pilot.mean, 3)
+        (0.1, 0.3, 0.45)
+        """
+        if len(board.names) < 2:
+            raise InputError("a pilot needs at least two models on the same items")
+        if question.passes is not None:
+            board = pass_board(board, question.passes)
+        x, unit = board.scores[board.known], "items"
+        if board.clusters is not None:
+            moments = board.moments()
+            x, unit = moments.group_sums / moments.group_counts[:, None], "clusters"
+        order = np.argsort(-question.sign * x.mean(axis=0), kind="stable")[:2]
+        a, b = (board.names[j] for j in order)
+        if unit == "items" and np.isin(x, (0.0, 1.0)).all():
+            return _counted_pilot(board, order, a, b)
+
+        gaps = question.sign * (x[:, order[0]] - x[:, order[1]])
+        if len(gaps) < 2 or np.ptp(gaps) <= 1e-12 * float(np.abs(x).max()):
+            raise InputError(
+                f"the two best models of the pilot, {a!r} and {b!r}, differ by the same amount"
+                " throughout, so nothing says how much that varies: give a larger pilot"
             )
-            note = "compare --certified" if certified else "the test that compare runs"
-            found.append(Method(name, items, "exact" if certified else "approximate", note))
-        # beyond, the exact law of stopping takes too long
-        if (apart / difference) ** 2 * 40 < LONGEST:
-            by, average = sequential_items(difference, apart, alpha=alpha, power=power)
-            found.append(
-                Method(
-                    "paired, sequential signs", by, "anytime", f"stops after {average:,} on average"
-                )
-            )
-    perfect = zero_failure_items(difference, alpha=alpha)
-    found.append(
-        Method(
-            "perfect model against one that fails this often",
-            perfect,
-            "exact",
-            "if not one failure is seen",
+        bounds = score_range(board.scores, question, binary=board.right is not None)
+        needed = 0.0
+        if bounds is None:
+            method = "t" if len(x) < FEWEST else "hull"
+            needed = skewed_board(x[:, order]).needed if method == "hull" else 0.0
+        elif unit == "clusters":
+            method = "sign-flip"
+        else:
+            method = "t" if are_measured(x) else "pseudo-t"
+        return cls(
+            a=a,
+            b=b,
+            n=len(gaps),
+            difference=float(gaps.mean()),
+            method=method,
+            unit=unit,
+            gaps=gaps,
+            width=0.0 if bounds is None else bounds[1] - bounds[0],
+            least=needed,
         )
-    )
-    usual, exception = found[:-1], found[-1]
-    return (*sorted(usual, key=lambda one: one.n_items), exception)
+
+    @property
+    def source(self) -> str:
+        """Where a plan from this pilot comes from, for the reader."""
+        return f"{self.a} and {self.b} in a pilot of {count(self.n)} {self.unit}"
+
+    def items(self, difference: float, models: int, question: CompareQuestion) -> int:
+        """Return the items, or clusters, at which the test of such scores has the power asked for."""
+        assert self.gaps is not None
+        asked: dict[str, Any] = {"alpha": question.alpha, "power": question.power, "models": models}
+        spread = float(self.gaps.std(ddof=1))
+        if self.method == "sign-flip":
+            return cluster_items(difference, spread, width=self.width, **asked)
+        width = self.width if self.method == "pseudo-t" else 0.0
+        found = t_items(difference, spread, width=width, **asked)
+        if self.method != "hull":
+            return found
+        if found <= _MOST_RESAMPLED / 2:
+            found = self._resampled(difference, pair_level(models, question.alpha), question)
+        return max(found, ceil(self.least))
+
+    def _resampled(self, difference: float, level: float, question: CompareQuestion) -> int:
+        """Return the items at which the hull of t and Hall shows the difference in samples that are
+        drawn from the pilot.
+        """
+        assert self.gaps is not None
+        law = self.gaps - self.gaps.mean() + difference
+        rng = as_rng(question.seed)
+        seed = int(rng.integers(2**32))
+
+        def enough(n: int) -> bool:
+            drawn = as_rng(seed).choice(law, (_RESAMPLED, n))
+            found = hull_ends(drawn, alpha=level)
+            told = (found.p_value <= level) & (found.mean > 0)
+            return n >= _MOST_RESAMPLED or float(told.mean()) >= question.power
+
+        return smallest(enough, start=FEWEST)
 
 
-def pilot_of(board: Board) -> tuple[float, float, float | None, str]:
-    """Return difference, disagreement and mean accuracy of the two best models of a pilot, and
-    where they come from.
+def _counted_pilot(board: Board, order: npt.NDArray[np.intp], a: str, b: str) -> Pilot:
+    """Read how often two models disagree.
 
     Where true labels are partly blank, how often the two give different answers is counted on all
     items, and labelled disagreements (and agreements) stand for those without a label. The mean is
     None if no agreement has a label.
-
-    >>> pilot = Board.of({"old": [1, 0, 0, 0, 1] * 20, "new": [1, 1, 0, 0, 0] * 10 + [1, 1, 0, 0, 1] * 10})
-    >>> [round(number, 3) for number in pilot_of(pilot)[:3]]
-    [0.1, 0.3, 0.45]
     """
-    scores = board.scores[board.known]
-    if not np.isin(scores, (0.0, 1.0)).all():
-        raise InputError(
-            "a pilot must hold scores of 0 and 1 (or answers with --truth): round or threshold them"
-            " first"
-        )
-    if len(board.names) < 2:
-        raise InputError("a pilot needs at least two models on the same items")
-    order = np.argsort(-scores.mean(axis=0), kind="stable")[:2]
-    a, b = (board.names[j] for j in order)
     best, next_best = board.scores[:, order[0]], board.scores[:, order[1]]
     given = board.scores if board.answers is None else board.answers
     differ = given[:, order[0]] != given[:, order[1]]
@@ -266,8 +375,57 @@ def pilot_of(board: Board) -> tuple[float, float, float | None, str]:
     if agreeing.any() or differ.all():
         both = float(best[agreeing].mean()) * int((~differ).sum()) if agreeing.any() else 0.0
         mean = ((only + lost) / 2 * each + both) / board.n
-    source = f"{a} and {b} in a pilot of {board.n} items"
-    return (only - lost) * each / board.n, (only + lost) * each / board.n, mean, source
+    return Pilot(
+        a=a,
+        b=b,
+        n=board.n,
+        difference=(only - lost) * each / board.n,
+        method="counts",
+        apart=(only + lost) * each / board.n,
+        mean=mean,
+    )
+
+
+def plan_scores(
+    pilot: Pilot, difference: float, models: int, question: CompareQuestion
+) -> PlanResult:
+    """Say how many items, or clusters, show a difference of scores that vary as in a pilot."""
+    assert pilot.gaps is not None
+    share = pilot.width == 1.0
+
+    def shown(value: float) -> str:
+        return points(value, sign=False) if share else number(value)
+
+    def needed(step: float) -> int:
+        return pilot.items(step, models, question)
+
+    name = (
+        _TESTS[pilot.method] if models == 2 else f"{PAIRS} {models} models, {_TESTS[pilot.method]}"
+    )
+    items = needed(difference)
+    spread = float(pilot.gaps.std(ddof=1))
+    warnings = []
+    if pilot.least > items - 1:
+        warnings.append(
+            f"scores this skewed need about {ceil(pilot.least):,} items before compare relies on"
+            " their mean; below, it compares typical ratios or counts items"
+        )
+    return PlanResult(
+        verdict=(
+            f"About {items:,} {pilot.unit} show a difference of {shown(difference)} between"
+            f" {_whom(models)} whose difference varies by {shown(spread)} from"
+            f" {pilot.unit.removesuffix('s')} to {pilot.unit.removesuffix('s')} ({pilot.source}),"
+            f" {percent(question.power)} of the time."
+        ),
+        n_items=items,
+        assumptions=(
+            f"{pilot.unit} are independent draws from the population of interest, and differences"
+            " vary as in the pilot",
+        ),
+        warnings=tuple(warnings),
+        methods=(Method(name, items, "approximate", RUNS),),
+        curve=_curve(difference, pilot.width or float("inf"), name, needed),
+    )
 
 
 # From a question about sample size, and a pilot if there is one, to a plan.
@@ -280,6 +438,12 @@ class PlanQuestion(Question):
     difference: float | None = option(None, "The difference that you want to show.")
     disagreement: float | None = option(None, "Share of items on which exactly one model is right.")
     models: int = option(2, "How many models are compared, each with every other.", low=2)
+    metric: str | None = option(
+        None, "The score of a pilot, if its files or logs have several; also pass@5."
+    )
+    bounds: tuple[float, float] | None = option(
+        None, "Lowest and highest possible score of a pilot (not needed for scores of 0 and 1)."
+    )
     power: float = option(
         0.8, "Probability of showing the difference if it is real.", within=(0.0, 1.0)
     )
@@ -290,30 +454,62 @@ class PlanQuestion(Question):
     half_width: float | None = option(None, "With --judges: know the accuracy to ± this.")
     population: int | None = option(None, "With --judges: how many items there are in all.")
 
+    def reading(self) -> dict[str, Any]:
+        """Return the score to read: what pass@k is made of, where that is asked for."""
+        base = split_metric(self.metric)[1]
+        return {} if base is None else {"metric": base}
+
+    def compared(self, data: Data) -> CompareQuestion:
+        """Return what compare would be asked about the same table."""
+        return CompareQuestion(
+            alpha=self.alpha,
+            power=self.power,
+            seed=self.seed,
+            metric=self.metric,
+            bounds=self.bounds,
+            scored_as=measured_as(data),
+        )
+
 
 def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
     """Plan from the numbers given, or from a pilot."""
     if question.judges:
         return _for_judges(data, question)
-    difference, disagreement = question.difference, question.disagreement
-    source, mean = "", question.accuracy
-    notes: tuple[str, ...] = ()
-    if data is not None:
-        board = read_board(data)
-        observed, apart, seen, source = pilot_of(board)
-        mean = question.accuracy if seen is None else seen
-        disagreement = apart if disagreement is None else disagreement
-        notes = _pilot_notes(board, observed, question)
-        difference = observed if difference is None else difference
-        if difference <= 0:
+    if data is None:
+        if question.difference is None:
             raise InputError(
-                f"{source} are equal: say which difference is to be shown (--difference)"
+                "nothing to plan for: give --difference, a pilot file, or --judges with --limit"
             )
-    if difference is None:
+        return _of_numbers(question, question.difference, question.disagreement, question.accuracy)
+
+    asked = question.compared(data)
+    board = read_board(data, asked)
+    pilot = Pilot.of(board, asked)
+    difference = pilot.difference if question.difference is None else question.difference
+    if difference <= 0:
         raise InputError(
-            "nothing to plan for: give --difference, a pilot file, or --judges with --limit"
+            f"{pilot.source} are equal: say which difference is to be shown (--difference)"
         )
-    result = plan(
+    if pilot.method == "counts":
+        mean = question.accuracy if pilot.mean is None else pilot.mean
+        apart = pilot.apart if question.disagreement is None else question.disagreement
+        result = _of_numbers(question, difference, apart, mean, source=pilot.source)
+    elif question.disagreement is not None:
+        raise InputError("--disagreement is for scores of 0 and 1: this pilot has other scores")
+    else:
+        result = plan_scores(pilot, difference, question.models, asked)
+    return replace(result, warnings=(*_pilot_notes(board, pilot, question), *result.warnings))
+
+
+def _of_numbers(
+    question: PlanQuestion,
+    difference: float,
+    disagreement: float | None,
+    mean: float,
+    *,
+    source: str = "",
+) -> PlanResult:
+    return plan(
         difference,
         disagreement=disagreement,
         models=question.models,
@@ -322,7 +518,6 @@ def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
         power=question.power,
         source=source,
     )
-    return replace(result, warnings=(*notes, *result.warnings))
 
 
 def _for_judges(data: Data | None, question: PlanQuestion) -> Result:
@@ -341,7 +536,7 @@ def _for_judges(data: Data | None, question: PlanQuestion) -> Result:
     )
 
 
-def _pilot_notes(board: Board, observed: float, question: PlanQuestion) -> tuple[str, ...]:
+def _pilot_notes(board: Board, pilot: Pilot, question: PlanQuestion) -> tuple[str, ...]:
     """Say what a plan from this pilot takes for granted."""
     notes = board.notes
     if board.answers is not None:
@@ -352,8 +547,8 @@ def _pilot_notes(board: Board, observed: float, question: PlanQuestion) -> tuple
         )
     if question.difference is None:
         notes += (
-            f"the difference of {observed:.3g} is that of the pilot, which may flatter: plan for"
-            " the smallest that matters (--difference)",
+            f"the difference of {pilot.difference:.3g} is that of the pilot, which may flatter: plan"
+            " for the smallest that matters (--difference)",
         )
     return notes
 
@@ -363,8 +558,8 @@ PLAN = Capability(
     summary="How many items do I need to show a difference, and with what guarantee?",
     question=PlanQuestion,
     answer=plan_answer,
-    reads=("truth", "item"),
-    door=Door(verb="compare", want="models", repeats=True),
+    reads=("truth", "item", "cluster", "replicate"),
+    door=Door(verb="compare", want="models", repeats=True, runs=True),
     input="optional",
 )
 
@@ -421,13 +616,8 @@ def plan_judges(
     else:
         assert half_width is not None
         wilson = interval_items(half_width, rate=accuracy, alpha=alpha, population=population)
-        certain = Hoeffding().items(half_width, alpha)
-        # with all of them nothing is open
-        certain = certain if population is None else min(certain, population)
-        methods = [
-            Method("Wilson interval", wilson, "approximate", f"around an accuracy of {accuracy:g}"),
-            Method("Hoeffding", certain, "exact", "whatever the accuracy"),
-        ]
+        note = f"around an accuracy of {accuracy:g}"
+        methods = [Method("Wilson interval", wilson, "approximate", note)]
         verdict = (
             f"{wilson:,} labelled items give a judge's accuracy to ± {half_width:g} (around"
             f" {accuracy:g})."
@@ -474,3 +664,126 @@ def _from_population(
         lambda c: bool(hypergeom.cdf(c, population, expected, trial(c)) >= power), start=0
     )
     return Acceptance(trial(failures), failures)
+
+
+# What would settle an open comparison, and what this many items can show.
+
+
+MOST_EXACT = 10_000
+"""Items up to which the power of the test on counts is worked out."""
+MOST_FORECAST = 10**10
+"""Items from which on a forecast is no help: nobody has as many."""
+
+
+def counted_items(lead: float, apart: float, models: int, question: CompareQuestion) -> int:
+    """Return the items at which two models that disagree on a share *apart* are told apart, right
+    or wrong, with all pairs of *models* tested.
+    """
+    alpha, power = question.alpha, question.power
+    goal = leaderboard_items(lead, models, apart, alpha=alpha, power=power)
+    # Beyond, the test on counts needs the same number to within a few per cent, and takes a while.
+    if goal > MOST_EXACT:
+        return goal
+    certified = question.certified
+    own = exact_paired_items(lead, apart, alpha=alpha, power=power, certified=certified)
+    return own if models == 2 else max(goal, own)
+
+
+def needed_for(
+    top: PairRow,
+    table: PairTable,
+    i: int,
+    *,
+    size: int,
+    unit: str,
+    models: int,
+    question: CompareQuestion,
+) -> Needed:
+    """Say about how many more items (or clusters) would tell the first two apart.
+
+    The forecast takes the difference and the spread as they were observed, and asks the test that
+    tells models apart here. Where that has no closed form, its interval is taken to shrink with the
+    root of the sample.
+
+    Parameters
+    ----------
+    top
+        The two best models.
+    table, i
+        All pairs, and which of them *top* is.
+    size, unit
+        What was drawn: how many of what.
+    models
+        How many are compared.
+    question
+        What was asked, bounds filled in.
+    """
+    if question.population == "these":
+        return Needed(None, f"{unit}: on these {top.a} and {top.b} are equal")
+    if table.unsettled:
+        return Needed(None, f"{unit}: {table.unsettled}")
+    # Means of runs that are equal differ by rounding.
+    spread = float(table.spread[i])
+    least = 0.0 if isnan(spread) else 1e-12 * spread
+    if isinstance(top.difference, Unknown) or question.sign * top.difference <= least:
+        return Needed(None, f"{unit}: on these {top.a} and {top.b} are equal")
+    lead = abs(top.difference)
+    method, bounds = table.intervals.method, question.bounds
+    width = 0.0 if bounds is None else bounds[1] - bounds[0]
+    goal: float
+    if not isinstance(top.a_only, Unknown) and not isinstance(top.b_only, Unknown):
+        goal = counted_items(lead, (top.a_only + top.b_only) / size, models, question)
+    elif not 0 < spread < inf:
+        return Needed(None, f"{unit}, of which nothing says yet how much they vary")
+    elif (spread / lead) ** 2 > MOST_FORECAST:
+        goal = inf
+    elif method in ("t", "hull", "pseudo-t", "sign-flip"):
+        asked: dict[str, Any] = {
+            "models": models,
+            "alpha": question.alpha,
+            "power": question.power,
+        }
+        if method == "sign-flip":
+            goal = cluster_items(lead, spread, width=width, **asked)
+        else:
+            goal = t_items(lead, spread, width=width if method == "pseudo-t" else 0.0, **asked)
+    else:
+        ends = (table.intervals if models == 2 else table.simultaneous)[i]
+        error = spread / sqrt(size)
+        reach = lead - max(ends.low, -ends.high) + float(ndtri(question.power)) * error
+        goal = size * (reach / lead) ** 2
+    shown = points(lead, sign=False) if unit_of(bounds) == "share" else number(lead)
+    # A forecast that says "enough by now" of what is still open forecasts nothing.
+    more = ceil(goal) - size if size < goal < MOST_FORECAST else None
+    return Needed(more, f"{unit}, if {top.a} stays {shown} ahead of {top.b}")
+
+
+def detectable(
+    table: PairTable, size: int, models: int, question: CompareQuestion
+) -> float | Unknown:
+    """Return the difference that this sample shows of a typical pair: the one with the median
+    disagreement, or spread.
+    """
+    if table.unsettled:
+        return Unknown(table.unsettled)
+    if not np.isnan(table.first_only).any():
+        disagreement = float(np.median((table.first_only + table.second_only) / size))
+        if disagreement == 0:
+            return Unknown("the models never disagree, so nothing says what could be detected")
+        alpha, power = question.alpha, question.power
+        try:
+            return detectable_difference(
+                size, disagreement, models=models, alpha=alpha, power=power
+            )
+        except NotIdentifiable as why:
+            return Unknown(str(why))
+
+    error = float(np.median(table.spread)) / sqrt(size)
+    if error == 0 or np.isinf(error):
+        return Unknown("no pair varies from item to item, so nothing says what could be detected")
+    found = (range_critical(models, question.alpha) + float(ndtri(question.power))) * error
+    if question.bounds is not None and found > question.bounds[1] - question.bounds[0]:
+        return Unknown(
+            "so few items would not show even the largest difference that the bounds allow"
+        )
+    return found

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil, inf, isnan, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
 
 from tallystick.errors import InputError
 from tallystick.results import (
     Figure,
     Interval,
-    Needed,
     PatternTable,
     Result,
     Section,
     Unit,
     Unknown,
 )
-from tallystick.results.numbers import number, points
 from tallystick.stats.adverse_binary import Population
-from tallystick.stats.exact_tails import smallest
-from tallystick.stats.pairs import PairTable, bounded_p_value, t_p_value
-from tallystick.stats.power import exact_paired_items, leaderboard_items, range_critical
-from tallystick.stats.two_accuracies import across_zero, exact_score, paired_test, tango
 from tallystick.verbs.compare.question import Better
-
-if TYPE_CHECKING:
-    from tallystick.verbs.compare.question import Settings
 
 Estimand: TypeAlias = Literal["mean", "cluster mean", "ratio", "signs", "pass@k", "pass^k"]
 """What is compared: means over items, means of cluster means, typical ratios, how often one is
@@ -344,7 +333,6 @@ def _end(held: Interval | tuple[int, int] | Unknown, place: int) -> float | None
 # What a page of ``compare`` unfolds: the board and all pairs.
 
 
-_OPEN = "not told apart"
 _LEVELS = {"ratio": "geometric mean", "signs": "median"}
 """What is listed for each model where that is not its mean score."""
 
@@ -449,147 +437,7 @@ def _pair(row: PairRow) -> dict[str, Any]:
         "difference": row.difference,
         "interval": row.simultaneous,
         "adjusted p": row.adjusted_p,
-        "told apart": row.verdict != _OPEN,
+        "told apart": row.verdict != NOT_TOLD,
         "only the first right": row.a_only,
         "only the second right": row.b_only,
     }
-
-
-# What would settle an open comparison: about how many more items, clusters or labels.
-
-
-MOST_EXACT = 10_000
-"""Items up to which the power of the exact test is worked out."""
-MOST_FORECAST = 10**10
-"""Items from which on a forecast is no help: nobody has as many."""
-
-
-@dataclass(frozen=True, slots=True)
-class SampleSize:
-    """What was drawn from the population: how many of what.
-
-    Parameters
-    ----------
-    size, unit
-        For instance 500 items, or 20 clusters.
-    of_means
-        Whether the spreads of the pairs are standard errors of the whole sample already, not of one
-        item.
-    share
-        Whether scores are rates, so that a difference is written in points.
-    """
-
-    size: int
-    unit: str = "items"
-    of_means: bool = False
-    share: bool = True
-
-    def error(self, spread: float) -> float:
-        """Return the standard error that belongs to the spread of a pair."""
-        return spread if self.of_means else spread / sqrt(self.size)
-
-
-def pair_interval(first_only: int, second_only: int, n: int, settings: Settings) -> Interval:
-    """Return the interval of two models on the same items, all of them known to be right or wrong.
-
-    Exact if that was asked for; it holds 0 where the test of the pair does not tell the two apart.
-    """
-    certified, alpha = settings.certified, settings.alpha
-    found = (
-        exact_score(first_only, second_only, n, alpha=alpha)
-        if certified
-        else tango(first_only, second_only, n, alpha=alpha)[0]
-    )
-    told = paired_test(first_only, second_only, n, certified=certified) <= alpha
-    return found if told else across_zero(found)
-
-
-def interval_of(table: PairTable, i: int, n: int, settings: Settings, *, counted: bool) -> Interval:
-    """Return the interval of pair *i*; *counted* says that every item is known."""
-    if not counted or isnan(table.first_only[i]) or table.unsettled:
-        return table.intervals[i]
-    return pair_interval(int(table.first_only[i]), int(table.second_only[i]), n, settings)
-
-
-def needed_for(
-    top: PairRow,
-    table: PairTable,
-    i: int,
-    sample: SampleSize,
-    k: int,
-    settings: Settings,
-) -> Needed | None:
-    """Say about how many more items (or labels) would tell the first two apart.
-
-    The forecast takes the difference and the spread as they were observed, and asks the test that
-    tells models apart here. Where that has no closed form, its interval is taken to shrink with the
-    root of the sample.
-
-    Parameters
-    ----------
-    top
-        The two best models.
-    table, i
-        All pairs, and which of them *top* is.
-    sample
-        What was drawn.
-    k
-        Models.
-    settings
-        What was asked.
-    """
-    if table.unsettled:
-        return Needed(None, f"{sample.unit}: {table.unsettled}")
-    # Means of runs that are equal differ by rounding.
-    spread = float(table.spread[i])
-    least = 0.0 if isnan(spread) else 1e-12 * spread
-    if isinstance(top.difference, Unknown) or settings.sign * top.difference <= least:
-        return Needed(None, f"{sample.unit}: on these {top.a} and {top.b} are equal")
-    lead = abs(top.difference)
-    error = sample.error(spread)
-    goal: float
-    if not isinstance(top.a_only, Unknown) and not isinstance(top.b_only, Unknown):
-        goal = _right_or_wrong(lead, (top.a_only + top.b_only) / sample.size, k, settings)
-    elif not 0 < error < inf:
-        return Needed(None, f"{sample.unit}, of which nothing says yet how much they vary")
-    elif table.intervals.method in ("t", "pseudo-t") and not sample.of_means:
-        goal = _by_t(lead, spread, sample.size, k, settings, table.intervals.method)
-    else:
-        ends = (table.intervals if k == 2 else table.simultaneous)[i]
-        reach = lead - max(ends.low, -ends.high) + float(ndtri(settings.power)) * error
-        goal = sample.size * (reach / lead) ** 2
-    shown = points(lead, sign=False) if sample.share else number(lead)
-    # A forecast that says "enough by now" of what is still open forecasts nothing.
-    more = ceil(goal) - sample.size if sample.size < goal < MOST_FORECAST else None
-    return Needed(more, f"{sample.unit}, if {top.a} stays {shown} ahead of {top.b}")
-
-
-def _right_or_wrong(lead: float, apart: float, k: int, settings: Settings) -> int:
-    """Return the items at which all pairs and the test of this pair tell the two apart."""
-    alpha, power, certified = settings.alpha, settings.power, settings.certified
-    goal = leaderboard_items(lead, k, apart, alpha=alpha, power=power)
-    # Beyond, the exact test needs the same number to within a few per cent, and takes a while.
-    if goal > MOST_EXACT:
-        return goal
-    own = exact_paired_items(lead, apart, alpha=alpha, power=power, certified=certified)
-    return max(goal, own)
-
-
-def _by_t(lead: float, spread: float, size: int, k: int, settings: Settings, method: str) -> float:
-    """Return the items at which the t test, with or without a pseudo-item, tells two apart."""
-    low, high = settings.bounds or (0.0, 1.0)
-    level = 2 * float(ndtr(-range_critical(k, settings.alpha)))
-    short = float(ndtri(settings.power)) * spread
-    if (short / lead) ** 2 > MOST_FORECAST:
-        return inf
-
-    def told(n: int) -> bool:
-        # The difference that is reached with this power, by the test in use.
-        seen = lead - short / sqrt(n)
-        if method == "t":
-            p_value = t_p_value(np.array([seen]), np.array([spread / sqrt(n)]), n - 1)
-        else:
-            p_value = bounded_p_value(np.array([seen]), np.array([spread**2]), n, high - low)
-        return seen > 0 and float(p_value[0]) <= level
-
-    return smallest(told, start=size + 1)

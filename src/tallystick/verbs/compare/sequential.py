@@ -23,7 +23,7 @@ from tallystick.stats.bets import average_log_e, bounded_mean_interval, bounded_
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.signs import ranks, sign_log_e
 from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.question import Settings
+from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.result import NOT_TOLD, ModelRow
 
 
@@ -268,9 +268,7 @@ class StoppedResult(Result):
         )
 
 
-def stop_when_clear(
-    board: Board, *, settings: Settings | None = None, rng: Rng = 0
-) -> StoppedResult:
+def stop_when_clear(board: Board, question: CompareQuestion | None = None) -> StoppedResult:
     """Take the items of a board in random order and stop as soon as one model beats all others.
 
     Examples
@@ -280,22 +278,10 @@ def stop_when_clear(
     >>> result.best, result.stopped_at
     ('new', 17)
     """
-    chosen = settings or Settings()
-    if board.clusters is not None or board.weights is not None or board.answers is not None:
-        raise InputError(
-            "stopping early needs independent items with all their scores: leave out clusters and"
-            " weights"
-        )
-    binary = bool(np.isin(board.scores, (0.0, 1.0)).all())
-    if not binary and chosen.bounds is None:
-        raise InputError("stopping early needs scores of 0 and 1, or bounds for them (--bounds)")
-    bounds = None if binary else chosen.bounds
-    if chosen.better == "lower":
-        raise InputError(
-            "stopping early takes scores of which higher is better: give a score of which more is"
-            " better (for instance 1 - error), or leave out --stop-early"
-        )
-    race = Sequential(board.names, items=board.n, rng=rng, alpha=chosen.alpha, bounds=bounds)
+    asked = question or CompareQuestion()
+    binary = _check(board, asked)
+    bounds = None if binary else asked.bounds
+    race = Sequential(board.names, items=board.n, rng=asked.seed, alpha=asked.alpha, bounds=bounds)
     seen: list[int] = []
     path: list[tuple[int, float]] = []
     standing = race.standing()
@@ -305,17 +291,20 @@ def stop_when_clear(
         standing = race.standing()
         if len(seen) % max(1, board.n // STEPS) == 0 or standing.decided:
             path.append((len(seen), min(standing.p_values.values())))
-    pairs = _pairs(board, seen, standing, chosen)
-    models, tiers = _models(board, seen, standing, chosen)
+
+    at = _AtTheStop(board.names, board.scores[seen], bounds or (0.0, 1.0), asked.alpha)
     contenders = tuple(name for name in board.names if name not in standing.beaten)
     undecided = f"after all {board.n:,} items: any of {', '.join(contenders[:5])} may be the best"
+    better = {pair for pair, p in standing.p_values.items() if p <= asked.alpha}
+    rest = "all others" if len(board.names) > 2 else next(iter(standing.beaten), "")
     verdict = (
-        f"{standing.best} is better than {'all others' if len(board.names) > 2 else pairs[0].b}:"
+        f"{standing.best} is better than {rest}:"
         f" clear after {standing.items:,} of {board.n:,} items (anytime, family-wise error"
-        f" {chosen.alpha:g})."
+        f" {asked.alpha:g})."
         if standing.decided
-        else f"Not clear {undecided} (anytime, family-wise error {chosen.alpha:g})."
+        else f"Not clear {undecided} (anytime, family-wise error {asked.alpha:g})."
     )
+    models, tiers = at.models(better)
     return StoppedResult(
         verdict=verdict,
         decision="decided" if standing.decided else "undecided",
@@ -328,13 +317,13 @@ def stop_when_clear(
                 " anytime method"
             ),
         ),
-        seed=seed_of(rng),
+        seed=seed_of(asked.seed),
         stopped_at=standing.items,
         available=board.n,
         best=standing.best,
         contenders=contenders,
         models=models,
-        pairs=pairs,
+        pairs=at.pairs(standing.p_values),
         tiers=tiers,
         detectable_difference=Unknown(
             "a comparison that stops early takes as many items as the difference asks for"
@@ -343,66 +332,80 @@ def stop_when_clear(
     )
 
 
-def _models(
-    board: Board, seen: list[int], standing: Stop, settings: Settings
-) -> tuple[tuple[ModelRow, ...], tuple[tuple[str, ...], ...]]:
-    """Return each model's score so far with an interval that holds at any stop, and the tiers."""
-    scores = board.scores[seen]
-    order = np.argsort(-scores.mean(axis=0), kind="stable")
-    first, second = np.triu_indices(len(board.names), 1)
-    ahead = {pair for pair, p in standing.p_values.items() if p <= settings.alpha}
-    names = board.names
-    sign = [
-        ((names[a], names[b]) in ahead) - ((names[b], names[a]) in ahead)
-        for a, b in zip(first.tolist(), second.tolist(), strict=True)
-    ]
-    found = ranks(first, second, sign, order)
-    low, high = settings.bounds or (0.0, 1.0)
-    rows = []
-    for j in order.tolist():
-        own = scores[:, j]
+def _check(board: Board, question: CompareQuestion) -> bool:
+    """Refuse what cannot be stopped early; say whether scores are right or wrong."""
+    if not board.independent or board.answers is not None:
+        raise InputError(
+            "stopping early needs independent items with all their scores: leave out clusters and"
+            " weights"
+        )
+    binary = bool(np.isin(board.scores, (0.0, 1.0)).all())
+    if not binary and question.bounds is None:
+        raise InputError("stopping early needs scores of 0 and 1, or bounds for them (--bounds)")
+    if question.better == "lower":
+        raise InputError(
+            "stopping early takes scores of which higher is better: give a score of which more is"
+            " better (for instance 1 - error), or leave out --stop-early"
+        )
+    return binary
+
+
+@dataclass(frozen=True, eq=False)
+class _AtTheStop:
+    """The scores that were looked at, and intervals that hold whenever one stops."""
+
+    names: tuple[str, ...]
+    scores: npt.NDArray[np.float64]
+    bounds: tuple[float, float]
+    alpha: float
+
+    @property
+    def order(self) -> list[int]:
+        """The models from best to worst as observed."""
+        return np.argsort(-self.scores.mean(axis=0), kind="stable").tolist()  # type: ignore[no-any-return]
+
+    def models(
+        self, better: set[tuple[str, str]]
+    ) -> tuple[tuple[ModelRow, ...], tuple[tuple[str, ...], ...]]:
+        """Return each model's score so far, and the tiers."""
+        names = self.names
+        first, second = np.triu_indices(len(names), 1)
+        sign = [
+            ((names[a], names[b]) in better) - ((names[b], names[a]) in better)
+            for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        ]
+        found = ranks(first, second, sign, self.order)
+        low, high = self.bounds
+        rows = []
+        for j in self.order:
+            own = self.scores[:, j]
+            places = (int(found.low[j]), int(found.high[j]))
+            ends = self._interval(own, low, high)
+            rows.append(ModelRow(names[j], float(own.mean()), ends, places))
+        return tuple(rows), found.named(names)[1]
+
+    def pairs(self, p_values: Mapping[tuple[str, str], float]) -> tuple[StopPair, ...]:
+        """Return every pair, those of the best models first."""
+        width = self.bounds[1] - self.bounds[0]
+        place = {self.names[j]: i for i, j in enumerate(self.order)}
+        rows = []
+        for (a, b), p in sorted(
+            p_values.items(), key=lambda one: tuple(sorted(place[name] for name in one[0]))
+        ):
+            gap = self.scores[:, self.names.index(a)] - self.scores[:, self.names.index(b)]
+            verdict = f"{a} is better" if p <= self.alpha else NOT_TOLD
+            ends = self._interval(gap, -width, width)
+            rows.append(StopPair(a, b, float(gap.mean()), ends, p, verdict))
+        return tuple(rows)
+
+    def _interval(self, values: npt.NDArray[np.float64], low: float, high: float) -> Interval:
         ends = bounded_mean_interval(
-            len(own), own.sum(), (own**2).sum(), low=low, high=high, alpha=settings.alpha
+            len(values), values.sum(), (values**2).sum(), low=low, high=high, alpha=self.alpha
         )
-        rows.append(
-            ModelRow(
-                names[j],
-                float(own.mean()),
-                _anytime(ends, settings),
-                (int(found.low[j]), int(found.high[j])),
-            )
+        return Interval(
+            float(ends[0]),
+            float(ends[1]),
+            level=1 - self.alpha,
+            guarantee="anytime",
+            method="bounded mean",
         )
-    return tuple(rows), found.named(names)[1]
-
-
-def _anytime(ends: Any, settings: Settings) -> Interval:
-    return Interval(
-        float(ends[0]),
-        float(ends[1]),
-        level=1 - settings.alpha,
-        guarantee="anytime",
-        method="bounded mean",
-    )
-
-
-def _pairs(
-    board: Board, seen: list[int], standing: Stop, settings: Settings
-) -> tuple[StopPair, ...]:
-    scores = board.scores[seen]
-    low, high = settings.bounds or (0.0, 1.0)
-    width = high - low
-    place = {
-        board.names[j]: i
-        for i, j in enumerate(np.argsort(-scores.mean(axis=0), kind="stable").tolist())
-    }
-    rows = []
-    for (a, b), p in sorted(
-        standing.p_values.items(), key=lambda one: tuple(sorted(place[name] for name in one[0]))
-    ):
-        gap = scores[:, board.place(a)] - scores[:, board.place(b)]
-        ends = bounded_mean_interval(
-            len(gap), gap.sum(), (gap**2).sum(), low=-width, high=width, alpha=settings.alpha
-        )
-        verdict = f"{a} is better" if p <= settings.alpha else NOT_TOLD
-        rows.append(StopPair(a, b, float(gap.mean()), _anytime(ends, settings), p, verdict))
-    return tuple(rows)

@@ -1,20 +1,19 @@
-"""The verdict of ``compare`` in sentences, from the result's fields; `verdict_notes` has the rest.
+"""The sentences of ``compare``, made from the fields of a result.
 
-Answer first, then the number, then the doubt. Rates are percentages and their differences points;
-other scores are plain numbers. Every verdict says which way is better.
+Answer first, then the number, then the doubt. Who is best or better is said by
+`tallystick.results.Claims` alone. Rates are percentages and their differences points; other scores
+are plain numbers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from tallystick.results import Interval, Needed, PatternTable, Sentences, Unknown
+from tallystick.results import Claims, Interval, Sentences, Unknown
 from tallystick.results.numbers import (
     MINUS,
     count,
@@ -26,118 +25,376 @@ from tallystick.results.numbers import (
     points,
     points_interval,
 )
-from tallystick.stats.signs import Ranks, ranks
+from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.skewed import FEWEST
 from tallystick.verbs.compare.question import LEAST_SHARE
 from tallystick.verbs.compare.result import (
     MOST_DRAWN,
-    MOST_PAIRS,
     NOT_TOLD,
     CompareResult,
-    Estimand,
-    ItemLocator,
     ModelRow,
     PairRow,
-    SampleSize,
-    interval_of,
-    needed_for,
 )
 
 if TYPE_CHECKING:
-    from tallystick.stats.adverse_binary import Population
-    from tallystick.stats.intervals import Intervals
     from tallystick.stats.pairs import PairTable
     from tallystick.verbs.compare.board import Board
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy.typing as npt
+
+from tallystick.results import PatternTable
+from tallystick.stats.adverse_binary import Population
+from tallystick.stats.intervals import Intervals
+from tallystick.stats.pairs import (
+    PairTable,
+)
+from tallystick.stats.signs import Ranks, ranks
+from tallystick.verbs.compare.board import Board
+from tallystick.verbs.compare.planning import detectable, needed_for
+from tallystick.verbs.compare.question import CompareQuestion, unit_of
+from tallystick.verbs.compare.result import (
+    MOST_PAIRS,
+    Estimand,
+    ItemLocator,
+)
+
+if TYPE_CHECKING:
     from tallystick.verbs.compare.labels import Labelled
-    from tallystick.verbs.compare.question import Settings
 
-MOST_NAMED = 5
+Floats = npt.NDArray[np.float64]
+Share = Literal["share", "number"]
 
 
-def verdict_of(result: CompareResult) -> str:
-    """Return the verdict of a result whose other fields are all there."""
-    if result.per_cluster:
-        return _too_few_clusters(result)
-    body = _of_two(result) if len(result.models) == 2 else _of_several(result)
-    parts = (body, _strength(result), _not_the_mean(result), _worst_case(result))
-    return " ".join(part for part in parts if part)
+# Put an answer together: ranks, rows of pairs, the verdict, and what was learnt of each item.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Findings:
+    """What the mathematics found, before it is put into words.
+
+    Parameters
+    ----------
+    names, n, question
+        The models, in the order of the table; items; what was asked, bounds filled in.
+    table
+        All pairs.
+    scores, means
+        The interval and the score of each model.
+    population, estimand
+        As in the result.
+    assumptions, warnings
+        Sentences.
+    seed
+        Of everything drawn.
+    detectable
+        Why no detectable difference is given; None if it is.
+    hidden
+        Why no score can be given; empty if it can.
+    labelled, n_labels
+        What the labels say, and how many there are, where some are missing.
+    sample, size
+        What was drawn, items, clusters or weighted items, and how many; *n* items if 0.
+    item_means
+        The scores over items, where clusters are the sample.
+    """
+
+    names: tuple[str, ...]
+    table: PairTable
+    scores: Intervals
+    means: Floats
+    n: int
+    question: CompareQuestion
+    population: Population = "new"
+    estimand: Estimand = "mean"
+    assumptions: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    seed: int | None = None
+    detectable: Unknown | None = None
+    hidden: str = ""
+    labelled: Labelled | None = None
+    n_labels: int | None = None
+    sample: str = "items"
+    size: int = 0
+    item_means: Floats | None = None
+
+    @property
+    def unit(self) -> Share:
+        """How scores are written."""
+        return "share" if self.labelled is not None else unit_of(self.question.bounds)
+
+    @property
+    def lead(self) -> Floats:
+        """Who is ahead in each pair, in the sense of what is compared."""
+        table = self.table
+        if table.unsettled and table.ratio is None:
+            return np.asarray(table.first_only - table.second_only)
+        if self.labelled is not None:
+            # Labels may tell the difference of two models and neither of their scores.
+            counted = table.first_only - table.second_only
+            return np.where(np.isnan(table.difference), counted, table.difference)
+        return np.asarray(self.means[table.first] - self.means[table.second])
+
+
+def assemble(found: Findings) -> CompareResult:
+    """Return the result: models from best to worst, their ranks, all pairs and the verdict."""
+    names, table, question = found.names, found.table, found.question
+    order = np.argsort(-question.sign * np.nan_to_num(found.means), kind="stable")
+    told = table.adjusted_p <= question.alpha
+    # One statement: two models are told apart only if the interval that is printed says so too.
+    if len(names) == 2 and table.holds_below is None and not table.unsettled:
+        told = told & (0 not in table.intervals[0])
+    signs = np.where(told, np.sign(question.sign * found.lead), 0)
+    ranked = ranks(table.first, table.second, signs, order)
+    contenders, tiers = ranked.named(names)
+    pairs = _pair_rows(found, order, told)
+    decided = len(contenders) == 1
+
+    size = found.size or found.n
+    smallest = found.detectable or detectable(table, size, len(names), question)
+    assumptions = list(found.assumptions)
+    separable: int | Unknown = 0
+    if isinstance(smallest, Unknown):
+        separable = smallest
+    else:
+        separable = min(len(names), 1 + int(float(np.ptp(found.means)) / smallest))
+        if len(names) > 2:
+            assumptions.append(would_be_seen(smallest, question.power, found.unit))
+    result = CompareResult(
+        verdict="pending",
+        decision="decided" if decided else "undecided",
+        needed=None if decided else _needed(found, pairs[0], order),
+        n_items=found.n,
+        assumptions=tuple(assumptions),
+        warnings=(
+            *found.warnings,
+            *without_spread(names, table),
+            *unlisted_pairs(len(pairs), table.first.size),
+        ),
+        seed=found.seed,
+        models=_model_rows(found, order, ranked),
+        pairs=pairs,
+        contenders=contenders,
+        tiers=tiers,
+        detectable_difference=smallest,
+        separable=separable,
+        population=found.population,
+        sample=found.sample,
+        n_labels=found.n_labels,
+        adjustment=table.adjustment,
+        alpha=question.alpha,
+        metric=question.measure,
+        better=question.better,
+        estimand=found.estimand,
+        unit=found.unit,
+        pairs_told=int(told.sum()),
+        pairs_total=int(table.first.size),
+        clusters=size if found.sample == "clusters" else 0,
+    )
+    return spoken(result)
+
+
+def _needed(found: Findings, top: PairRow, order: npt.NDArray[np.intp]) -> Any:
+    """Say what would tell the first two apart."""
+    a, b = sorted(order[:2].tolist())
+    first_two = a * (2 * len(found.names) - a - 1) // 2 + b - a - 1  # as numpy.triu_indices has it
+    if found.labelled is not None:
+        return found.labelled.needed(found.names, first_two, found.question)
+    return needed_for(
+        top,
+        found.table,
+        first_two,
+        size=found.size or found.n,
+        unit=found.sample,
+        models=len(found.names),
+        question=found.question,
+    )
+
+
+def _model_rows(
+    found: Findings, order: npt.NDArray[np.intp], ranked: Ranks
+) -> tuple[ModelRow, ...]:
+    def score(j: int) -> float | Unknown:
+        if found.hidden:
+            return Unknown(found.hidden)
+        mean = float(found.means[j])
+        return Unknown(f"no label on an answer of {found.names[j]}") if np.isnan(mean) else mean
+
+    items = found.item_means
+    return tuple(
+        ModelRow(
+            found.names[j],
+            score(int(j)),
+            found.scores[int(j)],
+            (int(ranked.low[j]), int(ranked.high[j])),
+            item_score=None if items is None else float(items[j]),
+        )
+        for j in order
+    )
+
+
+def _pair_rows(
+    found: Findings, order: npt.NDArray[np.intp], told: npt.NDArray[np.bool_]
+) -> tuple[PairRow, ...]:
+    """Return the pairs from the top of the board down, each with the better model first."""
+    table = found.table
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order))
+    upside = place[table.first] < place[table.second]
+    best = np.minimum(place[table.first], place[table.second])
+    worst = np.maximum(place[table.first], place[table.second])
+    listed = np.lexsort((worst, best))
+    if listed.size > MOST_PAIRS:
+        listed = listed[((best == 0) | (worst - best == 1) | (worst < MOST_DRAWN))[listed]]
+    return tuple(_pair_row(found, i, bool(upside[i]), bool(told[i])) for i in listed)
+
+
+def _pair_row(found: Findings, i: int, upside: bool, told: bool) -> PairRow:
+    names, table = found.names, found.table
+    sign = 1.0 if upside else -1.0
+    a, b = (table.first[i], table.second[i]) if upside else (table.second[i], table.first[i])
+    # "Only a" counts items on which a is better: for signs and a lower score, the smaller ones.
+    only = [_count(side[i]) for side in (table.first_only, table.second_only)]
+    if upside != (found.question.sign > 0 or not table.unsettled):
+        only.reverse()
+    difference = sign * float(table.difference[i])
+    hidden = Unknown(table.unsettled or "some disagreements have no true label")
+    own: Interval | Unknown = hidden if table.unsettled else turned(table.intervals[i], sign)
+    joint: Interval | Unknown = hidden if table.unsettled else turned(table.simultaneous[i], sign)
+    return PairRow(
+        a=names[a],
+        b=names[b],
+        difference=hidden if np.isnan(difference) else difference,
+        interval=own,
+        # Of one pair, "all pairs at once" is the pair itself: one difference has one interval.
+        simultaneous=own if table.first.size == 1 else joint,
+        a_only=only[0],
+        b_only=only[1],
+        p_value=float(table.p_value[i]),
+        adjusted_p=float(table.adjusted_p[i]),
+        verdict=f"{names[a]} is better" if told else NOT_TOLD,
+        holds_below=None if table.holds_below is None else float(table.holds_below[i]),
+        ratio=None if table.ratio is None else float(table.ratio[i] ** sign),
+        ratio_interval=inverted(table.ratio_intervals[i], upside)
+        if table.ratio_intervals is not None
+        else None,
+    )
+
+
+def turned(interval: Interval, sign: float) -> Interval:
+    """Return the interval of a difference, or of its negative."""
+    return interval if sign > 0 else replace(interval, low=-interval.high, high=-interval.low)
+
+
+def inverted(ratio: Interval, upside: bool) -> Interval:
+    """Return the interval of a ratio, or of one over it."""
+    if upside:
+        return ratio
+    low = 0.0 if np.isinf(ratio.high) else 1 / ratio.high
+    return replace(ratio, low=low, high=np.inf if ratio.low == 0 else 1 / ratio.low)
+
+
+def _count(value: float) -> int | Unknown:
+    why = "scores are not 0 or 1, or are counted by cluster"
+    return Unknown(why) if np.isnan(value) else int(value)
+
+
+def finish(result: CompareResult, board: Board) -> CompareResult:
+    """Add what was said while reading, and what was learnt of each item."""
+    if board.left_out:
+        whatever = whatever_is_missing(result, board)
+        result = spoken(replace(result, left_out=board.left_out, whatever=whatever))
+    result = replace(result, warnings=(*board.notes, *result.warnings))
+    if board.rows is None:
+        return result
+    known = board.known
+    columns: dict[str, list[Any]] = {
+        "mean_score": [
+            float(score) if ok else None
+            for score, ok in zip(board.scores.mean(axis=1), known, strict=True)
+        ]
+    }
+    if board.answers is not None:
+        places = [board.place(name) for name in result.contenders]
+        places = places if len(places) > 1 else [board.place(row.name) for row in result.models[:2]]
+        apart = (board.answers[:, places] != board.answers[:, places[:1]]).any(axis=1)
+        columns["label_next"] = (apart & ~known).tolist()
+    return replace(result, learnt=PatternTable(ItemLocator(board.rows), columns))
+
+
+# The sentences.
 
 
 def spoken(result: CompareResult) -> CompareResult:
     """Return a result whose other fields are all there with its sentences."""
-    return replace(
-        result,
-        verdict=verdict_of(result),
-        sentences=sentences_of(result),
-        basis=basis_of(result),
+    said = sentences_of(result)
+    verdict = " ".join(part for part in (said.answer, said.contrast, said.open) if part)
+    return replace(result, verdict=verdict, sentences=said, basis=basis_of(result))
+
+
+def sentences_of(result: CompareResult) -> Sentences:
+    """Return the verdict line by line: who is best, the difference, what is open and what settles
+    it.
+    """
+    if result.per_cluster:
+        return Sentences(answer=_too_few_clusters(result))
+    claims = claims_of(result)
+    scores = {row.name: _scored(row, result) for row in result.models}
+    if any(isinstance(row.score, Unknown) for row in result.models[:2]):
+        # Labels only where the two differ say nothing of either score, and all of the difference.
+        best = claims.best
+        pair = result.pairs[0]
+        answer = (
+            f"{best} is better than {pair.b}." if best else "We cannot tell which model is best."
+        )
+    else:
+        answer = claims.answer(scores.__getitem__)
+    two = len(result.models) == 2
+    parts = [
+        _of_two(result) if two else _of_several(result, claims),
+        _strength(result),
+        _NOT_THE_MEAN.get(result.estimand, ""),
+        _worst_case(result),
+    ]
+    return Sentences(
+        answer=answer,
+        contrast=" ".join(part for part in parts if part),
+        open="" if two else claims.left() or _neighbours(result),
+        next="" if result.needed is None else f"Next: get {result.needed}.",
     )
 
 
-def with_left_out(
-    result: CompareResult, lost: int, whatever: tuple[float, float] | None = None
-) -> CompareResult:
-    """Return the result with sentences that say on which items it rests, where some are left out,
-    and what the missing answers could change.
-    """
-    return spoken(replace(result, left_out=lost, whatever=whatever)) if lost else result
+_NOT_THE_MEAN = {
+    "ratio": "This is the typical ratio: the mean difference is not settled by so few items.",
+    "signs": "This counts items: the mean difference is not settled by so few items.",
+}
 
 
-def whatever_is_missing(
-    result: CompareResult, board: Board, ends: tuple[float, float] | None
-) -> tuple[float, float] | None:
+def claims_of(result: CompareResult) -> Claims:
+    """Return what is settled: the pairs that are told apart, the better model first."""
+    told = {(row.a, row.b) for row in result.pairs if row.verdict != NOT_TOLD}
+    if len(result.contenders) == 1:
+        # Not every pair of a very large board is listed; a sole contender has beaten all others.
+        told |= {(result.contenders[0], row.name) for row in result.models}
+        told -= {(result.contenders[0], result.contenders[0])}
+    return Claims(tuple(row.name for row in result.models), told, what="model")
+
+
+def whatever_is_missing(result: CompareResult, board: Board) -> tuple[float, float] | None:
     """Return between what the difference of the two best lies on all items, missing answers at
-    either *ends* of the range; None where nothing says what they are worth.
+    either end of the range; None where nothing says what they are worth.
     """
-    if board.whole is None or ends is None or not result.pairs or result.unit != "share":
+    if board.whole is None or not result.pairs or result.unit != "share":
         return None
     top = result.pairs[0]
     first, second = (board.whole.scores[:, board.place(name)] for name in (top.a, top.b))
     found = []
-    for mine, theirs in (ends, ends[::-1]):
+    for mine, theirs in ((0.0, 1.0), (1.0, 0.0)):
         gap = np.where(np.isnan(first), mine, first) - np.where(np.isnan(second), theirs, second)
         found.append(float(np.average(gap, weights=board.whole.weights)))
     return found[0], found[1]
-
-
-def left_out_warning(
-    lost: int, total: int, *, most: str | None = None, lacks: int = 0, instead: str = ""
-) -> str:
-    """Warn that items without an answer of every model are left out.
-
-    Parameters
-    ----------
-    lost, total
-        Items left out, and all of them.
-    most, lacks
-        The model that lacks most answers, where it is known, and how many.
-    instead
-        Which models have more items in common; empty if none has.
-    """
-    whose = "" if most is None else f" (most often {most}: {count(lacks)})"
-    return (
-        f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
-        f" there{whose}. If no answer is a wrong answer, add --never-true ''"
-        + (f"; {instead}" if instead else "")
-    )
-
-
-def sentences_of(result: CompareResult) -> Sentences:
-    """Return the verdict line by line: the best, its lead, what is open and what settles it."""
-    following = "" if result.needed is None else f"Next: get {result.needed}."
-    if result.per_cluster or len(result.models) == 2:
-        return Sentences(answer=verdict_of(result), next=following)
-    parts = [
-        _lead_of_several(result),
-        _strength(result),
-        _not_the_mean(result),
-        _worst_case(result),
-    ]
-    return Sentences(
-        answer=_best_of_several(result),
-        contrast=" ".join(part for part in parts if part),
-        open=_open(result),
-        next=following,
-    )
 
 
 def basis_of(result: CompareResult) -> str:
@@ -151,23 +408,69 @@ def basis_of(result: CompareResult) -> str:
         row.verdict != NOT_TOLD and isinstance(row.simultaneous, Interval) and 0 in row.simultaneous
         for row in result.pairs
     )
-    tested = (
-        " Places follow the adjusted tests, which tell more models apart than intervals for all"
-        " pairs at once."
-        if wider
-        else ""
-    )
+    if wider:
+        pairs += (
+            " Places follow the adjusted tests, which tell more models apart than intervals for all"
+            " pairs at once."
+        )
     if result.population == "these" and result.n_labels is None:
         new = "every score is known; for new items leave out --population these"
         return f"On these {count(result.n_items)} items {new}; {_direction(result)}."
     new = " For new items like them: --population new." if result.population == "these" else ""
-    return f"{level} intervals {_on(result)}{labels}; {_direction(result)}.{pairs}{tested}{new}"
+    return f"{level} intervals {_on(result)}{labels}; {_direction(result)}.{pairs}{new}"
 
 
-def _open(result: CompareResult) -> str:
-    """Name neighbours below the leader that are not told apart."""
-    if len(result.contenders) > 1:
+# -- what is said of two models, and of several
+
+
+def _of_two(result: CompareResult) -> str:
+    """Return the difference of two models with its doubt."""
+    pair, where = result.pairs[0], _on(result)
+    tail = f"{_p(pair, result)}; {_direction(result)}"
+    if result.estimand == "signs":
+        answered = " that both answered" if result.left_out else ""
+        return (
+            f"{pair.a} is better on {pair.a_only} items and {pair.b} on {pair.b_only} of"
+            f" {count(result.n_items)}{answered} (exact sign test, {tail})."
+        )
+    if pair.ratio is not None and pair.ratio_interval is not None:
+        of, shown = result.metric or "score", number_interval(pair.ratio, pair.ratio_interval)
+        return f"The {of} of {pair.a} is typically {shown} times that of {pair.b} {where} ({tail})."
+    if isinstance(pair.difference, Unknown) or isinstance(pair.interval, Unknown):
+        known = _bare(pair.interval, result)
+        return f"The difference lies in {known} {where} ({tail})."
+    gap = _difference(pair.difference, pair.interval, result, sign=pair.verdict == NOT_TOLD)
+    return f"The difference is {gap} {where} ({tail})."
+
+
+def _of_several(result: CompareResult, claims: Claims) -> str:
+    """Say by how much the best leads, and how many pairs are told apart."""
+    told, pairs = count(result.pairs_told), count(result.pairs_total)
+    where = f" {_on(result)}" if claims.best is None or result.left_out else ""
+    counted = f"{told} of {pairs} pairs are told apart{where} ({_direction(result)})."
+    pair = result.pairs[0]
+    lead = _lead(pair, result) if claims.best is not None else ""
+    return f"It beats {pair.b} by {lead}. {counted}" if lead else counted
+
+
+def _lead(pair: PairRow, result: CompareResult) -> str:
+    """Return how far the best of several is ahead of the next; empty where that is not known."""
+    if pair.ratio is not None and pair.ratio_interval is not None:
+        return f"a typical ratio of {number_interval(pair.ratio, pair.ratio_interval)}"
+    if isinstance(pair.difference, Unknown) or isinstance(pair.simultaneous, Unknown):
         return ""
+    gap, ends = pair.difference, pair.simultaneous
+    if result.better == "lower":
+        gap, ends = -gap, replace(ends, low=-ends.high, high=-ends.low)
+    if 0 in ends and isinstance(pair.adjusted_p, float):
+        # The step-down test tells more apart than intervals that hold for all pairs at once, and
+        # "beats" beside an interval that holds 0 would read as a contradiction.
+        return f"{_size(gap, result)} (adjusted {p_value(pair.adjusted_p, alpha=result.alpha)})"
+    return _difference(gap, ends, result, sign=False)
+
+
+def _neighbours(result: CompareResult) -> str:
+    """Name neighbours below the leader that are not told apart."""
     order = [row.name for row in result.models]
     pairs = {frozenset((row.a, row.b)): row for row in result.pairs}
     left = [
@@ -185,136 +488,12 @@ def _open(result: CompareResult) -> str:
     return f"Not settled: {first.a} against {first.b}{gap}{more}."
 
 
-# -- two models
-
-
-def _of_two(result: CompareResult) -> str:
-    pair = result.pairs[0]
-    told = pair.verdict != NOT_TOLD
-    tail = f"{_p(pair, result)}; {_direction(result)}"
-    if result.estimand == "ratio":
-        return _of_two_by_ratio(result, pair, told, tail)
-    if result.estimand == "signs":
-        return _of_two_by_signs(result, pair, told, tail)
-    head = (
-        f"{pair.a} is better than {pair.b}"
-        if told
-        else f"{pair.a} and {pair.b} cannot be told apart"
-    )
-    where = _on(result)
-    if isinstance(pair.difference, Unknown) or isinstance(pair.interval, Unknown):
-        known = _bare(pair.interval, result)
-        return f"{head}: the difference lies in {known} {where} ({tail})."
-    scores = f"{_score(result.models[0], result)} against {_score(result.models[1], result)}"
-    if not told and not pair.difference:
-        scores = f"both score {_score(result.models[0], result)}"
-    gap = _difference(pair.difference, pair.interval, result, sign=not told)
-    if any(isinstance(model.score, Unknown) for model in result.models[:2]):
-        # Labels only where the two differ say nothing of either score, and all of the difference.
-        return f"{head}: a difference of {gap} {where} ({tail})."
-    return f"{head}: {scores}, a difference of {gap} {where} ({tail})."
-
-
-def _of_two_by_ratio(result: CompareResult, pair: PairRow, told: bool, tail: str) -> str:
-    ratio, ends = pair.ratio, pair.ratio_interval
-    if ratio is None or ends is None:
-        return f"{pair.a} and {pair.b} cannot be told apart {_on(result)} ({tail})."
-    shown = number_interval(ratio, ends)
-    of = result.metric or "score"
-    if told:
-        return (
-            f"{pair.a} is better than {pair.b}: its {of} is typically {shown} times as large"
-            f" {_on(result)} ({tail})."
-        )
-    return (
-        f"{pair.a} and {pair.b} cannot be told apart: the {of} of {pair.a} is typically {shown}"
-        f" times that of {pair.b} {_on(result)} ({tail})."
-    )
-
-
-def _of_two_by_signs(result: CompareResult, pair: PairRow, told: bool, tail: str) -> str:
-    head = (
-        f"{pair.a} is better than {pair.b}"
-        if told
-        else f"{pair.a} and {pair.b} cannot be told apart"
-    )
-    counts = f"{pair.a} is better on {pair.a_only} items and {pair.b} on {pair.b_only}"
-    answered = " that both answered" if result.left_out else ""
-    return f"{head}: {counts} of {count(result.n_items)}{answered} (exact sign test, {tail})."
-
-
-# -- several models
-
-
-def _of_several(result: CompareResult) -> str:
-    told, pairs = count(result.pairs_told), count(result.pairs_total)
-    where = "" if result.left_out else f" {_on(result)}"
-    return f"{_head_of_several(result)} {told} of {pairs} pairs are told apart{where}."
-
-
-def _head_of_several(result: CompareResult) -> str:
-    leader, total = result.models[0], len(result.models)
-    way = f" ({_direction(result)})"
-    where = f" {_where(result)}" if result.left_out else ""
-    score = f"{where}{_scored(leader, result)}"
-    if len(result.contenders) == 1:
-        return f"{leader.name} is the best of {total} models{score}{way}. {_beats(result)}"
-    return f"{leader.name} leads {total} models{score}{way}, but {_rivals(result)} may be as good."
-
-
-def _best_of_several(result: CompareResult) -> str:
-    """Return the first sentence alone; which way is better stands in the basis."""
-    leader, total = result.models[0], len(result.models)
-    where = f" {_where(result)}" if result.left_out else ""
-    if len(result.contenders) == 1:
-        return f"{leader.name} is the best of {total} models{where}{_scored(leader, result)}."
-    return (
-        f"{leader.name} leads {total} models{where}{_scored(leader, result)}, but {_rivals(result)}"
-        " may be as good."
-    )
-
-
-def _lead_of_several(result: CompareResult) -> str:
-    return _beats(result) if len(result.contenders) == 1 else ""
-
-
-def _beats(result: CompareResult) -> str:
-    pair = result.pairs[0]
-    return f"It beats {pair.b}, the next best{_gap_of_several(pair, result)}."
-
-
-def _rivals(result: CompareResult) -> str:
-    others = [name for name in result.contenders if name != result.models[0].name]
-    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-    return ", ".join(others[:MOST_NAMED]) + more
-
-
-def _gap_of_several(pair: PairRow, result: CompareResult) -> str:
-    if pair.ratio is not None and pair.ratio_interval is not None:
-        return f", typically at {number_interval(pair.ratio, pair.ratio_interval)} times its score"
-    if isinstance(pair.difference, Unknown) or isinstance(pair.simultaneous, Unknown):
-        return ""
-    gap, ends = pair.difference, pair.simultaneous
-    if result.better == "lower":
-        gap, ends = -gap, _mirrored(ends)
-    if 0 in ends and isinstance(pair.adjusted_p, float):
-        # The step-down test tells more apart than intervals that hold for all pairs at once, and
-        # "beats" beside an interval that holds 0 would read as a contradiction.
-        size = points(gap, sign=False) if result.unit == "share" else number(gap)
-        return f", by {size} (adjusted {p_value(pair.adjusted_p, alpha=result.alpha)})"
-    return f", by {_difference(gap, ends, result, sign=False)}"
-
-
-# -- clusters, and means that are left out
-
-
 def _too_few_clusters(result: CompareResult) -> str:
-    few = len(result.per_cluster)
-    least = max(2, ceil(1 + np.log2(1 / result.alpha) - 1e-9))
+    least = max(2, fewest_clusters(result.alpha))
     return (
-        f"{few} clusters cannot show which model is better on new clusters: that takes at least"
-        f" {least}, and {max(12, 2 * least)} to be useful. The scores in each cluster are listed"
-        f" ({_direction(result)})."
+        f"{len(result.per_cluster)} clusters cannot show which model is better on new clusters:"
+        f" that takes at least {least}, and {max(12, 2 * least)} to be useful. The scores in each"
+        f" cluster are listed ({_direction(result)})."
     )
 
 
@@ -323,18 +502,8 @@ def _strength(result: CompareResult) -> str:
     pair = result.pairs[0]
     if len(result.contenders) > 1 or not pair.holds_below:
         return ""
-    size = (
-        points(pair.holds_below, sign=False) if result.unit == "share" else number(pair.holds_below)
-    )
+    size = _size(pair.holds_below, result)
     return f"It holds unless one more cluster favours {pair.b} by {size} or more."
-
-
-def _not_the_mean(result: CompareResult) -> str:
-    if result.estimand == "ratio":
-        return "This is the typical ratio: the mean difference is not settled by so few items."
-    if result.estimand == "signs":
-        return "This counts items: the mean difference is not settled by so few items."
-    return ""
 
 
 def _worst_case(result: CompareResult) -> str:
@@ -371,17 +540,14 @@ def _p(pair: PairRow, result: CompareResult) -> str:
 
 
 def _on(result: CompareResult) -> str:
+    these = "these " if result.population == "these" else ""
+    items = f"{these}{count(result.n_items)} items"
+    if result.left_out:
+        items = on_answered(result.n_items, len(result.models)).removeprefix("on ")
     if not result.clusters:
-        these = "these " if result.population == "these" else ""
-        return _where(result) or f"on {these}{count(result.n_items)} items"
+        return f"on {items}"
     weight = ", every cluster counting once" if result.estimand == "cluster mean" else ""
-    items = _where(result).removeprefix("on ") or f"{count(result.n_items)} items"
     return f"on {count(result.clusters)} clusters ({items}){weight}"
-
-
-def _where(result: CompareResult) -> str:
-    """Name the items that are left, where some are left out."""
-    return on_answered(result.n_items, len(result.models)) if result.left_out else ""
 
 
 def on_answered(items: int, models: int) -> str:
@@ -396,10 +562,16 @@ def _score(model: ModelRow, result: CompareResult) -> str:
 
 
 def _scored(model: ModelRow, result: CompareResult) -> str:
-    if isinstance(model.score, Unknown) or isinstance(model.interval, Unknown):
-        return ""
+    """Return a score with its interval, or alone where it is known for certain."""
+    ends = model.interval
+    if isinstance(model.score, Unknown) or isinstance(ends, Unknown) or ends.low == ends.high:
+        return _score(model, result)
     written = percent_interval if result.unit == "share" else number_interval
-    return f": {written(model.score, model.interval)}"
+    return written(model.score, ends)
+
+
+def _size(value: float, result: CompareResult) -> str:
+    return points(value, sign=False) if result.unit == "share" else number(value)
 
 
 def _difference(difference: float, interval: Interval, result: CompareResult, *, sign: bool) -> str:
@@ -415,20 +587,6 @@ def _bare(interval: Interval | Unknown, result: CompareResult) -> str:
         low, high = (f"{100 * end:+.1f}".replace("-", MINUS) for end in interval)
         return f"[{low}, {high}] points"
     return f"[{number(interval.low)}, {number(interval.high)}]"
-
-
-def _mirrored(interval: Interval) -> Interval:
-    return Interval(
-        -interval.high,
-        -interval.low,
-        level=interval.level,
-        guarantee=interval.guarantee,
-        assumption=interval.assumption,
-        method=interval.method,
-    )
-
-
-# -- slices
 
 
 def slice_cells(result: CompareResult) -> dict[str, str]:
@@ -449,20 +607,7 @@ def slice_cells(result: CompareResult) -> dict[str, str]:
     return cells | {"verdict": f"{pair.a} is better" if told else NOT_TOLD}
 
 
-# The sentences beside a verdict of ``compare``: what it rests on, warnings, what to buy next.
-
-
-SHARES = (
-    "scores are shares between 0 and 1: they reach an end of that range and never leave it (give"
-    " --bounds if they can)"
-)
-INDEPENDENT = "items are independent draws from the population that the answer is about"
-
-
-def shown_levels(estimand: str) -> tuple[str, ...]:
-    """Say which level of each model is listed, where it is not the mean."""
-    levels = {"ratio": "geometric means", "signs": "medians"}
-    return (f"the scores listed are {levels[estimand]}, not means",) if estimand in levels else ()
+# -- what a verdict rests on, warnings, what to buy next
 
 
 def cluster_assumptions(clusters: int, *, bounded: bool) -> list[str]:
@@ -531,7 +676,9 @@ def flat_models(names: tuple[str, ...], flat: np.ndarray, binary: bool) -> list[
 
 
 def undeclared_bounds(scores: np.ndarray) -> list[str]:
-    """Say that bounds would help where scores look like shares."""
+    """Say that bounds would help where many scores look like shares."""
+    if len(scores) < FEWEST:
+        return []
     outside = scores[(scores < 0) | (scores > 1)]
     if outside.size > 0.01 * scores.size or scores.max() < LEAST_SHARE:
         return []
@@ -563,271 +710,3 @@ def purchase(result: CompareResult) -> str | None:
             " points"
         )
     return text
-
-
-# Put an answer together: ranks, rows of pairs, the verdict, and what was learnt of each item.
-
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Findings:
-    """What the mathematics found, before it is put into words.
-
-    Parameters
-    ----------
-    names
-        The models, in the order of the table.
-    table
-        All pairs.
-    scores, means
-        The interval and the score of each model.
-    n
-        Items.
-    settings
-        What was asked.
-    population, estimand, unit
-        As in the result.
-    detectable
-        The smallest difference that would be seen.
-    assumptions, warnings
-        Sentences.
-    seed
-        Of everything drawn.
-    hidden
-        Why no score can be given; empty if it can.
-    labelled, n_labels
-        What the labels say, and how many there are, where some are missing.
-    sample
-        What was drawn; the items by default.
-    clusters, item_means
-        How many clusters there are, and the scores over items, where clusters are the sample.
-    """
-
-    names: tuple[str, ...]
-    table: PairTable
-    scores: Intervals
-    means: Floats
-    n: int
-    settings: Settings
-    population: Population
-    detectable: float | Unknown
-    assumptions: list[str]
-    warnings: list[str]
-    seed: int | None
-    hidden: str = ""
-    labelled: Labelled | None = None
-    n_labels: int | None = None
-    sample: SampleSize | None = None
-    estimand: Estimand = "mean"
-    unit: Literal["share", "number"] = "share"
-    clusters: int = 0
-    item_means: Floats | None = None
-
-
-def assemble(found: Findings) -> CompareResult:
-    """Return the result: models from best to worst, their ranks, all pairs and the verdict."""
-    names, table, settings = found.names, found.table, found.settings
-    order = np.argsort(-settings.sign * np.nan_to_num(found.means), kind="stable")
-    told = table.adjusted_p <= settings.alpha
-    counted = found.labelled is None and found.population == "new"
-    alone = interval_of(table, 0, found.n, settings, counted=counted) if len(names) == 2 else None
-    # One statement: two models are told apart only if the interval that is printed says so too.
-    if alone is not None and table.holds_below is None and not table.unsettled:
-        told = told & (0 not in alone)
-    lead = settings.sign * _lead(found)
-    ranked = ranks(table.first, table.second, np.where(told, np.sign(lead), 0), order)
-    pairs = _pair_rows(found, order, told, alone)
-    models = _model_rows(found, order, ranked)
-
-    contenders, tiers = ranked.named(names)
-    decided = len(contenders) == 1
-    a, b = sorted(order[:2].tolist())
-    first_two = a * (2 * len(names) - a - 1) // 2 + b - a - 1  # as numpy.triu_indices lists them
-    sample = found.sample or SampleSize(found.n, share=found.unit == "share")
-    if decided:
-        needed = None
-    elif found.labelled is not None:
-        needed = found.labelled.needed(names, first_two, settings)
-    elif found.population == "these":
-        needed = Needed(None, f"items: on these {pairs[0].a} and {pairs[0].b} are equal")
-    else:
-        needed = needed_for(pairs[0], table, first_two, sample, len(names), settings)
-    spread = float(np.ptp(found.means))
-    detectable = found.detectable
-    assumptions = list(found.assumptions)
-    if len(names) > 2 and not isinstance(detectable, Unknown):
-        assumptions.append(would_be_seen(detectable, settings.power, found.unit))
-    result = CompareResult(
-        verdict="pending",
-        decision="decided" if decided else "undecided",
-        needed=needed,
-        n_items=found.n,
-        assumptions=tuple(assumptions),
-        warnings=(
-            *found.warnings,
-            *without_spread(names, table),
-            *unlisted_pairs(len(pairs), table.first.size),
-        ),
-        seed=found.seed,
-        models=models,
-        pairs=pairs,
-        contenders=contenders,
-        tiers=tiers,
-        detectable_difference=detectable,
-        separable=(
-            detectable
-            if isinstance(detectable, Unknown)
-            else min(len(names), 1 + int(spread / detectable))
-        ),
-        population=found.population,
-        sample=sample.unit,
-        n_labels=found.n_labels,
-        adjustment=table.adjustment,
-        alpha=settings.alpha,
-        metric=str(settings.passes) if settings.passes else settings.metric,
-        better=settings.better,
-        estimand=found.estimand,
-        unit=found.unit,
-        pairs_told=int(told.sum()),
-        pairs_total=int(table.first.size),
-        clusters=found.clusters,
-    )
-    return spoken(result)
-
-
-def _lead(found: Findings) -> Floats:
-    """Return who is ahead in each pair, in the sense of what is compared."""
-    table = found.table
-    if table.unsettled and table.ratio is None:
-        return np.asarray(table.first_only - table.second_only)
-    if found.labelled is not None:
-        # Labels may tell the difference of two models and neither of their scores.
-        counted = table.first_only - table.second_only
-        return np.where(np.isnan(table.difference), counted, table.difference)
-    return np.asarray(found.means[table.first] - found.means[table.second])
-
-
-def _model_rows(
-    found: Findings, order: npt.NDArray[np.intp], ranked: Ranks
-) -> tuple[ModelRow, ...]:
-    items = found.item_means
-    return tuple(
-        ModelRow(
-            found.names[j],
-            _score_of(found, int(j)),
-            found.scores[int(j)],
-            (int(ranked.low[j]), int(ranked.high[j])),
-            item_score=None if items is None else float(items[j]),
-        )
-        for j in order
-    )
-
-
-def _score_of(found: Findings, j: int) -> float | Unknown:
-    if found.hidden:
-        return Unknown(found.hidden)
-    mean = float(found.means[j])
-    return Unknown(f"no label on an answer of {found.names[j]}") if np.isnan(mean) else mean
-
-
-def _pair_rows(
-    found: Findings,
-    order: npt.NDArray[np.intp],
-    told: npt.NDArray[np.bool_],
-    alone: Interval | None,
-) -> tuple[PairRow, ...]:
-    """Return the pairs from the top of the board down, each with the better model first; *alone* if
-    there is one.
-    """
-    names, table = found.names, found.table
-    place = np.empty(len(names), np.intp)
-    place[order] = np.arange(len(names))
-    upside = place[table.first] < place[table.second]
-    best, worst = (
-        np.minimum(place[table.first], place[table.second]),
-        np.maximum(place[table.first], place[table.second]),
-    )
-    listed = np.lexsort((worst, best))
-    if listed.size > MOST_PAIRS:
-        listed = listed[((best == 0) | (worst - best == 1) | (worst < MOST_DRAWN))[listed]]
-    return tuple(_pair_row(found, i, bool(upside[i]), bool(told[i]), alone) for i in listed)
-
-
-def _pair_row(found: Findings, i: int, upside: bool, told: bool, alone: Interval | None) -> PairRow:
-    names, table, settings = found.names, found.table, found.settings
-    sign = 1.0 if upside else -1.0
-    a, b = (table.first[i], table.second[i]) if upside else (table.second[i], table.first[i])
-    only = (table.first_only[i], table.second_only[i])
-    # "Only a" counts items on which a is better: for signs and a lower score, the smaller ones.
-    if upside == (settings.sign > 0 or not table.unsettled):
-        a_only, b_only = only
-    else:
-        b_only, a_only = only
-    difference = sign * float(table.difference[i])
-    hidden = Unknown(table.unsettled or "some disagreements have no true label")
-    own: Interval | Unknown = _turned(alone or table.intervals[i], sign)
-    # Of one pair, "all pairs at once" is the pair itself: one difference has one interval.
-    one_pair = table.first.size == 1
-    joint: Interval | Unknown = own if one_pair else _turned(table.simultaneous[i], sign)
-    return PairRow(
-        a=names[a],
-        b=names[b],
-        difference=hidden if np.isnan(difference) else difference,
-        interval=hidden if table.unsettled else own,
-        simultaneous=hidden if table.unsettled else joint,
-        a_only=_count(a_only),
-        b_only=_count(b_only),
-        p_value=float(table.p_value[i]),
-        adjusted_p=float(table.adjusted_p[i]),
-        verdict=f"{names[a]} is better" if told else NOT_TOLD,
-        holds_below=None if table.holds_below is None else float(table.holds_below[i]),
-        ratio=None if table.ratio is None else float(table.ratio[i] ** sign),
-        ratio_interval=_inverted(table, i, upside),
-    )
-
-
-def _inverted(table: PairTable, i: int, upside: bool) -> Interval | None:
-    """Return the interval of the ratio a/b."""
-    if table.ratio_intervals is None:
-        return None
-    held = table.ratio_intervals[i]
-    if upside:
-        return held
-    low = 0.0 if np.isinf(held.high) else 1 / held.high
-    return replace(held, low=low, high=np.inf if held.low == 0 else 1 / held.low)
-
-
-def _turned(interval: Interval, sign: float) -> Interval:
-    return interval if sign > 0 else replace(interval, low=-interval.high, high=-interval.low)
-
-
-def _count(value: float) -> int | Unknown:
-    return (
-        Unknown("scores are not 0 or 1, or are counted by cluster")
-        if np.isnan(value)
-        else int(value)
-    )
-
-
-def finish(result: CompareResult, board: Board) -> CompareResult:
-    """Add what was said while reading, and what was learnt of each item."""
-    ends = (0.0, 1.0) if result.unit == "share" else None
-    result = with_left_out(result, board.left_out, whatever_is_missing(result, board, ends))
-    result = replace(result, warnings=(*board.notes, *result.warnings))
-    if board.rows is None:
-        return result
-    known = board.known
-    columns: dict[str, list[Any]] = {
-        "mean_score": [
-            float(score) if ok else None
-            for score, ok in zip(board.scores.mean(axis=1), known, strict=True)
-        ]
-    }
-    if board.answers is not None:
-        places = [board.place(name) for name in result.contenders]
-        places = places if len(places) > 1 else [board.place(row.name) for row in result.models[:2]]
-        apart = (board.answers[:, places] != board.answers[:, places[:1]]).any(axis=1)
-        columns["label_next"] = (apart & ~known).tolist()
-    return replace(result, learnt=PatternTable(ItemLocator(board.rows), columns))

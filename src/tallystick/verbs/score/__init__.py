@@ -1,6 +1,6 @@
 """Score systems when judges grade every output and people only few.
 
-`evaluate` answers. The mathematics is in `tallystick.stats.adverse`; here it meets tables of
+`evaluate` answers. The mathematics is in `tallystick.stats.few_labels`; here it meets tables of
 outputs: who made them, how judges graded them, and what people said of a few.
 """
 

@@ -1,7 +1,10 @@
-"""How good each judge is against the people, whom it favours, and which judge would be enough."""
+"""How good each judge is against the people, whom it favours, which judge would be enough, and what
+was learnt of each output.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,105 +18,132 @@ from tallystick.stats.adverse_binary import Population
 from tallystick.stats.agreement import cohen_kappa
 from tallystick.stats.few_labels import each_judge
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.label_rates import poststratified_ratio
+from tallystick.stats.label_rates import Sharpened, poststratified_ratio
 from tallystick.table import Data
-from tallystick.verbs.score.adjust import mixed
-from tallystick.verbs.score.grades import Units
-from tallystick.verbs.score.pairs import compare_pairs
+from tallystick.table.panel import Floats
+from tallystick.table.panel_grades import GradePanel, read_outputs
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Graded, read_outputs
-from tallystick.verbs.score.result import JudgeRow, Partial, Rate, ScoreResult
-from tallystick.verbs.score.sessions import SessionDraws, session_pairs
-from tallystick.verbs.score.systems import (
-    Fitted,
-    System,
-    SystemPair,
-    estimate_systems,
-    fitted,
-    judge_means,
-    population_of,
-    rows_of,
-)
-from tallystick.verbs.score.verdict import DRAWN_BY_LABEL
+from tallystick.verbs.score.result import CovariateRow, JudgeRow, Partial, Rate, ScoreResult, Units
+from tallystick.verbs.score.systems import System, fitted, population_of, rows_of
 
 FEWEST = 10
-"""Human grades of a class, per system, from which a judge is graded on that system alone."""
+"""Human grades of a class, per system, from which a judge is graded on that system alone; and
+outputs that a judge and people graded, from which a slope is fitted."""
 
 ENOUGH = 1.1
 """One judge is enough if its intervals are at most this much wider than those of all judges."""
 
-MOST_LEVELS = 20
-"""More different grades than this have no weighted kappa: most cells would be empty."""
+_STEPS = 100
+"""Steps of a scale for the weighted kappa, where grades are no multiples of a larger step."""
 
 NUMBERS = "human grades are numbers, not pass and fail"
 CHOSEN = "outputs were chosen for grading with unequal probabilities"
+NO_CLASS = "preferences have no good and no bad outputs"
+DRAWN_BY_LABEL = (
+    "labels of a session were not drawn at random among the votes: ask tallystick judge, with a"
+    " session of its own"
+)
 
-Mask = NDArray[np.bool_]
+
+def judge_rows(
+    outputs: GradePanel, systems: Sequence[System], question: ScoreQuestion, units: Units
+) -> tuple[tuple[JudgeRow, ...], str | None]:
+    """Return every judge, and the one that would be enough alone."""
+    rows = grade_judges(outputs, question)
+    rows = tuple(replace(row, bias=_in_units(row.bias, units)) for row in rows)
+    wider = _alone(outputs, systems, question)
+    rows = tuple(replace(row, wider=wider.get(row.name, row.wider)) for row in rows)
+    best = min(wider, key=wider.__getitem__, default=None)
+    return rows, best if best is not None and wider[best] <= ENOUGH else None
 
 
-def grade_judges(outputs: Graded, question: ScoreQuestion) -> tuple[JudgeRow, ...]:
+def _alone(
+    outputs: GradePanel, systems: Sequence[System], question: ScoreQuestion
+) -> dict[str, float]:
+    """Return how much wider the intervals would be with each judge alone (median over systems).
+
+    The systems are scored again by the same estimator, with the grades of this judge only.
+    """
+    held = rows_of(outputs)
+    if len(outputs.judges) < 2 or question.certified or question.target_mix or held is None:
+        return {}
+    rows, places = held
+    wide = np.array([systems[s].interval.width for s in places])
+    found = each_judge(rows, pass_fail=outputs.pass_fail, population=population_of(question))
+    widths = [one.means(alpha=question.alpha).interval.width for one in found]
+    ratios = [np.divide(own, wide, out=np.ones(wide.size), where=wide > 0) for own in widths]
+    return {
+        name: float(np.median(ratio)) for name, ratio in zip(outputs.judges, ratios, strict=True)
+    }
+
+
+def judges_unknown(outputs: GradePanel, reason: str) -> tuple[JudgeRow, ...]:
+    """Return every judge without a number, because the labels do not speak for its grades."""
+    none = Rate(Unknown(reason), Unknown(reason))
+    return tuple(
+        replace(row, wider=Unknown(reason))
+        for row in _rows(outputs, [(none,) * 4] * len(outputs.judges))
+    )
+
+
+def _rows(
+    outputs: GradePanel,
+    rates: Sequence[tuple[Rate, ...]],
+    per_system: Sequence[Mapping[str, Mapping[str, Rate]]] | None = None,
+) -> tuple[JudgeRow, ...]:
+    """Return one row per judge from its TPR, TNR, kappa and bias."""
+    return tuple(
+        JudgeRow(
+            name=name,
+            tpr=tpr,
+            tnr=tnr,
+            kappa=kappa,
+            bias=bias,
+            per_system={} if per_system is None else per_system[j],
+            n_labels=round(float(outputs.counts[_both(outputs, j)].sum())),
+        )
+        for j, (name, (tpr, tnr, kappa, bias)) in enumerate(zip(outputs.judges, rates, strict=True))
+    )
+
+
+def grade_judges(outputs: GradePanel, question: ScoreQuestion) -> tuple[JudgeRow, ...]:
     """Return TPR, TNR, kappa and bias of every judge, over all systems and per system.
 
     TPR is the share of good outputs that a judge passes, TNR the share of bad ones that it fails.
     Both use all the judge's grades beside the labels (P2). A graded judge passes what it grades
     above the middle of the scale.
     """
-    population = population_of(question)
+    alpha, population = question.alpha, population_of(question)
     unknown = _no_rates(outputs)
     counts = _Counts.of(outputs)
-    overall = _rates(outputs.judges, counts.summed(), question.alpha, population, unknown)
-    by_system: dict[str, list[tuple[Rate, Rate] | None]] = {}
-    for s, name in enumerate(outputs.systems):
+    overall = counts.summed().rates(outputs.judges, alpha, population, unknown)
+    per_system: list[dict[str, dict[str, Rate]]] = [{} for _ in outputs.judges]
+    for s, name in enumerate(outputs.systems if len(outputs.systems) > 1 else ()):
         part = counts.of_system(s)
-        enough = part.enough()
-        if len(outputs.systems) > 1 and unknown is None and enough.any():
-            found = _rates(outputs.judges, part, question.alpha, population, None)
-            by_system[name] = [
-                rates if graded else None for rates, graded in zip(found, enough, strict=True)
-            ]
-    rows = []
-    for j, name in enumerate(outputs.judges):
-        tpr, tnr = overall[j]
-        held = {s: rates[j] for s, rates in by_system.items()}
-        rows.append(
-            JudgeRow(
-                name=name,
-                tpr=tpr,
-                tnr=tnr,
-                kappa=_kappa(outputs, j, question.alpha),
-                bias=_bias(outputs, j, question.alpha),
-                per_system={
-                    s: {"tpr": rates[0], "tnr": rates[1]}
-                    for s, rates in held.items()
-                    if rates is not None
-                },
-                n_labels=round(float(outputs.counts[_both(outputs, j)].sum())),
-            )
-        )
-    return tuple(rows)
+        enough = np.flatnonzero(part.enough())
+        if unknown is None and enough.size:
+            found = part.rates(outputs.judges, alpha, population, None)
+            for j in enough.tolist():
+                per_system[j][name] = dict(zip(("tpr", "tnr"), found[j], strict=True))
+    rates = [
+        (*overall[j], _kappa(outputs, j, alpha), _bias(outputs, j, alpha))
+        for j in range(len(outputs.judges))
+    ]
+    return _rows(outputs, rates, per_system)
 
 
-def judges_unknown(outputs: Graded, reason: str) -> tuple[JudgeRow, ...]:
-    """Return every judge without a number, because the labels do not speak for its grades."""
-    none = Rate(Unknown(reason), Unknown(reason))
-    return tuple(
-        JudgeRow(
-            name=name,
-            tpr=none,
-            tnr=none,
-            kappa=none,
-            bias=none,
-            per_system={},
-            n_labels=round(float(outputs.counts[_both(outputs, j)].sum())),
-            wider=Unknown(reason),
-        )
-        for j, name in enumerate(outputs.judges)
-    )
-
-
-def _both(outputs: Graded, judge: int) -> Mask:
+def _both(outputs: GradePanel, judge: int) -> NDArray[np.bool_]:
     """Return the entries that a judge and a person graded."""
     return np.asarray(outputs.known & ~np.isnan(outputs.grades[:, judge]))
+
+
+def _no_rates(outputs: GradePanel) -> Unknown | None:
+    """Return why there are no TPR and TNR here, None if there are."""
+    if outputs.preferences:
+        return Unknown(NO_CLASS)
+    if not outputs.pass_fail:
+        return Unknown(NUMBERS)
+    return Unknown(CHOSEN) if outputs.probability is not None else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +159,7 @@ class _Counts:
     good: Floats
 
     @classmethod
-    def of(cls, outputs: Graded) -> _Counts:
+    def of(cls, outputs: GradePanel) -> _Counts:
         """Count every judge in one pass: the position of an output says all that is needed."""
         k, judges = len(outputs.systems), len(outputs.judges)
         human = np.where(outputs.known, np.where(outputs.truth == 1, 2, 1), 0)
@@ -150,94 +180,92 @@ class _Counts:
         """Return the counts of one system."""
         return _Counts(self.sizes[s], self.labelled[s], self.good[s])
 
-    def enough(self) -> Mask:
+    def enough(self) -> NDArray[np.bool_]:
         """Return which judges have ten human grades of each class."""
         good, bad = self.good.sum(axis=1), (self.labelled - self.good).sum(axis=1)
         return np.asarray(np.minimum(good, bad) >= FEWEST)
 
+    def rates(
+        self,
+        judges: tuple[str, ...],
+        alpha: float,
+        population: Population,
+        unknown: Unknown | None,
+    ) -> list[tuple[Rate, Rate]]:
+        """Return TPR and TNR of every judge from all its grades and the labels (P2)."""
+        if unknown is not None:
+            return [(Rate(unknown, unknown), Rate(unknown, unknown))] * len(judges)
+        sizes, bad = self.sizes.copy(), self.labelled - self.good
+        silent = sizes.sum(axis=1) == 0
+        sizes[silent, 0] = 1.0  # a judge without grades: nothing is known, and nothing is divided
+        passed = np.array([True, True, False, False])
+        classes = {"good": (self.good, passed), "bad": (bad, ~passed)}
+        found = {
+            name: poststratified_ratio(
+                sizes, self.labelled, hits, inside=inside, alpha=alpha, population=population
+            )
+            for name, (hits, inside) in classes.items()
+        }
 
-def _no_rates(outputs: Graded) -> Unknown | None:
-    """Return why there are no TPR and TNR here, None if there are."""
-    if not outputs.pass_fail:
-        return Unknown(NUMBERS)
-    return Unknown(CHOSEN) if outputs.probability is not None else None
+        def rate(j: int, name: str) -> Rate:
+            hits, one = classes[name][0], found[name]
+            if silent[j] or not hits[j].sum():
+                none = Unknown(f"no output that people call {name} has a grade of {judges[j]}")
+                return Rate(none, none)
+            return _rate(one, j, judges[j])
 
-
-def _rates(
-    judges: tuple[str, ...],
-    counts: _Counts,
-    alpha: float,
-    population: Population,
-    unknown: Unknown | None,
-) -> list[tuple[Rate, Rate]]:
-    """Return TPR and TNR of every judge from all its grades and the labels (P2)."""
-    if unknown is not None:
-        return [(Rate(unknown, unknown), Rate(unknown, unknown))] * len(judges)
-    sizes, labelled, good = counts.sizes.copy(), counts.labelled, counts.good
-    silent = sizes.sum(axis=1) == 0
-    sizes[silent, 0] = 1.0  # a judge without grades: nothing is known, and nothing is divided
-    inside = np.array([True, True, False, False])
-    tpr = poststratified_ratio(
-        sizes, labelled, good, inside=inside, alpha=alpha, population=population
-    )
-    tnr = poststratified_ratio(
-        sizes, labelled, labelled - good, inside=~inside, alpha=alpha, population=population
-    )
-    found = []
-    for j, name in enumerate(judges):
-        pair = []
-        for one, class_, seen in ((tpr, "good", good[j]), (tnr, "bad", labelled[j] - good[j])):
-            if silent[j] or not seen.sum():
-                none = Unknown(f"no output that people call {class_} has a grade of {name}")
-                pair.append(Rate(none, none))
-            elif np.isnan(one.estimate[j]):
-                none = Unknown(f"too few human grades where {name} passes, or where it fails")
-                pair.append(Rate(none, one.interval[j]))
-            else:
-                pair.append(Rate(float(one.estimate[j]), one.interval[j]))
-        found.append((pair[0], pair[1]))
-    return found
+        return [(rate(j, "good"), rate(j, "bad")) for j in range(len(judges))]
 
 
-def _kappa(outputs: Graded, judge: int, alpha: float) -> Rate:
+def _rate(found: Sharpened, j: int, judge: str) -> Rate:
+    if np.isnan(found.estimate[j]):
+        none = Unknown(f"too few human grades where {judge} passes, or where it fails")
+        return Rate(none, found.interval[j])
+    return Rate(float(found.estimate[j]), found.interval[j])
+
+
+def _kappa(outputs: GradePanel, judge: int, alpha: float) -> Rate:
     """Return Cohen's kappa with the people; weighted by squared distance for numbers."""
     both = _both(outputs, judge)
-    grades, truth = outputs.grades[both, judge], outputs.truth[both]
-    counts = outputs.counts[both]
     if not both.any():
         none = Unknown(f"no output with a human grade has one of {outputs.judges[judge]}")
         return Rate(none, none)
+    held = np.stack([outputs.grades[both, judge], outputs.truth[both]], axis=1)
+    counts, level = outputs.counts[both], 1 - alpha
     if outputs.pass_fail:
-        codes = np.stack([grades > 0.5, truth == 1], axis=1).astype(np.int64)
-        found = cohen_kappa(codes, counts, n_labels=2, level=1 - alpha)
+        codes = np.stack([held[:, 0] > 0.5, held[:, 1] == 1], axis=1).astype(np.int64)
+        found = cohen_kappa(codes, counts, n_labels=2, level=level)
         return Rate(found.estimate, found.interval)
-    levels = np.unique(np.concatenate([grades, truth]))
-    if len(levels) > MOST_LEVELS:
-        none = Unknown(f"kappa is for a few grades, and there are {len(levels)} different ones")
-        return Rate(none, none)
-    codes = np.stack([np.searchsorted(levels, grades), np.searchsorted(levels, truth)], axis=1)
-    found = cohen_kappa(codes, counts, n_labels=len(levels), weights="quadratic", level=1 - alpha)
+    # Codes are as far apart as the grades: steps of the scale, not places among those that occur.
+    whole = (k for k in range(1, _STEPS) if np.abs(held * k - np.rint(held * k)).max() < 1e-6)
+    steps = next(whole, _STEPS)
+    codes = np.rint(held * steps).astype(np.int64)
+    found = cohen_kappa(codes, counts, n_labels=steps + 1, weights="quadratic", level=level)
     return Rate(found.estimate, found.interval)
 
 
-def _bias(outputs: Graded, judge: int, alpha: float) -> Rate:
+def _bias(outputs: GradePanel, judge: int, alpha: float) -> Rate:
     """Return how much higher a judge grades than the people do, on the outputs that both graded."""
     both = _both(outputs, judge)
-    counts = outputs.counts[both]
-    n = float(counts.sum())
+    n, mean, square = _moments(
+        (outputs.grades[:, judge] - outputs.truth)[both], outputs.counts[both]
+    )
     if n < 2:
-        none = Unknown(
-            f"fewer than two outputs have a human grade and one of {outputs.judges[judge]}"
-        )
+        judged = outputs.judges[judge]
+        none = Unknown(f"fewer than two outputs have a human grade and one of {judged}")
         return Rate(none, none)
-    gap = outputs.grades[both, judge] - outputs.truth[both]
-    mean = float(counts @ gap) / n
-    variance = float(counts @ (gap - mean) ** 2) / (n - 1)
-    interval = pseudo_t(mean, variance, n, alpha=alpha, bounds=(-1.0, 1.0))
-    return Rate(mean, interval if isinstance(interval, Interval) else interval[0])
+    interval = pseudo_t(mean, square / (n - 1), n, alpha=alpha, bounds=(-1.0, 1.0))
+    return Rate(mean, interval)
 
 
-def favours(outputs: Graded, alpha: float) -> tuple[Partial, ...]:
+def _in_units(rate: Rate, units: Units) -> Rate:
+    """Return a bias on the scale of the grades."""
+    if isinstance(rate.estimate, Unknown) or isinstance(rate.interval, Unknown):
+        return rate
+    return Rate(units.size(rate.estimate), units.sizes(rate.interval))
+
+
+def favours(outputs: GradePanel, alpha: float) -> tuple[Partial, ...]:
     r"""Return which judges treat a system differently from the others, beyond chance.
 
     For each judge, class (outputs that people pass, or fail) and system with at least ten labels
@@ -251,48 +279,39 @@ def favours(outputs: Graded, alpha: float) -> tuple[Partial, ...]:
     from scipy.special import ndtri
 
     outputs, tests = outputs.part(outputs.known), []
+    classes: dict[str, float | None] = (
+        {"good": 1.0, "bad": 0.0} if outputs.pass_fail else {"": None}
+    )
     for j, judge in enumerate(outputs.judges):
-        both = _both(outputs, j)
         error = outputs.grades[:, j] - outputs.truth
-        classes: tuple[tuple[str, float | None], ...] = (("", None),)
-        if outputs.pass_fail:
-            classes = (("good", 1.0), ("bad", 0.0))
-        for name, value in classes:
-            used = both if value is None else both & (outputs.truth == value)
+        for name, value in classes.items():
+            used = _both(outputs, j)
+            used = used if value is None else used & (outputs.truth == value)
             for s, system in enumerate(outputs.systems):
                 inside, rest = used & outputs.of(s), used & ~outputs.of(s)
                 one, two = (_moments(error[m], outputs.counts[m]) for m in (inside, rest))
-                if min(one[0], two[0]) >= FEWEST:
-                    spread = np.sqrt((one[2] + 0.5) / one[0] ** 2 + (two[2] + 0.5) / two[0] ** 2)
-                    z = (one[1] - two[1]) / spread
-                    tests.append((z, _partial(judge, system, name, one, two)))
+                if min(one[0], two[0]) < FEWEST:
+                    continue
+                spread = np.sqrt((one[2] + 0.5) / one[0] ** 2 + (two[2] + 0.5) / two[0] ** 2)
+                # Of good outputs a judge passes 1 + e, of bad ones e; of numbers e is its bias.
+                passed = 1.0 if name == "good" else 0.0
+                found = Partial(
+                    judge=judge,
+                    system=system,
+                    outputs=name,
+                    here=passed + one[1],
+                    elsewhere=passed + two[1],
+                    n_here=round(one[0]),
+                    n_elsewhere=round(two[0]),
+                    kinder=one[1] > two[1],
+                )
+                tests.append(((one[1] - two[1]) / spread, found))
     if not tests:
         return ()
     bar = float(ndtri(1 - (1 - (1 - alpha) ** (1 / len(tests))) / 2))
     beyond = [(z, found) for z, found in tests if abs(z) > bar]
     # A judge that favours one of two systems is harsh on the other: the favour is named first.
     return tuple(found for z, found in sorted(beyond, key=lambda one: (one[0] < 0, -abs(one[0]))))
-
-
-def _partial(
-    judge: str,
-    system: str,
-    outputs: str,
-    one: tuple[float, float, float],
-    two: tuple[float, float, float],
-) -> Partial:
-    # Of good outputs a judge passes 1 + e, of bad ones e; of numbers e is its bias.
-    here, elsewhere = (1 + part[1] if outputs == "good" else part[1] for part in (one, two))
-    return Partial(
-        judge=judge,
-        system=system,
-        outputs=outputs,
-        here=here,
-        elsewhere=elsewhere,
-        n_here=round(one[0]),
-        n_elsewhere=round(two[0]),
-        kinder=one[1] > two[1],
-    )
 
 
 def _moments(values: Floats, counts: Floats) -> tuple[float, float, float]:
@@ -302,69 +321,6 @@ def _moments(values: Floats, counts: Floats) -> tuple[float, float, float]:
         return 0.0, 0.0, 0.0
     mean = float(counts @ values) / n
     return n, mean, float(counts @ (values - mean) ** 2)
-
-
-@dataclass(frozen=True)
-class Alone:
-    """What a judge would do without the others: how much wider intervals get, and labels' worth."""
-
-    judge: str
-    wider: float
-    worth: float
-
-    @property
-    def enough(self) -> bool:
-        """Whether this judge would be enough."""
-        return self.wider <= ENOUGH
-
-
-def alone(outputs: Graded, systems: list[System], question: ScoreQuestion) -> tuple[Alone, ...]:
-    """Score the systems with each judge alone, and say what that costs."""
-    held = rows_of(outputs)
-    if len(outputs.judges) < 2 or question.certified or question.target_mix or held is None:
-        return ()
-    rows, places = held
-    wide = np.array([systems[s].interval.width for s in places])
-    found = each_judge(rows, pass_fail=outputs.pass_fail, population=population_of(question))
-    means = [one.means(alpha=question.alpha) for one in found]
-    return tuple(
-        Alone(
-            name,
-            float(
-                np.median(
-                    np.divide(one.interval.width, wide, out=np.ones(wide.size), where=wide > 0)
-                )
-            ),
-            float(one.labels_worth.sum()),
-        )
-        for name, one in zip(outputs.judges, means, strict=True)
-    )
-
-
-# One row per judge, and the judge that would be enough alone.
-
-
-def judge_rows(scored: Scored, question: ScoreQuestion) -> tuple[tuple[JudgeRow, ...], str | None]:
-    """Return every judge, and the one that would be enough alone."""
-    if scored.draws is not None:
-        return judges_unknown(scored.outputs, DRAWN_BY_LABEL), None
-    rows = tuple(
-        replace(row, bias=_in_units(row.bias, scored.units))
-        for row in grade_judges(scored.outputs, question)
-    )
-    single = {one.judge: one for one in alone(scored.outputs, scored.systems, question)}
-    if not single:
-        return rows, None
-    rows = tuple(replace(row, wider=single[row.name].wider) for row in rows)
-    best = min(single.values(), key=lambda one: one.wider)
-    return rows, best.judge if best.enough else None
-
-
-def _in_units(rate: Rate, units: Units) -> Rate:
-    """Return a bias on the scale of the grades."""
-    if isinstance(rate.estimate, Unknown) or isinstance(rate.interval, Unknown):
-        return rate
-    return Rate(units.size(rate.estimate), units.sizes(rate.interval))
 
 
 # What was learnt of each output: the probability that it passes, and which to grade next.
@@ -388,23 +344,22 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
     outputs = read_outputs(
         data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
     )
-    values = outputs.consensus
     kept = [name for name in data.table.columns if name not in ("consensus", "label_next")]
     columns: dict[str, Any] = {**data.cells(*kept)}
     if outputs.pass_fail:
-        columns["consensus"] = ["pass" if value > 0.5 else "fail" for value in values]
+        columns["consensus"] = ["pass" if value > 0.5 else "fail" for value in outputs.consensus]
         name = "probability" if outputs.n_labels >= LEAST else "support"
         likely = np.where(outputs.known, outputs.truth, expected_grade(outputs))
         columns[name] = likely.round(4).tolist()
     else:
         low, high = result.scale or (0.0, 1.0)
-        columns["consensus"] = (low + (high - low) * values).round(4).tolist()
+        columns["consensus"] = (low + (high - low) * outputs.consensus).round(4).tolist()
         columns["expected"] = (low + (high - low) * expected_grade(outputs)).round(4).tolist()
     columns["label_next"] = _order(outputs, result.seed or 0)
     return columns
 
 
-def expected_grade(outputs: Graded) -> Floats:
+def expected_grade(outputs: GradePanel) -> Floats:
     """Return the human grade that each output can expect, within [.005, .995].
 
     The forecast of the fit behind the scores: what the judges say, corrected by the human grades of
@@ -418,92 +373,113 @@ def expected_grade(outputs: Graded) -> Floats:
     return values
 
 
-def _order(outputs: Graded, seed: int) -> list[int | None]:
+def _order(outputs: GradePanel, seed: int) -> list[int | None]:
     """Return the order of grading; items in random order, an item's systems one after the other.
 
     A random order is what the intervals need: an order by doubt would bias them.
     """
-    draw = as_rng(seed)
-    if outputs.item is None:
-        keys: tuple[Floats, ...] = (draw.permutation(len(outputs.counts)).astype(np.float64),)
-    else:
-        items, where = np.unique(outputs.item, return_inverse=True)
-        place = draw.permutation(len(items))[where.ravel()].astype(np.float64)
-        keys = (outputs.system.astype(np.float64), place)
-    order: list[int | None] = [None] * len(outputs.counts)
-    rank_now = 0
-    for row in np.lexsort(keys):
-        if not outputs.known[row]:
-            rank_now += 1
-            order[int(row)] = rank_now
+    draw, size = as_rng(seed), len(outputs.counts)
+    item = np.arange(size) if outputs.item is None else outputs.item
+    items, where = np.unique(item, return_inverse=True)
+    place = draw.permutation(len(items))[where.ravel()]
+    rows = np.lexsort((outputs.system, place))
+    rows = rows[~outputs.known[rows]]
+    order: list[int | None] = [None] * size
+    for rank, row in enumerate(rows.tolist(), start=1):
+        order[row] = rank
     return order
 
 
-# Everything that is estimated of systems, before it is put into rows and words.
+# How a judge's error depends on something, such as the length of the output.
+#
+# With human grades y, the error of a judge is regressed on the covariate x, in standard
+# deviations,
+#
+# .. math:: g_i - y_i = a + b x_i + e_i,   \tag{SC4}
+#
+# by least squares with the HC3 errors of MacKinnon and White, which need neither equal nor normal
+# spread, and Student's quantile. How much of the raw lead of one system over another the slope
+# accounts for is :math:`b (\bar x_A - \bar x_B)`.
 
 
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """What is known of every system and pair, on [0, 1].
-
-    Parameters
-    ----------
-    outputs
-        Grades and human grades.
-    judges, means
-        What the judges alone make of each system: together, and each judge.
-    systems, pairs
-        The estimates.
-    units
-        From [0, 1] to what is shown.
-    found
-        The fit behind them; None without labels, and for a labelling session.
-    draws
-        How the labels were drawn, where they come from a labelling session.
-    """
-
-    outputs: Graded
-    judges: Floats
-    means: Floats
-    systems: list[System]
-    pairs: list[SystemPair]
-    units: Units
-    found: Fitted | None = None
-    draws: SessionDraws | None = None
+def covariate_rows(
+    outputs: GradePanel, covariates: Mapping[str, Floats], units: Units, alpha: float
+) -> tuple[CovariateRow, ...]:
+    """Return the slope of every judge's error on every covariate, overall and per system."""
+    found = []
+    for name, raw in covariates.items():
+        spread = float(np.nanstd(raw))
+        x = (raw - np.nanmean(raw)) / spread if spread > 0 else np.full(len(raw), np.nan)
+        for j, judge in enumerate(outputs.judges):
+            error = outputs.grades[:, j] - outputs.truth
+            used = np.isfinite(x) & np.isfinite(error)
+            overall = _slope_row(name, judge, (x[used], error[used]), units, alpha)
+            if isinstance(overall.slope, float):
+                overall = replace(overall, explained=_explained(outputs, x, overall.slope))
+            found.append(overall)
+            for s, system in enumerate(outputs.systems if len(outputs.systems) > 1 else ()):
+                own = used & outputs.of(s)
+                if own.sum() >= FEWEST:
+                    row = _slope_row(name, judge, (x[own], error[own]), units, alpha)
+                    found.append(replace(row, system=system))
+    return tuple(found)
 
 
-def estimated(
-    outputs: Graded, question: ScoreQuestion, *, draws: SessionDraws | None = None
-) -> Scored:
-    """Estimate systems and pairs: from a session's draws, for a target mix, or as they are.
+def _slope_row(
+    covariate: str, judge: str, held: tuple[Floats, Floats], units: Units, alpha: float
+) -> CovariateRow:
+    """Return the slope of a judge's error, or why there is none."""
+    x, n = held[0], len(held[0])
+    numbers: dict[str, Any]
+    if n < FEWEST or np.ptp(x) == 0:
+        none = Unknown(
+            f"{n} outputs have a human grade, one of {judge} and {covariate}: at least {FEWEST}"
+            " with different values are needed"
+        )
+        numbers = {"slope": none, "interval": none, "p_value": none}
+    else:
+        value, interval, p = slope(*held, alpha=alpha)
+        numbers = {"slope": units.size(value), "interval": units.sizes(interval), "p_value": p}
+    return CovariateRow(covariate=covariate, judge=judge, n_labels=n, **numbers)
 
-    Parameters
-    ----------
-    outputs, question
-        The grades, and what is asked.
-    draws
-        How the labels were drawn, where they come from a labelling session.
+
+def slope(x: Floats, y: Floats, *, alpha: float = 0.05) -> tuple[float, Interval, float]:
+    """Fit (SC4): return the slope, its interval and its p-value.
 
     Examples
     --------
-    >>> from tallystick.table import read
-    >>> from tallystick.verbs.score.reading import read_outputs
-    >>> table = {"gpt": [1, 1, 0, 1] * 10, "human": [1, 1, 0, 0] * 3 + [None] * 28}
-    >>> outputs = read_outputs(read(table, judges=("gpt",), truth="human"), scale=None)
-    >>> found = estimated(outputs, ScoreQuestion())
-    >>> round(found.systems[0].score, 3), float(found.judges[0]), found.pairs
-    (0.5, 0.75, [])
+    >>> x = np.linspace(-1, 1, 40)
+    >>> value, interval, p = slope(x, 0.3 * x + 0.1 * np.sin(20 * x))
+    >>> round(value, 2), interval.low < 0.3 < interval.high, p < 1e-6
+    (0.3, True, True)
     """
-    found = None
-    if draws is not None:
-        systems = draws.systems(question.alpha)
-        pairs = session_pairs(draws, systems, question)
-    elif question.target_mix is not None:
-        systems, pairs = mixed(outputs, question)
-    else:
-        found = fitted(outputs, question)
-        systems = estimate_systems(outputs, question, found)
-        pairs = compare_pairs(outputs, systems, question, found)
-    judges, means = outputs.mean(outputs.mean_grade), judge_means(outputs)
-    units = Units(outputs.scale if not outputs.pass_fail else None)
-    return Scored(outputs, judges, means, systems, pairs, units, found, draws)
+    from scipy.special import stdtr, stdtrit
+
+    n = len(x)
+    off = x - x.mean()
+    scatter = float(off @ off)
+    value = float(off @ (y - y.mean())) / scatter
+    residual = y - y.mean() - value * off
+    leverage = 1 / n + off**2 / scatter
+    # HC3: residuals are blown up by their leverage, so that one far point cannot hide its doubt.
+    blown = residual / np.maximum(1 - leverage, 1e-6)
+    # One pseudo-residual of the size of rounding keeps a perfect fit from being called certain.
+    error = float(np.sqrt((off**2 @ blown**2 + scatter / n * 0.25 / n) / scatter**2))
+    freedom = n - 2
+    half = float(stdtrit(freedom, 1 - alpha / 2)) * error
+    p = float(2 * stdtr(freedom, -abs(value) / error))
+    interval = Interval(value - half, value + half, 1 - alpha, "approximate", None, "HC3")
+    return value, interval, min(1.0, p)
+
+
+def _explained(outputs: GradePanel, x: Floats, value: float) -> dict[str, float]:
+    """Return b times the difference of mean covariates, for every pair of systems."""
+    seen = np.where(np.isfinite(x), outputs.counts, 0.0)
+    sizes, total = outputs.by_system(seen), outputs.by_system(seen * np.nan_to_num(x))
+    means = np.divide(total, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+    names = outputs.systems
+    return {
+        f"{names[a]} - {names[b]}": value * float(means[a] - means[b])
+        for a in range(len(names))
+        for b in range(a + 1, min(len(names), a + 20))
+    }

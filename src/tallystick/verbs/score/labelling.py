@@ -6,27 +6,24 @@ system by system, since what a judge's vote means differs between systems.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.results import Unknown
 from tallystick.sampling.label_accuracies import AnyInts, Floats, Ints
 from tallystick.sampling.label_best import JudgedContest
 from tallystick.sampling.label_differences import gap_spread, gap_strata
 from tallystick.sampling.label_strata import GUESS_FLOOR, LabelStrata, score_strata, share_spread
 from tallystick.sampling.label_task import LabelTask, Measure, Value, votes_task_strata
-from tallystick.stats.adverse_forecast import label_range
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
+from tallystick.table.grades import Scale, word_worth
+from tallystick.table.panel_grades import GradePanel, item_groups, read_patterns
 from tallystick.table.session import Session
 from tallystick.table.words import as_word
-from tallystick.verbs.score.adjust import split_outputs
-from tallystick.verbs.score.grades import Scale, word_worth
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Graded, item_groups, read_patterns, words_of
-from tallystick.verbs.score.systems import FIRST, FORECAST, SystemBoard, SystemPair
 
 _UNITS = "means of grades are shown as shares of the scale: 0 % is {:g}, 100 % is {:g}"
 
@@ -44,9 +41,9 @@ class _Believed:
     stratum: Ints
     chance: Floats
 
-    def strata(self, outputs: Graded, given: AnyInts | None = None) -> LabelStrata:
+    def strata(self, outputs: GradePanel, given: AnyInts | None = None) -> LabelStrata:
         """Return the strata of all rows with their guess; *given* are those a session keeps."""
-        of: AnyInts = self.stratum.astype(np.int16)[place_of(outputs)] if given is None else given
+        of: AnyInts = self.stratum.astype(np.int16)[outputs.place] if given is None else given
         stratum, counts = pattern_strata(outputs, of)
         inside = counts > 0
         held = np.bincount(stratum[inside], weights=counts[inside])
@@ -56,25 +53,18 @@ class _Believed:
         return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=guess)
 
 
-def pattern_strata(outputs: Graded, of: AnyInts) -> tuple[Ints, Floats]:
+def pattern_strata(outputs: GradePanel, of: AnyInts) -> tuple[Ints, Floats]:
     """Return the stratum of each pattern, and how many of its rows are in the population.
 
     Strata are made of votes, so all rows of a pattern that are drawn from share one stratum. There
     may be many millions of rows: they are looked at only where some are outside.
     """
-    place, inside, size = place_of(outputs), of >= 0, outputs.counts.size
+    place, inside, size = outputs.place, of >= 0, outputs.counts.size
     stratum = np.full(size, -1, np.int64)
     if inside.all() and outputs.coding is not None:
         return of[outputs.coding.first].astype(np.int64), outputs.counts
     stratum[place[inside]] = of[inside]
     return stratum, np.bincount(place[inside], minlength=size).astype(np.float64)
-
-
-def place_of(outputs: Graded) -> AnyInts:
-    """Return the entry of each row of the table."""
-    if outputs.coding is None:
-        raise InputError("outputs were read row by row")
-    return outputs.coding.place
 
 
 def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -> LabelTask:
@@ -97,7 +87,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
             " higher number is good, or add --higher-is-better if it is so already"
         )
     outputs = read_patterns(data, scale=question.scale, judge_scale=question.judge_scale)
-    place = place_of(outputs)
+    place = outputs.place
     classes, code = _answers(data, outputs, question)
     if classes and question.goal != "mean":
         make = _difference if question.goal == "difference" else _best
@@ -119,12 +109,20 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         columns=_columns(data),
         rule=None if classes else share_spread,
         # Asked only when a session begins, of labels that are there already.
-        disagree=None if strata is not None else (split_outputs(outputs) > 0)[place],
+        disagree=None if strata is not None else _split(outputs)[place],
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
         else f"Which grade from {low:g} to {high:g} does this output deserve?",
     )
+
+
+def _split(outputs: GradePanel) -> NDArray[np.bool_]:
+    """Return on which entries the judges disagree."""
+    low, high = np.full(len(outputs.counts), np.inf), np.full(len(outputs.counts), -np.inf)
+    for column in outputs.grades.T:
+        low, high = np.fmin(low, column), np.fmax(high, column)
+    return np.asarray(high > low)
 
 
 def session_goal(session: Session) -> str:
@@ -178,7 +176,7 @@ def _check(data: Data, question: ScoreQuestion) -> None:
 
 def _difference(
     data: Data,
-    outputs: Graded,
+    outputs: GradePanel,
     answers: tuple[tuple[Label, ...], int],
     strata: Ints | None,
 ) -> LabelTask:
@@ -194,7 +192,7 @@ def _difference(
     chance = outputs.mean_grade
     judges = len(outputs.judges)
     hits = np.round(np.where(np.isnan(chance), 0.5, chance) * judges).astype(np.int64)
-    first, second = (hits[place_of(outputs)[rows[:, k]]] for k in (0, 1))
+    first, second = (hits[outputs.place[rows[:, k]]] for k in (0, 1))
     parts, guess = gap_strata(first, second, judges=judges)
     if strata is not None:
         # A stratum is one difference of votes: any of its items says which.
@@ -224,7 +222,7 @@ def _difference(
 
 def _best(
     data: Data,
-    outputs: Graded,
+    outputs: GradePanel,
     answers: tuple[tuple[Label, ...], int],
     strata: Ints | None,
 ) -> LabelTask:
@@ -255,14 +253,14 @@ def _best(
     )
 
 
-def rows_by_item(outputs: Graded) -> Ints:
+def rows_by_item(outputs: GradePanel) -> Ints:
     """Return items x systems of rows; items that lack an output of some system are left out.
 
     >>> from tallystick.table import Door, read
     >>> table = {"id": [1, 2, 1, 3], "system": ["a", "a", "b", "b"], "gpt": [1, 0, 1, 1]}
     >>> door = Door(want="judges", repeats=True, outputs=True)
     >>> data = read(table, door, judges=("gpt",), system="system", item="id")
-    >>> from tallystick.verbs.score.reading import read_outputs
+    >>> from tallystick.table.panel_grades import read_outputs
     >>> rows_by_item(read_outputs(data, scale=None)).tolist()
     [[0, 2]]
     """
@@ -271,8 +269,8 @@ def rows_by_item(outputs: Graded) -> Ints:
     return _grid(outputs.item, outputs.system, len(outputs.systems))
 
 
-def _rows(data: Data, outputs: Graded) -> Ints:
-    system = outputs.system.astype(np.int16)[place_of(outputs)]
+def _rows(data: Data, outputs: GradePanel) -> Ints:
+    system = outputs.system.astype(np.int16)[outputs.place]
     return _grid(item_groups(data), system, len(outputs.systems))
 
 
@@ -291,7 +289,9 @@ def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
 # -- what people answer
 
 
-def _answers(data: Data, outputs: Graded, question: ScoreQuestion) -> tuple[tuple[Label, ...], int]:
+def _answers(
+    data: Data, outputs: GradePanel, question: ScoreQuestion
+) -> tuple[tuple[Label, ...], int]:
     """Return the two answers and which of them is a pass; no answers where people give numbers.
 
     Words that somebody named come first, then those of human grades that are there, then those of
@@ -310,8 +310,7 @@ def _answers(data: Data, outputs: Graded, question: ScoreQuestion) -> tuple[tupl
     if not outputs.pass_fail or (question.scale is not None and not columns):
         return (), 0
     for column in (*columns, *data.roles.judges):
-        seen = [one for one in words_of(outputs, column) if not is_no_answer(one)]
-        found = _pair(seen)
+        found = _pair([one for one in outputs.words(column) if not is_no_answer(one)])
         if found is not None:
             return found
     return (FAIL, PASS), 1
@@ -347,7 +346,7 @@ def _passing(named: tuple[Label, ...]) -> int | None:
 # -- what judges make of outputs
 
 
-def _believed(outputs: Graded, *, graded: bool) -> _Believed:
+def _believed(outputs: GradePanel, *, graded: bool) -> _Believed:
     """Return the stratum of every distinct output, system by system, and its chance to pass."""
     mean, counts = outputs.mean_grade, outputs.counts
     filled = np.where(np.isnan(mean), 0.5, mean)
@@ -365,9 +364,9 @@ def _believed(outputs: Graded, *, graded: bool) -> _Believed:
     return _Believed(stratum=of, chance=chance)
 
 
-def _means(outputs: Graded, strata: LabelStrata, value: Value) -> tuple[Measure, ...]:
+def _means(outputs: GradePanel, strata: LabelStrata, value: Value) -> tuple[Measure, ...]:
     """Return one measure per system: its value elsewhere is 0, and its scale makes up for it."""
-    place = place_of(outputs)
+    place = outputs.place
     n = np.bincount(outputs.system, weights=outputs.counts)
     # A stratum belongs to one system: any of its rows says which.
     stratum, _ = pattern_strata(outputs, strata.of)
@@ -405,127 +404,3 @@ def _grade(units: Ints, answers: Floats) -> Floats:
 
 def _columns(data: Data) -> tuple[str, ...]:
     return data.roles.columns("system", "judges")
-
-
-# How many more human grades would be enough: for a precision per system, and to settle a pair.
-
-
-CERTIFIED = 1.5
-"""Width of certified intervals against the default's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FirstGrades:
-    """The first outputs to grade, where too few are graded for a forecast.
-
-    Parameters
-    ----------
-    items
-        How many outputs of each system should have a grade.
-    grades
-        How many of these have none yet.
-    shared
-        Whether they are to be on the same items for every system.
-    begun
-        Whether some of them have a grade already.
-    short
-        Whether some system has fewer outputs than *items*.
-    """
-
-    items: int
-    grades: int
-    shared: bool
-    begun: bool
-    short: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class SettlePlan:
-    """What to grade more for the two systems of a pair.
-
-    Parameters
-    ----------
-    items
-        Items that get a grade of both.
-    grades, low, high
-        Outputs to grade for that: the best guess and what is plausible. Outputs that have a grade
-        are not counted.
-    most
-        How many items there are.
-    enough
-        False where all of them may not be enough.
-    """
-
-    items: int
-    grades: int
-    low: int
-    high: int
-    most: int
-    enough: bool
-
-
-def first_grades(outputs: Graded, board: SystemBoard | None) -> FirstGrades | None:
-    """Return the first outputs to grade; None where enough of them have a grade.
-
-    *board* holds the outputs of all systems. Where items are not known, or the systems were run on
-    different ones, every system gets grades of its own.
-    """
-    systems = range(len(outputs.systems))
-    sizes = [outputs.counts[outputs.of(s)].sum() for s in systems]
-    graded = [outputs.counts[outputs.of(s) & outputs.known].sum() for s in systems]
-
-    items = min(FIRST, round(min(sizes)))
-    missing = None if board is None else board.ungraded(systems, items)
-    shared = missing is not None
-    if missing is None:
-        items = min(FIRST, round(max(sizes)))
-        missing = round(
-            sum(max(0.0, min(items, n) - k) for n, k in zip(sizes, graded, strict=True))
-        )
-    if not missing:
-        return None
-    begun = missing < items * len(sizes) if shared else any(graded)
-    short = not shared and min(sizes) < items
-    return FirstGrades(items=items, grades=missing, shared=shared, begun=begun, short=short)
-
-
-def settle_plan(
-    sizes: Sequence[float], pair: SystemPair, most: int, ungraded: Callable[[int], int | None]
-) -> SettlePlan | None:
-    """Return what would settle a pair if its difference is what it looks like.
-
-    None where nothing can be forecast: no common labels, no difference at all, or nothing left to
-    grade.
-
-    Parameters
-    ----------
-    sizes
-        Labels that settle it: if errors are smaller than they look, as large, and larger.
-    pair, most
-        The pair, and how many items there are.
-    ungraded
-        How many outputs have to be graded until so many items have a grade of both systems.
-    """
-    if isinstance(pair.needed, Unknown) or pair.difference == 0:
-        return None
-    # What was graded did not settle it, so a forecast of fewer labels than that is not believed.
-    least = min(1.1 * pair.common, most)
-    low, guess, high = (max(min(size, most), least) for size in sizes)
-    # With 95 % of all items graded the pair is as good as known, settled or not.
-    enough = guess < 0.95 * most
-
-    spread, middle = label_range(low, high, most), label_range(guess, guess, most)
-    items = [max(n or most, pair.common + 1) for n in (spread.low, middle.high, spread.high)]
-    few, grades, many = (ungraded(min(n, most)) for n in items)
-    if not few or not grades or not many:
-        return None
-    more = min(items[1], most) - pair.common
-    return SettlePlan(items=more, grades=grades, low=few, high=many, most=most, enough=enough)
-
-
-def spreads(question: ScoreQuestion) -> tuple[float, ...]:
-    """Return how wrong forecasts of a spread usually are; exact intervals are wider by half."""
-    return tuple(
-        factor * (CERTIFIED if question.certified else 1.0)
-        for factor in (FORECAST[0], 1.0, FORECAST[1])
-    )

@@ -2,12 +2,12 @@
 
 All pairs come from the fit that the scores come from: on the differences item by item where people
 graded the same items for all systems, otherwise on the scores. A labelling session has a rule of
-its own: `session_pairs`.
+its own: `session_pairs`. What is settled becomes ranks and claims, and what is open becomes the
+next outputs to grade.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,38 +15,128 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
-from tallystick.results import Unknown
+from tallystick.results import Claims, Guarantee, Interval, Unknown
 from tallystick.sampling.label_differences import SessionOrder
 from tallystick.stats.adverse_forecast import CertifiedRows, LabelRange, label_range
 from tallystick.stats.anytime import betting
-from tallystick.stats.few_labels import FewPairs
+from tallystick.stats.intervals import Intervals
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import ranks
+from tallystick.table.panel import Floats, Ints
+from tallystick.table.panel_grades import GradePanel
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Graded
 from tallystick.verbs.score.systems import (
-    FIRST,
+    FORECAST,
+    MIX,
+    NO_FORECAST,
     Fitted,
+    MixFit,
     Places,
     System,
-    SystemBoard,
-    SystemPair,
-    agreeing,
-    board_of,
+    as_range,
     certified_levels,
     inverted,
     population_of,
     score_of,
 )
 
+FIRST = 20
+"""Random items that systems should have grades on before anything can be forecast."""
+
 FEWEST = 3
 """Common items below which exact intervals come from the scores."""
 
+CERTIFIED = 1.5
+"""Width of certified intervals against the default's."""
+
 TOO_FEW = "the two systems have too few human grades on the same items to forecast"
+
+Ends = Callable[[Places, Floats], tuple[Floats, Floats]]
+"""Both ends of the intervals of some pairs, each at its own level."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemPair:
+    """Two systems, by position: how much better the first is.
+
+    *needed* are labels of both in all that would settle it. *decided* is 1 or -1 where a labelling
+    session has settled who is better by its own rule, 0 where it has not, and None where the test
+    decides. *rate* is the win rate behind a pair of preferences.
+    """
+
+    first: int
+    second: int
+    difference: float
+    interval: Interval
+    p_value: float
+    adjusted_p: float
+    needed: LabelRange | Unknown
+    common: int
+    decided: int | None = None
+    rate: int | None = None
+
+    def sign(self, alpha: float) -> int:
+        """Return 1 or -1 where the order is shown: by the session, or by the test as displayed."""
+        if self.decided is not None:
+            return self.decided
+        if self.adjusted_p > alpha or self.interval.low < 0 < self.interval.high:
+            return 0
+        return int(np.sign(self.difference))
+
+
+def crossed(interval: Interval) -> bool:
+    """Return whether an interval leaves the sign of a difference open."""
+    return interval.low <= 0 <= interval.high
+
+
+def agreeing(interval: Interval, difference: float, p: float, alpha: float) -> Interval:
+    """Make the interval and the test tell one story.
+
+    Not settled: the interval holds 0. Settled by step-down while the simultaneous interval, which
+    takes no step down, still holds 0: its nearer end is 0 ([HH94]_).
+    """
+    if p > alpha or difference == 0:
+        return replace(interval, low=min(interval.low, 0.0), high=max(interval.high, 0.0))
+    if difference > 0:
+        return replace(interval, low=max(interval.low, 0.0))
+    return replace(interval, high=min(interval.high, 0.0))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Tested:
+    """All pairs of the systems of a fit: differences, tests and intervals, one entry each."""
+
+    first: Places
+    second: Places
+    difference: Floats
+    p_value: Floats
+    adjusted_p: Floats
+    interval: Intervals
+    common: Ints
+
+    def pairs(
+        self, systems: Sequence[int], needed: Sequence[LabelRange | Unknown], alpha: float
+    ) -> list[SystemPair]:
+        """Return the pairs by the positions of their systems."""
+        return [
+            SystemPair(
+                first=int(systems[self.first[i]]),
+                second=int(systems[self.second[i]]),
+                difference=gap,
+                interval=agreeing(self.interval[i], gap, adjusted, alpha),
+                p_value=float(self.p_value[i]),
+                adjusted_p=adjusted,
+                needed=needed[i],
+                common=int(self.common[i]),
+            )
+            for i, (gap, adjusted) in enumerate(
+                zip(self.difference.tolist(), self.adjusted_p.tolist(), strict=True)
+            )
+        ]
 
 
 def compare_pairs(
-    outputs: Graded, systems: list[System], question: ScoreQuestion, found: Fitted | None
+    outputs: GradePanel, systems: list[System], question: ScoreQuestion, found: Fitted | None
 ) -> list[SystemPair]:
     """Compare every pair of systems that has human grades.
 
@@ -63,122 +153,109 @@ def compare_pairs(
         return []
     if outputs.item is None and outputs.coding is not None:
         return []  # a tally does not say which grades are on common items
-    tested = found.few.pairs(rng=as_rng(question.seed), alpha=question.alpha)
+    few, alpha = found.few.pairs(rng=as_rng(question.seed), alpha=question.alpha), question.alpha
+    graded, items = (part[few.first, few.second] for part in found.in_common())
+    tested = _Tested(
+        first=few.first,
+        second=few.second,
+        difference=few.difference,
+        p_value=few.p_value,
+        adjusted_p=few.adjusted_p,
+        interval=few.interval,
+        common=graded,
+    )
     if question.certified:
-        tested = _certified(outputs, tested, found, systems, question)
-    common, items = (part[tested.first, tested.second] for part in found.in_common())
-    needed = _needed(found, tested, common, items, question.alpha)
-    return [
-        SystemPair(
-            first=found.systems[tested.first[i]],
-            second=found.systems[tested.second[i]],
-            difference=gap,
-            interval=agreeing(tested.interval[i], gap, gap, adjusted, question.alpha),
-            p_value=float(tested.p_value[i]),
-            adjusted_p=adjusted,
-            needed=needed[i],
-            common=int(common[i]),
-        )
-        for i, (gap, adjusted) in enumerate(
-            zip(tested.difference.tolist(), tested.adjusted_p.tolist(), strict=True)
-        )
-    ]
+        scores = np.array([score_of(systems[s]) for s in found.systems])
+        tested = replace(tested, difference=scores[few.first] - scores[few.second])
+        ends_at = _certified_ends(outputs, tested, found, question)
+        tested = _inverted_pairs(tested, ends_at, alpha, ("exact", "exact, all pairs"))
+    return tested.pairs(found.systems, _needed(found, tested, items, alpha), alpha)
+
+
+def mixed_pairs(
+    found: MixFit | None, systems: list[System], question: ScoreQuestion
+) -> list[SystemPair]:
+    """Compare the systems under a target mix, slice by slice."""
+    if found is None or found.graded.size < 2:
+        return []
+    first, second = np.triu_indices(found.graded.size, 1)
+    scores, alpha = np.array([score_of(systems[s]) for s in found.graded]), question.alpha
+    common = found.in_common(first, second)
+    tested = _untested(first, second, scores[first] - scores[second], common, alpha)
+    ends_at = found.differences(first, second)
+    tested = _inverted_pairs(tested, ends_at, alpha, ("approximate", MIX))
+    return tested.pairs(found.graded.tolist(), [Unknown(NO_FORECAST)] * first.size, alpha)
+
+
+def _untested(
+    first: Places, second: Places, difference: Floats, common: Ints, alpha: float
+) -> _Tested:
+    """Return pairs of which only the difference is known."""
+    return _Tested(
+        first=first,
+        second=second,
+        difference=difference,
+        p_value=np.ones(first.size),
+        adjusted_p=np.ones(first.size),
+        interval=Intervals(difference, difference, level=1 - alpha, method="few labels"),
+        common=common,
+    )
+
+
+def _inverted_pairs(
+    tested: _Tested, ends_at: Ends, alpha: float, kind: tuple[Guarantee, str]
+) -> _Tested:
+    """Return the pairs as their intervals test them; all share the level (Bonferroni and Holm)."""
+    count, gap = tested.first.size, tested.difference
+
+    def holds(rows: Places, level: Floats) -> NDArray[np.bool_]:
+        low, high = ends_at(rows, level)
+        return (low <= 0) & (high >= 0)
+
+    p_value = np.array(inverted(holds, count))
+    low, high = ends_at(np.arange(count), np.full(count, alpha / count))
+    low, high = np.maximum(-1.0, np.minimum(low, gap)), np.minimum(1.0, np.maximum(high, gap))
+    interval = Intervals(low, high, level=1 - alpha, guarantee=kind[0], method=kind[1])
+    return replace(tested, p_value=p_value, adjusted_p=holm(p_value), interval=interval)
 
 
 def _needed(
-    found: Fitted,
-    tested: FewPairs,
-    common: NDArray[np.int64],
-    items: NDArray[np.int64],
-    alpha: float,
+    found: Fitted, tested: _Tested, items: NDArray[np.int64], alpha: float
 ) -> list[LabelRange | Unknown]:
     """Forecast how many items settle each pair, from one end of its interval to the other."""
     low, high = tested.interval.low, tested.interval.high
     near, far = (pick(np.abs(low), np.abs(high)) for pick in (np.minimum, np.maximum))
+    level = alpha / tested.first.size
     best, worst = (
-        found.few.forecast_pairs(
-            tested.first, tested.second, gap=gap, alpha=alpha / tested.first.size
-        )
+        found.few.forecast_pairs(tested.first, tested.second, gap=gap, alpha=level)
         for gap in (far, near)
     )
     # While 0 is possible, no number of labels is sure to settle it.
     worst = np.where((low <= 0) & (high >= 0), np.inf, worst)
     return [
-        label_range(min(least, n), None if math.isinf(most) else most, n)
-        if graded >= min(FIRST, n) > 0
-        else Unknown(TOO_FEW)
+        as_range(least, most, n) if graded >= min(FIRST, n) > 0 else Unknown(TOO_FEW)
         for least, most, graded, n in zip(
-            best.tolist(), worst.tolist(), common.tolist(), items.tolist(), strict=True
+            best.tolist(), worst.tolist(), tested.common.tolist(), items.tolist(), strict=True
         )
     ]
 
 
 # Exact intervals: bets on the differences where people graded the same items, otherwise the two
-# exact scores, each at half the level. All pairs share the level (Bonferroni and Holm).
+# exact scores, each at half the level.
 
 
-def _certified(
-    outputs: Graded,
-    tested: FewPairs,
-    found: Fitted,
-    systems: list[System],
-    question: ScoreQuestion,
-) -> FewPairs:
-    """Return the pairs with exact intervals around the differences of the scores shown."""
+def _certified_ends(
+    outputs: GradePanel, tested: _Tested, found: Fitted, question: ScoreQuestion
+) -> Ends:
     board = board_of(outputs, found.systems)
-    same = board is not None and board.same_items and bool((board.counts == 1).all())
-    if board is not None and same and board.shared.sum() >= FEWEST:
-        ends_at = _of_differences(board, tested, question)
-    else:
-        ends_at = _of_scores(outputs, tested, found, question)
+    if board is not None and board.same_items and bool((board.counts == 1).all()):
+        m = board.shared
+        if m.sum() >= FEWEST:
+            order = as_rng(question.seed).permutation(int(m.sum()))
+            a, b = tested.first, tested.second
+            gaps = [(held[:, a] - held[:, b]).T for held in (board.truth, board.values)]
+            return _of_differences(gaps[0][:, m][:, order], gaps[1], m, order, question)
 
-    def holds(some: Places, alpha: Floats) -> NDArray[np.bool_]:
-        low, high = ends_at(some, alpha)
-        return (low <= 0) & (high >= 0)
-
-    count = tested.first.size
-    p_value = np.array(inverted(holds, count))
-    low, high = ends_at(np.arange(count), np.full(count, question.alpha / count))
-    scores = np.array([score_of(systems[s]) for s in found.systems])
-    gap = scores[tested.first] - scores[tested.second]
-    interval = replace(
-        tested.interval,
-        low=np.minimum(low, gap),
-        high=np.maximum(high, gap),
-        guarantee="exact",
-        method="exact, all pairs",
-    )
-    return replace(
-        tested, difference=gap, p_value=p_value, adjusted_p=holm(p_value), interval=interval
-    )
-
-
-def _of_differences(
-    board: SystemBoard, tested: FewPairs, question: ScoreQuestion
-) -> Callable[[Places, Floats], tuple[Floats, Floats]]:
-    m = board.shared
-    order = as_rng(question.seed).permutation(int(m.sum()))
-    truth, values = board.truth[m][order], board.values[m][order]
-    a, b = tested.first, tested.second
-    labels, judged = (truth[:, a] - truth[:, b]).T, (values[:, a] - values[:, b]).T
-    if population_of(question) == "new":
-
-        def new(some: Places, alpha: Floats) -> tuple[Floats, Floats]:
-            found = [
-                betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0))[0]
-                for row, level in zip(some, alpha, strict=True)
-            ]
-            return np.array([one.low for one in found]), np.array([one.high for one in found])
-
-        return new
-    every = list((board.values[:, a] - board.values[:, b]).T)
-    rows = CertifiedRows.of(labels, judged, every, bounds=(-1.0, 1.0))
-    return lambda some, alpha: rows.take(some).ends(alpha)
-
-
-def _of_scores(
-    outputs: Graded, tested: FewPairs, found: Fitted, question: ScoreQuestion
-) -> Callable[[Places, Floats], tuple[Floats, Floats]]:
     levels = [certified_levels(outputs, s, question) for s in found.systems]
 
     def at(some: Places, alpha: Floats) -> tuple[Floats, Floats]:
@@ -188,9 +265,131 @@ def _of_scores(
                 mine = places == s
                 ends[side][:, mine] = levels[s](alpha[mine] / 2)[1:]
         (low_a, high_a), (low_b, high_b) = ends
-        return np.maximum(-1.0, low_a - high_b), np.minimum(1.0, high_a - low_b)
+        return low_a - high_b, high_a - low_b
 
     return at
+
+
+def _of_differences(
+    labels: Floats, judged: Floats, m: NDArray[np.bool_], order: Ints, question: ScoreQuestion
+) -> Ends:
+    """Bet on the differences of the labels of each pair, in a random order of their items."""
+    if population_of(question) == "these":
+        rows = CertifiedRows.of(labels, judged[:, m][:, order], list(judged), bounds=(-1.0, 1.0))
+        return lambda some, alpha: rows.take(some).ends(alpha)
+
+    def new(some: Places, alpha: Floats) -> tuple[Floats, Floats]:
+        found = [
+            betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0))[0]
+            for row, level in zip(some, alpha, strict=True)
+        ]
+        return np.array([one.low for one in found]), np.array([one.high for one in found])
+
+    return new
+
+
+# Preferences: each win rate is tested against one half.
+
+
+def win_pairs(
+    outputs: GradePanel,
+    names: Sequence[str],
+    systems: list[System],
+    found: Fitted | None,
+    question: ScoreQuestion,
+) -> list[SystemPair]:
+    """Return one pair per win rate; the difference is wins minus losses, 2 * rate - 1.
+
+    p-values invert the interval of the win rate, and Holm's rule adjusts them for the number of
+    pairs.
+    """
+    if found is None:
+        return []
+    rated, alpha = found.systems, question.alpha
+    place = {name: i for i, name in enumerate(names)}
+    sides = np.array([[place[name] for name in outputs.preferences[s]] for s in rated], np.intp)
+    rates = np.array([score_of(systems[s]) for s in rated])
+    tested = _untested(sides[:, 0], sides[:, 1], 2 * rates - 1, outputs.labels[list(rated)], alpha)
+    if question.certified:
+        levels = [certified_levels(outputs, s, question) for s in rated]
+
+        def at(rows: Places, level: Floats) -> tuple[Floats, Floats]:
+            ends = [levels[row](level[i : i + 1])[1:] for i, row in enumerate(rows)]
+            low, high = np.array(ends).reshape(-1, 2).T
+            return 2 * low - 1, 2 * high - 1
+
+        tested = _inverted_pairs(tested, at, alpha, ("exact", "exact, all pairs"))
+    else:
+        shown, p_value = found.few.means(alpha=alpha / len(rated)).interval, found.few.against(0.5)
+        interval = replace(tested.interval, low=2 * shown.low - 1, high=2 * shown.high - 1)
+        tested = replace(tested, p_value=p_value, adjusted_p=holm(p_value), interval=interval)
+    pairs = tested.pairs(range(len(names)), [systems[s].needed for s in rated], alpha)
+    return [replace(pair, rate=s) for pair, s in zip(pairs, rated, strict=True)]
+
+
+# Outputs side by side, item by item: the ground on which systems are compared.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SystemBoard:
+    """Outputs by item and system.
+
+    Parameters
+    ----------
+    truth, values
+        Items x systems: human grades (NaN for none) and consensus (NaN for no output).
+    counts
+        How many items each row stands for.
+    """
+
+    truth: Floats
+    values: Floats
+    counts: Floats
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has an output of each system."""
+        return not bool(np.isnan(self.values).any())
+
+    @property
+    def shared(self) -> NDArray[np.bool_]:
+        """Items that were graded for every system."""
+        return np.asarray(~np.isnan(self.truth).any(axis=1))
+
+    @property
+    def same_items(self) -> bool:
+        """Whether all systems have all their outputs and all their grades on the same items."""
+        graded = ~np.isnan(self.truth)
+        return self.complete and bool((graded == graded[:, :1]).all())
+
+    def ungraded(self, items: int) -> int | None:
+        """Return how many grades are missing until all systems have this many items.
+
+        The best graded items come first. None where fewer items have an output of each system.
+        """
+        whole = ~np.isnan(self.values).any(axis=1)
+        missing, counts = np.isnan(self.truth[whole]).sum(axis=1), self.counts[whole]
+        if counts.sum() < items:
+            return None
+        order = np.argsort(missing, kind="stable")
+        left = items - np.append(0.0, np.cumsum(counts[order])[:-1])
+        return round(float(missing[order] @ np.clip(left, 0.0, counts[order])))
+
+
+def board_of(outputs: GradePanel, systems: tuple[int, ...]) -> SystemBoard | None:
+    """Put the outputs of some systems side by side, item by item; None if items are not known."""
+    if outputs.item is None or not outputs.alike:
+        return None
+    column = np.full(len(outputs.systems), -1, np.int64)
+    column[list(systems)] = np.arange(len(systems))
+    used = column[outputs.system] >= 0
+    items, row = np.unique(outputs.item[used], return_inverse=True)
+    shape = (len(items), len(systems))
+    truth, values, counts = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(len(items))
+    place = row.ravel(), column[outputs.system[used]]
+    truth[place], values[place] = outputs.truth[used], outputs.consensus[used]
+    counts[place[0]] = outputs.counts[used]
+    return SystemBoard(truth=truth, values=values, counts=counts)
 
 
 # The order of the systems: ranks, contenders and tiers, from the pairs that are settled.
@@ -198,55 +397,174 @@ def _of_scores(
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the order: names and rank intervals."""
+    """What is known of the order: ranks and tiers by position, and what may be claimed."""
 
     order: tuple[int, ...]
     rank: Mapping[int, tuple[int, int]]
     contenders: tuple[str, ...]
     tiers: tuple[tuple[str, ...], ...]
+    claims: Claims
 
 
 def ranked(
-    systems: Sequence[System],
-    pairs: Sequence[SystemPair],
-    alpha: float,
+    names: Sequence[str],
+    scores: Sequence[float | None],
+    settled: Sequence[tuple[int, int, int]],
     session: SessionOrder | None = None,
 ) -> Known:
     """Return ranks, contenders and tiers of the systems that have a score.
 
     A system without one may stand anywhere: it is a contender, and widens every rank. Whom a
     labelling session has named comes first, and whom it has thrown out is no contender.
+
+    Parameters
+    ----------
+    names, scores
+        The systems; None for one without human grades.
+    settled
+        Pairs of positions with 1 or -1 where the first is shown to be better or worse, else 0.
+    session
+        What a labelling session says of the order.
     """
-    graded = [s for s, one in enumerate(systems) if one.score is not None]
-    blank = len(systems) - len(graded)
+    graded = [s for s, score in enumerate(scores) if score is not None]
+    blank = tuple(name for name, score in zip(names, scores, strict=True) if score is None)
     named = None if session is None else session.winner
-    order = sorted(graded, key=lambda s: (systems[s].name != named, -float(systems[s].score or 0)))
+    order = sorted(graded, key=lambda s: (names[s] != named, -float(scores[s] or 0)))
     place = {s: i for i, s in enumerate(graded)}
-    first = np.array([place[pair.first] for pair in pairs], dtype=np.intp)
-    second = np.array([place[pair.second] for pair in pairs], dtype=np.intp)
-    sign = [sign_of(pair, alpha) for pair in pairs]
+    first, second, sign = (
+        np.array([one[j] for one in settled], dtype=np.intp).reshape(-1) for j in range(3)
+    )
+    first, second = (
+        np.array([place[s] for s in part.tolist()], np.intp) for part in (first, second)
+    )
     found = ranks(first, second, sign, [place[s] for s in order])
-    names = [systems[s].name for s in graded]
-    contenders, tiers = found.named(names)
-    rest = tuple(one.name for one in systems if one.score is None)
+    contenders, tiers = found.named([names[s] for s in graded])
     low = {s: int(found.low[i]) for s, i in place.items()}
     if session is not None:
         out = [name for name, live in zip(session.names, session.live, strict=True) if not live]
-        left = tuple(name for name in contenders if name not in out)
-        contenders = left or contenders
-        low = {s: max(2, rank) if systems[s].name in out else rank for s, rank in low.items()}
+        contenders = tuple(name for name in contenders if name not in out) or contenders
+        low = {s: max(2, rank) if names[s] in out else rank for s, rank in low.items()}
+    better = {
+        (names[a], names[b]) if way > 0 else (names[b], names[a]) for a, b, way in settled if way
+    }
     return Known(
         order=tuple(order),
-        rank={s: (low[s], max(low[s], int(found.high[i]) + blank)) for s, i in place.items()},
-        contenders=(*contenders, *rest),
+        rank={s: (low[s], max(low[s], int(found.high[i]) + len(blank))) for s, i in place.items()},
+        contenders=(*contenders, *blank),
         tiers=tiers,
+        claims=Claims(tuple(names[s] for s in order), better, blank),
     )
 
 
-def sign_of(pair: SystemPair, alpha: float) -> int:
-    """Return 1 or -1 where the order is shown: by the session, or by the test as displayed."""
-    if pair.decided is not None:
-        return pair.decided
-    if pair.adjusted_p > alpha or pair.interval.low < 0 < pair.interval.high:
-        return 0
-    return int(np.sign(pair.difference))
+# How many more human grades would be enough to settle a pair, and what to grade first.
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstGrades:
+    """The first outputs to grade, where too few are graded for a forecast.
+
+    Parameters
+    ----------
+    items
+        How many outputs of each system should have a grade.
+    grades
+        How many of these have none yet.
+    shared
+        Whether they are to be on the same items for every system.
+    begun
+        Whether some of them have a grade already.
+    short
+        Whether some system has fewer outputs than *items*.
+    """
+
+    items: int
+    grades: int
+    shared: bool
+    begun: bool
+    short: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettlePlan:
+    """What to grade more for the two systems of a pair.
+
+    Parameters
+    ----------
+    items
+        Items that get a grade of both.
+    grades, low, high
+        Outputs to grade for that: the best guess and what is plausible. Outputs that have a grade
+        are not counted.
+    most
+        How many items there are.
+    enough
+        False where all of them may not be enough.
+    """
+
+    items: int
+    grades: int
+    low: int
+    high: int
+    most: int
+    enough: bool
+
+
+def first_grades(outputs: GradePanel, board: SystemBoard | None) -> FirstGrades | None:
+    """Return the first outputs to grade; None where enough of them have a grade.
+
+    *board* holds the outputs of all systems. Where items are not known, or the systems were run on
+    different ones, every system gets grades of its own.
+    """
+    sizes, graded = outputs.sizes, outputs.labels
+    items = min(FIRST, int(sizes.min()))
+    missing = None if board is None else board.ungraded(items)
+    if missing:
+        begun = missing < items * len(sizes)
+        return FirstGrades(items=items, grades=missing, shared=True, begun=begun)
+    if missing == 0:
+        return None
+    items = min(FIRST, int(sizes.max()))
+    missing = int(np.maximum(0, np.minimum(items, sizes) - graded).sum())
+    short, begun = bool(sizes.min() < items), bool(graded.any())
+    plan = FirstGrades(items=items, grades=missing, shared=False, begun=begun, short=short)
+    return plan if missing else None
+
+
+def settle_plan(
+    sizes: Sequence[float], pair: SystemPair, most: int, ungraded: Callable[[int], int | None]
+) -> SettlePlan | None:
+    """Return what would settle a pair if its difference is what it looks like.
+
+    None where nothing can be forecast: no common labels, no difference at all, or nothing left to
+    grade.
+
+    Parameters
+    ----------
+    sizes
+        Labels that settle it: if errors are smaller than they look, as large, and larger.
+    pair, most
+        The pair, and how many items there are.
+    ungraded
+        How many outputs have to be graded until so many items have a grade of both systems.
+    """
+    if isinstance(pair.needed, Unknown) or pair.difference == 0:
+        return None
+    # What was graded did not settle it, so a forecast of fewer labels than that is not believed.
+    least = min(1.1 * pair.common, most)
+    low, guess, high = (max(min(size, most), least) for size in sizes)
+    # With 95 % of all items graded the pair is as good as known, settled or not.
+    enough = guess < 0.95 * most
+
+    spread, middle = label_range(low, high, most), label_range(guess, guess, most)
+    items = [max(n or most, pair.common + 1) for n in (spread.low, middle.high, spread.high)]
+    few, grades, many = (ungraded(min(n, most)) for n in items)
+    if not few or not grades or not many:
+        return None
+    more = min(items[1], most) - pair.common
+    return SettlePlan(items=more, grades=grades, low=few, high=many, most=most, enough=enough)
+
+
+def spreads(question: ScoreQuestion) -> tuple[float, ...]:
+    """Return how wrong forecasts of a spread usually are; exact intervals are wider by half."""
+    wider = CERTIFIED if question.certified else 1.0
+    return tuple(factor * wider for factor in (FORECAST[0], 1.0, FORECAST[1]))

@@ -14,7 +14,14 @@ from tallystick.errors import FileError, InputError
 from tallystick.results import Result
 from tallystick.table import Cases, Data, Demo, Found, Label, Question, Tally, gather, option
 from tallystick.table.capability import MOST_ROWS
-from tallystick.verbs.score.reading import read_outputs
+from tallystick.table.grades import (
+    less_is_better,
+    scale_note,
+    turned_note,
+    usual_scales,
+    word_worth,
+)
+from tallystick.table.panel_grades import read_outputs
 from tallystick.verbs.score.result import ScoreResult
 
 DRAWS = ("random", "all", "unknown")
@@ -87,10 +94,6 @@ class ScoreQuestion(Question):
         """Under a target mix every slice speaks for itself, however many labels it has."""
         return "all" if self.target_mix is None else "none"
 
-    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
-        """Return the scale of the grades."""
-        return "--scale", self.scale
-
     def about(self, *, complete: bool) -> ScoreQuestion:
         """Return the question about these items, or about new ones if nothing is left to infer."""
         if self.population is not None:
@@ -106,35 +109,23 @@ class ScoreQuestion(Question):
 
         What the user names is left alone. Preferences have neither.
         """
-        from tallystick.verbs.score.grades import (
-            less_is_better,
-            scale_note,
-            turned_note,
-            unclear_measure,
-            unclear_note,
-            usual_scales,
-            word_scale,
-        )
-
         if len(data.roles.systems) == 2:
             return self, ()
         found, notes = self, []
+        words = word_worth(data.rules.labels)
         scales = None if self.scale or self.judge_scale else usual_scales(data)
-        steps = None if self.scale else word_scale(data.rules.labels)
-        if steps is not None:
-            found = replace(found, scale=steps)
-            notes.append(f"the {steps[1]:g} words of --labels are grades from 1 to {steps[1]:g}")
+        if len(words) > 2 and not self.scale:  # two are fail and pass
+            found = replace(found, scale=(1.0, float(len(words))))
+            notes.append(f"the {len(words)} words of --labels are grades from 1 to {len(words)}")
         elif scales is not None:
             human, judges = scales
             found = replace(found, scale=human, judge_scale=None if judges == human else judges)
             notes.append(scale_note(human, judges))
         if not self.higher_is_better and data.session is None:
-            word = less_is_better(data)
+            word = None if self.lower_is_better else less_is_better(data)
             if word is not None or self.lower_is_better:
                 found = replace(found, lower_is_better=True)
-                notes.append(turned_note(None if self.lower_is_better else word))
-            elif (measure := unclear_measure(data)) is not None:
-                notes.append(unclear_note(measure))
+                notes.append(turned_note(word))
         return found, tuple(notes)
 
     def mix(self) -> Mapping[str, float] | None:
@@ -211,6 +202,8 @@ def demo(rng: Rng) -> Demo:
 
 def judged_outputs(rng: Rng) -> tuple[Demo, list[str]]:
     """Return the same with what a person would say about every output, which the table hides."""
+    from scipy.special import ndtri
+
     draw = as_rng(rng)
     truth: list[str] = []
     names = np.array(["fail", "pass"])
@@ -224,7 +217,7 @@ def judged_outputs(rng: Rng) -> tuple[Demo, list[str]]:
         for system, rate in PASSES.items():
             # Part of the luck is the question's own, so systems fail on the same questions.
             luck = 0.4 * hard[question] + 0.917 * draw.standard_normal()
-            good = bool(luck < _quantile(rate))
+            good = bool(luck < ndtri(rate))
             columns["question"].append(f"q{question:03d}")
             columns["system"].append(system)
             columns["topic"].append(str(topics[question]))
@@ -247,12 +240,6 @@ def judged_outputs(rng: Rng) -> tuple[Demo, list[str]]:
         },
     )
     return shown, truth
-
-
-def _quantile(share: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(share))
 
 
 # The graded outputs on which people and most judges differ.
@@ -291,7 +278,10 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
         Found(
             row=int(row),
             kind=KIND if truth[row] < 0 else STRICT,
-            summary=f"person {_word(truth[row])} · judges {passed[row]} of {cast[row]} pass",
+            summary=(
+                f"person {'fail' if truth[row] < 0 else 'pass'} · judges {passed[row]} of"
+                f" {cast[row]} pass"
+            ),
             votes=tuple(
                 ("person" if name == data.roles.truth else name, str(cells[name][row]))
                 for name in names
@@ -306,7 +296,3 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
         f" judges differ: {kind:,} too kind, {len(found) - kind:,} too strict."
     )
     return gather(data, found, title="Outputs", line=line, texts=texts)
-
-
-def _word(truth: int) -> str:
-    return "pass" if truth > 0 else "fail"

@@ -1,13 +1,34 @@
-"""What ``score`` answers: systems with corrected scores, pairs, judges, and what to grade next."""
+"""What ``score`` answers: systems with corrected scores, pairs, judges, and what to grade next; in
+which units it is shown, and what its gates compare.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Result, Section, Slice, Unit, Unknown
+from tallystick.results import (
+    Figure,
+    Gate,
+    GateEstimate,
+    GateOutcome,
+    Interval,
+    Result,
+    Section,
+    Slice,
+    Unit,
+    Unknown,
+    about,
+    check_gates,
+    number_interval,
+    percent,
+    percent_interval,
+    points,
+    points_interval,
+    shown_difference,
+)
 from tallystick.stats.adverse_forecast import LabelRange
 
 NOT_SETTLED = "not settled"
@@ -157,7 +178,7 @@ class CovariateRow:
 
     covariate: str
     judge: str
-    system: str | None
+    system: str | None = None
     slope: float | Unknown
     interval: Interval | Unknown
     p_value: float | Unknown
@@ -259,7 +280,7 @@ class ScoreResult(Result):
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
-        if not self._share:
+        if not Units(self.scale).share:
             return {}
         return {"judges": "share", "score": "share", "bias": "points"}
 
@@ -269,67 +290,43 @@ class ScoreResult(Result):
 
         return folds_of(self)
 
-    @property
-    def _share(self) -> bool:
-        """Whether scores are shares of outputs that pass."""
-        return self.scale is None or self.scale == (0.0, 1.0)
-
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores beside what judges say, and the differences."""
-        found = [self._scores()]
-        if not isinstance(self.pairs, Unknown) and self.pairs:
-            found.append(self._differences())
-        return tuple(found)
-
-    def _scores(self) -> Figure:
-        ends = [
-            tuple(row.interval) if isinstance(row.interval, Interval) else (None, None)
-            for row in self.systems
-        ]
-        return Figure(
-            kind="forest",
-            title="Share of outputs that pass" if self._share else "Scores",
-            columns={
-                "system": [row.name for row in self.systems],
-                "score": [_gap(row.score) for row in self.systems],
-                "low": [low for low, _ in ends],
-                "high": [high for _, high in ends],
-                "judges alone": [_gap(row.judge_only) for row in self.systems],
-            },
-            roles={
-                "name": "system",
-                "x": "score",
-                "low": "low",
-                "high": "high",
-                "mark": "judges alone",
-            },
-            labels={"x": "corrected", "low": f"{100 * (1 - self.alpha):g} % interval"},
-            unit="share" if self._share else "number",
-        )
-
-    def _differences(self) -> Figure:
+        share = Units(self.scale).share
+        scores: dict[str, Sequence[Any]] = {
+            "system": [row.name for row in self.systems],
+            "score": [_gap(row.score) for row in self.systems],
+            **_ends([row.interval for row in self.systems]),
+            "judges alone": [_gap(row.judge_only) for row in self.systems],
+        }
+        title = "Share of outputs that pass" if share else "Scores"
+        found = [self._forest(title, scores, "share" if share else "number", x="corrected")]
         pairs = () if isinstance(self.pairs, Unknown) else self.pairs
-        return Figure(
-            kind="forest",
-            title="Differences between systems, in points" if self._share else "Differences",
-            columns={
+        if pairs:
+            differences: dict[str, Sequence[Any]] = {
                 "pair": [f"{row.a} − {row.b}" for row in pairs],
                 "difference": [row.difference for row in pairs],
-                "low": [row.interval.low for row in pairs],
-                "high": [row.interval.high for row in pairs],
+                **_ends([row.interval for row in pairs]),
                 "judges alone": [_gap(row.judge_only_difference) for row in pairs],
                 "settled": [row.settled for row in pairs],
-            },
-            roles={
-                "name": "pair",
-                "x": "difference",
-                "low": "low",
-                "high": "high",
-                "mark": "judges alone",
-                "settled": "settled",
-            },
-            labels={"low": f"{100 * (1 - self.alpha):g} % interval"},
-            unit="points" if self._share else "number",
+            }
+            title = "Differences between systems, in points" if share else "Differences"
+            found.append(self._forest(title, differences, "points" if share else "number"))
+        return tuple(found)
+
+    def _forest(
+        self, title: str, columns: Mapping[str, Sequence[Any]], unit: Unit, **labels: str
+    ) -> Figure:
+        """Return estimates with intervals; the first two columns are the name and the estimate."""
+        name, x, *rest = columns
+        roles = {"name": name, "x": x, "low": "low", "high": "high", "mark": "judges alone"}
+        return Figure(
+            kind="forest",
+            title=title,
+            columns=columns,
+            roles={**roles, **({"settled": "settled"} if "settled" in rest else {})},
+            labels={**labels, "low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit=unit,
         )
 
     def terminal(self, width: int) -> list[tuple[str, str]] | None:
@@ -374,3 +371,183 @@ class CriteriaResult(Result):
 
 def _gap(value: float | Unknown) -> float | None:
     return None if isinstance(value, Unknown) else value
+
+
+def _ends(intervals: Sequence[Interval | Unknown]) -> dict[str, Sequence[Any]]:
+    """Return the ends of intervals as two columns of a figure."""
+    ends = [tuple(one) if isinstance(one, Interval) else (None, None) for one in intervals]
+    return {"low": [low for low, _ in ends], "high": [high for _, high in ends]}
+
+
+# In which units a score is shown: per cent for pass rates, the grades' own scale for numbers.
+
+
+@dataclass(frozen=True)
+class Units:
+    """From [0, 1], where everything is computed, to the scale of the grades.
+
+    >>> units = Units((1.0, 5.0))
+    >>> units.value(0.75), units.size(0.25), units.score(4.0)
+    (4.0, 1.0, '4.00')
+    """
+
+    scale: tuple[float, float] | None
+
+    @property
+    def share(self) -> bool:
+        """Whether scores are shares."""
+        return self.scale is None or self.scale == (0.0, 1.0)
+
+    @property
+    def width(self) -> float:
+        """How long the scale is."""
+        return 1.0 if self.scale is None else self.scale[1] - self.scale[0]
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals a number without an interval is written with."""
+        return 2 if self.width < 20 else 1 if self.width < 1000 else 0
+
+    def value(self, x: float) -> float:
+        """Return a score on the scale."""
+        return x if self.scale is None else self.scale[0] + self.width * x
+
+    def size(self, x: float) -> float:
+        """Return a difference on the scale."""
+        return x * self.width
+
+    def interval(self, interval: Interval) -> Interval:
+        """Return the interval of a score on the scale."""
+        return replace(interval, low=self.value(interval.low), high=self.value(interval.high))
+
+    def sizes(self, interval: Interval) -> Interval:
+        """Return the interval of a difference on the scale."""
+        return replace(interval, low=self.size(interval.low), high=self.size(interval.high))
+
+    def score(self, value: float, interval: Interval | None = None) -> str:
+        """Write a score of the result."""
+        if interval is None:
+            return percent(value) if self.share else f"{value:.{self.decimals}f}"
+        return (percent_interval if self.share else number_interval)(value, interval)
+
+    def difference(
+        self, value: float, interval: Interval | None = None, *, sign: bool = True
+    ) -> str:
+        """Write a difference of the result with its sign."""
+        if interval is None:
+            return points(value) if self.share else f"{value:+.{self.decimals}f}".replace("-", "−")
+        if self.share:
+            return points_interval(value, interval, sign=sign)
+        return number_interval(value, interval, sign=sign)
+
+    def lead(self, first: float, second: float) -> str:
+        """Write how far one score is ahead of another, such that all three agree as shown."""
+        if self.share:
+            return shown_difference(first, second, sign=False)
+        return f"{first - second:.{self.decimals}f}"
+
+
+# The number that a gate compares with its bar: a corrected score, or a difference of two.
+
+
+MEASURES = ("score",)
+"""What ``MEASURE(SYSTEM)`` may say."""
+
+
+def checked(
+    texts: Sequence[str],
+    result: ScoreResult,
+    names: Sequence[str],
+    *,
+    lost: Mapping[str, tuple[int, int]],
+) -> tuple[GateOutcome, ...]:
+    """Check every gate against a result; *lost* is what `ungraded` returns."""
+    if not texts:
+        return ()
+    outcomes = check_gates(
+        texts,
+        margin=lambda gate: _with_ungraded(gate, result, lost),
+        known=names,
+        measures=MEASURES,
+    )
+    found = []
+    for outcome in outcomes:
+        named = [row for row in result.systems if f"score({row.name})" in outcome.expression]
+        # More grades do not help where outputs are missing, or where all are graded.
+        if outcome.passed is None and named and named[0].name not in lost:
+            row = named[0]
+            if not isinstance(row.needed, Unknown) and row.n_labels < row.n_outputs:
+                more = about(max(1, row.needed.low - row.n_labels))
+                outcome = replace(outcome, text=f"{outcome.text}; grade {more} more of {row.name}")
+        found.append(outcome)
+    return tuple(found)
+
+
+def _with_ungraded(
+    gate: Gate, result: ScoreResult, lost: Mapping[str, tuple[int, int]]
+) -> GateEstimate:
+    """Return what a gate compares, and what it would be if all missing outputs had one grade."""
+    found = margin(gate, result)
+    gone = [name for name in (gate.left, gate.right) if name is not None and name in lost]
+    scores = [margin(Gate(name, ">=", None, 0.0), result).estimate for name in gone]
+    known = [score for score in scores if isinstance(score, float)]
+    interval, estimate = found.interval, found.estimate
+    if not gone or len(known) < len(gone) or not isinstance(interval, Interval):
+        return found
+
+    # A share f of missing outputs with the grade u moves a score s by f (u - s).
+    extremes = []
+    worst, best = result.scale or (0.0, 1.0)
+    for mine, theirs in ((worst, best), (best, worst)):
+        shift = sum(
+            lost[name][0] / lost[name][1] * (mine - s if name == gate.left else s - theirs)
+            for name, s in zip(gone, known, strict=True)
+        )
+        moved = replace(interval, low=interval.low + shift, high=interval.high + shift)
+        at = estimate + shift if isinstance(estimate, float) else estimate
+        extremes.append(replace(found, estimate=at, interval=moved))
+    shown = [f"{lost[name][0]:,} of {lost[name][1]:,} outputs of {name}" for name in gone]
+    return replace(
+        found,
+        extremes=tuple(extremes),
+        missing=f"{' and '.join(shown)} have no grade",
+        way_out="if they failed, write the lowest grade there",
+    )
+
+
+def margin(gate: Gate, result: ScoreResult) -> GateEstimate:
+    """Return what is known of ``left - right``, or of ``left``, with the interval that is shown.
+
+    Grades that were turned round, because less is better, are turned back: a gate speaks of what
+    the table holds.
+    """
+    units, single = Units(result.scale), gate.right is None
+    low, high = result.scale or (0.0, 1.0)
+    estimate, interval = _known(gate, result)
+    if result.turned:
+        whole = low + high if single else 0.0
+        estimate = whole - estimate if isinstance(estimate, float) else estimate
+        if isinstance(interval, Interval):
+            interval = replace(interval, low=whole - interval.high, high=whole - interval.low)
+    unit: Literal["share", "number"] = "share" if units.share else "number"
+    within = (low, high) if single else (-units.width, units.width)
+    return GateEstimate(estimate, interval, unit, within=within)
+
+
+def _known(gate: Gate, result: ScoreResult) -> tuple[float | Unknown, Interval | Unknown]:
+    """Return the estimate and the interval of the grades as they are scored."""
+    if gate.right is None:
+        row = result.system(gate.left)
+        return row.score, row.interval
+    if isinstance(result.pairs, Unknown):
+        return result.pairs, result.pairs
+    for pair in result.pairs:
+        if (pair.a, pair.b) == (gate.left, gate.right):
+            return pair.difference, pair.interval
+        if (pair.b, pair.a) == (gate.left, gate.right):
+            ends = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)
+            return -pair.difference, ends
+    if gate.left == gate.right:
+        return 0.0, Interval(0.0, 0.0)
+    none = Unknown(f"{gate.left} and {gate.right} do not both have human grades")
+    return none, none

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.results import Interval, Needed, Sentences, Unknown, about, count
+from tallystick.results import Interval, Needed, Sentences, Unknown, about, count, number_word
 from tallystick.sampling.label_differences import NEITHER, SessionOrder, session_order
 from tallystick.sampling.label_means import Apart, both_ways, for_drawing
 from tallystick.sampling.label_shares import planned_mean
@@ -39,24 +39,21 @@ from tallystick.stats.adverse_numbers import adverse_difference, adverse_means
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import step_down_order
 from tallystick.table import Data
+from tallystick.table.panel import Floats, Ints
+from tallystick.table.panel_grades import GradePanel
 from tallystick.table.session import Session
-from tallystick.verbs.score.grades import Units
 from tallystick.verbs.score.labelling import rows_by_item, session_goal, session_task
+from tallystick.verbs.score.pairs import SystemPair, agreeing, crossed
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Graded, Ints
-from tallystick.verbs.score.result import SystemPairRow, SystemRow
+from tallystick.verbs.score.result import SystemPairRow, SystemRow, Units
 from tallystick.verbs.score.systems import (
     SMALLEST,
     Places,
     System,
-    SystemPair,
-    agreeing,
-    crossed,
     inverted,
     score_of,
     system_strata,
 )
-from tallystick.verbs.score.verdict import number_word
 
 METHOD = "adverse likelihood on the strata of the session"
 GOES_ON = "the session says itself how long it goes on"
@@ -88,7 +85,7 @@ class SessionDraws:
         The level at which the session settles its question.
     """
 
-    outputs: Graded
+    outputs: GradePanel
     stratum: Ints
     drawn: NDArray[np.bool_]
     apart: NDArray[np.bool_]
@@ -196,7 +193,7 @@ def _labels_alone(n: int, labels: Floats, value: float, alpha: float, *, counted
     return adverse_shares(*counts, alpha=alpha)[0].interval
 
 
-def session_draws(data: Data, outputs: Graded, question: ScoreQuestion) -> SessionDraws:
+def session_draws(data: Data, outputs: GradePanel, question: ScoreQuestion) -> SessionDraws:
     """Return the draws of the session that the truth comes from."""
     session = data.session
     if session is None:
@@ -237,7 +234,7 @@ def session_draws(data: Data, outputs: Graded, question: ScoreQuestion) -> Sessi
     )
 
 
-def _order(data: Data, session: Session, outputs: Graded, alpha: float) -> SessionOrder:
+def _order(data: Data, session: Session, outputs: GradePanel, alpha: float) -> SessionOrder:
     """Say who is better, at the level that is asked for."""
     task = session_task(data, session, scale=outputs.scale, judge_scale=outputs.judge_scale)
     order = session_order(session, task, alpha=alpha)
@@ -381,7 +378,7 @@ def _pair(
         second=second,
         difference=difference,
         # Later labels may have turned the estimate; the interval then shows it as it is.
-        interval=held if turned else agreeing(held, difference, difference, adjusted, alpha),
+        interval=held if turned else agreeing(held, difference, adjusted, alpha),
         p_value=max(p, SMALLEST) if draws.order is None else p,
         adjusted_p=adjusted,
         needed=Unknown(GOES_ON),

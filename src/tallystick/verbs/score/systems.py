@@ -1,15 +1,14 @@
 """How good each system is: human grades, sharpened by the judges' grades on every output.
 
-All means, differences and forecasts come from one fit (`tallystick.stats.few_labels`). Exact
-intervals (`certified`) have estimates of their own kind: `certified_levels`.
+All means, differences and forecasts come from one fit (`tallystick.stats.few_labels`), which uses
+all judges. Exact intervals (`certified`) have estimates of their own kind: `certified_levels`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -19,22 +18,19 @@ from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import Population, graded_strata, vote_strata
-from tallystick.stats.adverse_forecast import (
-    LabelRange,
-    certified_mean,
-    certified_share,
-    label_range,
-)
+from tallystick.stats.adverse_forecast import LabelRange, label_range
 from tallystick.stats.adverse_ratios import (
     Levels,
     certified_mean_levels,
     certified_share_levels,
 )
 from tallystick.stats.few_labels import FewLabels, Rows, fit
-from tallystick.verbs.score.grades import Units
+from tallystick.stats.intervals import Intervals
+from tallystick.table.panel import Floats, Ints
+from tallystick.table.panel_grades import GradePanel
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import Floats, Graded, Ints
-from tallystick.verbs.score.result import JudgeBreakdown
+
+Places: TypeAlias = NDArray[np.intp]
 
 PRECISION = 0.03
 """Half the width of an interval that is narrow enough."""
@@ -43,6 +39,8 @@ FORECAST = (0.77, 1.36)
 """Usual ratios of forecast to actual width, so of forecast to actual spread."""
 
 TOO_FEW = "fewer than two human grades: nothing can be forecast"
+NO_FORECAST = "nothing is forecast for a target mix"
+MIX = "target mix, MOVER"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,14 +49,14 @@ class System:
 
     Parameters
     ----------
+    n, n_labels
+        Outputs, and those with a human grade.
     score, interval
         The corrected score; None without labels.
     worth
         How many labels alone would be as informative.
     needed
         Labels in all for ± 3 points.
-    n
-        Outputs.
     """
 
     name: str
@@ -100,27 +98,17 @@ def population_of(question: ScoreQuestion) -> Population:
     return "new" if question.population == "new" else "these"
 
 
-def judge_means(outputs: Graded) -> Floats:
+def judge_means(outputs: GradePanel) -> Floats:
     """Return systems x judges: the mean grade, NaN where a judge never graded a system."""
     return np.stack([outputs.mean(column) for column in outputs.grades.T], axis=1)
 
 
-def fitted(outputs: Graded, question: ScoreQuestion) -> Fitted | None:
-    """Fit all systems that have human grades at once; None where there are none.
+def rows_of(outputs: GradePanel) -> tuple[Rows, tuple[int, ...]] | None:
+    """Return the outputs of systems that have human grades, and which systems these are.
 
     A system that nobody graded takes no part: what the judges say of it moves no other.
     """
-    found = rows_of(outputs)
-    if found is None:
-        return None
-    rows, systems = found
-    few = fit(rows, pass_fail=outputs.pass_fail, population=population_of(question))
-    return Fitted(few, systems)
-
-
-def rows_of(outputs: Graded) -> tuple[Rows, tuple[int, ...]] | None:
-    """Return the outputs of systems that have human grades, and which systems these are."""
-    graded = outputs.by_system(outputs.counts * outputs.known) > 0
+    graded = outputs.labels > 0
     if not graded.any():
         return None
     held = outputs if graded.all() else outputs.part(graded[outputs.system])
@@ -128,7 +116,7 @@ def rows_of(outputs: Graded) -> tuple[Rows, tuple[int, ...]] | None:
         y=held.truth,
         grades=held.grades,
         system=(np.cumsum(graded) - 1)[held.system],
-        item=held.item if alike(held) else None,
+        item=held.item if held.alike else None,
         count=held.counts,
         weight=held.weight if held.slice is None else None,  # a target mix weighs slices itself
         probability=held.probability,
@@ -136,64 +124,80 @@ def rows_of(outputs: Graded) -> tuple[Rows, tuple[int, ...]] | None:
     return rows, tuple(np.flatnonzero(graded).tolist())
 
 
-def alike(outputs: Graded) -> bool:
-    """Say whether every output of an item stands for as many items."""
-    if outputs.item is None:
-        return False
-    first = np.zeros(int(outputs.item.max(initial=-1)) + 1)
-    first[outputs.item] = outputs.counts
-    return bool((first[outputs.item] == outputs.counts).all())
+def fitted(outputs: GradePanel, question: ScoreQuestion) -> Fitted | None:
+    """Fit all systems that have human grades at once; None where there are none."""
+    found = rows_of(outputs)
+    if found is None:
+        return None
+    few = fit(found[0], pass_fail=outputs.pass_fail, population=population_of(question))
+    return Fitted(few, found[1])
 
 
 def estimate_systems(
-    outputs: Graded, question: ScoreQuestion, found: Fitted | None
+    outputs: GradePanel, question: ScoreQuestion, found: Fitted | None
 ) -> list[System]:
     """Return the score of every system, from the fit of all of them."""
-    sizes, labels = (
-        np.rint(outputs.by_system(part)).astype(int)
-        for part in (outputs.counts, outputs.counts * outputs.known)
-    )
     systems = [
-        System(name=name, n=int(sizes[s]), n_labels=int(labels[s]))
-        for s, name in enumerate(outputs.systems)
+        System(name=name, n=int(n), n_labels=int(m))
+        for name, n, m in zip(outputs.systems, outputs.sizes, outputs.labels, strict=True)
     ]
     if found is None:
         return systems
-    means = found.few.means(alpha=question.alpha)
-    needed = _for_precision(found.few, question.alpha)
+    means, needed = found.few.means(alpha=question.alpha), _for_precision(found.few, question)
     for k, s in enumerate(found.systems):
-        one = replace(
+        score, interval = float(means.estimate[k]), means.interval[k]
+        if question.certified:
+            interval = certified(outputs, s, question, question.alpha)
+            score = min(max(score, interval.low), interval.high)
+        systems[s] = replace(
             systems[s],
-            score=float(means.estimate[k]),
-            interval=means.interval[k],
+            score=score,
+            interval=interval,
             worth=float(means.labels_worth[k]),
             needed=needed[k],
         )
-        if question.certified:
-            exact = _certified(outputs, s, question)
-            score = min(max(float(means.estimate[k]), exact.low), exact.high)
-            one = replace(one, score=score, interval=exact)
-        systems[s] = one
     return systems
 
 
-def _for_precision(few: FewLabels, alpha: float) -> list[LabelRange | Unknown]:
+def _for_precision(few: FewLabels, question: ScoreQuestion) -> list[LabelRange | Unknown]:
     """Return how many human grades every system needs in all to be known to ± 3 points."""
     low, high = (
-        few.labels_for(PRECISION * factor, alpha=alpha) for factor in (FORECAST[1], FORECAST[0])
+        few.labels_for(PRECISION * factor, alpha=question.alpha) for factor in FORECAST[::-1]
     )
     return [
-        label_range(min(least, n), None if math.isinf(most) else most, round(n))
-        if units > 1
-        else Unknown(TOO_FEW)
+        as_range(least, most, round(n)) if units > 1 else Unknown(TOO_FEW)
         for least, most, n, units in zip(low, high, few.outputs, few.design.units, strict=True)
     ]
+
+
+def as_range(least: float, most: float, n: int) -> LabelRange:
+    """Return a forecast as a range of two digits within n items; infinity is never enough."""
+    return label_range(min(least, n), None if math.isinf(most) else most, n)
+
+
+def score_of(system: System) -> float:
+    """Return the score of a system that has one."""
+    if system.score is None:
+        raise InputError(f"{system.name!r} has no human grades")
+    return system.score
+
+
+def joint_intervals(
+    outputs: GradePanel, question: ScoreQuestion, found: Fitted
+) -> Mapping[str, Interval]:
+    """Return intervals of the scores that hold for all graded systems together, by Bonferroni."""
+    level = question.alpha / len(found.systems)
+    means = None if question.certified else found.few.means(alpha=level).interval
+    return {
+        outputs.systems[s]: certified(outputs, s, question, level) if means is None else means[k]
+        for k, s in enumerate(found.systems)
+    }
 
 
 # Exact intervals: strata of the judges' mean grade for pass and fail, bets for numbers.
 
 
-def system_strata(outputs: Graded) -> Ints:
+def system_strata(outputs: GradePanel) -> Ints:
     """Return the stratum of every entry, made system by system from the judges alone."""
     codes = np.zeros(len(outputs.counts), np.int64)
     for s in range(len(outputs.systems)):
@@ -204,103 +208,39 @@ def system_strata(outputs: Graded) -> Ints:
     return codes
 
 
-def _certified(outputs: Graded, s: int, question: ScoreQuestion) -> Interval:
-    population = population_of(question)
-    if outputs.pass_fail:
-        return certified_share(*_cells(outputs, s), population=population, alpha=question.alpha)
-    labels = _labels(outputs, s, question)
-    return certified_mean(*labels, population=population, alpha=question.alpha)
+def certified(outputs: GradePanel, s: int, question: ScoreQuestion, alpha: float) -> Interval:
+    """Return the exact interval of one system."""
+    _, low, high = certified_levels(outputs, s, question)(np.array([alpha]))
+    method = "hypergeometric" if outputs.pass_fail else "betting with a control variate"
+    return Interval(float(low[0]), float(high[0]), 1 - alpha, "exact", None, method)
 
 
-def certified_levels(outputs: Graded, s: int, question: ScoreQuestion) -> Levels:
+def certified_levels(outputs: GradePanel, s: int, question: ScoreQuestion) -> Levels:
     """Return the exact interval of a system as a function of the level."""
+    held = outputs.part(outputs.of(s))
+    held = replace(held, systems=(outputs.systems[s],), system=np.zeros_like(held.system))
     population = population_of(question)
     if outputs.pass_fail:
-        return certified_share_levels(*_cells(outputs, s), population=population)
-    return certified_mean_levels(*_labels(outputs, s, question), population=population)
+        codes, every = system_strata(held), np.ones(len(held.counts), np.bool_)
+        sizes, labelled, passes = (
+            np.bincount(codes[used], weights=held.counts[used], minlength=3).astype(np.float64)
+            for used in (every, held.known, held.truth == 1)
+        )
+        return certified_share_levels(sizes, labelled, passes, population=population)
 
-
-def _alone(outputs: Graded, s: int) -> Graded:
-    held = outputs.part(outputs.of(s))
-    return replace(held, systems=(outputs.systems[s],), system=np.zeros_like(held.system))
-
-
-def _cells(outputs: Graded, s: int) -> tuple[Floats, Floats, Floats]:
-    """Return outputs, labels and passes of one system by stratum."""
-    held = _alone(outputs, s)
-    codes, every = system_strata(held), np.ones(len(held.counts), np.bool_)
-    sizes, labelled, passes = (
-        np.bincount(codes[used], weights=held.counts[used], minlength=3).astype(np.float64)
-        for used in (every, held.known, held.truth == 1)
-    )
-    return sizes, labelled, passes
-
-
-def _labels(outputs: Graded, s: int, question: ScoreQuestion) -> tuple[Floats, Floats, Floats]:
-    """Return human grades, consensus there, and consensus of all outputs of one system."""
-    held = _alone(outputs, s)
-    # An entry that stands for several outputs with one grade is that many labels.
+    # An entry that stands for several outputs with one grade is that many labels. The order of the
+    # draw is not known, so a random one stands for it.
     held = held.part(np.repeat(np.arange(len(held.counts)), held.counts.astype(np.int64)))
     held = replace(held, counts=np.ones(len(held.truth)))
-    # The order of the draw is not known, so a random one stands for it.
     chosen = np.flatnonzero(held.known)
     chosen = chosen[as_rng(question.seed).permutation(chosen.size)]
-    return held.truth[chosen], held.consensus[chosen], held.consensus
-
-
-# One pair of systems: its difference, interval and p-value, which have to tell one story.
-
-
-Places: TypeAlias = NDArray[np.intp]
-
-SMALLEST = 1e-6
-"""No p-value from an inverted interval is looked for below this."""
-HALVINGS = 24
-
-
-@dataclass(frozen=True, kw_only=True)
-class SystemPair:
-    """Two systems, by position: how much better the first is.
-
-    *needed* are labels of both in all that would settle it. *decided* is 1 or -1 where a labelling
-    session has settled who is better by its own rule, 0 where it has not, and None where the test
-    decides.
-    """
-
-    first: int
-    second: int
-    difference: float
-    interval: Interval
-    p_value: float
-    adjusted_p: float
-    needed: LabelRange | Unknown
-    common: int
-    decided: int | None = None
-
-
-def crossed(interval: Interval) -> bool:
-    """Return whether an interval leaves the sign of a difference open."""
-    return interval.low <= 0 <= interval.high
-
-
-def agreeing(
-    interval: Interval, difference: float, tested: float, p: float, alpha: float
-) -> Interval:
-    """Make the interval and the test tell one story.
-
-    Not settled: the interval holds 0. Settled by step-down while the simultaneous interval, which
-    takes no step down, still holds 0: its nearer end is 0 ([HH94]_).
-    """
-    settled = p <= alpha and difference * tested > 0
-    if not settled:
-        return replace(interval, low=min(interval.low, 0.0), high=max(interval.high, 0.0))
-    if difference > 0:
-        return replace(interval, low=max(interval.low, 0.0))
-    return replace(interval, high=min(interval.high, 0.0))
+    return certified_mean_levels(
+        held.truth[chosen], held.consensus[chosen], held.consensus, population=population
+    )
 
 
 def inverted(
-    holds: Callable[[Places, Floats], NDArray[np.bool_]], rows: int, *, halvings: int = HALVINGS
+    holds: Callable[[Places, Floats], NDArray[np.bool_]], rows: int, *, halvings: int = 24
 ) -> list[float]:
     """Return the p-values that intervals imply: for each the least α at which it excludes 0.
 
@@ -336,126 +276,130 @@ def inverted(
     return [float(p) for p in p_values]
 
 
-def score_of(system: System) -> float:
-    """Return the score of a system that has one."""
-    if system.score is None:
-        raise InputError(f"{system.name!r} has no human grades")
-    return system.score
+SMALLEST = 1e-6
+"""No p-value from an inverted interval is looked for below this."""
 
 
-# Outputs side by side, item by item: the ground on which systems are compared.
+# Another mix of slices than the table has, such as the traffic of production.
+#
+# One fit has a mean for every system and slice. They are put together with the shares w of the
+# target mix, and the ends follow MOVER,
+#
+# .. math:: L = \hat\theta - \sqrt{\sum_s w_s^2 (\hat\theta_s - L_s)^2}, \qquad
+#           \hat\theta = \sum_s w_s \hat\theta_s,   \tag{SC3}
+#
+# with U alike, and differences alike. G. Zou and A. Donner, *Construction of confidence limits
+# about effect measures*, Statistics in Medicine 27 (2008). A weighted mean of the outputs is
+# shorter, and covers .82 where one label speaks for half of the target.
 
 
-FIRST = 20
-"""Random items that systems should have grades on before anything can be forecast."""
+@dataclass(frozen=True, eq=False)
+class MixFit:
+    """The fit of systems x slices; *shares* are those of the slices in the target mix."""
 
+    fit: Fitted
+    shares: Floats
+    graded: Ints
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SystemBoard:
-    """Outputs by item and system, for the systems that have human grades.
-
-    Parameters
-    ----------
-    systems
-        Positions of these systems.
-    truth, values
-        Items x systems: human grades (NaN for none) and consensus.
-    counts
-        How many items each row stands for.
-    complete
-        Whether every item has an output of each of them.
-    """
-
-    systems: tuple[int, ...]
-    truth: Floats
-    values: Floats
-    counts: Floats
-    complete: bool
-
-    @property
-    def n(self) -> int:
-        """How many items there are."""
-        return round(float(self.counts.sum()))
-
-    def common(self, a: int, b: int) -> NDArray[np.bool_]:
-        """Return the items on which two systems (columns) were both graded."""
-        return np.asarray(~np.isnan(self.truth[:, a]) & ~np.isnan(self.truth[:, b]))
-
-    def ungraded(self, columns: Sequence[int], items: int) -> int | None:
-        """Return how many grades are missing until some systems (columns) have this many items.
-
-        The best graded items come first. None where fewer items have an output of each system.
-        """
-        some = list(columns)
-        whole = ~np.isnan(self.values[:, some]).any(axis=1)
-        missing, counts = np.isnan(self.truth[whole][:, some]).sum(axis=1), self.counts[whole]
-        if counts.sum() < items:
+    @classmethod
+    def of(cls, outputs: GradePanel, question: ScoreQuestion) -> MixFit | None:
+        """Fit the systems that people graded in every slice that counts; None if there is none."""
+        mix = question.mix() or {}
+        shares = np.array([mix[name] for name in outputs.slices])
+        used = np.flatnonzero(shares > 0)
+        assert outputs.slice is not None
+        labelled = np.zeros((len(outputs.systems), len(shares)))
+        np.add.at(labelled, (outputs.system, outputs.slice), outputs.counts * outputs.known)
+        graded = np.flatnonzero((labelled[:, used] > 0).min(axis=1))
+        if not graded.size:
             return None
-        order = np.argsort(missing, kind="stable")
-        left = items - np.append(0.0, np.cumsum(counts[order])[:-1])
-        return round(float(missing[order] @ np.clip(left, 0.0, counts[order])))
+        held = outputs.part(np.isin(outputs.system, graded) & np.isin(outputs.slice, used))
+        cell = np.searchsorted(graded, held.system) * used.size
+        cell = cell + np.searchsorted(used, np.asarray(held.slice))
+        named = tuple(str(one) for one in range(graded.size * used.size))
+        found = fitted(replace(held, systems=named, system=cell), question)
+        return None if found is None else cls(found, shares[used], graded)
 
-    @property
-    def shared(self) -> NDArray[np.bool_]:
-        """Items that were graded for every system."""
-        return np.asarray(~np.isnan(self.truth).any(axis=1))
+    def mean(self, estimate: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+        """Put slices together (SC3); the last axis holds the slices of each mean in turn."""
+        cut = (-1, self.shares.size)
+        value = estimate.reshape(cut) @ self.shares
+        down, up = (
+            np.sqrt(np.maximum(0.0, part).reshape(cut) ** 2 @ self.shares**2)
+            for part in (estimate - low, high - estimate)
+        )
+        return value, value - down, value + up
 
-    @property
-    def same_items(self) -> bool:
-        """Whether all systems have all their outputs and all their grades on the same items."""
-        graded = ~np.isnan(self.truth)
-        return self.complete and bool((graded == graded[:, :1]).all())
+    def systems(self, plain: list[System], alpha: float) -> list[System]:
+        """Return the systems with their scores under the mix."""
+        means = self.fit.few.means(alpha=alpha)
+        value, low, high = self.mean(means.estimate, means.interval.low, means.interval.high)
+        alone = self.mean(means.estimate, means.labels_only.low, means.labels_only.high)
+        ends = Intervals(np.maximum(low, 0.0), np.minimum(high, 1.0), level=1 - alpha, method=MIX)
+        found = list(plain)
+        for k, s in enumerate(self.graded):
+            ratio = (alone[2] - alone[1])[k] / ends[k].width if ends[k].width > 0 else 1.0
+            found[s] = replace(
+                plain[s],
+                score=float(value[k]),
+                interval=ends[k],
+                worth=float(plain[s].n_labels * ratio**2),
+                needed=Unknown(NO_FORECAST),
+            )
+        return found
+
+    def differences(
+        self, first: Places, second: Places
+    ) -> Callable[[Places, Floats], tuple[Floats, Floats]]:
+        """Return both ends of the differences of some systems, as a function of rows and levels."""
+        k = self.shares.size
+        a, b = ((part[:, None] * k + np.arange(k)).ravel() for part in (first, second))
+        estimate, ends_at = self.fit.few.means().estimate, self.fit.few.difference_levels(a, b)
+
+        def at(rows: Places, alpha: Floats) -> tuple[Floats, Floats]:
+            level = np.full(first.size, 0.5)
+            level[rows] = alpha
+            _, low, high = self.mean(estimate[a] - estimate[b], *ends_at(np.repeat(level, k)))
+            return low[rows], high[rows]
+
+        return at
+
+    def in_common(self, first: Places, second: Places) -> Ints:
+        """Return how many items people graded for both systems of each pair, in the same slice."""
+        k = self.shares.size
+        graded = self.fit.in_common()[0]
+        both = [graded[first * k + one, second * k + one] for one in range(k)]
+        return np.asarray(np.sum(both, axis=0), dtype=np.int64)
 
 
-def board_of(outputs: Graded, systems: tuple[int, ...]) -> SystemBoard | None:
-    """Put the outputs of some systems side by side, item by item; None if items are not known."""
-    if outputs.item is None or not alike(outputs):
-        return None
-    column = np.full(len(outputs.systems), -1, np.int64)
-    column[list(systems)] = np.arange(len(systems))
-    used = column[outputs.system] >= 0
-    items, row = np.unique(outputs.item[used], return_inverse=True)
-    shape = (len(items), len(systems))
-    truth, c, counts = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(len(items))
-    place = row.ravel(), column[outputs.system[used]]
-    truth[place], c[place] = outputs.truth[used], outputs.consensus[used]
-    counts[place[0]] = outputs.counts[used]
-    return SystemBoard(
-        systems=systems,
-        truth=truth,
-        values=c,
-        counts=counts,
-        complete=not bool(np.isnan(c).any()),
-    )
+def with_mix(outputs: GradePanel, mix: Mapping[str, float], column: str) -> GradePanel:
+    """Return the outputs with what each counts in the target mix; refuse a mix that does not fit.
 
-
-# Without human grades: what the judges say, and how wrong they would have to be.
-#
-# If the judges err on at most a share e of a system's outputs, its pass rate lies within e of their
-# mean. So A leads B unless the judges err on more than
-#
-# .. math:: e = (J_A - J_B)/2   \tag{SC2}
-#
-# of the outputs of each. That is arithmetic and needs no assumption. It is no interval: nothing in
-# the data says how large e is.
-
-
-MOST = 20
-"""Neighbours beyond this many systems are not listed."""
-
-
-def breakdown(names: tuple[str, ...], judges: Floats, units: Units) -> tuple[JudgeBreakdown, ...]:
-    """Return, for neighbours by the judges' means, how wrong the judges would have to be (SC2).
-
-    Examples
-    --------
-    >>> [one] = breakdown(("a", "b"), np.array([0.90, 0.84]), Units(None))
-    >>> one.a, round(one.lead, 3), round(one.error, 3)
-    ('a', 0.06, 0.03)
+    A system without an output in a slice that has a share counts nothing.
     """
-    order = [int(s) for s in np.argsort(-judges, kind="stable") if np.isfinite(judges[s])]
-    found = []
-    for a, b in pairwise(order[: MOST + 1]):
-        lead = float(judges[a] - judges[b])
-        found.append(JudgeBreakdown(a=names[a], b=names[b], lead=units.size(lead), error=lead / 2))
-    return tuple(found)
+    absent = [name for name, share in mix.items() if share > 0 and name not in outputs.slices]
+    if absent:
+        raise InputError(
+            f"target_mix gives a share to {absent[0]!r}, and {column!r} never says that: it says"
+            f" {', '.join(outputs.slices[:8])}"
+        )
+    silent = [name for name in outputs.slices if name not in mix]
+    if silent:
+        raise InputError(
+            f"target_mix gives no share to {silent[0]!r} of {column!r}: write 0 if it does not"
+            " occur in the target"
+        )
+    if outputs.slice is None or (outputs.slice < 0).any():
+        raise InputError(
+            f"column {column!r} is blank in some rows, so they belong to no slice of target_mix:"
+            " name their slice, or remove them"
+        )
+    shares = np.array([mix[name] for name in outputs.slices])
+    place = outputs.system * len(shares) + outputs.slice
+    sizes = np.bincount(place, outputs.counts, len(outputs.systems) * len(shares))
+    sizes = sizes.reshape(-1, len(shares))
+    whole = np.min(sizes[:, shares > 0], axis=1, keepdims=True) > 0
+    share = np.where(whole, shares, 0.0)
+    weight = np.divide(share, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    weight *= sizes.sum(axis=1)[:, None]
+    return replace(outputs, weight=weight.ravel()[place])

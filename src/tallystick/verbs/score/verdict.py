@@ -1,131 +1,117 @@
-"""The sentences of ``score``: which system is best, what judges alone would have said, and what is
-open. They are made here and in the files beside it, whose names begin with ``verdict``.
+"""The sentences of ``score``: which system is best, what judges alone would have said, what is open
+and what to grade next; and on what an answer rests.
+
+Who is better is claimed by `tallystick.results.Claims` alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tallystick.results import (
+    Claims,
     Interval,
     Needed,
     Sentences,
     Unknown,
     about,
     count,
+    names_of,
+    number_word,
     parse_gate,
     percent,
+    percent_interval,
+    plural,
 )
-from tallystick.verbs.score.grades import Units
-from tallystick.verbs.score.labelling import FirstGrades, SettlePlan
+from tallystick.table.panel_grades import ALONE, GradePanel, Swaps
+from tallystick.verbs.score.pairs import FirstGrades, SettlePlan
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.reading import ALONE, Graded
 from tallystick.verbs.score.result import (
     JudgeBreakdown,
     Partial,
     ScoreResult,
     SystemPairRow,
     SystemRow,
+    Units,
 )
 
-NO_LABELS = "there are no human grades of this system"
-DRAWN_BY_LABEL = (
-    "labels of a session were not drawn at random among the votes: ask tallystick judge, with a"
-    " session of its own"
-)
+Plan = tuple[SystemPairRow, SettlePlan]
+"""An open pair, and what would settle it."""
+
+MOST_NAMED = 4
+FIRST_PREFERENCES = 50
+"""Random items that people should compare for each pair before anything can be forecast."""
 
 
 def sentences(
     rows: Sequence[SystemRow],
     pairs: Sequence[SystemPairRow],
-    contenders: Sequence[str],
+    claims: Claims,
     units: Units,
     *,
-    plan: tuple[SystemPairRow, SettlePlan] | None,
-    first: FirstGrades | None,
-    unit: str = "item",
+    following: str,
 ) -> Sentences:
     """Say which system is best, what the judges alone would have said, and what stays open.
 
-    *plan* and *first* say what to grade next; the second counts where there is no plan.
+    *following* says what to grade next.
     """
-    scored = [row for row in rows if not isinstance(row.score, Unknown)]
-    following = next_step(plan, unit) or first_step(first, len(rows), unit)
+    scored = {row.name: row for row in rows if not isinstance(row.score, Unknown)}
+    rest = [row.name for row in rows if row.name not in scored]
+
+    def text(name: str) -> str:
+        return _score(scored[name], units)
+
+    are = "is" if len(rest) == 1 else "are"
     if len(scored) == 1:
-        return replace(_one_system(scored[0], rows, units), next=following)
+        [row] = scored.values()
+        answer = f"{row.name} scores {text(row.name)}."
+        if row.name == ALONE:  # a table without a column of systems
+            answer = f"The outputs score {text(row.name)}."
+        left = ""
+        if rest:
+            answer = f"Only {row.name} has human grades: it scores {text(row.name)}."
+            left = f"Not settled: how good {names_of(rest)} {are}, and which system is best."
+        return Sentences(answer=answer, contrast=_off(row, units), open=left, next=following)
+
+    left = claims.left()
+    if not left and claims.rivals and pairs:
+        pair = next(row for row in pairs if {row.a, row.b} == {*claims.names[:2]})
+        gap = units.difference(pair.difference, pair.interval)
+        left = f"Not settled: the difference is {gap}."
+    if not left and rest:
+        left = f"Not settled: how good {names_of(rest)} {are}, without human grades."
     return Sentences(
-        answer=_best(scored, pairs, contenders, units),
-        contrast=_contrast(rows, scored, pairs, units),
-        open=_open(scored, pairs, contenders, units) or _ungraded(rows),
+        answer=claims.answer(text),
+        contrast=_contrast(rows, scored[claims.leader], claims, units),
+        open=left,
         next=following,
     )
 
 
-def _text(row: SystemRow, units: Units) -> str:
+def _score(row: SystemRow, units: Units) -> str:
     """Write the score of a system with its interval."""
     if isinstance(row.score, Unknown):
         return "unknown"
     return units.score(row.score, row.interval if isinstance(row.interval, Interval) else None)
 
 
-def _best(
-    scored: Sequence[SystemRow],
-    pairs: Sequence[SystemPairRow],
-    contenders: Sequence[str],
-    units: Units,
-) -> str:
-    leader = scored[0]
-    beaten = [row for row in scored[1:] if _settled(pairs, leader.name, row.name)]
-    if not pairs:
-        return f"{leader.name} has the highest score: {_text(leader, units)}."
-    if len(beaten) == len(scored) - 1:
-        if len(scored) == 2:
-            return (
-                f"{leader.name} is better than {beaten[0].name}: {_text(leader, units)} against"
-                f" {_text(beaten[0], units)}."
-            )
-        return (
-            f"{leader.name} is the best of {number_word(len(scored))} systems:"
-            f" {_text(leader, units)}. The next best, {scored[1].name}, scores"
-            f" {_text(scored[1], units)}."
-        )
-    if beaten:
-        return (
-            f"{leader.name} is better than {names_of([row.name for row in beaten])}:"
-            f" {_text(leader, units)} against {_text(beaten[0], units)}"
-            + (f" for {beaten[0].name}." if len(beaten) > 1 else ".")
-        )
-    return (
-        f"We cannot tell which system is best. {leader.name} scores {_text(leader, units)} and"
-        f" {scored[1].name} {_text(scored[1], units)}."
-    )
-
-
-def _contrast(
-    rows: Sequence[SystemRow],
-    scored: Sequence[SystemRow],
-    pairs: Sequence[SystemPairRow],
-    units: Units,
-) -> str:
+def _contrast(rows: Sequence[SystemRow], leader: SystemRow, claims: Claims, units: Units) -> str:
     """Say when the judges alone would have named another winner, or are far off."""
-    judged = [row for row in rows if not isinstance(row.judge_only, Unknown)]
-    if not judged or not scored:
-        return ""
-    top = max(judged, key=lambda row: row.judge_only)  # type: ignore[arg-type,return-value]
-    leader = scored[0]
-    tied = top.score == leader.score
-    if top.name != leader.name and isinstance(top.judge_only, float) and not tied:
-        first = units.score(top.judge_only)
-        # Where people have not settled it, there is nothing yet that judges could contradict.
-        if not any(_settled(pairs, leader.name, row.name) for row in scored[1:]):
-            return f"Your judges alone put {top.name} first, at {first}."
-        if len(rows) == 2:
-            return f"Your judges alone say the opposite: they put {top.name} first, at {first}."
-        return f"Your judges alone name another winner: they put {top.name} first, at {first}."
-    return _off(leader, units)
+    judged = {row.name: row.judge_only for row in rows if isinstance(row.judge_only, float)}
+    top = max(judged, key=judged.__getitem__, default=leader.name)
+    tied = next(row.score for row in rows if row.name == top) == leader.score
+    if top == leader.name or tied:
+        return _off(leader, units)
+    first = units.score(judged[top])
+    # Where people have not settled it, there is nothing yet that judges could contradict.
+    if not claims.beaten:
+        return f"Your judges alone put {top} first, at {first}."
+    if len(rows) == 2:
+        return f"Your judges alone say the opposite: they put {top} first, at {first}."
+    return f"Your judges alone name another winner: they put {top} first, at {first}."
 
 
 def _off(row: SystemRow, units: Units) -> str:
@@ -141,57 +127,12 @@ def _off(row: SystemRow, units: Units) -> str:
     return f"Your judges alone say {units.score(row.judge_only)}, which is {kind}."
 
 
-def _open(
-    scored: Sequence[SystemRow],
-    pairs: Sequence[SystemPairRow],
-    contenders: Sequence[str],
-    units: Units,
-) -> str:
-    leader = scored[0].name
-    rest = [name for name in contenders if name != leader]
-    if not rest or not pairs:
-        return ""
-    some = any(row.settled and leader in (row.a, row.b) for row in pairs)
-    if some:
-        return f"Not settled: whether {leader} is also better than {names_of(rest)}."
-    if len(scored) == 2:
-        row = pairs[0]
-        return f"Not settled: the difference is {units.difference(row.difference, row.interval)}."
-    return f"Not settled: whether {leader} is better than {names_of(rest)}."
-
-
-def _ungraded(rows: Sequence[SystemRow]) -> str:
-    missing = [row.name for row in rows if isinstance(row.score, Unknown)]
-    if not missing:
-        return ""
-    return f"Not settled: how good {names_of(missing)} {is_are(missing)}, without human grades."
-
-
-def _one_system(row: SystemRow, rows: Sequence[SystemRow], units: Units) -> Sentences:
-    others = [other.name for other in rows if other.name != row.name]
-    answer = f"{row.name} scores {_text(row, units)}."
-    if row.name == ALONE:  # a table without a column of systems
-        answer = f"The outputs score {_text(row, units)}."
-    more = ""
-    if others:
-        answer = f"Only {row.name} has human grades: it scores {_text(row, units)}."
-        more = (
-            f"Not settled: how good {names_of(others)} {is_are(others)}, and which system is best."
-        )
-    return Sentences(answer=answer, contrast=_off(row, units), open=more)
-
-
-def _settled(pairs: Sequence[SystemPairRow], a: str, b: str) -> bool:
-    return any(row.settled and (row.a, row.b) == (a, b) for row in pairs)
-
-
 def without_labels(
     rows: Sequence[SystemRow],
     lost: Sequence[JudgeBreakdown],
     units: Units,
     *,
-    first: FirstGrades | None,
-    unit: str,
+    following: str,
 ) -> Sentences:
     """Say what the judges say, how little would undo it, and what to grade first."""
     judged = [
@@ -199,28 +140,23 @@ def without_labels(
         for row in rows
         if not isinstance(row.judge_only, Unknown)
     ]
-    verb = "pass" if units.scale is None else "give"
-    parts = [
-        f"{value} of {name}" if verb == "pass" else f"{name} {value}" for name, value in judged
-    ]
-    answer = f"The judges {verb} {names_of(parts, most=6)}."
+    votes = units.scale is None
+    parts = [f"{value} of {name}" if votes else f"{name} {value}" for name, value in judged]
     said = ""
     if lost and not lost[0].lead:
         said = f"The judges see no difference between {lost[0].a} and {lost[0].b}."
     elif lost:
-        lead = units.lead(lost[0].lead, 0.0)
         said = (
-            f"That is not a ranking: judges {lead} kinder to {lost[0].a} would swap the first two"
-            " places."
+            f"That is not a ranking: judges {units.lead(lost[0].lead, 0.0)} kinder to {lost[0].a}"
+            " would swap the first two places."
         )
     elif judged:
         said = "That is not a score: no human grade says how far the judges are off."
-    return Sentences(answer=answer, contrast=said, next=first_step(first, len(rows), unit))
-
-
-def criteria_verdict(parts: Sequence[tuple[str, str]]) -> str:
-    """Put the verdicts of several criteria into one paragraph."""
-    return " ".join(f"{name}: {text}" for name, text in parts)
+    return Sentences(
+        answer=f"The judges {'pass' if votes else 'give'} {names_of(parts, most=6)}.",
+        contrast=said,
+        next=following,
+    )
 
 
 # What an answer of ``score`` rests on: assumptions, one line on the numbers, and warnings.
@@ -230,7 +166,7 @@ ASSUMED_DRAW = "the graded outputs are like a random draw"
 
 
 def assumptions(
-    outputs: Graded, question: ScoreQuestion, *, same_items: bool, session: bool = False
+    outputs: GradePanel, question: ScoreQuestion, *, session: bool = False
 ) -> tuple[str, ...]:
     """Return everything that the answer rests on."""
     if not outputs.n_labels:
@@ -254,20 +190,20 @@ def assumptions(
         found.append(
             "intervals are approximate, whatever the judges' errors: their coverage is measured"
         )
-    if len(outputs.systems) > 1 and outputs.item is None and not question.certified:
-        found.append(
-            "items are not known, so systems are compared as if they were run on different ones"
-        )
+        if len(outputs.systems) > 1 and outputs.item is None and outputs.coding is None:
+            found.append(
+                "items are not known, so systems are compared as if they were run on different ones"
+            )
     return tuple(found)
 
 
 def basis(
-    outputs: Graded, question: ScoreQuestion, *, pairs: int, worth: float | Unknown, items: int
+    outputs: GradePanel, question: ScoreQuestion, *, pairs: int, worth: float, items: int
 ) -> str:
     """Say in one paragraph what the numbers in the tables are."""
-    level = f"{100 * (1 - question.alpha):g} % intervals"
     kind = "exact" if question.certified else "approximate"
     where = f" on {count(items)} {plural(outputs.unit, items)}" if items else ""
+    level = f"{100 * (1 - question.alpha):g} % intervals"
     text = f"{level}, {kind}, from {count(outputs.n_labels)} human grades{where}."
     if outputs.turned:
         low, high = outputs.scale or (0.0, 1.0)
@@ -277,7 +213,7 @@ def basis(
         text += " Scores are those of the target mix, and not of the mix of this table."
     if pairs > 1:
         text += f" Differences and p are adjusted for {number_word(pairs)} pairs."
-    if isinstance(worth, float) and outputs.n_labels and worth > 1.05 * outputs.n_labels:
+    if outputs.n_labels and worth > 1.05 * outputs.n_labels:
         text += (
             f" The judges' grades make these {count(outputs.n_labels)} grades as informative as"
             f" {about(worth)} grades alone."
@@ -285,8 +221,14 @@ def basis(
     return text
 
 
+FROM_ENDS = (
+    "a system is called better only where intervals of the scores that hold for all systems at once"
+    " do not overlap"
+)
+
+
 def warnings_of(
-    outputs: Graded,
+    outputs: GradePanel,
     question: ScoreQuestion,
     rows: Sequence[SystemRow],
     *,
@@ -294,8 +236,6 @@ def warnings_of(
     complete: bool,
 ) -> tuple[str, ...]:
     """Return the warnings that change what a sensible reader would do."""
-    import numpy as np
-
     found = []
     if question.label_draw == "unknown" and outputs.n_labels:
         found.append(
@@ -304,24 +244,22 @@ def warnings_of(
         )
     missing = [row.name for row in rows if row.n_labels == 0]
     if missing and outputs.n_labels:
-        have = [row.name for row in rows if row.n_labels]
+        have = names_of([row.name for row in rows if row.n_labels])
         found.append(
-            f"People graded outputs of {names_of(have)} only. What was learnt of"
-            f" {names_of(have)} does not carry over to {names_of(missing)}."
+            f"People graded outputs of {have} only. What was learnt of {have} does not carry over"
+            f" to {names_of(missing)}."
         )
     for j, judge in enumerate(outputs.judges):
-        graded = ~np.isnan(outputs.grades[:, j])
-        never = [
-            name for s, name in enumerate(outputs.systems) if not (graded & outputs.of(s)).any()
-        ]
-        if never and graded.any():
+        graded = outputs.by_system(~np.isnan(outputs.grades[:, j]) * outputs.counts) > 0
+        never = [name for name, some in zip(outputs.systems, graded, strict=True) if not some]
+        if not graded.any():
+            found.append(f"{judge} graded nothing.")
+        elif never:
             whose = "the other judges" if len(outputs.judges) > 1 else "nobody"
             found.append(
                 f"{judge} never graded {names_of(never)}, so the judges' score there comes from"
                 f" {whose}. Do not compare it with the judges' score of the others."
             )
-        elif not graded.any():
-            found.append(f"{judge} graded nothing.")
     # One line per judge: the strongest favour says it.
     first = {one.judge: one for one in reversed(partial)}
     found += [_partial(one) for one in partial if first[one.judge] is one][:MOST_NAMED]
@@ -345,134 +283,135 @@ def _partial(one: Partial) -> str:
     )
 
 
-# What to grade next, in the sentences of ``score`` and in its field *needed*.
+def left_out_note(lost: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
+    """Say how many outputs are left out because nobody graded them."""
+    if not lost:
+        return ()
+    whose = ", ".join(f"{count(n)} of {name}" for name, (n, _) in lost.items())
+    return (
+        f"outputs without any grade are left out: {whose}. If they failed, write the lowest grade"
+        " there",
+    )
 
 
-def first_step(first: FirstGrades | None, systems: int, unit: str) -> str:
+# What to grade next, as a sentence and for the field *needed*.
+
+
+Next = tuple[str, Needed | None]
+
+
+def grade_first(first: FirstGrades | None, systems: int, unit: str) -> Next:
     """Say what to grade first, where too few outputs are graded for a forecast.
 
-    >>> first_step(FirstGrades(items=20, grades=57, shared=True, begun=True), 4, "item")
+    >>> grade_first(FirstGrades(items=20, grades=57, shared=True, begun=True), 4, "item")[0]
     'Next: grade 20 random items for all four systems, graded ones first (57 more outputs).'
     """
     if first is None:
-        return ""
-    each = number_word(systems)
-    whom = (
-        "" if systems == 1 else " for both systems" if systems == 2 else f" for all {each} systems"
-    )
-    what = f"{first.items} random {plural(unit, first.items)}{whom}"
-    if not first.shared and systems > 1:
-        what = f"{_of_each(first)} of every system"
-    graded = ", graded ones first" if first.begun and first.shared else ""
+        return "", None
+    up_to = "up to " if first.short else ""
+    what, of = f"{up_to}{first.items} random outputs", "of every system"
+    if first.shared or systems == 1:
+        both = {1: "", 2: " for both systems"}
+        what = f"{first.items} random {plural(unit, first.items)}"
+        of = "for every system" if first.shared else of
+        whom = both.get(systems, f" for all {number_word(systems)} systems")
+        graded = ", graded ones first" if first.begun and first.shared else ""
+        text = f"{what}{whom}{graded}"
+    else:
+        text = f"{what} {of}"
     more = "more " if first.begun else ""
     outputs = plural("output", first.grades)
-    return f"Next: grade {what}{graded} ({count(first.grades)} {more}{outputs})."
-
-
-def first_needed(first: FirstGrades | None, unit: str) -> Needed | None:
-    """Return the same for the field *needed*."""
-    if first is None:
-        return None
-    what = f"{first.items} random {plural(unit, first.items)} for" if first.shared else ""
-    what = what or f"{_of_each(first)} of"
-    return Needed(first.grades, f"human grades, on {what} every system")
-
-
-def _of_each(first: FirstGrades) -> str:
-    return f"{'up to ' if first.short else ''}{first.items} random outputs"
-
-
-def next_step(
-    plan: tuple[SystemPairRow, SettlePlan] | None, unit: str, *, preferences: bool = False
-) -> str:
-    """Say what to grade next in order to settle a pair."""
-    if plan is None:
-        return ""
-    row, found = plan
-    if not found.enough:
-        return (
-            f"Next: even all {count(found.most)} {unit}s may not settle {row.a} against {row.b},"
-            " unless they differ by more than it looks."
-        )
-    plausible = f"{span(found.low, found.high)} are plausible."
-    if preferences:
-        return (
-            f"Next: grade {about(found.grades)} more {plural(unit, found.grades)} of {row.a}"
-            f" against {row.b}. {plausible}"
-        )
-    # Items with a grade of one of the two cost one grade, and are the first to take.
-    graded = ", graded ones first" if found.grades < 2 * found.items else ""
     return (
-        f"Next: grade {about(found.grades)} more outputs ({count(found.items)}"
-        f" {plural(unit, found.items)}, {row.a} and {row.b}{graded}). {plausible}"
+        f"Next: grade {text} ({count(first.grades)} {more}{outputs}).",
+        Needed(first.grades, f"human grades, on {what} {of}"),
     )
 
 
-def needed_of(
-    plan: tuple[SystemPairRow, SettlePlan] | None, *, unit: str, single: bool
-) -> Needed | None:
-    """Return what would settle a pair, for the field *needed*."""
+def grade_next(plan: Plan | None, unit: str, *, preferences: bool = False) -> Next:
+    """Say what to grade next in order to settle a pair."""
     if plan is None:
-        return None
+        return "", None
     row, found = plan
-    whom = f"{row.a} against {row.b}" if single else f"{row.a} and {row.b}"
+    against = f"{row.a} against {row.b}"
     if not found.enough:
-        return Needed(
-            None,
-            f"items than the {count(found.most)} of the table, to settle {row.a} against {row.b}",
+        return (
+            f"Next: even all {count(found.most)} {unit}s may not settle {against}, unless they"
+            " differ by more than it looks.",
+            Needed(None, f"items than the {count(found.most)} of the table, to settle {against}"),
         )
-    if single:
-        return Needed(found.grades, f"human grades of {whom}")
+    low, high = count(found.low), count(found.high)
+    plausible = f"{low if low == high else f'{low} to {high}'} are plausible."
+    if preferences:
+        more = f"{about(found.grades)} more {plural(unit, found.grades)} of {against}"
+        needed = Needed(found.grades, f"human grades of {against}")
+        return f"Next: grade {more}. {plausible}", needed
+    # Items with a grade of one of the two cost one grade, and are the first to take.
+    graded = ", graded ones first" if found.grades < 2 * found.items else ""
     items = f"{count(found.items)} {plural(unit, found.items)}"
-    return Needed(found.grades, f"human grades, on {items} for {whom}")
+    return (
+        f"Next: grade {about(found.grades)} more outputs ({items}, {row.a} and {row.b}{graded})."
+        f" {plausible}",
+        Needed(found.grades, f"human grades, on {items} for {row.a} and {row.b}"),
+    )
 
 
-def gate_hint(text: str, row: SystemRow) -> str:
-    """Add to an undecided gate how many grades would help."""
-    if isinstance(row.needed, Unknown):
-        return text
-    more = max(1, row.needed.low - row.n_labels)
-    if row.n_labels >= row.n_outputs:
-        return text
-    return f"{text}; grade {about(more)} more of {row.name}"
+# The sentences about preferences: who wins against whom.
 
 
-# Small words of the sentences of ``score``: lists of names, numbers, plurals, ranges.
+def preference_sentences(
+    rows: Sequence[SystemRow], pairs: Sequence[SystemPairRow], following: str
+) -> Sentences:
+    """Say who wins, what the judges alone would have said, and what stays open."""
+    parts, contrast = [], ""
+    for row in rows:
+        if isinstance(row.score, Unknown) or isinstance(row.interval, Unknown):
+            continue
+        win, _, lose = row.name.partition(" over ")
+        value, ends = row.score, row.interval
+        if value <= 0.5:
+            win, lose, value = lose, win, 1 - value
+            ends = replace(ends, low=1 - ends.high, high=1 - ends.low)
+        sure = "wins" if any(p.settled and (p.a, p.b) == (win, lose) for p in pairs) else "may win"
+        parts.append(f"{win} {sure} against {lose}: {percent_interval(value, ends)}")
+        judged = 0.5 if isinstance(row.judge_only, Unknown) else row.judge_only
+        if (judged - 0.5) * (row.score - 0.5) < 0 and not contrast:
+            share = percent(max(judged, 1 - judged))
+            contrast = f"Your judges alone say the opposite: {lose} would win {share}."
+    left = [f"{row.a} against {row.b}" for row in pairs if not row.settled]
+    return Sentences(
+        answer="; ".join(parts[:MOST_NAMED]) + " (a tie counts half).",
+        contrast=contrast,
+        open=f"Not settled: {names_of(left)}." if left else "",
+        next=following,
+    )
 
 
-MOST_NAMED = 4
+def without_preferences(rows: Sequence[SystemRow], unit: str) -> tuple[Sentences, Needed]:
+    """Say what the judges prefer, that it is no win rate, and what people should compare."""
+    parts = [
+        f"{row.name} in {percent(row.judge_only)}"
+        for row in rows
+        if not isinstance(row.judge_only, Unknown)
+    ]
+    grades = sum(min(FIRST_PREFERENCES, row.n_outputs) for row in rows)
+    what = f"{min(FIRST_PREFERENCES, max(row.n_outputs for row in rows))} random {unit}s per pair"
+    said = Sentences(
+        answer=f"The judges prefer {names_of(parts)} of the {unit}s (a tie counts half).",
+        contrast="That is not a win rate: no human preference says how far the judges are off.",
+        next=f"Next: let people compare {what}.",
+    )
+    return said, Needed(grades, f"human grades, on {what}")
 
 
-def names_of(names: Sequence[str], *, most: int = MOST_NAMED) -> str:
-    """List some names, and how many others there are."""
-    # "and 1 others" is longer than the name itself.
-    shown = list(names if len(names) == most + 1 else names[:most])
-    if len(names) > len(shown):
-        shown.append(f"{len(names) - most} others")
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def is_are(names: Sequence[str]) -> str:
-    """Return the verb for some names."""
-    return "is" if len(names) == 1 else "are"
-
-
-def number_word(n: int) -> str:
-    """Write a small number as a word."""
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    return words[n] if n < len(words) else count(n)
-
-
-def plural(unit: str, n: int) -> str:
-    """Return a unit for a number of it."""
-    return unit if n == 1 else f"{unit}s"
-
-
-def span(low: int, high: int) -> str:
-    """Write two numbers as a range."""
-    return count(low) if low == high else f"{count(low)} to {count(high)}"
+def swap_note(swaps: Swaps) -> tuple[str, ...]:
+    """Say how often judges changed their mind when the order was swapped."""
+    if not swaps.items:
+        return ()
+    parts = [f"{judge} {percent(share)}" for judge, share in swaps.changed.items()]
+    return (
+        f"{count(swaps.items)} items were shown in both orders and averaged; judges changed their"
+        f" answer on {', '.join(parts)} of them",
+    )
 
 
 # Where figures stand and still decide nothing: systems on other items.
@@ -485,48 +424,27 @@ _ALIKE = 0.9
 """Share of the items of two systems that both were run on, from which they are compared."""
 
 
-def with_other_items(result: ScoreResult, outputs: Graded) -> ScoreResult:
+def with_other_items(result: ScoreResult, outputs: GradePanel) -> ScoreResult:
     """Return the result; if two systems were run on different items, none is called better."""
-    if len(outputs.systems) < 2 or isinstance(result.pairs, Unknown) or not result.pairs:
+    if isinstance(result.pairs, Unknown) or not result.pairs:
         return result
     least = common_share(outputs)
     if least is None or least >= _ALIKE:
         return result
-    items = plural(outputs.unit, 2)
+    items, names = plural(outputs.unit, 2), [row.name for row in result.systems]
     first = (
         f"The systems were run on different {items}: two of them have {percent(least)} in common."
         " So no system is called better."
     )
-    needed = Needed(None, f"outputs of every system on the same {items}")
-    found = _no_verdict_open(result, first, f"the systems were run on different {items}")
-    return replace(found, needed=needed)
-
-
-def common_share(outputs: Graded) -> float | None:
-    """Return the smallest share of the items of two systems that both were run on.
-
-    None where the items are not known row by row.
-    """
-    if outputs.item is None or len(outputs.systems) < 2:
-        return None
-    k = len(outputs.systems)
-    held = np.zeros((int(outputs.item.max(initial=-1)) + 1, k), bool)
-    held[outputs.item, outputs.system] = True
-    both = held.T.astype(np.float64) @ held
-    each = np.diag(both)
-    union = each[:, None] + each[None, :] - both
-    shares = both[np.triu_indices(k, 1)] / np.maximum(union[np.triu_indices(k, 1)], 1.0)
-    return float(shares.min())
-
-
-def _no_verdict_open(result: ScoreResult, first: str, why: str) -> ScoreResult:
-    """Return the result with its decision, and its gates on two systems, left open."""
     told = f"As they stand: {result.verdict}"
-    names = [row.name for row in result.systems]
     gates = tuple(
         gate
         if gate.passed is None or parse_gate(gate.expression, known=names).right is None
-        else replace(gate, passed=None, text=f"{gate.text}, but {why}")
+        else replace(
+            gate,
+            passed=None,
+            text=f"{gate.text}, but the systems were run on different {items}",
+        )
         for gate in result.gates
     )
     return replace(
@@ -534,5 +452,21 @@ def _no_verdict_open(result: ScoreResult, first: str, why: str) -> ScoreResult:
         verdict=f"{first} {told}",
         sentences=Sentences(answer=first, open=told),
         decision="undecided",
+        needed=Needed(None, f"outputs of every system on the same {items}"),
         gates=gates,
     )
+
+
+def common_share(outputs: GradePanel) -> float | None:
+    """Return the smallest share of the items of two systems that both were run on.
+
+    None where the items are not known row by row.
+    """
+    if outputs.item is None or len(outputs.systems) < 2:
+        return None
+    held = np.zeros((int(outputs.item.max(initial=-1)) + 1, len(outputs.systems)))
+    held[outputs.item, outputs.system] = 1.0
+    both = held.T @ held
+    each, pairs = np.diag(both), np.triu_indices(len(both), 1)
+    union = (each[:, None] + each[None, :] - both)[pairs]
+    return float((both[pairs] / np.maximum(union, 1.0)).min())

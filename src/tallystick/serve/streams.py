@@ -1,0 +1,411 @@
+"""Streams: what an operator says of one, and how it is made, changed and deleted."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import secrets
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from tallystick.serve.auth import Fix, HttpProblem
+from tallystick.serve.database import Reader, Transaction
+from tallystick.serve.routes import Incoming, route
+from tallystick.table import spelling
+
+Scale = tuple[float, float]
+
+
+class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Settings of a stream.
+
+    Parameters
+    ----------
+    columns
+        Columns that are declared, name to kind: ``vote``, ``grade`` or ``slice``.
+    open
+        Whether records may bring new columns. Default: yes, unless columns are declared.
+    labels
+        All labels that votes and truths may have, the worst first; empty for any.
+    labels_ranked
+        Whether they are in that order. The second version knew no order, so for its streams it is
+        false until their labels are set again.
+    positive
+        The label that counts as a hit, where a verb needs one.
+    scale
+        The least and the greatest grade, such as ``[1, 5]``, or an object with one such pair per
+        column. A record with another grade is refused.
+    missing
+        Words that are no vote, besides blanks.
+    reading
+        What columns are for a verb, as in the file that ``look -o`` writes: ``{"prediction":
+        "clf", "judges": ["gpt", "claude"]}``. Votes are judges where nothing is said.
+    window, settle
+        Rows per window of the drift test, and the seconds after its arrival within which votes on
+        a row are seen by that test.
+    season
+        ``daily`` or ``weekly`` where votes follow the time of the day or the week: the drift test
+        then compares whole days or weeks.
+    smallest_change
+        The least change of a share that is told, such as 0.05; smaller ones add up.
+    mute_until
+        No alarm of this stream is sent before this time; it is kept as seen.
+    retention_days
+        Rows and batches older than this are dropped; None keeps them.
+    overlap
+        The share of draws that two people label.
+    question
+        What a labeller is asked.
+    instructions
+        What a labeller reads first.
+    """
+
+    columns: dict[str, str] = {}
+    open: bool | None = None
+    labels: list[str] = []
+    labels_ranked: bool = True
+    positive: str | None = None
+    scale: Scale | dict[str, Scale] | None = None
+    missing: list[str] = []
+    reading: dict[str, str | list[str]] = {}
+    window: int = 1_000
+    settle: float = 3_600.0
+    season: Literal["daily", "weekly"] | None = None
+    smallest_change: float = 0.0
+    mute_until: str | float | None = None
+    retention_days: float | None = None
+    overlap: float = 0.1
+    question: str = ""
+    instructions: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a record may bring a new column."""
+        return not self.columns if self.open is None else self.open
+
+    def scale_of(self, column: str) -> Scale | None:
+        """Return the ends of the grades of a column, None where any grade is taken."""
+        return self.scale.get(column) if isinstance(self.scale, dict) else self.scale
+
+    def named(self, role: str) -> list[str]:
+        """Return the columns that the reading names for a role."""
+        held = self.reading.get(role, [])
+        return [held] if isinstance(held, str) else held
+
+    def is_muted(self, now: float) -> bool:
+        """Whether alarms are not to be sent now."""
+        return self.mute_until is not None and now < seconds_of(self.mute_until)
+
+
+def seconds_of(at: str | float) -> float:
+    """Return a time as seconds since 1970; a time without a zone is UTC.
+
+    >>> seconds_of("1970-01-01T02:30:00Z"), seconds_of(5)
+    (9000.0, 5.0)
+    """
+    if isinstance(at, int | float):
+        return float(at)
+    when = datetime.fromisoformat(at)
+    return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+
+
+@dataclass(frozen=True)
+class StreamRecord:
+    """A stream as it is kept."""
+
+    id: int
+    name: str
+    settings: StreamSettings
+    salt: bytes
+    version: int
+    rows: int
+    created: float
+
+
+@lru_cache(maxsize=1024)
+def settings_of(text: str) -> StreamSettings:
+    """Read settings as they are kept.
+
+    The second version called two of them otherwise, and its labels had no order.
+
+    >>> settings_of('{"roles": {"prediction": ["clf"]}, "scales": {"gpt": [1, 5]}}').scale_of("gpt")
+    (1.0, 5.0)
+    """
+    held = msgspec.json.decode(text)
+    for old, new in (("roles", "reading"), ("scales", "scale")):
+        if old in held:
+            held[new] = held.pop(old)
+    held.setdefault("labels_ranked", not held.get("labels"))
+    return msgspec.convert(held, StreamSettings)
+
+
+def kept_text(settings: StreamSettings) -> str:
+    """Write settings as they are kept."""
+    held = {**msgspec.to_builtins(settings), "labels_ranked": settings.labels_ranked}
+    return msgspec.json.encode(held).decode()
+
+
+def find_stream(reader: Reader, name: str) -> StreamRecord:
+    """Return a stream by name; an unknown one is refused with the nearest name."""
+    row = reader.one(
+        "select id, name, settings, salt, version, rows, created from stream where name = ?",
+        (name,),
+    )
+    if row is None:
+        near = difflib.get_close_matches(name, names_of(reader), n=1)
+        hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
+        way = f"{hint}make it first: PUT /v1/streams/{name} with the body {{}} (an admin may)"
+        raise HttpProblem(404, f"there is no stream {name!r}", [Fix(value=name, way_out=way)])
+    return StreamRecord(row[0], row[1], settings_of(row[2]), bytes(row[3]), *row[4:])
+
+
+def names_of(reader: Reader, mine: Collection[str] = ()) -> list[str]:
+    """Return the names of all streams, or of those among *mine*."""
+    names = [one for (one,) in reader.all("select name from stream order by name limit 1000")]
+    return [one for one in names if not mine or one in mine]
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+_OWNED = (
+    *("frame", "label", "rows", "tally", "windows", "seen", "pattern", "slice", "posted", "alert"),
+)
+"""Tables whose rows belong to one stream, in an order in which they can be deleted."""
+
+RESERVED = ("item", "row", "system", "label", "at", "probability")
+"""Names that rows use for themselves; a column may not have them."""
+
+
+def name_problem(name: str, others: Collection[str]) -> str | None:
+    """Return why a column cannot be called *name*, None if it can.
+
+    Names go to the command line, where commas and globs mean several columns, and to engines that
+    do not tell capitals from small letters.
+
+    >>> name_problem("gpt-4*", ())
+    'a name has none of , * ? [ ] and no blank at its ends'
+    """
+    if name.lower() in RESERVED:
+        return f"{name!r} is a column of every row: use another name"
+    if not 0 < len(name.encode()) <= 256 or not name.isprintable():
+        return "a name has 1 to 256 bytes, all printable"
+    if name != name.strip() or set(name) & set(",*?[]"):
+        return "a name has none of , * ? [ ] and no blank at its ends"
+    same = [one for one in others if one != name and one.casefold() == name.casefold()]
+    if same:
+        return f"there is {same[0]!r} already, which differs in capitals only"
+    return None
+
+
+class StreamColumn(msgspec.Struct):
+    """A column of a stream and what it holds."""
+
+    name: str
+    kind: str
+
+
+class StreamBody(msgspec.Struct):
+    """A stream as it is shown."""
+
+    name: str
+    settings: StreamSettings
+    version: int
+    rows: int
+    created: float
+    columns: list[StreamColumn]
+
+
+class StreamList(msgspec.Struct):
+    """The streams that a key may see."""
+
+    streams: list[StreamBody]
+
+
+def shown(reader: Reader, stream: StreamRecord) -> StreamBody:
+    """Return what a caller sees of a stream."""
+    columns = reader.all(
+        "select name, kind from stream_column where stream = ? order by id", (stream.id,)
+    )
+    return StreamBody(
+        name=stream.name,
+        settings=stream.settings,
+        version=stream.version,
+        rows=stream.rows,
+        created=stream.created,
+        columns=[StreamColumn(*one) for one in columns],
+    )
+
+
+@route("GET", "/v1/streams", "read", answer=StreamList)
+async def list_streams(incoming: Incoming) -> StreamList:
+    """List the streams that this key may see."""
+
+    def work(reader: Reader) -> list[StreamBody]:
+        names = names_of(reader, incoming.who.streams)
+        return [shown(reader, find_stream(reader, one)) for one in names]
+
+    return StreamList(await incoming.service.reading(work))
+
+
+@route("PUT", "/v1/streams/{stream}", "admin", body=StreamSettings, answer=StreamBody)
+async def put_stream(incoming: Incoming) -> StreamBody:
+    """Make a stream, or change the settings that the body names; the others stay as they are."""
+    name = incoming.path["stream"]
+    if not _NAME.fullmatch(name):
+        raise HttpProblem(
+            422,
+            f"a stream cannot be called {name[:80]!r}",
+            [Fix(way_out="use up to 64 letters, digits, dots, dashes and underscores")],
+        )
+    check_settings(incoming.body)
+    service = incoming.service
+    named = msgspec.json.decode(incoming.raw)
+
+    def work(transaction: Transaction) -> StreamBody:
+        settings: StreamSettings = incoming.body
+        before = transaction.one("select settings from stream where name = ?", (name,))
+        if before is not None:
+            whole = {**msgspec.to_builtins(settings_of(before[0])), **named}
+            if "labels" in named and "labels_ranked" not in named:
+                whole.pop("labels_ranked", None)
+            settings = msgspec.convert(whole, StreamSettings)
+            check_settings(settings)
+        text = kept_text(settings)
+        transaction.run(
+            "insert into stream (name, settings, salt, version, rows, created)"
+            " values (?, ?, ?, 0, 0, ?) on conflict (name) do update set"
+            " settings = excluded.settings, version = stream.version + 1",
+            (name, text, secrets.token_bytes(16), service.clock()),
+        )
+        stream = find_stream(transaction, name)
+        for column, kind in settings.columns.items():
+            transaction.run(
+                "insert into stream_column (stream, name, kind) values (?, ?, ?)"
+                " on conflict (stream, name) do nothing",
+                (stream.id, column, kind),
+            )
+        service.forget()  # here, in the writer's thread: the next batch must see the new settings
+        return shown(transaction, stream)
+
+    return await service.commit(work)
+
+
+def check_settings(settings: StreamSettings) -> None:
+    """Refuse settings that contradict themselves."""
+    wrong: list[Fix] = []
+    for name, kind in settings.columns.items():
+        if kind not in ("vote", "grade", "slice"):
+            wrong.append(Fix(column=name, value=kind, way_out="use vote, grade or slice"))
+        why = name_problem(name, settings.columns)
+        if why is not None:
+            wrong.append(Fix(column=name[:64], way_out=why))
+    scales = settings.scale if isinstance(settings.scale, dict) else {"": settings.scale}
+    for name, ends in scales.items():
+        if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
+            way = "write the least and then the greatest grade, such as [1, 5]"
+            wrong.append(Fix(column="scale", value=name or None, way_out=way))
+        if settings.columns.get(name, "grade") != "grade":
+            wrong.append(Fix(column="scale", value=name, way_out="only grades have a scale"))
+    if settings.window < 1:
+        wrong.append(Fix(column="window", value=str(settings.window), way_out="at least 1 row"))
+    if not settings.settle >= 0:
+        wrong.append(Fix(column="settle", value=str(settings.settle), way_out="0 or more seconds"))
+    if settings.retention_days is not None and not settings.retention_days > 0:
+        wrong.append(Fix(column="retention_days", way_out="more than 0, or null to keep all"))
+    for name in ("overlap", "smallest_change"):
+        if not 0 <= getattr(settings, name) <= 1:
+            wrong.append(Fix(column=name, way_out="a share between 0 and 1"))
+    try:
+        seconds_of(settings.mute_until or 0.0)
+    except ValueError:
+        way = "write 2026-07-31T12:00:00Z, or seconds since 1970"
+        wrong.append(Fix(column="mute_until", value=str(settings.mute_until)[:64], way_out=way))
+    if settings.positive is not None and settings.positive not in (
+        settings.labels or [settings.positive]
+    ):
+        wrong.append(
+            Fix(column="positive", value=settings.positive, way_out="use one of the labels")
+        )
+    if len(settings.labels) > 64:
+        wrong.append(Fix(column="labels", way_out="at most 64 labels"))
+    for place, label in enumerate(settings.labels):
+        twin = known_label(label, settings.labels[:place])
+        if twin is not None or not label.strip():
+            why = f"this spells {twin!r} again" if twin is not None else "a label is not blank"
+            wrong.append(Fix(column="labels", value=label, way_out=f"{why}: leave it out"))
+    if wrong:
+        raise HttpProblem(422, "these settings cannot be used", wrong)
+
+
+@route("GET", "/v1/streams/{stream}", "read", answer=StreamBody)
+async def get_stream(incoming: Incoming) -> StreamBody:
+    """Return a stream with its settings and columns."""
+    name = incoming.path["stream"]
+    return await incoming.service.reading(lambda reader: shown(reader, find_stream(reader, name)))
+
+
+@route("DELETE", "/v1/streams/{stream}", "admin", answer=dict[str, str])
+async def delete_stream(incoming: Incoming) -> Any:
+    """Delete a stream with everything in it."""
+    name = incoming.path["stream"]
+
+    def work(transaction: Transaction) -> None:
+        stream = find_stream(transaction, name)
+        mine = "(select id from rows where stream = ?)"
+        transaction.run("delete from fact where name = ?", (f"drift:{stream.id}",))
+        for sql in (
+            f"delete from payload where row_id in {mine}",
+            "delete from draw where frame in (select id from frame where stream = ?)",
+            *(f"delete from {table} where stream = ?" for table in _OWNED),
+            "delete from label_code where stream_column in"
+            " (select id from stream_column where stream = ?)",
+            *(f"delete from {table} where stream = ?" for table in ("stream_column", "batch")),
+            "delete from stream where id = ?",
+        ):
+            transaction.run(sql, (stream.id,))
+        incoming.service.forget()  # here, in the writer's thread: nothing may be kept for it now
+
+    await incoming.service.commit(work)
+    return {"deleted": name}
+
+
+# Another spelling of a label that a column has: kept as that label, or refused.
+#
+# One program that writes ``1.0`` where the others write ``1`` would give a column two labels, and
+# no question could be answered from it any more (`tallystick.table.check_vocabulary`).
+
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.0+)?")
+
+
+def known_label(word: str, labels: Iterable[str]) -> str | None:
+    """Return the label among *labels* that *word* spells, itself where it is there; None if none.
+
+    >>> known_label("1.0", ["0", "1"]), known_label("PASS", ["Pass", "PASS"]), known_label("2", ["1"])
+    ('1', 'PASS', None)
+    """
+    meaning = spelling(word)
+    same = [one for one in labels if spelling(one) == meaning]
+    if not same:
+        return None
+    return word if word in same else same[0]
+
+
+def is_doubtful(word: str, label: str) -> bool:
+    """Say whether two spellings of one number may be meant as two labels.
+
+    Capitals, blanks and the ``.0`` that a program adds to a whole number are no difference.
+    Versions (1.1 and 1.10), names (7 and 007), and true beside 1 may be one.
+
+    >>> [is_doubtful(*pair) for pair in (("True", "true"), ("1.0", "1"), ("1.10", "1.1"), ("true", "1"))]
+    [False, False, True, True]
+    """
+    if not isinstance(spelling(word), str) and word.casefold() != label.casefold():
+        return not (_WHOLE.fullmatch(word) and _WHOLE.fullmatch(label))
+    return False

@@ -1,0 +1,444 @@
+"""What a grade is worth: words for pass and fail, 0 and 1, or numbers on a scale, as [0, 1].
+
+Also from where to where grades go and which way is better, where the table shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from shlex import quote
+
+from tallystick.errors import InputError
+from tallystick.table.cells import NUMBER, Label, as_number, identifier, without_missing
+from tallystick.table.data import Data
+from tallystick.table.reading_names import lower_word
+from tallystick.table.tables import Table
+from tallystick.table.tally import Tally
+from tallystick.table.words import PASS_FAIL, as_pass_fail, as_word, is_no_answer
+
+Scale = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Column:
+    """The grades of one column: a number in [0, 1] per label, NaN for no grade.
+
+    *pass_fail* says that every grade is 0 or 1 and means fail or pass.
+    """
+
+    values: Mapping[Label, float]
+    pass_fail: bool
+
+
+def read_column(
+    name: str,
+    labels: Sequence[Label],
+    scale: Scale | None,
+    place: Callable[[Label], str],
+    *,
+    human: bool = False,
+    worth: Mapping[str, float] | None = None,
+) -> Column:
+    """Return what every label of a column is worth, or ask.
+
+    Parameters
+    ----------
+    name
+        The column.
+    labels
+        Its distinct cells.
+    scale
+        Least and greatest number; None for pass/fail.
+    place
+        Where a cell first stands, for messages.
+    human
+        Whether these are human grades. 0 and 1 then mean fail and pass even beside a scale to which
+        they do not belong.
+    worth
+        What words of the user's own stand for (`word_worth`): 0 and 1, or numbers on the scale.
+
+    Examples
+    --------
+    >>> read_column("gpt", ["pass", "fail", "NA", "(unread)"], None, str).values
+    {'pass': 1.0, 'fail': 0.0, 'NA': nan, '(unread)': nan}
+    >>> read_column("gpt", [1, 3, 5], (1, 5), str).values
+    {1: 0.0, 3: 0.5, 5: 1.0}
+    >>> own = {"unsafe": 0.0, "safe": 1.0}
+    >>> read_column("gpt", ["Safe", "unsafe"], None, str, worth=own).values
+    {'Safe': 1.0, 'unsafe': 0.0}
+    >>> read_column("human", ["pass", "passs", "fail"], None, lambda label: "row 217 of outputs.csv")
+    Traceback (most recent call last):
+    tallystick.errors.InputError: row 217 of outputs.csv, column human: 'passs' is not a grade. ...
+    """
+    none = {label: float("nan") for label in labels if is_silent(label)}
+    said = [label for label in labels if label not in none]
+    marks = as_pass_fail(said) if said else None
+    if marks is not None:
+        return Column({**marks, **none}, set(marks.values()) <= {0.0, 1.0})
+
+    own = worth or {}
+    numbers = {label: own.get(as_word(label) or "", number_of(label)) for label in said}
+    odd = [label for label, value in numbers.items() if value is None]
+    if odd:
+        raise InputError(_misfit(name, said, odd, place))
+    held = {label: value for label, value in numbers.items() if value is not None}
+    if set(held.values()) <= {0.0, 1.0} and _are_marks(name, set(held.values()), scale, human):
+        return Column({**held, **none}, True)
+    if scale is None:
+        first = next(label for label, value in held.items() if value not in (0.0, 1.0))
+        low, high = min(held.values()), max(held.values())
+        raise InputError(
+            f"{place(first)}, column {name}: {first!r} is neither pass/fail nor 0/1. If grades are"
+            f" numbers, say from where to where they can go (--scale LO,HI); this column goes from"
+            f" {low:g} to {high:g}"
+        )
+
+    low, high = scale
+    for label, value in held.items():
+        if not low <= value <= high:
+            raise InputError(
+                f"{place(label)}, column {name}: {label!r} is outside the scale {low:g} to"
+                f" {high:g}. If it means no grade, add --missing={str(label).strip()}. Otherwise"
+                " correct the cell, widen the scale (--scale), or name that of the judges if it is"
+                " another (--judge-scale)"
+            )
+    shares = {label: (value - low) / (high - low) for label, value in held.items()}
+    return Column({**shares, **none}, False)
+
+
+def _are_marks(name: str, values: set[float], scale: Scale | None, human: bool) -> bool:
+    """Say whether a column of nothing but 0 and 1 means fail and pass, and not two grades."""
+    if scale is None or scale == (0.0, 1.0):
+        return True
+    low, high = scale
+    if not human or (low <= 0 and len(values) < 2):  # a few grades at the end of the scale
+        return False
+    if low <= 0 and high >= 1:
+        raise InputError(
+            f"column {name} holds 0 and 1 only, and the scale goes from {low:g} to {high:g}: write"
+            " pass and fail if that is meant, or leave out --scale"
+        )
+    return True
+
+
+def is_silent(label: Label) -> bool:
+    """Say whether a cell is no grade: blank, a word for no answer, or what `ask` could not read."""
+    return label is None or not str(label).strip() or label == "(unread)" or is_no_answer(label)
+
+
+def number_of(label: Label) -> float | None:
+    """Return a cell as a number, None if it is not one."""
+    if isinstance(label, bool):
+        return float(label)
+    if isinstance(label, int | float):
+        return float(label) if abs(label) < float("inf") else None
+    text = str(label).strip()
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+_MOST_WORDS = 7
+"""Different words up to which they may be the steps of a scale."""
+
+
+def _misfit(
+    name: str, said: Sequence[Label], odd: Sequence[Label], place: Callable[[Label], str]
+) -> str:
+    """Say which cell is not a grade, by the family of words (or numbers) that most cells fit."""
+    families = [set(family) for family in PASS_FAIL]
+    fits = [[label for label in said if as_word(label) in family] for family in families]
+    best = max(range(len(families)), key=lambda one: len(fits[one]))
+    known, wrong, meant = fits[best], odd[0], []
+    grades = "numbers" if len(odd) < len(said) else "pass and fail, 0 and 1, or numbers"
+    # A letter alone, such as C, fits its family but may name a choice: no cell is odd then.
+    if len(said) - len(odd) < len(known) < len(said):
+        wrong = next(label for label in said if label not in known)
+        meant = get_close_matches(str(wrong), sorted(families[best]), n=1)
+        shown = sorted(map(str, known), key=lambda word: str(as_word(word)), reverse=True)
+        grades = " and ".join(shown)
+    where = f"{place(wrong)}, column {name}: {wrong!r} is not a grade"
+    if len(odd) == len(said) and not meant:
+        # No cell is a grade: reading one of them as no grade would only lead to the next.
+        words = [str(label).strip() for label in said]
+        own = ""
+        if 2 <= len(words) <= _MOST_WORDS and not any("," in word for word in words):
+            order = "or the other way round" if len(words) == 2 else "in the right order"
+            listed = quote(",".join(words))
+            own = f" List the grades with the worst first (--labels {listed}, {order})."
+        return (
+            f"{where} that is known here.{own} {'Or write' if own else 'Write'} pass and fail, 0"
+            " and 1, or numbers, or name the columns that hold grades (--judges, --truth)"
+        )
+    hint = f" Did you mean {meant[0]}?" if meant else ""
+    way_out = f"add --missing {quote(str(wrong).strip())} to read it as no grade"
+    if "," in str(wrong):  # the option would take it for two tokens
+        way_out = "leave it blank for no grade"
+    return f"{where}. Grades here are {grades}.{hint} Correct the cell, or {way_out}"
+
+
+# From where to where grades go, where the grades themselves show it.
+#
+# A scale is read off only where it is one of the usual ones and the judges reach both of its ends;
+# otherwise the user is asked.
+
+_LOWS = (0.0, 1.0)
+_HIGHS = (3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 100.0)
+_UNIT = (0.0, 1.0)
+
+_MOST = 200
+"""Different cells from which a column is no column of whole grades."""
+
+
+@dataclass(frozen=True)
+class _Used:
+    """The numbers of a column: its ends, how many there are, and whether all are whole.
+
+    *votes*: these are no numbers but pass and fail, or the column is blank.
+    """
+
+    low: float
+    high: float
+    different: int
+    whole: bool
+    votes: bool = False
+
+    @property
+    def usual(self) -> Scale | None:
+        """The usual scale whose ends these grades reach."""
+        fits = self.whole and self.low in _LOWS and self.high in _HIGHS
+        return (self.low, self.high) if fits else None
+
+    @property
+    def share(self) -> bool:
+        """Whether these are numbers between 0 and 1, with fractions."""
+        return self.low >= 0 and self.high <= 1 and not self.whole
+
+
+def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
+    """Return the scales of the human grades and of the judges, where the grades show them.
+
+    The judges' grades are whole numbers, run from 0 or 1 to a usual greatest grade, and every judge
+    comes within one grade of the top; or they are fractions between 0 and 1. Human grades may be
+    fractions (the mean of two readers). They are on the judges' scale where they reach its upper
+    half, and on one of their own where they use most of its grades. None if grades are pass/fail,
+    or do not show a scale.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> def seen(gpt, human):
+    ...     table = {"system": ["a", "b"] * 5, "gpt": gpt * 2, "human": human + [None] * 5}
+    ...     return usual_scales(read(table, judges=("gpt",), truth="human", system="system"))
+    >>> seen([1, 2, 3, 4, 5], [4.5, None, None, None, None])
+    ((1.0, 5.0), (1.0, 5.0))
+    >>> seen([1, 4, 6, 8, 10], [1, 2, 3, 4, 5])
+    ((1.0, 5.0), (1.0, 10.0))
+    >>> seen([2, 2, 3, 4, 5], [4, 5, 3, 2, 4]) is None  # perhaps from 1 to 5, perhaps from 0
+    True
+    """
+    truth = data.roles.truth
+    judged = []
+    for name in data.roles.judges:
+        used = _used(data, name)
+        if used is None:
+            return None
+        judged += [] if used.votes else [used]
+    human = _VOTES if truth is None else _used(data, truth)
+    if not judged or human is None:
+        return None
+
+    # Fractions between 0 and 1 are on that scale, if some of them are above a half.
+    if all(one.share for one in judged):
+        if max(one.high for one in judged) <= 0.5:
+            return None
+        if human.votes or human.share:
+            return _UNIT, _UNIT
+        return (human.usual, _UNIT) if _is_used(human) and human.usual is not None else None
+
+    pooled = _Used(
+        min(one.low for one in judged),
+        max(one.high for one in judged),
+        max(one.different for one in judged),
+        all(one.whole for one in judged),
+    )
+    scale = pooled.usual
+    # A judge who stops far below the top may use another scale than the others.
+    if scale is None or min(one.high for one in judged) < scale[1] - 1:
+        return None
+    if human.votes:
+        return scale, scale
+    inside = scale[0] <= human.low and human.high <= scale[1]
+    if inside and human.high > sum(scale) / 2:
+        return scale, scale
+    if human.usual is not None and _is_used(human):
+        return human.usual, scale
+    # Fewer than three different grades that stop early are a few grades, not a scale.
+    return (scale, scale) if inside and human.different < 3 else None
+
+
+_VOTES = _Used(0.0, 1.0, 2, whole=True, votes=True)
+
+
+def _is_used(grades: _Used) -> bool:
+    """Say whether most grades of a scale are given, so that no slip of the pen makes its end."""
+    return grades.different >= 0.6 * min(grades.high - grades.low + 1, 20.0)
+
+
+def _used(data: Data, name: str) -> _Used | None:
+    """Return the numbers of a column; None for other words, and where looking would cost a job in
+    another engine.
+    """
+    labels = spoken_cells(data, name)
+    if labels is None:
+        return None
+    if len(labels) >= _MOST:
+        return _range(data, name)
+    if not labels or as_pass_fail(labels) is not None:
+        return _VOTES
+    numbers = [number_of(label) for label in labels]
+    known = [value for value in numbers if value is not None]
+    if len(known) < len(numbers):
+        return None
+    if set(known) <= {0.0, 1.0}:
+        return _VOTES
+    whole = all(value.is_integer() for value in known)
+    return _Used(min(known), max(known), len(set(known)), whole)
+
+
+def _range(data: Data, name: str) -> _Used | None:
+    """Return the same of a column with many different cells; None if some are no numbers."""
+    if not isinstance(data.held, Table):
+        return None
+    kind = data.held.kinds.get(name, "other")
+    if kind not in ("text", "integer", "float"):
+        return None
+    [(cells, numbers, low, high, parts)] = data.held.query(
+        "select count(cell), count(x), min(x), max(x), count(*) filter (x <> floor(x)) from"
+        f" (select cell, {as_number('cell', kind)} as x from (select"
+        f" {without_missing(name, kind, data.rules.missing)} as cell from rows))"
+    )
+    return _Used(low, high, _MOST, not parts) if cells == numbers and numbers else None
+
+
+def spoken_cells(data: Data, name: str) -> list[Label] | None:
+    """Return the different cells of a column that say something, at most 200 of them; None where
+    looking would cost a job.
+    """
+    if isinstance(data.held, Tally):
+        labels = list(data.held.labels[name])
+    elif isinstance(data.held, Table):
+        query = f"select distinct {identifier(name)} from rows limit {_MOST}"
+        labels = [cell for (cell,) in data.held.query(query)]
+    else:
+        return None
+    tokens = frozenset(data.rules.missing)
+    return [one for one in labels if not is_silent(one) and str(one) not in tokens]
+
+
+def scale_note(human: Scale, judges: Scale) -> str:
+    """Say what was read off, and how to say otherwise."""
+    (low, high), (least, most) = human, judges
+    if human != judges:
+        return (
+            f"human grades go from {low:g} to {high:g} and the judges' from {least:g} to {most:g},"
+            " by the grades that they give: the judges' are shown on the human scale. If it is not"
+            " so, add --scale LO,HI, and --judge-scale LO,HI where it is another"
+        )
+    why = "no grade lies outside" if human == _UNIT else "the judges use both ends"
+    return (
+        f"grades go from {low:g} to {high:g}, because {why}. If they can go further, add"
+        " --scale LO,HI"
+    )
+
+
+# Grades of which less is better: hallucinated yes/no, the number of errors.
+#
+# Everything in ``score`` calls the higher score better. Such grades are therefore turned round as
+# they are read, and a note says so: 22 % hallucinated becomes 78 % not hallucinated.
+
+_NEUTRAL = frozenset(("yes", "no", "y", "n", "true", "false", "t", "f"))
+"""Words that are good or bad by the name of their column alone. Pass and unsafe speak for
+themselves."""
+
+_CRITERION = frozenset(("criterion", "criteria", "metric", "dimension", "aspect", "rubric"))
+
+
+def less_is_better(data: Data) -> str | None:
+    """Return the word by which less is better; None where no name says so.
+
+    The name of the human grades decides. Where it is silent, all judges have to agree, or the one
+    criterion by which the whole table grades.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> table = {"system": ["a", "b"], "gpt": ["yes", "no"], "hallucinated": ["no", "yes"]}
+    >>> less_is_better(read(table, judges=("gpt",), truth="hallucinated", system="system"))
+    'hallucinated'
+    >>> table["hallucinated"] = ["fail", "pass"]  # a pass is a pass, whatever the column is called
+    >>> less_is_better(read(table, judges=("gpt",), truth="hallucinated", system="system")) is None
+    True
+    """
+    words = [lower_word(name) for name in data.roles.judges]
+    word = lower_word(data.roles.truth) or (words[0] if all(words) else None)
+    word = word or lower_word(_only_criterion(data))
+    if word is None:
+        return None
+    columns = data.roles.columns("judges", "truth")
+    cells = [label for name in columns for label in spoken_cells(data, name) or ()]
+    neutral = (
+        isinstance(one, bool)
+        or str(one).strip().casefold() in _NEUTRAL
+        or number_of(one) is not None
+        for one in cells
+    )
+    return word if all(neutral) else None
+
+
+def _only_criterion(data: Data) -> str | None:
+    """Return the criterion by which a table grades, if a column names one and the same for all."""
+    if not isinstance(data.held, Table):
+        return None
+    for name in data.held.columns:
+        if name.strip().casefold() in _CRITERION and name not in data.roles.columns():
+            said = spoken_cells(data, name) or ()
+            return str(said[0]) if len(said) == 1 else None
+    return None
+
+
+def turned_note(word: str | None) -> str:
+    """Say that grades were turned round, by which word, and how to say otherwise."""
+    if word is None:
+        return "all grades are turned round, because lower is better: a higher score is better here"
+    return (
+        f"lower is better, by the name {word!r}: all grades are turned round, so that a higher"
+        f" score means less {word!r}. Add --higher-is-better if it is not so"
+    )
+
+
+# Grades that are words of the user's own, such as safe and unsafe, or poor, fair and good.
+#
+# Which of two words is the good one cannot be guessed: *flagged* may be what is wanted of a filter.
+# The user lists the words once, the worst first (``--labels unsafe,safe``).
+
+
+def word_worth(order: Sequence[Label]) -> Mapping[str, float]:
+    """Return what each word of *order* is worth: 0 and 1 for two, else 1, 2, 3, … of a scale.
+
+    Words for pass and fail have their own meaning, in any order, and numbers theirs; with one of
+    them in the list nothing is said here.
+
+    Examples
+    --------
+    >>> dict(word_worth(["unsafe", "Safe"])), dict(word_worth(["poor", "fair", "good"]))
+    ({'unsafe': 0.0, 'safe': 1.0}, {'poor': 1.0, 'fair': 2.0, 'good': 3.0})
+    >>> dict(word_worth(["pass", "fail"])), dict(word_worth(["1", "2"])), dict(word_worth(["bad"]))
+    ({}, {}, {})
+    """
+    words = [as_word(label) for label in order]
+    known = as_pass_fail(order) is not None or any(number_of(label) is not None for label in order)
+    if len(words) < 2 or known or None in words or len(set(words)) < len(words):
+        return {}
+    first = 0 if len(words) == 2 else 1
+    return {str(word): float(first + place) for place, word in enumerate(words)}

@@ -1,0 +1,96 @@
+"""Damaged and odd files: a sentence, never a fault of ours, and never another number."""
+
+from __future__ import annotations
+
+import os
+import random
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pytest
+
+from tallystick.errors import FormatError, InputError, TallystickError
+from tallystick.table import Tally, scan
+
+
+def test_a_flipped_bit_of_a_saved_tally_never_gives_other_counts(tmp_path: Path) -> None:
+    path = tmp_path / "votes.tally"
+    tally = Tally.of({"gpt": [0, 1, 1, 0] * 9, "claude": ["a", "b", None, "a"] * 9})
+    tally.save(path)
+    whole, rng = path.read_bytes(), random.Random(0)
+    for _ in range(300):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            assert Tally.load(path) == tally
+        except TallystickError:
+            continue
+
+
+def test_a_saved_tally_without_a_checksum_is_read_and_its_counts_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tallystick.table import tally_files
+
+    path = tmp_path / "old.tally"
+    tally = Tally.of({"gpt": [0, 1, 1]})
+    tally.save(path)
+    table, head = tally_files.read_table(path, "tally")
+
+    def write(counts: list[int]) -> None:
+        meta = {tally_files.FORMAT: tally_files.json.dumps(head)}
+        place = table.column_names.index("count")
+        changed = table.set_column(place, "count", pa.array(counts)).replace_schema_metadata(meta)
+        with pa.ipc.new_file(path, changed.schema) as writer:
+            writer.write_table(changed)
+
+    write([1, 2])
+    assert Tally.load(path) == tally
+    write([1, -2])
+    with pytest.raises(FormatError, match="a count is negative"):
+        Tally.load(path)
+
+
+def test_a_damaged_workbook_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in [["id", "gpt"], *([k, k % 2] for k in range(40))]:
+        book.active.append(row)
+    good, bad = tmp_path / "good.xlsx", tmp_path / "bad.xlsx"
+    book.save(good)
+    rng = random.Random(1)
+    with zipfile.ZipFile(good) as source:
+        parts = {name: source.read(name) for name in source.namelist()}
+    for trial in range(120):
+        if trial % 2:
+            content = bytearray(good.read_bytes())
+            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+            bad.write_bytes(content)
+        else:
+            with zipfile.ZipFile(bad, "w") as target:
+                for name, held in parts.items():
+                    content = bytearray(held)
+                    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+                    target.writestr(name, bytes(content))
+        try:
+            with scan(bad) as table:
+                table.query("select * from rows")
+        except TallystickError:
+            continue
+
+
+@pytest.mark.parametrize("name", ["g\0pt", "\0"])
+def test_a_zero_byte_in_the_name_of_a_column_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="the name of column 2 holds a zero byte"):
+        scan(pa.table({"id": [1], name: [0]}))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes on POSIX only")
+def test_a_file_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv"))
+    path.write_bytes(b"id,gpt\n1,yes\n")
+    with scan(path) as table:
+        assert table.relation.fetchall() == [("1", "yes")]
+        assert table.source.encode("utf-8").endswith("caf\ufffd.csv".encode())

@@ -1,0 +1,89 @@
+"""Who is best is claimed only where every rival is beaten."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+
+from tallystick.results import Claims, Interval
+
+
+def text(name: str) -> str:
+    return f"S({name})"
+
+
+def test_the_best_of_several_needs_every_rival_beaten() -> None:
+    names = ("a", "b", "c")
+    every = list(combinations(names, 2))
+    for chosen in product((False, True), repeat=3):
+        better = {pair for pair, kept in zip(every, chosen, strict=True) if kept}
+        claims = Claims(names, better)
+        whole = {("a", "b"), ("a", "c")} <= better
+        assert (claims.best == "a") == whole
+        assert ("the best of" in claims.answer(text)) == whole
+
+
+def test_a_rival_of_which_nothing_is_known_may_be_the_best() -> None:
+    claims = Claims(("a", "b"), {("a", "b")}, ("c",))
+    assert claims.best is None
+    assert claims.contenders == ("a", "c")
+    assert claims.answer(text) == "a is better than b: S(a) against S(b)."
+
+
+def test_two_are_better_and_worse_and_three_have_a_next_best() -> None:
+    two = Claims(("a", "b"), {("a", "b")})
+    assert two.answer(text) == "a is better than b: S(a) against S(b)."
+    three = Claims(("a", "b", "c"), {("a", "b"), ("a", "c")}, what="judge")
+    assert three.answer(text) == (
+        "a is the best of three judges: S(a). The next best, b, scores S(b)."
+    )
+    assert two.left() == three.left() == ""
+
+
+def test_without_a_settled_pair_we_cannot_tell() -> None:
+    claims = Claims(("a", "b", "c"), set(), what="model")
+    assert claims.answer(text) == "We cannot tell which model is best: a S(a), b S(b)."
+    assert claims.left() == "Not settled: whether a is better than b and c."
+    # Two that are named in the answer are not named again.
+    assert Claims(("a", "b")).left() == ""
+
+
+def test_what_is_settled_below_the_leader_does_not_crown_it() -> None:
+    claims = Claims(("a", "b", "c"), {("b", "c")})
+    assert claims.contenders == ("a", "b")
+    assert claims.answer(text).startswith("We cannot tell")
+    assert claims.rivals == ("b", "c")
+
+
+def test_one_alone_is_not_the_best_of_anything() -> None:
+    assert Claims(("a",)).best is None
+
+
+def test_whoever_is_observed_first_and_beaten_does_not_lead() -> None:
+    claims = Claims(("a", "b"), {("b", "a")})
+    assert claims.leader == "b"
+    assert claims.answer(text) == "b is better than a: S(b) against S(a)."
+
+
+def test_intervals_that_overlap_settle_nothing() -> None:
+    held = {"a": Interval(0.5, 0.7), "b": Interval(0.6, 0.8), "c": Interval(0.75, 0.9)}
+    claims = Claims.from_intervals(held)
+    assert claims.names == ("c", "b", "a")
+    assert claims.better == {("c", "a")}
+    assert claims.contenders == ("c", "b")
+
+
+def test_intervals_claim_wrongly_at_most_as_often_as_promised() -> None:
+    """Two and five equal competitors: whatever ties them together, at most alpha (here 5 %)."""
+    rng = np.random.default_rng(7)
+    for k, mixed in ((2, -0.9), (2, 0.9), (5, 0.0)):
+        z = {2: 2.2414, 5: 2.5758}[k]  # two-sided 1 - .05/k
+        wrong = 0
+        for _ in range(2_000):
+            draw = rng.standard_normal(k)
+            if k == 2:
+                draw[1] = mixed * draw[0] + np.sqrt(1 - mixed**2) * draw[1]
+            held = {str(j): Interval(x - z, x + z) for j, x in enumerate(draw)}
+            wrong += bool(Claims.from_intervals(held).better)
+        assert wrong / 2_000 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2_000)
