@@ -50,7 +50,34 @@ _ROOMS = (
 )
 """Rooms that open on first use."""
 
-__all__ = [*sorted((*_HOME, *_VERBS)), "__version__"]  # noqa: PLE0604
+__all__ = [
+    "Data",
+    "Figure",
+    "Interval",
+    "Moments",
+    "Needed",
+    "Reading",
+    "Result",
+    "Roles",
+    "Tally",
+    "TallystickError",
+    "Unknown",
+    "__version__",
+    "ask",
+    "attach",
+    "audit",
+    "bound",
+    "compare",
+    "dynamic",
+    "judge",
+    "label",
+    "look",
+    "plan",
+    "plot",
+    "read",
+    "score",
+    "shift",
+]
 
 
 def __getattr__(name: str) -> Any:
