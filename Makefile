@@ -6,7 +6,7 @@ UV_VERSION := 0.13.7
 # Commands that start without compiled modules take three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-serve test test-slow corpus fuzz mutants check budget format notebooks sentences docs bench results lock clean
+.PHONY: help demo demo-serve test test-slow corpus fuzz mutants check budget format notebooks sentences signatures docs bench results lock clean
 
 help:  ## show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -61,6 +61,10 @@ notebooks: $(STAMP)  ## run the notebooks of docs/notebooks and store their outp
 
 sentences: $(STAMP)  ## list every sentence that a user may read, in build/sentences.md
 	$(BIN)/python docs/sentences.py build/sentences.md
+
+signatures: $(STAMP)  ## write what editors and type checkers see of the verbs
+	$(BIN)/python -m docs.signatures
+	$(BIN)/ruff format --quiet src/tallystick/__init__.pyi
 
 docs: $(STAMP)  ## serve the documentation on this machine
 	$(BIN)/mkdocs serve

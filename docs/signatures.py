@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tallystick
 from tallystick.registry import FUNCTIONS, capability, keywords
@@ -30,17 +31,24 @@ RESULTS = {
     "bound": "BoundResult",
     "shift": "ShiftResult",
     "ask": "AskResult",
-    "dynamic": "AnalyseResult",
+    "dynamic": "LogResult | AttemptResult",
 }
 """Function to the class of its result."""
 
 _KNOWN = re.compile(r"str|int|float|bool|None|tuple|Mapping|Sequence|Path|Any")
 
 
+if TYPE_CHECKING:
+    # A misspelt keyword is found by a type checker: strict mypy reports an ignore that is unused.
+    tallystick.judge("votes.csv", jugdes=["gpt"])  # type: ignore[call-arg]
+    tallystick.score("votes.csv", thruth="gold")  # type: ignore[call-arg]
+    tallystick.compare("votes.csv", metrics="f1")  # type: ignore[call-arg]
+
+
 def stub() -> str:
     """Return the text of the stub."""
     names = {
-        f"from tallystick.{room} import {name} as {name}" for name, room in tallystick._HOME.items()
+        f"from tallystick.{room} import {name} as {name}" for name, room in vars(tallystick)["_HOME"].items()
     }
     lines = sorted(names)
     lines += [
@@ -50,7 +58,7 @@ def stub() -> str:
     ]
     for function, verb in FUNCTIONS.items():
         room = capability(verb).answer.__module__.rpartition(".")[0]
-        lines.append(f"from {room} import {RESULTS[function]}")
+        lines.append(f"from {room} import {RESULTS[function].replace(' |', ',')}")
     shown = [f'    "{name}",' for name in tallystick.__all__]
     lines += ["", "__all__ = [", *shown, "]", "", "__version__: str", ""]
     for function, verb in FUNCTIONS.items():
@@ -68,7 +76,8 @@ def _type(written: str) -> str:
     if not all(_KNOWN.fullmatch(word) for word in words):
         return "Any"
     # One name may stand for a group of one, and a path may be text.
-    return written.replace("Path", "str | Path").replace("tuple[str, ...]", "str | Sequence[str]")
+    found = written.replace("tuple[str, ...]", "str | Sequence[str]")
+    return found if "str" in words else found.replace("Path", "str | Path")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@
 # %%
 import numpy as np
 
-from tallystick import dynamic
 from tallystick.papers.dynamic_benchmarks.certificates import path_certificate
 from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors
+from tallystick.verbs import dynamic
 
 # %% What three and five rounds can promise, before anything is run.
 known = dynamic.theory(0.1, rounds=5)

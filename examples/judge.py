@@ -3,8 +3,8 @@
 # %% Votes of four judges on 3,000 items, two of which are alike
 import numpy as np
 
-from tallystick import judge
 from tallystick.table import Tally, attach
+from tallystick.verbs import judge
 
 rng = np.random.default_rng(7)
 truth = np.where(rng.random(3000) < 0.35, "toxic", "fine")
@@ -44,4 +44,4 @@ print("least supported items:", np.argsort(np.asarray(items["support"], dtype=fl
 
 # %% Does a judge prefer the answer that stands first?
 asked_twice = Tally.of({"ab": ["A"] * 80 + ["B"] * 20, "ba": ["A"] * 62 + ["B"] * 38})
-print(judge.position_bias(asked_twice, first="ab", second="ba").verdict)
+print(judge.position_bias(asked_twice, pairs=[("ab", "ba")]).verdict)

@@ -32,13 +32,15 @@ class MyApi(Client):
 
 # %%
 table = {"number": range(3000), "true": true, "spring": old, "score": confidence}
-columns = {"truth": "true", "old": "spring", "confidence": "score"}
-asking = {"api": MyApi(), "budget": 500, "concurrency": 16, "price": 0.001, "rng": 1}
-result = shift.evaluate(table, **columns, **asking)
+asking: dict[str, Any] = {
+    **{"truth": "true", "old": "spring", "confidence": "score"},
+    **{"api": MyApi(), "budget": 500, "concurrency": 16, "price": 0.001, "seed": 1},
+}
+result = shift(table, **asking)
 print(result.summary())
 print(result.top_cells[0].words)
 print("truth:", np.mean(today == true) - np.mean(old == true))
 
 # %%
 # Is it still the API that we know? Stop at the first proof.
-print(shift.evaluate(table, **columns, **asking, gates="flip_rate <= 1%").gates[0].text)
+print(shift(table, **asking, gates="flip_rate <= 1%").gates[0].text)

@@ -26,12 +26,12 @@ Rng = np.random.Generator
 Columns = dict[str, Any]
 
 VERBS: dict[str, Callable[..., Any]] = {
-    "judge": judge.evaluate,
-    "score": score.evaluate,
-    "score of systems": score.evaluate,
-    "bound": bound.evaluate,
-    "shift": shift.evaluate,
-    "compare": compare.evaluate,
+    "judge": judge,
+    "score": score,
+    "score of systems": score,
+    "bound": bound,
+    "shift": shift,
+    "compare": compare,
 }
 FAULTS = ("time", "slice", "group", "failure", "copy")
 NO_FAULT = {("failure", "compare"), ("copy", "shift")}

@@ -100,7 +100,7 @@ def test_a_spark_frame_is_counted_and_its_counts_are_kept(
         code = block.replace('csv("votes.csv"', f"csv({str(tmp_path / 'votes.csv')!r}")
         exec(compile(code, "spark.md", "exec"), scope)
     assert capsys.readouterr().out.startswith("Without labels we cannot tell which judge is best.")
-    kept = judge.evaluate(str(tmp_path / "votes.tally"))
+    kept = judge(str(tmp_path / "votes.tally"))
     assert kept.verdict == scope["result"].verdict
 
 
@@ -116,5 +116,5 @@ def test_a_fitted_snorkel_model_takes_the_place_of_ours() -> None:
     model = labeling.LabelModel(cardinality=2, verbose=False)
     model.fit(votes.astype(int), seed=0)
     table = {f"lf{j}": votes[:, j].astype(int) for j in range(3)} | {"h": spam.astype(int)}
-    found = bound.evaluate(table, prediction="h", weak=["lf0", "lf1", "lf2"], label_model=model)
+    found = bound(table, prediction="h", weak=["lf0", "lf1", "lf2"], label_model=model)
     assert [row.name for row in found.label_models] == ["given"]

@@ -50,13 +50,11 @@ def test_the_list_of_claims_is_complete() -> None:
 
 
 def test_intervals_say_what_they_promise() -> None:
-    found = judge.evaluate(votes(labelled=60), truth="gold")
+    found = judge(votes(labelled=60), truth="gold")
     known = {"exact", "anytime", "approximate", "under"}
     for row in found.judges:
         assert row.interval.guarantee in known
-    gated = compare.evaluate(
-        {"old": [1, 0, 1, 0, 1, 1], "new": [1, 1, 0, 1, 1, 1]}, gates=("new >= old",)
-    )
+    gated = compare({"old": [1, 0, 1, 0, 1, 1], "new": [1, 1, 0, 1, 1, 1]}, gates=("new >= old",))
     assert gated.gates[0].passed is None  # cannot be decided, and says so
     assert (ROOT / "docs" / "benchmarks" / "index.md").exists()
 
@@ -69,8 +67,8 @@ def test_labels_of_unknown_origin_change_the_answer() -> None:
         int(v) if k % 5 == 0 or k % 5 == 3 else None for k, v in enumerate(table["gpt"])
     ]
     asked = {"system": "system", "judges": ("gpt",), "truth": "human", "item": "item"}
-    plain = score.evaluate(table, **asked)
-    unknown = score.evaluate(table, **asked, label_draw="unknown")
+    plain = score(table, **asked)
+    unknown = score(table, **asked, label_draw="unknown")
     assert "the outputs that people graded were drawn at random" in plain.assumptions
     guarantees = [one.systems[0].interval.guarantee for one in (plain, unknown)]
     assert guarantees[0] == "approximate"
@@ -79,7 +77,7 @@ def test_labels_of_unknown_origin_change_the_answer() -> None:
 
 
 def test_without_labels_nothing_is_settled() -> None:
-    found = judge.evaluate(votes())
+    found = judge(votes())
     assert found.decision == "undecided"
     assert found.needed is not None
     assert found.needed.count
@@ -89,15 +87,15 @@ def test_without_labels_nothing_is_settled() -> None:
 
 def test_from_20_labels_on_weak_labels_are_not_needed() -> None:
     weak = ("claude", "llama")
-    few = bound.evaluate(votes(labelled=19), prediction="gpt", weak=weak, truth="gold")
-    enough = bound.evaluate(votes(labelled=20), prediction="gpt", weak=weak, truth="gold")
+    few = bound(votes(labelled=19), prediction="gpt", weak=weak, truth="gold")
+    enough = bound(votes(labelled=20), prediction="gpt", weak=weak, truth="gold")
     assert (few.decision, enough.decision) == ("undecided", "decided")
     assert "it trusts no label model" in enough.verdict
 
 
 def test_ratings_and_confidences_are_out_of_scope_and_said() -> None:
     battles = {"model_a": ["x"] * 60, "model_b": ["y"] * 60, "winner": ["model_a", "tie"] * 30}
-    said = compare.evaluate(battles)
+    said = compare(battles)
     assert any("no rating model is fitted" in text for text in (*said.assumptions, *said.warnings))
 
 
@@ -107,7 +105,7 @@ def test_nothing_is_sent_or_unpickled() -> None:
         assert not re.search(r"^\s*(import|from) (pickle|cloudpickle|dill)\b", text, re.MULTILINE)
     from tallystick.report import page
 
-    shown = page(judge.evaluate(votes()))
+    shown = page(judge(votes()))
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", shown)
 
 
@@ -125,7 +123,7 @@ def test_every_kind_of_file_that_it_names_gives_the_same_answer(kind, tmp_path) 
         {"csv": frame.to_csv, "xlsx": frame.to_excel, "parquet": frame.to_parquet}[kind](
             path, index=False
         )
-    assert judge.evaluate(str(path)).verdict == judge.evaluate(votes()).verdict
+    assert judge(str(path)).verdict == judge(votes()).verdict
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "duckdb", "datasets"])
@@ -143,7 +141,7 @@ def test_every_frame_that_it_names_gives_the_same_answer(kind) -> None:
         source = library.connect().from_arrow(pa.table(table))
     else:
         source = made[kind]()
-    assert judge.evaluate(source).verdict == judge.evaluate(table).verdict
+    assert judge(source).verdict == judge(table).verdict
 
 
 def test_dask_gives_the_same_answer_and_spark_has_a_test_of_its_own() -> None:
@@ -152,7 +150,7 @@ def test_dask_gives_the_same_answer_and_spark_has_a_test_of_its_own() -> None:
 
     table = votes()
     lazy = frames.from_pandas(pd.DataFrame(table), npartitions=2)
-    assert judge.evaluate(lazy).verdict == judge.evaluate(table).verdict
+    assert judge(lazy).verdict == judge(table).verdict
     matrix = (ROOT / "tests" / "data" / "test_matrix.py").read_text(encoding="utf-8")
     assert "test_spark_gives_the_same_answer" in matrix
 

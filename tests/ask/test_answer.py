@@ -19,7 +19,7 @@ HTTP = {"request": {"id": "{id}", "new": "{new}"}, "item": "id", "name": "judge"
 
 def test_every_row_gets_its_answer_and_unread_ones_are_counted_apart(tmp_path):
     out = tmp_path / "votes.csv"
-    result = ask.evaluate(TABLE, api="replay:new", labels=("yes", "no"), out=out, name="gpt")
+    result = ask(TABLE, api="replay:new", labels=("yes", "no"), out=out, name="gpt")
     assert result.table["gpt"][:4] == ["yes", "no", "(unread)", "no"]
     assert (result.asked, result.answered, result.unread, result.failed) == (40, 40, 10, 0)
     assert result.examples == ("I can't say.",)
@@ -38,14 +38,14 @@ def test_repeats_and_pairs_make_their_columns(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     table = {"id": [1, 2], "a": [5, 1], "b": [2, 4]}
     options = {"pair": "a,b", "labels": ("A", "B", "tie"), "name": "j", "item": "id"}
-    fair = ask.evaluate(table, api="python:pair_api:better", **options)
+    fair = ask(table, api="python:pair_api:better", **options)
     assert fair.table["j"] == ["A", "B"]
     assert fair.disagree == 0
-    biased = ask.evaluate(table, api="python:pair_api:first", **options)
+    biased = ask(table, api="python:pair_api:first", **options)
     assert biased.table["j"] == ["tie", "tie"]
     assert biased.disagree == 2
     assert biased.columns == ("j", "j.as_given", "j.swapped")
-    again = ask.evaluate(table, api="python:pair_api:first", repeats=3, item="id")
+    again = ask(table, api="python:pair_api:first", repeats=3, item="id")
     assert again.columns == ("answer", "answer.2", "answer.3")
     assert again.asked == 6
 
@@ -54,9 +54,7 @@ def test_faults_are_retried_and_nothing_is_lost():
     """Five per cent each of 500, 429, reset, hang, garbage and 200 with an error."""
     table = {"id": [f"f{n}" for n in range(60)], "new": ["yes", "no"] * 30}
     with serving(delay=0.002, faults=0.3, pause=0.1) as api:
-        result = ask.evaluate(
-            table, api=api.url, labels=("yes", "no"), timeout=3, concurrency=60, **HTTP
-        )
+        result = ask(table, api=api.url, labels=("yes", "no"), timeout=3, concurrency=60, **HTTP)
         stats = api.stats()
     assert set(stats["faults"]) == {"500", "429", "reset", "hang", "garbage", "error200"}
     assert (result.answered, result.unread, result.failed) == (60, 0, 0)
@@ -68,7 +66,7 @@ def test_faults_are_retried_and_nothing_is_lost():
 def test_a_busy_server_slows_the_whole_client():
     table = {"id": [f"b{n}" for n in range(60)], "new": ["yes"] * 60}
     with serving(faults=0.05, kinds=("429",)) as api:
-        ask.evaluate(table, api=api.url, timeout=30, concurrency=4, **HTTP)
+        ask(table, api=api.url, timeout=30, concurrency=4, **HTTP)
         stats = api.stats()
     assert stats["faults"]["429"]
     times = stats["times"]
@@ -86,41 +84,41 @@ def test_failed_rows_are_blank_and_are_asked_again_on_resume(tmp_path, monkeypat
     monkeypatch.syspath_prepend(str(tmp_path))
     options = {"api": "python:moody_api:ask", "journal": tmp_path / "j", "name": "x"}
     table = {"n": list(range(50))}
-    first = ask.evaluate(table, **options)
+    first = ask(table, **options)
     assert first.failed == 7
     assert first.table["x"][3] is None
     assert any("asks only these again" in warning for warning in first.warnings)
     monkeypatch.setenv("WELL", "1")
-    second = ask.evaluate(table, **options)
+    second = ask(table, **options)
     assert (second.failed, second.answered, second.from_journal) == (0, 50, 43)
     assert second.cost.sent == 57
 
 
 def test_the_limit_on_money_is_hard_and_what_is_left_is_blank(tmp_path):
-    result = ask.evaluate(TABLE, api="replay:new", price="0.5 USD", max_cost=10.2)
+    result = ask(TABLE, api="replay:new", price="0.5 USD", max_cost=10.2)
     assert result.cost.spent == 10.0
     assert sum(one is not None for one in result.table["answer"]) == 20
     assert any("20 questions were not asked" in warning for warning in result.warnings)
     told = []
-    ask.evaluate(TABLE, api="replay:new", price="0.5 USD", confirm=told.append)
+    ask(TABLE, api="replay:new", price="0.5 USD", confirm=told.append)
     assert "40 questions, for about 20 USD, at most 20 USD" in told[0]
 
 
 def test_stored_answers_are_read_again_without_a_call(tmp_path):
     table = {"id": [1, 2], "new": ["I would say yes.", "After all that: the answer is no."]}
     options = {"api": "replay:new", "labels": ("yes", "no"), "journal": tmp_path / "j"}
-    assert ask.evaluate(table, answer="exact", **options).unread == 2
-    words = ask.evaluate(table, answer="words", **options)
+    assert ask(table, answer="exact", **options).unread == 2
+    words = ask(table, answer="words", **options)
     assert words.table["answer"] == ["yes", "no"]
     assert words.cost.sent == 2
     with pytest.raises(FormatError, match="was asked something else"):
-        ask.evaluate({"id": [1, 2], "new": ["no", "no"]}, **options)
+        ask({"id": [1, 2], "new": ["no", "no"]}, **options)
 
 
 def test_a_file_that_is_no_journal_is_never_overwritten(tmp_path):
     (tmp_path / "notes.txt").write_text("dear diary")
     with pytest.raises(FormatError, match="not a journal"):
-        ask.evaluate(TABLE, api="replay:new", journal=tmp_path / "notes.txt")
+        ask(TABLE, api="replay:new", journal=tmp_path / "notes.txt")
     assert (tmp_path / "notes.txt").read_text() == "dear diary"
 
 
@@ -137,7 +135,7 @@ def test_a_file_that_is_no_journal_is_never_overwritten(tmp_path):
 )
 def test_what_can_be_known_to_be_wrong_is_refused_before_a_call(options, words):
     with pytest.raises(InputError, match=words):
-        ask.evaluate(TABLE, **options)
+        ask(TABLE, **options)
 
 
 def test_a_killed_run_resumes_and_says_what_was_paid_twice(tmp_path):

@@ -14,7 +14,7 @@ def test_labels_that_name_neither_side_are_refused_before_anything_is_paid():
     """PASS and FAIL of two orders were combined to "tie" before."""
     table = {"id": [1], "x": ["p"], "y": ["q"], "said": ["PASS"]}
     with pytest.raises(InputError, match=r"labels PASS, FAIL names the first or the second"):
-        ask.evaluate(table, api="replay:said", pair=("x", "y"), labels=("PASS", "FAIL"))
+        ask(table, api="replay:said", pair=("x", "y"), labels=("PASS", "FAIL"))
 
 
 def test_a_swapped_answer_is_mirrored():
@@ -40,9 +40,7 @@ def test_without_named_labels_a_swapped_answer_is_turned_back(tmp_path, monkeypa
     )
     monkeypatch.syspath_prepend(tmp_path)
     table = {"id": [1, 2, 3], "x": ["good"] * 3, "y": ["bad"] * 3}
-    result = ask.evaluate(
-        table, api=f"python:unnamed_judge:{said}", pair=("x", "y"), name="j", item="id"
-    )
+    result = ask(table, api=f"python:unnamed_judge:{said}", pair=("x", "y"), name="j", item="id")
     assert result.table["j"] == [winner] * 3
 
 
@@ -52,7 +50,7 @@ def test_words_that_name_neither_side_are_unread_with_the_way_out(tmp_path, monk
     )
     monkeypatch.syspath_prepend(tmp_path)
     table = {"id": [1, 2], "x": ["p", "q"], "y": ["r", "s"]}
-    result = ask.evaluate(table, api="python:numbers_judge:better", pair=("x", "y"), item="id")
+    result = ask(table, api="python:numbers_judge:better", pair=("x", "y"), item="id")
     assert result.unread == 4
     assert "as one of A, B, tie" in result.warnings[0]
     assert "--labels" in result.warnings[0]

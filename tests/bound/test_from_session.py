@@ -37,7 +37,7 @@ def labelled(tmp_path_factory):
 
 def test_the_accuracy_from_a_session_stands_beside_the_bounds_from_votes(labelled):
     table, session, accuracy = labelled
-    result = bound.evaluate(
+    result = bound(
         str(table), weak=("y", "z"), prediction=("x",), item="id", truth_file=str(session)
     )
     gold = next(one for one in result.gold if one.metric == "accuracy")
@@ -47,7 +47,7 @@ def test_the_accuracy_from_a_session_stands_beside_the_bounds_from_votes(labelle
 def test_labels_of_a_session_decide_a_claim(labelled):
     table, session, accuracy = labelled
     for claim, said in ((accuracy["x"] - 0.2, "at least"), (accuracy["x"], "cannot tell")):
-        result = bound.evaluate(
+        result = bound(
             str(table),
             weak=("y", "z"),
             prediction=("x",),

@@ -36,7 +36,7 @@ def table(n: int = 1000, *, labelled: int = 60, classes: int = 2, seed: int = 3)
 
 
 def ask(rows, **options):
-    return bound.evaluate(rows, weak=("w1", "w2", "w3"), truth="gold", **options)
+    return bound(rows, weak=("w1", "w2", "w3"), truth="gold", **options)
 
 
 @pytest.mark.parametrize("population", ["these", "new"])
@@ -93,7 +93,7 @@ def test_a_copied_and_a_mute_weak_label_change_nothing():
     plain = ask(rows, prediction="h").gold
     more = rows | {"w4": rows["w1"], "w5": [None] * 1000}
     weak = ("w1", "w2", "w3", "w4", "w5")
-    found = bound.evaluate(more, weak=weak, truth="gold", prediction="h")
+    found = bound(more, weak=weak, truth="gold", prediction="h")
     assert found.gold == plain
     assert found.weak_labels[-1].coverage == 0
 
@@ -321,5 +321,5 @@ def test_random_draws_raise_no_more_alarms_than_allowed() -> None:
 
 def test_the_generated_table_is_answered_as_one_of_a_user():
     rows = spam(800, rng=1, labelled=60)
-    result = bound.evaluate(rows, prediction="classifier", weak=WEAK, truth="truth")
+    result = bound(rows, prediction="classifier", weak=WEAK, truth="truth")
     assert 0.85 in result.gold[0].interval

@@ -45,7 +45,7 @@ def table(classes: tuple[str, str]) -> dict[str, list]:
 
 def test_a_score_is_high_for_the_class_that_it_names() -> None:
     rows = table(("fraud", "legit"))
-    result = bound.evaluate(
+    result = bound(
         rows, score="p_fraud", weak=("lf_0", "lf_1", "lf_2"), truth="gold", thresholds=(0.5,)
     )
     assert result.gold[0].estimate > 0.9
@@ -56,6 +56,6 @@ def test_a_score_that_may_mean_either_class_is_asked_about() -> None:
     rows["score"] = rows.pop("p_cat")
     roles = {"score": "score", "weak": ("lf_0", "lf_1", "lf_2"), "truth": "gold"}
     with pytest.raises(InputError, match="--positive dog or --positive cat"):
-        bound.evaluate(rows, **roles, thresholds=(0.5,))
-    named = bound.evaluate(rows, **roles, thresholds=(0.5,), positive="cat")
+        bound(rows, **roles, thresholds=(0.5,))
+    named = bound(rows, **roles, thresholds=(0.5,), positive="cat")
     assert named.gold[0].estimate > 0.9

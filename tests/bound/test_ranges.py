@@ -19,7 +19,7 @@ N = 600
 def ask(rows, prediction="classifier", **options):
     if "weak" not in options:
         options["weak"] = [name for name in rows if name in WEAK or name.startswith("w")]
-    return bound.evaluate(rows, prediction=prediction, **options)
+    return bound(rows, prediction=prediction, **options)
 
 
 def ends(result):
@@ -106,8 +106,7 @@ def test_the_ranges_of_a_score_hold_together_and_contain_those_of_one_threshold(
     rows = spam(N, rng=3)
     rows["score"] = [0.2 + 0.6 * int(h) for h in rows.pop("classifier")]
     one, many = (
-        bound.evaluate(rows, score="score", weak=WEAK, thresholds=cuts)
-        for cuts in ((0.5,), (0.1, 0.5, 0.9))
+        bound(rows, score="score", weak=WEAK, thresholds=cuts) for cuts in ((0.5,), (0.1, 0.5, 0.9))
     )
     [narrow] = [b.interval for b in one.bounds if b.label_model == "majority"]
     wide = next(b.interval for b in many.bounds if b.threshold == 0.5)
@@ -115,7 +114,7 @@ def test_the_ranges_of_a_score_hold_together_and_contain_those_of_one_threshold(
     assert many.figures()[0].kind == "bands"
     assert "is settled at no threshold" in many.verdict
     with pytest.raises(InputError, match="claim on one prediction"):
-        bound.evaluate(rows, score="score", weak=WEAK, thresholds=(0.1, 0.5), at_least=0.5)
+        bound(rows, score="score", weak=WEAK, thresholds=(0.1, 0.5), at_least=0.5)
 
 
 def test_a_score_of_the_other_class_mirrors_votes_and_score():
@@ -123,8 +122,8 @@ def test_a_score_of_the_other_class_mirrors_votes_and_score():
     rows["score"] = [0.2 + 0.6 * int(h) for h in rows.pop("classifier")]
     mirrored = {name: [1 - v for v in rows[name]] for name in rows}
     asked = {"score": "score", "weak": WEAK, "thresholds": (0.5,), "metrics": ("f1",)}
-    one = bound.evaluate(rows, positive=1, **asked)
-    turned = bound.evaluate(mirrored | {"score": rows["score"]}, positive=0, **asked)
+    one = bound(rows, positive=1, **asked)
+    turned = bound(mirrored | {"score": rows["score"]}, positive=0, **asked)
     for key, value in ends(one).items():
         assert ends(turned)[key] == pytest.approx(value, abs=1e-9)
 
@@ -334,6 +333,6 @@ def test_a_table_with_one_row_per_vote_of_a_labelling_function_is_turned() -> No
             rows["lf"].append(k)
             rows["vote"].append(-1 if (i + k) % 5 == 0 else int((i * (k + 3)) % 7 < 3))
             rows["h"].append(int(i % 7 < 3))
-    result = bound.evaluate(rows, prediction="h")
+    result = bound(rows, prediction="h")
     assert result.n_items == 90
     assert "weak labels 0, 1, 2, 3 (lf)" in result.reading.line()

@@ -62,7 +62,7 @@ def test_a_weak_label_that_votes_alone_has_no_agreement():
 def test_the_table_is_in_the_result_its_json_and_its_page():
     from tallystick.verbs.bound.question import spam
 
-    result = bound.evaluate(spam(300, rng=1), prediction="classifier")
+    result = bound(spam(300, rng=1), prediction="classifier")
     assert [one["name"] for one in result.to_dict()["weak_labels"]] == list(result.weak)
     assert result.figures()[-1].title == "The weak labels"
     assert {"coverage", "overlap", "conflict", "votes for"} <= set(result.folds()[-1].rows[0])

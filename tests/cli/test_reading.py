@@ -79,12 +79,12 @@ def test_a_verb_without_a_table_has_no_reading(tallystick):
 
 def test_the_line_says_counts_labels_and_what_is_unused():
     table = votes(topic=["tea", "a long story about coffee"] * 60)
-    found = ts.judge.evaluate(table, truth="gold").reading
+    found = ts.judge(table, truth="gold").reading
     assert found.line() == (
         "read: 120 items (id) · judges gpt, claude ?: yes or no · labels: 40 (gold) · unused: topic"
     )
     assert found.how == {"item": "by name", "judges": "only candidate"}
-    named = ts.judge.evaluate(table, truth="gold", judges=["gpt", "claude"], item="id").reading
+    named = ts.judge(table, truth="gold", judges=["gpt", "claude"], item="id").reading
     assert "?" not in named.line()
     assert named.how == {}
 
@@ -102,11 +102,11 @@ def test_tallies_frames_and_several_files_have_a_reading(tmp_path, tallystick):
     pl = pytest.importorskip("polars")
     table = votes()
     counted = ts.Tally.of({name: table[name] for name in ("gpt", "claude", "gold")})
-    assert ts.judge.evaluate(counted, truth="gold").reading.line() == (
+    assert ts.judge(counted, truth="gold").reading.line() == (
         "read: 120 rows · judges gpt, claude ?: yes or no · labels: 40 (gold)"
     )
     many = {name: cells * 500 for name, cells in table.items() if name != "id"}
-    lazy = ts.judge.evaluate(pl.LazyFrame(many), truth="gold").reading
+    lazy = ts.judge(pl.LazyFrame(many), truth="gold").reading
     assert "60,000 rows" in lazy.line()
     assert "labels: 20,000 (gold)" in lazy.line()
 
@@ -122,9 +122,9 @@ def test_a_long_table_names_who_voted_and_the_vote():
     table = votes(40)
     rows = [(k, who, table[who][k]) for k in range(40) for who in ("gpt", "claude")]
     long = dict(zip(("item", "rater", "vote"), map(list, zip(*rows, strict=True)), strict=True))
-    found = ts.judge.evaluate(long).reading
+    found = ts.judge(long).reading
     assert found.line() == "read: 40 items (item) · judges claude, gpt (rater): yes or no (vote)"
-    assert ts.judge.evaluate(long, reading=found).reading.line() == found.line()
+    assert ts.judge(long, reading=found).reading.line() == found.line()
 
 
 def test_a_session_and_an_audit_show_what_they_read(tmp_path, tallystick):
@@ -197,7 +197,7 @@ def test_a_reading_file_is_obeyed_and_options_win(tmp_path, tallystick):
         assert body["reading"]["truth"] == "gold"
     won = tallystick("judge", "t.csv", "--reading", "mine.toml", "--judges", "gpt,other", "--json")
     assert json.loads(won.stdout)["reading"]["judges"] == ["gpt", "other"]
-    result = ts.judge.evaluate(table, reading=tmp_path / "mine.toml")
+    result = ts.judge(table, reading=tmp_path / "mine.toml")
     assert result.reading.judges == ("gpt", "claude")
 
 
@@ -241,7 +241,7 @@ def test_a_question_in_python_says_what_is_open():
     table = votes()
     table["human"] = table.pop("gold")
     with pytest.raises(AskError, match="Add --truth human or --judges") as caught:
-        ts.judge.evaluate(table)
+        ts.judge(table)
     assert isinstance(caught.value, InputError)
     assert caught.value.role == "truth"
     assert caught.value.candidates == ("human",)

@@ -14,14 +14,14 @@ def battles(winner, **columns):
 
 
 def test_a_winner_may_be_named_by_the_model_or_by_its_side():
-    named = compare.evaluate(battles(["gpt", "claude", "tie"] * 10))
-    sided = compare.evaluate(battles(["model_a", "model_b", "tie"] * 10))
+    named = compare(battles(["gpt", "claude", "tie"] * 10))
+    sided = compare(battles(["model_a", "model_b", "tie"] * 10))
     assert named.pairs == sided.pairs
 
 
 def test_a_battle_without_a_winner_is_left_out_and_counted_not_taken_for_a_tie():
     table = battles(["model_a"] * 20 + [None, "", "N/A", "none"])
-    result = compare.evaluate(table)
+    result = compare(table)
     [row] = result.pairs
     assert (row.wins, row.ties, row.losses) == (20, 0, 0)
     assert result.warnings[0] == "4 battles without a winner are left out"
@@ -29,7 +29,7 @@ def test_a_battle_without_a_winner_is_left_out_and_counted_not_taken_for_a_tie()
 
 def test_a_word_that_names_no_winner_is_refused_with_its_row():
     with pytest.raises(InputError, match=r"row 2.*'maybe' names no winner"):
-        compare.evaluate(battles(["model_a", "maybe"]))
+        compare(battles(["model_a", "maybe"]))
 
 
 def test_people_who_judge_many_battles_are_a_sample_too():
@@ -40,8 +40,8 @@ def test_people_who_judge_many_battles_are_a_sample_too():
     likes = rng.random(400) < 1 / (1 + np.exp(-taste[person]))
     winner = np.where(likes, "model_a", "model_b").tolist()
 
-    alone = compare.evaluate(battles(winner, question_id=item)).pairs[0].interval
-    result = compare.evaluate(battles(winner, question_id=item, judge=person))
+    alone = compare(battles(winner, question_id=item)).pairs[0].interval
+    result = compare(battles(winner, question_id=item, judge=person))
     both = result.pairs[0].interval
     assert both.high - both.low > 2 * (alone.high - alone.low)
     assert "prompts and the people who judged are independent draws" in result.assumptions
@@ -50,11 +50,11 @@ def test_people_who_judge_many_battles_are_a_sample_too():
 
 def test_people_who_judge_once_each_change_nothing():
     winner = ["model_a", "model_b", "tie"] * 10
-    once = compare.evaluate(battles(winner, judge=[f"user{i}" for i in range(30)]))
-    assert once.pairs == compare.evaluate(battles(winner)).pairs
+    once = compare(battles(winner, judge=[f"user{i}" for i in range(30)]))
+    assert once.pairs == compare(battles(winner)).pairs
 
 
 def test_few_people_are_spoken_of_as_these():
     winner = ["model_a", "model_a", "model_b"] * 10
     table = battles(winner, judge=["ann", "bob", "cho"] * 10, question_id=np.arange(30))
-    assert any("these people judged" in text for text in compare.evaluate(table).assumptions)
+    assert any("these people judged" in text for text in compare(table).assumptions)

@@ -24,13 +24,13 @@ def losses():
 
 @pytest.mark.parametrize("options", [{}, {"metric": "loss"}])
 def test_a_long_table_of_losses_names_the_lower_one(losses, options):
-    result = compare.evaluate(_long("loss", *losses), item="doc", **options)
+    result = compare(_long("loss", *losses), item="doc", **options)
     assert result.models[0].name == "zephyr"
     assert any("lower is better, by the name 'loss'" in note for note in result.notes)
 
 
 def test_columns_named_after_a_loss_do_too(losses):
-    result = compare.evaluate({"zephyr_loss": losses[0], "olmo_loss": losses[1]})
+    result = compare({"zephyr_loss": losses[0], "olmo_loss": losses[1]})
     assert result.models[0].name == "zephyr_loss"
     assert result.better == "lower"
 
@@ -43,7 +43,7 @@ def _ranked(rng, names, n=120):
 
 def test_the_first_place_is_the_best():
     ranks = _ranked(np.random.default_rng(2), ["rank_A", "rank_B", "rank_C"])
-    result = compare.evaluate(ranks)
+    result = compare(ranks)
     assert [row.name for row in result.models] == ["rank_A", "rank_B", "rank_C"]
     assert any("by the name 'rank'" in note for note in result.notes)
 
@@ -52,15 +52,15 @@ def test_ranks_without_a_name_are_asked_about():
     ranks = _ranked(np.random.default_rng(2), ["A", "B", "C"])
     models = ("A", "B", "C")
     with pytest.raises(InputError, match="--lower-is-better"):
-        compare.evaluate(ranks, models=models)
-    assert compare.evaluate(ranks, models=models, lower_is_better=True).models[0].name == "A"
-    assert compare.evaluate(ranks, models=models, higher_is_better=True).models[0].name == "C"
+        compare(ranks, models=models)
+    assert compare(ranks, models=models, lower_is_better=True).models[0].name == "A"
+    assert compare(ranks, models=models, higher_is_better=True).models[0].name == "C"
 
 
 def test_shares_of_a_model_that_is_called_rank_are_not_places():
     rng = np.random.default_rng(3)
     scores = {"rank_x": rng.random(80).round(2), "rank_y": (rng.random(80) * 0.5).round(2)}
-    assert compare.evaluate(scores).models[0].name == "rank_x"
+    assert compare(scores).models[0].name == "rank_x"
 
 
 def test_answers_held_against_a_truth_are_right_or_wrong_whatever_their_columns_are_called():
@@ -70,6 +70,6 @@ def test_answers_held_against_a_truth_are_right_or_wrong_whatever_their_columns_
         "loss_clf_2": ["a"] * 120,
         "truth": truth,
     }
-    result = compare.evaluate(table, truth="truth", models=("loss_clf_1", "loss_clf_2"))
+    result = compare(table, truth="truth", models=("loss_clf_1", "loss_clf_2"))
     assert result.models[0].name == "loss_clf_1"
     assert result.better == "higher"

@@ -15,21 +15,21 @@ def test_a_model_with_one_row_is_named_with_the_way_out():
     rows = [(i, "A", int(rng.integers(2))) for i in range(60)]
     rows += [(i, "B", int(rng.integers(2))) for i in range(40)]
     with pytest.raises(InputError, match=r"A answered 60, B 40, C 1") as refused:
-        compare.evaluate(_long([*rows, (99, "C", 1)]))
+        compare(_long([*rows, (99, "C", 1)]))
     assert "--models A,B (40 items)" in str(refused.value)
-    assert compare.evaluate(_long([*rows, (99, "C", 1)]), models=("A", "B")).n_items == 40
+    assert compare(_long([*rows, (99, "C", 1)]), models=("A", "B")).n_items == 40
 
 
 def test_a_model_that_costs_most_items_is_named_in_the_warning():
     rng = np.random.default_rng(0)
     rows = [(i, who, int(rng.integers(2))) for i in range(60) for who in "AB"]
     rows += [(i, "C", 1) for i in range(5)]
-    result = compare.evaluate(_long(rows))
+    result = compare(_long(rows))
     assert any("without C 60 items are left, not 5: --models A,B" in one for one in result.warnings)
 
 
 def test_one_difference_has_one_interval():
-    result = compare.evaluate({"a": [1] * 150, "b": [1] * 150}, models=("a", "b"))
+    result = compare({"a": [1] * 150, "b": [1] * 150}, models=("a", "b"))
     [pair] = result.pairs
     assert pair.interval == pair.simultaneous
     board = result.folds()[0].rows
@@ -42,10 +42,10 @@ def test_a_summary_row_is_named():
     with_mean = np.vstack([scores, scores.mean(axis=0)])
     # Not the last row: that one is left out as it is read.
     ids, rows = ["mean", *map(str, range(40))], with_mean[::-1]
-    result = compare.evaluate({"id": ids, "a": rows[:, 0], "b": rows[:, 1]})
+    result = compare({"id": ids, "a": rows[:, 0], "b": rows[:, 1]})
     assert any("item 'mean' holds the means" in one for one in result.warnings)
     ids[0], rows[0] = "total", [3, 4]
-    result = compare.evaluate({"id": ids, "a": rows[:, 0], "b": rows[:, 1]})
+    result = compare({"id": ids, "a": rows[:, 0], "b": rows[:, 1]})
     assert any("'total' is called like a summary" in one for one in result.warnings)
 
 
@@ -58,7 +58,7 @@ def test_failures_that_were_tried_again_are_named(tmp_path):
             rows += [f"{i},1\n" for i in np.flatnonzero(scores == 0)]
         (tmp_path / f"{name}.csv").write_text("id,correct\n" + "".join(rows))
     files = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
-    warnings = compare.evaluate(files, metric="correct").warnings
+    warnings = compare(files, metric="correct").warnings
     assert any("look like failures that were tried again" in one for one in warnings)
 
 
@@ -66,7 +66,7 @@ def test_what_missing_answers_could_change_stands_beside_the_verdict():
     rng = np.random.default_rng(0)
     x, y = (rng.random(200) < 0.7).astype(float), (rng.random(200) < 0.5).astype(float)
     y[:40] = np.nan
-    found = compare.evaluate({"x": x, "y": y}, models=("x", "y"))
+    found = compare({"x": x, "y": y}, models=("x", "y"))
     low, high = found.whatever
     filled = [np.mean(x - np.where(np.isnan(y), fill, y)) for fill in (1.0, 0.0)]
     assert (low, high) == pytest.approx(tuple(filled))

@@ -44,7 +44,7 @@ def test_the_verb_rests_on_the_table_of_its_cluster_sums(models, clusters):
     right = rng.random((clusters, 5, models)) < 0.6
     rows = {name: right[:, :, j].ravel().astype(int) for j, name in enumerate(names)}
     rows["doc"] = np.repeat([f"d{i:02}" for i in range(clusters)], 5)
-    found = compare.evaluate(rows, cluster="doc", models=names)
+    found = compare(rows, cluster="doc", models=names)
 
     table = sign_flip_table(right.mean(axis=1), bounds=(0.0, 1.0), rng=0)
     wanted = {

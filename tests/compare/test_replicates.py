@@ -66,7 +66,7 @@ def test_epochs_of_0_and_1_stay_bounded():
         "a": rng.random(240) < 0.8,
         "b": rng.random(240) < 0.3,
     }
-    result = compare.evaluate(table, item="item", replicate="epoch", models=["a", "b"])
+    result = compare(table, item="item", replicate="epoch", models=["a", "b"])
     assert (result.unit, result.decision) == ("share", "decided")
     assert result.replicates.most == 4
     assert tuple(result.models[0].runs_interval)[1] <= 1
@@ -84,16 +84,14 @@ def test_prices_are_an_option():
         "a": runs[:, 0],
         "b": runs[:, 1],
     }
-    found = compare.evaluate(
-        table, item="item", replicate="run", models=["a", "b"], prices=(100.0, 1.0)
-    )
+    found = compare(table, item="item", replicate="run", models=["a", "b"], prices=(100.0, 1.0))
     assert found.replicates.runs_per_item > 1
     assert any("runs per item buy most" in text for text in found.assumptions)
 
 
 def test_pass_at_k_without_runs_is_refused():
     with pytest.raises(InputError, match="needs several runs per item"):
-        compare.evaluate({"a": [1, 0, 1], "b": [0, 0, 1]}, metric="pass@2")
+        compare({"a": [1, 0, 1], "b": [0, 0, 1]}, metric="pass@2")
 
 
 def test_more_attempts_than_runs_are_refused():

@@ -14,7 +14,7 @@ def test_slices_of_compare_are_a_table_in_one_unit_with_one_decimal():
             "lang": ["en", "de", "fr"] * 100,
         }
     )
-    result = compare.evaluate(table, by="lang")
+    result = compare(table, by="lang")
     cells = [part.answer.slice_cells() for part in result.slices]
     assert [list(row) for row in cells] == [["items", "best", "next", "difference", "verdict"]] * 3
     assert all(row["verdict"] == "new is better" for row in cells)
@@ -27,8 +27,8 @@ def test_columns_named_after_one_measure_are_compared_in_its_direction():
     rng = np.random.default_rng(0)
     base = rng.normal(6, 0.3, 80)
     table = {"old latency (ms)": np.exp(base), "new latency (ms)": np.exp(base - 0.5)}
-    result = compare.evaluate(table)
+    result = compare(table)
     assert result.better == "lower"
     assert result.verdict.startswith("new latency (ms) is better than old latency (ms)")
     assert any("lower is better, by the name 'latency'" in note for note in result.notes)
-    assert compare.evaluate(table, higher_is_better=True).contenders == ("old latency (ms)",)
+    assert compare(table, higher_is_better=True).contenders == ("old latency (ms)",)

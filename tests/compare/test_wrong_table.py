@@ -15,9 +15,9 @@ def test_marks_are_not_held_against_a_truth():
         "roberta_correct": RIGHT[:, 1],
     }
     with pytest.raises(InputError, match="leave out --truth"):
-        compare.evaluate(table, truth="label", models=("bert_correct", "roberta_correct"))
+        compare(table, truth="label", models=("bert_correct", "roberta_correct"))
     answers = {"label": table["label"], "bert": RIGHT[:, 0], "roberta": RIGHT[:, 1]}
-    assert compare.evaluate(answers, truth="label", models=("bert", "roberta")).n_items == 80
+    assert compare(answers, truth="label", models=("bert", "roberta")).n_items == 80
 
 
 def test_a_table_of_results_is_refused():
@@ -27,7 +27,7 @@ def test_a_table_of_results_is_refused():
         "gsm8k": [0.92, 0.8, 0.7],
     }
     with pytest.raises(InputError, match="one row per 'model' and one column per measurement"):
-        compare.evaluate(table)
+        compare(table)
 
 
 def test_per_cent_against_shares_is_refused():
@@ -35,14 +35,14 @@ def test_per_cent_against_shares_is_refused():
     scores[::7, 0] = 25
     table = {"id": np.arange(80), "a": scores[:, 0], "b": scores[:, 1]}
     with pytest.raises(InputError, match="scale"):
-        compare.evaluate(table, models=("a", "b"))
+        compare(table, models=("a", "b"))
 
 
 def test_a_gate_that_cannot_be_missed_is_refused():
     table = {"a": RIGHT[:, 0], "b": RIGHT[:, 1]}
     with pytest.raises(InputError, match=r"For 2 points write 'a >= b - 2%' or"):
-        compare.evaluate(table, gates=("a >= b - 2",))
-    assert compare.evaluate(table, gates=("a >= b - 2%",)).gates[0].passed in (True, False, None)
+        compare(table, gates=("a >= b - 2",))
+    assert compare(table, gates=("a >= b - 2%",)).gates[0].passed in (True, False, None)
 
 
 def test_models_in_rows_and_items_in_columns_are_to_be_transposed(tmp_path):
@@ -52,6 +52,6 @@ def test_models_in_rows_and_items_in_columns_are_to_be_transposed(tmp_path):
     rows = [f"m{j}," + ",".join(map(str, rng.integers(0, 2, 40))) for j in range(3)]
     path.write_text("model," + ",".join(names) + "\n" + "\n".join(rows) + "\n")
     with pytest.raises(InputError, match="models are in rows and items in columns: transpose it"):
-        compare.evaluate(path)
+        compare(path)
     with pytest.raises(InputError, match=r"set_index\('model'\)\.T\.to_csv"):
-        compare.evaluate(path)
+        compare(path)

@@ -92,7 +92,7 @@ def bands(weak, n, kink, metric):
     middles = [0.1, 0.3, 0.6, 0.9]
     hits = []
     for rows in samples(draw, n, votes, share, law, {"s": middles}):
-        found = bound.evaluate(
+        found = bound(
             rows,
             score="s",
             weak=names(votes),

@@ -48,14 +48,14 @@ def test_a_copy_is_said_of_tables_tallies_and_lazy_frames(form: str) -> None:
         source = Tally.of(source)
     elif form == "lazy":
         source = pytest.importorskip("polars").LazyFrame(source)
-    result = judge.evaluate(source, **ROLES)
+    result = judge(source, **ROLES)
     assert any("'gold' equals 'gpt' on all" in text for text in result.warnings), form
 
 
 def test_pass_and_fail_copied_from_a_judge_of_0_and_1_are_a_copy_and_not_the_opposite() -> None:
     words = np.where(GPT == 1, "pass", "fail").tolist()
     rows = {"item": list(range(300)), "system": ["a", "b"] * 150, **table(words)}
-    warnings = score.evaluate(rows, item="item", system="system", **ROLES).warnings
+    warnings = score(rows, item="item", system="system", **ROLES).warnings
     assert any("'gold' equals 'gpt' on all" in text for text in warnings)
     assert not any("the other way round" in text or "right rows" in text for text in warnings)
 

@@ -29,10 +29,10 @@ def is_warned(result) -> bool:
 
 
 def test_judge_says_it_and_its_intervals_rest_on_it() -> None:
-    copied = judge.evaluate({**VOTES, "gold": labels(GPT)}, truth="gold")
+    copied = judge({**VOTES, "gold": labels(GPT)}, truth="gold")
     assert is_warned(copied)
     assert all(row.interval.promise.startswith("under 'gold' was made") for row in copied.judges)
-    honest = judge.evaluate({**VOTES, "gold": labels(TRUE)}, truth="gold")
+    honest = judge({**VOTES, "gold": labels(TRUE)}, truth="gold")
     assert not is_warned(honest)
     assert not any("was made without" in row.interval.promise for row in honest.judges)
 
@@ -41,13 +41,13 @@ def test_score_compare_bound_and_shift_say_the_same() -> None:
     systems = {"id": [k // 2 for k in range(ROWS)], "system": ["a", "b"] * (ROWS // 2)}
     for gold, copied in ((labels(GPT), True), (labels(TRUE), False)):
         table = {**VOTES, "gold": gold}
-        assert is_warned(score.evaluate({**systems, **table}, truth="gold")) == copied
-        assert is_warned(compare.evaluate(table, truth="gold")) == copied
-        weak = bound.evaluate(table, truth="gold", prediction="gpt", weak=("claude", "llama"))
+        assert is_warned(score({**systems, **table}, truth="gold")) == copied
+        assert is_warned(compare(table, truth="gold")) == copied
+        weak = bound(table, truth="gold", prediction="gpt", weak=("claude", "llama"))
         assert is_warned(weak) == copied
     for gold, copied in ((GPT, True), (TRUE, False)):
         both = {"label": gold.tolist(), "gpt": GPT.tolist(), "new": CLAUDE.tolist()}
-        assert is_warned(shift.evaluate(both, truth="label", old="gpt", new="new")) == copied
+        assert is_warned(shift(both, truth="label", old="gpt", new="new")) == copied
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_truth_of_one_label_is_no_copy_of_whoever_always_says_it() -> None:
 
 def test_votes_that_all_say_the_opposite_are_said() -> None:
     turned = {name: [1 - one for one in column] for name, column in VOTES.items()}
-    result = judge.evaluate({**turned, "gold": labels(TRUE)}, truth="gold")
+    result = judge({**turned, "gold": labels(TRUE)}, truth="gold")
     assert any("written the other way round" in text for text in result.warnings)
     one = {**turned, "gpt": VOTES["gpt"], "gold": labels(TRUE)}
-    assert not any("other way round" in text for text in judge.evaluate(one, truth="gold").warnings)
+    assert not any("other way round" in text for text in judge(one, truth="gold").warnings)

@@ -38,7 +38,7 @@ def seen(given: Columns, **more: Any) -> str:
 
 def test_labels_on_the_first_rows_decide_nothing_and_pass_no_gate() -> None:
     given = table(np.random.default_rng(1), np.arange(N) < 60)
-    result = judge.evaluate(given, **ROLES)
+    result = judge(given, **ROLES)
     assert result.verdict == (
         "The labels decide nothing, because they were not drawn at random: all 60 are on rows 1 to"
         " 60 of 600."
@@ -47,14 +47,14 @@ def test_labels_on_the_first_rows_decide_nothing_and_pass_no_gate() -> None:
     assert result.judges[0].interval.guarantee == "under"
     assert "the table is in random order" in result.assumptions
     assert str(result.needed) == "more labels on items drawn at random"
-    gated = score.evaluate(given, **ROLES, gates=("'all outputs' > 0.1",))
+    gated = score(given, **ROLES, gates=("'all outputs' > 0.1",))
     assert [gate.passed for gate in gated.gates] == [None]
     assert "not drawn at random" in gated.gates[0].text
 
 
 def test_a_method_that_reads_no_label_is_not_doubted_for_its_labels() -> None:
     given = table(np.random.default_rng(1), np.arange(N) < 60)
-    result = judge.evaluate(given, **ROLES, method="majority")
+    result = judge(given, **ROLES, method="majority")
     assert result.verdict.startswith("If the majority were always right")
 
 
@@ -88,7 +88,7 @@ def test_labels_of_one_slice_and_of_few_groups_are_found() -> None:
     lang = np.where(rng.random(N) < 0.5, "en", "de")
     given = table(rng, (lang == "en") & (rng.random(N) < 0.3), lang=lang.tolist())
     assert "'lang'" in seen(given)
-    assert "'lang' makes no difference" in judge.evaluate(given, **ROLES).assumptions
+    assert "'lang' makes no difference" in judge(given, **ROLES).assumptions
     group = rng.permutation(np.arange(N) % 100)
     given = table(rng, np.isin(group, range(20)), talk=[f"c{k}" for k in group])
     assert "they are on 20 of the 100 different 'talk'" in seen(given)
@@ -155,8 +155,8 @@ def test_counts_are_doubted_as_their_rows_are() -> None:
     given = table(rng, np.zeros(N, bool))
     said = np.array(given["x"])
     given["gold"] = [int(v) if v == 1 and k % 3 == 0 else None for k, v in enumerate(said)]
-    by_rows = judge.evaluate(given, **ROLES, labels=(0, 1))
-    by_counts = judge.evaluate(Tally.of(given), **ROLES, labels=(0, 1))
+    by_rows = judge(given, **ROLES, labels=(0, 1))
+    by_counts = judge(Tally.of(given), **ROLES, labels=(0, 1))
     assert "x says 1 on 100.0\xa0% of the labelled rows" in by_rows.warnings[0]
     assert by_counts.verdict == by_rows.verdict
     assert by_counts.decision == "undecided"
@@ -228,10 +228,10 @@ def test_labels_on_all_disagreements_determine_a_difference() -> None:
         gold[k] = 1 - int(said["x"][k])
     given = {"x": said["x"].tolist(), "y": said["y"].tolist(), "gold": gold}
     roles = {"models": ("x", "y"), "truth": "gold"}
-    assert "decide nothing" not in compare.evaluate(given, **roles).verdict
+    assert "decide nothing" not in compare(given, **roles).verdict
     some = np.flatnonzero(apart)[: apart.sum() // 3]
     given["gold"] = [one if k in set(some.tolist()) else None for k, one in enumerate(gold)]
-    assert "decide nothing" in compare.evaluate(given, **roles).verdict
+    assert "decide nothing" in compare(given, **roles).verdict
 
 
 def test_confirmed_answers_and_chosen_predictions_decide_nothing_elsewhere() -> None:
@@ -245,12 +245,12 @@ def test_confirmed_answers_and_chosen_predictions_decide_nothing_elsewhere() -> 
     team = [str(y) if one else None for y, one in zip(truth, known, strict=True)]
     given = {"team": team, "march": old.tolist(), "june": new.tolist()}
     roles = {"truth": "team", "old": "march", "new": "june"}
-    result = shift.evaluate(given, **roles, gates=("accuracy_change > -1%",))
+    result = shift(given, **roles, gates=("accuracy_change > -1%",))
     assert [gate.passed for gate in result.gates] == [None]
     assert "march and june agree on" in result.verdict
     given = table(rng, np.zeros(N, bool))
     given["gold"] = [v if v == 1 and k % 4 == 0 else None for k, v in enumerate(given["x"])]
-    found = bound.evaluate(given, prediction="x", weak=("y", "z"), truth="gold")
+    found = bound(given, prediction="x", weak=("y", "z"), truth="gold")
     assert found.verdict.startswith("The labels decide nothing")
     assert found.decision == "undecided"
 
@@ -260,7 +260,7 @@ def test_a_slice_is_doubted_by_its_own_labels() -> None:
     half = np.arange(N) < N // 2
     known = np.where(half, rng.random(N) < 0.3, np.arange(N) < N // 2 + 60)
     given = table(rng, known, lang=np.where(half, "en", "de").tolist())
-    by = {one.label: one.answer for one in judge.evaluate(given, **ROLES, by="lang").slices}
+    by = {one.label: one.answer for one in judge(given, **ROLES, by="lang").slices}
     assert "decide nothing" in by["de"].verdict
     assert "decide nothing" not in by["en"].verdict
 
@@ -276,11 +276,11 @@ def test_rows_that_belong_together_are_asked_to_be_a_cluster() -> None:
         "new": new[order].tolist(),
     }
     roles = {"models": ("old", "new"), "item": "id"}
-    result = compare.evaluate(given, **roles)
+    result = compare(given, **roles)
     assert result.decision == "undecided"
     assert "1,000 rows have 40 different cells in 'any name'" in result.warnings[0]
     assert "--cluster 'any name'" in result.warnings[0]
-    declared = compare.evaluate(given, **roles, cluster="any name")
+    declared = compare(given, **roles, cluster="any name")
     assert "decide nothing" not in declared.verdict
 
 

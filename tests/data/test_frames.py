@@ -81,21 +81,21 @@ SCORED = {
 }
 
 ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
-    "score": (score.evaluate, _outputs(), SCORED),
-    "score, new items": (score.evaluate, _outputs(), {**SCORED, "population": "new"}),
+    "score": (score, _outputs(), SCORED),
+    "score, new items": (score, _outputs(), {**SCORED, "population": "new"}),
     "judge": (
-        judge.evaluate,
+        judge,
         _partly(_votes()),
         {"truth": "gold", "judges": "x,y,z,w", "by": "lang"},
     ),
-    "judge, one row per vote": (judge.evaluate, _long(_votes()), {"truth": "gold"}),
+    "judge, one row per vote": (judge, _long(_votes()), {"truth": "gold"}),
     "bound": (
-        bound.evaluate,
+        bound,
         _partly(_votes()),
         {"truth": "gold", "prediction": "w", "weak": "x,y,z", "label_model": "majority"},
     ),
-    "compare": (compare.evaluate, _votes(), {"truth": "gold"}),
-    "compare, right or wrong": (compare.evaluate, _right(_votes()), {"models": "x,y,z"}),
+    "compare": (compare, _votes(), {"truth": "gold"}),
+    "compare, right or wrong": (compare, _right(_votes()), {"models": "x,y,z"}),
 }
 
 
@@ -165,8 +165,8 @@ def test_an_item_that_stands_twice_far_down_is_refused(far: None) -> None:
     rows = _votes()
     rows["id"][-1] = rows["id"][0]
     with pytest.raises(InputError, match="duplicate item 'q0'"):
-        judge.evaluate(pl.LazyFrame(rows), truth="gold", item="id")
-    notes = judge.evaluate(pl.LazyFrame(rows), truth="gold").notes
+        judge(pl.LazyFrame(rows), truth="gold", item="id")
+    notes = judge(pl.LazyFrame(rows), truth="gold").notes
     assert any("named like the items but repeats" in note for note in notes)
 
 
@@ -174,7 +174,7 @@ def test_two_outputs_of_one_system_on_an_item_are_refused(far: None) -> None:
     rows = _outputs()
     rows["question"][-1] = rows["question"][2]
     with pytest.raises(InputError, match="item 'q0' has two outputs of one system"):
-        score.evaluate(pl.LazyFrame(rows), **SCORED)
+        score(pl.LazyFrame(rows), **SCORED)
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused_with_the_way_out(
@@ -185,22 +185,22 @@ def test_rows_that_do_not_fit_into_memory_are_refused_with_the_way_out(
     monkeypatch.setattr("tallystick.table.engine.engine_memory", lambda: 10**9)
     frame = pl.LazyFrame({**_outputs(), "p": [0.15] * (3 * N)})
     with pytest.raises(InputError, match="1,200 rows, and this question needs them one by one"):
-        score.evaluate(frame, probability="p", **SCORED)
+        score(frame, probability="p", **SCORED)
 
 
 def test_numbers_beyond_memory_are_compared_by_their_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(2)
     n = 2_400  # fewer rows at hand are looked at for ties, which sums do not show
     columns = {"id": list(range(n)), "x": draw.random(n), "y": draw.random(n) * 0.7}
-    near = compare.evaluate(columns, models="x,y", item="id", bounds=(0.0, 1.0))
+    near = compare(columns, models="x,y", item="id", bounds=(0.0, 1.0))
     monkeypatch.setattr(read_module, "_SAMPLE", 50)
     monkeypatch.setattr(frames, "fits", lambda size: False)
-    far_away = compare.evaluate(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 1.0))
+    far_away = compare(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 1.0))
     assert far_away.pairs[0].difference == pytest.approx(near.pairs[0].difference)
     assert far_away.pairs[0].interval.low == pytest.approx(near.pairs[0].interval.low)
     assert any("added up where they are stored" in one for one in far_away.assumptions)
     with pytest.raises(InputError, match=r"outside 0 to 0\.5"):
-        compare.evaluate(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 0.5))
+        compare(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 0.5))
 
 
 def test_a_long_frame_with_two_votes_of_a_judge_is_refused() -> None:
@@ -231,7 +231,7 @@ def test_the_row_numbers_of_pandas_are_no_column() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(_right(_votes()))
     kept = frame[frame.index % 2 == 1]
-    assert [row.name for row in compare.evaluate(kept, models=("x", "y", "z")).models] == [
+    assert [row.name for row in compare(kept, models=("x", "y", "z")).models] == [
         "x",
         "y",
         "z",

@@ -31,7 +31,7 @@ def votes() -> dict[str, list[str]]:
 def test_a_dataset_gives_the_same_answer_as_its_columns(datasets: Any) -> None:
     table = votes()
     dataset = datasets.Dataset.from_dict(table)
-    there, here = judge.evaluate(dataset, truth="gold"), judge.evaluate(table, truth="gold")
+    there, here = judge(dataset, truth="gold"), judge(table, truth="gold")
     assert there.verdict == here.verdict
     assert there.to_dict() == here.to_dict()
 
@@ -52,6 +52,6 @@ def test_class_numbers_become_their_names_and_hidden_ones_are_missing(datasets: 
 def test_several_splits_and_streams_are_refused_with_the_way_out(datasets: Any) -> None:
     dataset = datasets.Dataset.from_dict(votes())
     with pytest.raises(InputError, match=r"'train', 'test': name one"):
-        judge.evaluate(datasets.DatasetDict({"train": dataset, "test": dataset}))
+        judge(datasets.DatasetDict({"train": dataset, "test": dataset}))
     with pytest.raises(InputError, match="without streaming"):
-        judge.evaluate(dataset.to_iterable_dataset())
+        judge(dataset.to_iterable_dataset())

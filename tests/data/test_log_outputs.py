@@ -38,7 +38,7 @@ def test_models_are_systems_and_the_score_is_a_judge(names, judge, systems, item
 
 def test_lm_eval_needs_no_choice_of_its_only_score():
     found = sorted(map(str, (LOGS / "lm_eval").glob("*/samples_sums_2026*")))
-    result = score.evaluate(found)
+    result = score(found)
     assert {row.name for row in result.systems} == {"alpha", "beta"}
     assert result.judges[0].name == "acc"
 
@@ -56,7 +56,7 @@ def test_human_grades_in_a_second_file_are_joined_by_item_and_system(tmp_path):
     human = tmp_path / "human.csv"
     human.write_text("item,system,human\nq0,mockllm/good,1\nq1,mockllm/poor,1\nq2,mockllm/poor,0\n")
     logs = files("inspect/good.eval", "inspect/poor.eval")
-    result = score.evaluate(logs, judges="match", truth_file=str(human))
+    result = score(logs, judges="match", truth_file=str(human))
     labels = {row.name: row.n_labels for row in result.systems}
     assert labels == {"mockllm/good": 1, "mockllm/poor": 2}
 
@@ -64,14 +64,14 @@ def test_human_grades_in_a_second_file_are_joined_by_item_and_system(tmp_path):
 def test_one_system_needs_no_column_of_systems_in_the_second_file(tmp_path):
     human = tmp_path / "human.csv"
     human.write_text("item,human\nq0,pass\nq2,fail\n")
-    result = score.evaluate(files("inspect/good.eval"), judges="match", truth_file=str(human))
+    result = score(files("inspect/good.eval"), judges="match", truth_file=str(human))
     assert result.n_labels == 2
     assert result.systems[0].name == "mockllm/good"
 
 
 def test_a_human_score_inside_the_log_is_the_truth():
     """Tools keep people's grades beside those of judges: one score is the truth of another."""
-    result = score.evaluate(files("inspect/good.eval"), truth="includes")
+    result = score(files("inspect/good.eval"), truth="includes")
     assert result.judges[0].name == "match"
     assert result.n_labels == 4
 
@@ -81,7 +81,7 @@ def test_a_human_grade_of_an_unknown_item_is_named(tmp_path):
     human.write_text("item,system,human\nq99,mockllm/good,1\n")
     logs = files("inspect/good.eval", "inspect/poor.eval")
     with pytest.raises(InputError, match="q99"):
-        score.evaluate(logs, judges="match", truth_file=str(human))
+        score(logs, judges="match", truth_file=str(human))
 
 
 def test_repeated_runs_are_averaged_and_that_is_said():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick import compare, judge, read
+from tallystick import compare, read
 from tallystick.errors import InputError
+from tallystick.verbs import judge
 
 ROWS = 60
 
@@ -16,7 +17,7 @@ def table(**columns: list) -> dict[str, list]:
 
 def test_a_slip_of_the_pen_is_read_as_the_label_of_the_truth_and_said() -> None:
     rows = table(gold=["refund", "billing"], old=["refund", "Billing"], new=["Refund ", "refund"])
-    result = compare.evaluate(rows, truth="gold", models=("old", "new"))
+    result = compare(rows, truth="gold", models=("old", "new"))
     assert [row.score for row in result.models] == [1.0, 0.5]
     assert any("differ only by capitals or blanks are read as one" in note for note in result.notes)
 
@@ -24,7 +25,7 @@ def test_a_slip_of_the_pen_is_read_as_the_label_of_the_truth_and_said() -> None:
 def test_a_truth_that_tells_capitals_apart_is_still_asked_about() -> None:
     rows = table(gold=["a", "A", "b"], x=["a", "a", "b"], y=["A", "b", "b"])
     with pytest.raises(InputError, match="spelled in two ways"):
-        compare.evaluate(rows, truth="gold", models=("x", "y"))
+        compare(rows, truth="gold", models=("x", "y"))
 
 
 def test_without_a_truth_judges_that_each_keep_to_one_spelling_are_read_alike() -> None:
@@ -49,7 +50,7 @@ def test_a_tie_is_a_tie_in_any_spelling() -> None:
 def test_numbers_written_as_text_and_as_numbers_are_still_asked_about() -> None:
     rows = {"gold": ["0", "1"] * 30, "x": [0, 1] * 30, "y": [1, 1] * 30}
     with pytest.raises(InputError, match="spelled in two ways"):
-        compare.evaluate(rows, truth="gold", models=("x", "y"))
+        compare(rows, truth="gold", models=("x", "y"))
 
 
 def written(*cells: str) -> list[str]:
@@ -78,7 +79,7 @@ def test_judges_alone_may_write_whole_numbers_in_two_ways_too() -> None:
 
 def test_two_files_in_one_column_are_one_set_of_labels() -> None:
     rows = {"gold": written("1.0", "1", "0", "0.0"), "x": written("1", "1", "0", "0")}
-    result = compare.evaluate({**rows, "y": written("1", "0", "0", "0")}, truth="gold")
+    result = compare({**rows, "y": written("1", "0", "0", "0")}, truth="gold")
     assert [row.score for row in result.models] == [1.0, 0.75]
 
 

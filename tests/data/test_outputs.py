@@ -110,4 +110,4 @@ def test_what_is_graded_is_no_system() -> None:
 def test_a_judge_with_numbers_for_one_system_and_words_for_another_is_refused() -> None:
     table = pa.table({"id": [1, 2], "A.gpt": pa.array([1, 0], pa.int8()), "B.gpt": ["x", "y"]})
     with pytest.raises(InputError, match="numbers for one system and words for another"):
-        score.evaluate(table)
+        score(table)

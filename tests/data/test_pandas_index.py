@@ -22,10 +22,8 @@ def test_a_named_index_names_the_items_as_the_column_would() -> None:
     as_column = by_index.reset_index()
     with read(by_index) as one, read(as_column) as two:
         assert one.table.columns == two.table.columns == ("question_id", "gpt", "llama", "z")
-    assert judge.evaluate(by_index, judges=JUDGES).to_dict() == (
-        judge.evaluate(as_column, judges=JUDGES).to_dict()
-    )
-    assert judge.evaluate(by_index, judges=JUDGES).reading.item == "question_id"
+    assert judge(by_index, judges=JUDGES).to_dict() == (judge(as_column, judges=JUDGES).to_dict())
+    assert judge(by_index, judges=JUDGES).reading.item == "question_id"
 
 
 def test_the_named_levels_of_an_index_are_columns_and_a_column_of_that_name_wins() -> None:

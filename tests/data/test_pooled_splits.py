@@ -14,9 +14,9 @@ MODELS = {"a": [0, 1, 1, 0] * 20, "b": [1, 1, 1, 0] * 20}
 @pytest.mark.parametrize("parts", [("train", "test"), ("Training", "Validation"), ("train", "dev")])
 def test_pooled_parts_are_a_warning_with_the_way_out(parts) -> None:
     table = {**MODELS, "which": list(parts) * 40}
-    result = compare.evaluate(table, models=("a", "b"))
+    result = compare(table, models=("a", "b"))
     assert any("--by which" in text and parts[0] in text for text in result.warnings)
-    sliced = compare.evaluate(table, models=("a", "b"), by="which")
+    sliced = compare(table, models=("a", "b"), by="which")
     assert not any("pool" in text for text in sliced.warnings)
 
 

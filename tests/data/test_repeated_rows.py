@@ -32,11 +32,11 @@ def outputs(better: str) -> pa.Table:
 def test_rows_that_were_appended_twice_count_once() -> None:
     once = outputs("new")
     twice = pa.concat_tables([once, once.slice(0, 60)])
-    result, plain = score.evaluate(twice), score.evaluate(once)
+    result, plain = score(twice), score(once)
     assert result.n_labels == plain.n_labels
     assert [row.interval for row in result.systems] == [row.interval for row in plain.systems]
     assert any("60 rows are copies" in note for note in result.notes)
-    named = score.evaluate(twice, item="question_id")
+    named = score(twice, item="question_id")
     assert named.n_labels == plain.n_labels
 
 
@@ -48,7 +48,7 @@ def test_copies_count_once_for_judges_too() -> None:
             "claude": [int(k % 3 == 0) for k in range(90)],
         }
     )
-    result = judge.evaluate(pa.concat_tables([votes, votes.slice(0, 30)]), judges=("gpt", "claude"))
+    result = judge(pa.concat_tables([votes, votes.slice(0, 30)]), judges=("gpt", "claude"))
     assert result.n_items == 90
 
 
@@ -79,9 +79,9 @@ def test_criteria_are_asked_about_and_answered_one_by_one() -> None:
         ]
     )
     with pytest.raises(AskError, match="Dimension tells the rows apart") as asked:
-        score.evaluate(table)
+        score(table)
     assert asked.value.calls == ("--criterion Dimension",)
-    result = score.evaluate(table, criterion=name)
+    result = score(table, criterion=name)
     assert sorted(str(part.label) for part in result.criteria) == sorted(kinds)
 
 
@@ -89,11 +89,11 @@ def test_a_column_that_does_not_tell_the_rows_apart_is_no_criterion() -> None:
     table = outputs("new").append_column("metric", pa.array(["a", "b", "a", "a"] * (ITEMS // 2)))
     found, notes = find_criterion(scan(table), Roles(system="system"))
     assert (found.criterion, notes) == (None, ())
-    assert not score.evaluate(table).warnings
+    assert not score(table).warnings
 
 
 def test_several_rows_per_output_that_nothing_tells_apart_are_refused() -> None:
     table = pa.concat_tables([outputs("new"), outputs("older")])
     with pytest.raises(InputError, match="occur twice, at row 1 of the table and row 201"):
-        score.evaluate(table)
-    assert not score.evaluate(outputs("new")).warnings
+        score(table)
+    assert not score(outputs("new")).warnings

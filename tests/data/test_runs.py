@@ -41,7 +41,7 @@ def test_each_file_is_a_model_and_the_metric_has_a_name_that_decides(runs):
 
 
 def test_items_without_a_partner_are_counted(runs):
-    result = compare.evaluate(["run_a.csv", "run_b.csv"], metric="correct")
+    result = compare(["run_a.csv", "run_b.csv"], metric="correct")
     [said] = [text for text in result.warnings if "left out" in text]
     assert said.startswith("6 of 44 items are left out because a model gave no answer there")
     assert "most often run_a: 4" in said
@@ -49,21 +49,21 @@ def test_items_without_a_partner_are_counted(runs):
 
 
 def test_runs_are_named_by_the_caller(runs):
-    result = compare.evaluate([], run=("old=run_a.csv", "new=run_b.csv"), metric="correct")
+    result = compare([], run=("old=run_a.csv", "new=run_b.csv"), metric="correct")
     assert {row.name for row in result.models} == {"old", "new"}
-    again = compare.evaluate({"old": "run_a.csv", "new": "run_b.csv"}, metric="correct")
+    again = compare({"old": "run_a.csv", "new": "run_b.csv"}, metric="correct")
     assert again.verdict == result.verdict
 
 
 def test_frames_are_runs_too(runs):
     frames = {name: pd.read_csv(f"run_{name}.csv") for name in "ab"}
-    result = compare.evaluate(frames, metric="latency_ms")
+    result = compare(frames, metric="latency_ms")
     assert result.better == "lower"
     assert {row.name for row in result.models} == {"a", "b"}
 
 
 def test_a_folder_of_result_files_is_a_board(runs):
-    result = compare.evaluate(str(runs), metric="correct")
+    result = compare(str(runs), metric="correct")
     assert {row.name for row in result.models} == {"run_a", "run_b"}
 
 
@@ -71,7 +71,7 @@ def test_parts_of_one_table_are_not_runs(runs):
     for name, items in (("part1", range(30)), ("part2", range(30, 60))):
         rows = "".join(f"q{i},{i % 2},{i % 3 // 2}\n" for i in items)
         (runs / f"{name}.csv").write_text("item,gpt,claude\n" + rows)
-    result = compare.evaluate(["part1.csv", "part2.csv"])
+    result = compare(["part1.csv", "part2.csv"])
     assert result.n_items == 60
     assert {row.name for row in result.models} == {"gpt", "claude"}
 
@@ -80,7 +80,7 @@ def test_items_without_names_are_matched_by_what_was_asked(runs):
     for name, shift in (("x", 0), ("y", 1)):
         rows = "".join(f"how much is {i}?,answer {i},{(i + shift) % 2}\n" for i in range(20))
         (runs / f"{name}.csv").write_text("prompt,output,correct\n" + rows)
-    result = compare.evaluate(["x.csv", "y.csv"], metric="correct")
+    result = compare(["x.csv", "y.csv"], metric="correct")
     assert result.n_items == 20
     assert any("matched by the content of prompt" in note for note in result.notes)
 
@@ -90,7 +90,7 @@ def test_files_with_one_column_each_are_named_by_it(runs):
         (runs / f"{name}_scores.csv").write_text(
             f"id,{name}\n" + "".join(f"{i},{i % 2}\n" for i in range(9))
         )
-    result = compare.evaluate(["gpt_scores.csv", "claude_scores.csv"])
+    result = compare(["gpt_scores.csv", "claude_scores.csv"])
     assert {row.name for row in result.models} == {"gpt", "claude"}
 
 
@@ -98,7 +98,7 @@ def test_answers_in_runs_are_held_against_the_truth(runs):
     for name, wrong in (("x", 0), ("y", 12)):
         rows = "".join(f"q{i},{'b' if i < wrong else 'a'},a\n" for i in range(20))
         (runs / f"{name}.csv").write_text("item,answer,gold\n" + rows)
-    result = compare.evaluate(["x.csv", "y.csv"], metric="answer", truth="gold")
+    result = compare(["x.csv", "y.csv"], metric="answer", truth="gold")
     assert result.contenders == ("x",)
     assert result.models[1].score == pytest.approx(0.4)
 
@@ -108,7 +108,7 @@ def test_clusters_and_slices_of_runs_are_carried(runs):
     for name, share in (("x", 0.9), ("y", 0.4)):
         rows = "".join(f"q{i},d{i % 12},{int(rng.random() < share)}\n" for i in range(240))
         (runs / f"{name}.csv").write_text("item,doc,correct\n" + rows)
-    result = compare.evaluate(["x.csv", "y.csv"], metric="correct", cluster="doc")
+    result = compare(["x.csv", "y.csv"], metric="correct", cluster="doc")
     assert (result.population, result.sample, result.clusters) == ("new", "clusters", 12)
 
 
@@ -118,7 +118,7 @@ def test_a_cluster_that_two_runs_contradict_is_refused(runs):
             "item,doc,correct\n" + "".join(f"q{i},{name}{i % 3},1\n" for i in range(9))
         )
     with pytest.raises(InputError, match="has doc 'x0' in one run and 'y0'"):
-        compare.evaluate(["x.csv", "y.csv"], metric="correct", cluster="doc")
+        compare(["x.csv", "y.csv"], metric="correct", cluster="doc")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_epochs_of_a_long_table_are_runs_of_an_item(tmp_path):
     with read(frame, DOOR) as data:
         assert (data.roles.item, data.roles.replicate) == ("item", "epoch")
         assert data.roles.models == ("a", "b")
-    result = compare.evaluate(frame, metric="pass^2:correct")
+    result = compare(frame, metric="pass^2:correct")
     assert result.estimand == "pass^k"
     assert (result.replicates.fewest, result.n_items) == (4, 12)
 
@@ -164,5 +164,5 @@ def test_the_metric_of_a_long_table_is_one_of_its_columns():
             "latency_ms": np.random.default_rng(0).lognormal(5, 0.3, 100),
         }
     )
-    result = compare.evaluate(frame, metric="latency_ms", item="item", judge="model")
+    result = compare(frame, metric="latency_ms", item="item", judge="model")
     assert (result.metric, result.better) == ("latency_ms", "lower")

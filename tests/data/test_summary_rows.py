@@ -28,8 +28,8 @@ def table(*last: tuple[str, Any, Any]) -> dict[str, list[Any]]:
     ],
 )
 def test_totals_and_means_at_the_end_are_left_out_and_told(last) -> None:
-    plain = compare.evaluate(table())
-    result = compare.evaluate(table(*last))
+    plain = compare(table())
+    result = compare(table(*last))
     assert result.verdict == plain.verdict
     assert any("left out" in note and "up the others" in note for note in result.notes)
 
@@ -39,13 +39,13 @@ def test_a_csv_file_with_a_total_is_read_without_it(tmp_path: Path) -> None:
     lines = [",".join(map(str, row)) for row in zip(*cells.values(), strict=True)]
     path = tmp_path / "total.csv"
     path.write_text("id,old,new\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    assert compare.evaluate(path).verdict == compare.evaluate(table()).verdict
+    assert compare(path).verdict == compare(table()).verdict
 
 
 def test_items_that_are_called_so_elsewhere_stay() -> None:
     words = ["total", "mean", "x", "total recall", "y", "z", "u", "v", "w", "sum"] * 8
     votes = {"word": words, "gpt": ["a", "b"] * 40, "claude": ["a", "b", "b", "a"] * 20}
-    assert judge.evaluate(votes, judges=("gpt", "claude")).n_items == 80
+    assert judge(votes, judges=("gpt", "claude")).n_items == 80
 
 
 def test_blank_lines_at_the_end_of_a_file_are_no_rows(tmp_path: Path) -> None:
@@ -53,6 +53,6 @@ def test_blank_lines_at_the_end_of_a_file_are_no_rows(tmp_path: Path) -> None:
     lines = [",".join(map(str, row)) for row in zip(*cells.values(), strict=True)]
     path = tmp_path / "blank.csv"
     path.write_text("id,old,new\n" + "\n".join([*lines, *[",,"] * 30]) + "\n", encoding="utf-8")
-    result = compare.evaluate(path)
-    assert result.verdict == compare.evaluate(table()).verdict
+    result = compare(path)
+    assert result.verdict == compare(table()).verdict
     assert "30 blank lines at the end: left out" in result.notes

@@ -27,10 +27,10 @@ def _tidy():
 
 def test_a_tidy_table_asks_for_its_metric_and_reads_it():
     with pytest.raises(InputError, match=r"which metric\? metric holds correct, latency"):
-        compare.evaluate(_tidy())
-    found = compare.evaluate(_tidy(), metric="latency")
+        compare(_tidy())
+    found = compare(_tidy(), metric="latency")
     assert (found.n_items, found.better, found.models[0].name) == (40, "lower", "B")
-    assert compare.evaluate(_tidy(), metric="correct").better == "higher"
+    assert compare(_tidy(), metric="correct").better == "higher"
 
 
 def test_items_that_start_again_in_each_task_are_named_by_both():
@@ -41,4 +41,4 @@ def test_items_that_start_again_in_each_task_are_named_by_both():
     names = ("id", "model", "correct", "task")
     table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     with pytest.raises(AskError, match="id and model repeat, and task tells the rows apart"):
-        compare.evaluate(table)
+        compare(table)

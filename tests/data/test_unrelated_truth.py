@@ -24,10 +24,10 @@ def table(gold: np.ndarray, columns: list[np.ndarray]) -> dict[str, list]:
 
 def test_labels_one_row_too_far_are_a_warning_and_an_assumption() -> None:
     true, columns = votes(1, (0.9, 0.85, 0.8))
-    off = judge.evaluate(table(np.roll(true, 1), columns), truth="gold")
+    off = judge(table(np.roll(true, 1), columns), truth="gold")
     assert any("on the right rows?" in text for text in off.warnings)
     assert any("stand on the right rows" in text for text in off.assumptions)
-    right = judge.evaluate(table(true, columns), truth="gold")
+    right = judge(table(true, columns), truth="gold")
     assert not any("right rows" in text for text in (*right.warnings, *right.assumptions))
 
 

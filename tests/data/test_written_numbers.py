@@ -73,7 +73,7 @@ def test_any_other_column_is_left_as_it_is(cells) -> None:
 
 def test_scores_of_models_in_per_cent_are_compared_as_shares() -> None:
     table = {"old": ["40%", "60%"] * 40, "new": ["70%", "71%"] * 40}
-    result = compare.evaluate(table)
+    result = compare(table)
     assert result.models[0].name == "new"
     assert result.models[0].score == pytest.approx(0.705)
     assert any("is read as 0.71" in note for note in result.notes)
@@ -90,20 +90,20 @@ def test_grades_are_read_as_if_they_were_written_with_points(sign: str) -> None:
             return None
         return f"{100 * value:g}%" if sign == "%" else str(value).replace(".", ",")
 
-    plain = score.evaluate({**systems, "gpt": gpt, "human": human})
-    odd = score.evaluate({**systems, "gpt": [*map(written, gpt)], "human": [*map(written, human)]})
+    plain = score({**systems, "gpt": gpt, "human": human})
+    odd = score({**systems, "gpt": [*map(written, gpt)], "human": [*map(written, human)]})
     assert [row.score for row in odd.systems] == [row.score for row in plain.systems]
     assert any("grades go from 0 to 1" in note for note in plain.notes)
 
 
 def test_labels_in_per_cent_stay_labels() -> None:
     votes = {"x": ["10%", "20%"] * 30, "y": ["10%", "20%", "20%"] * 20, "gold": ["10%", "20%"] * 30}
-    result = judge.evaluate(votes, truth="gold")
+    result = judge(votes, truth="gold")
     assert set(result.prevalence) == {"10%", "20%"}
 
 
 def test_a_column_without_a_single_grade_says_what_to_write() -> None:
     table = {"system": ["a", "b"] * 20, "gpt": ["blau", "rot"] * 20, "human": ["1", "0"] * 20}
     with pytest.raises(InputError, match=r"round\)\. Or write pass and fail") as told:
-        score.evaluate(table, judges=("gpt",))
+        score(table, judges=("gpt",))
     assert "--missing" not in str(told.value)

@@ -49,7 +49,7 @@ def test_the_oracle_plug_in_of_youtube_is_within_three_hundredths(shared_data):
     def oracle(asked):
         return np.array([known[row.tobytes()] for row in np.ascontiguousarray(asked)])
 
-    [found] = bound.evaluate(
+    [found] = bound(
         {**rows, "h": h}, prediction="h", weak=weak, label_model=oracle, labels=("0", "1")
     ).bounds
     assert found.interval.low <= (h == y[test]).mean() <= found.interval.high

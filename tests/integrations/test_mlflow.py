@@ -16,7 +16,7 @@ def test_everything_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     scores = {"old": [1, 0, 0, 0] * 50, "new model!": [1, 1, 0, 1] * 50}
-    result = compare.evaluate(scores, gates=("'new model!' >= old",))
+    result = compare(scores, gates=("'new model!' >= old",))
     with mlflow.start_run() as run:
         log_result(result)
     kept = mlflow.get_run(run.info.run_id)
@@ -34,5 +34,5 @@ def test_everything_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_number_that_is_unknown_is_left_out() -> None:
-    result = compare.evaluate({"a": [1, 0] * 20, "b": [0, 1] * 20})
+    result = compare({"a": [1, 0] * 20, "b": [0, 1] * 20})
     assert all(isinstance(value, float) for value in metrics_of(result).values())

@@ -57,7 +57,7 @@ def test_judge_answers_or_refuses(name, labelled):
         votes["gold"] = [1, 0, None, 1, 1][: len(votes["a"])]
         more = {"truth": "gold"}
     for method in METHODS:
-        found = answered(lambda m=method: judge.evaluate(votes, judges=judges, method=m, **more))
+        found = answered(lambda m=method: judge(votes, judges=judges, method=m, **more))
         assert broken_numbers(found) == []
 
 
@@ -71,5 +71,5 @@ def test_bound_answers_or_refuses(name, labelled):
     if labelled:
         votes["gold"] = [1, 0, None, 1, 1][:n]
         more = {"truth": "gold"}
-    found = answered(lambda: bound.evaluate(votes, prediction="h", weak=weak, **more))
+    found = answered(lambda: bound(votes, prediction="h", weak=weak, **more))
     assert broken_numbers(found) == []

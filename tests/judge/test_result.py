@@ -16,17 +16,17 @@ def panel(labelled, seed=0, n=200):
 
 
 def test_without_labels_rows_have_a_range_and_no_interval():
-    row = judge.evaluate(panel(0) | {"gold": [None] * 200}, judges=("x", "y", "z")).rows()[0]
+    row = judge(panel(0) | {"gold": [None] * 200}, judges=("x", "y", "z")).rows()[0]
     assert "range_low" in row
     assert isinstance(row["interval"], Unknown)
 
 
 def test_with_labels_rows_have_an_interval_that_holds_the_estimate():
-    for row in judge.evaluate(panel(80), truth="gold").rows():
+    for row in judge(panel(80), truth="gold").rows():
         assert row["accuracy"] in row["interval"]
 
 
 def test_what_was_learnt_is_attached_to_items_by_their_votes():
-    result = judge.evaluate(panel(80), truth="gold")
+    result = judge(panel(80), truth="gold")
     assert {"consensus", "probability"} <= set(result.patterns().columns)
     assert {figure.kind for figure in result.figures()} <= {"forest", "curve", "bands", "matrix"}

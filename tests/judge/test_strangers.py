@@ -22,16 +22,16 @@ def panel(words=("no", "yes")):
 def test_two_spellings_of_no_answer_are_no_answer():
     table = panel()
     table["a"][:5], table["b"][:5], table["c"][:5] = ["N/A"] * 5, ["n/a"] * 5, ["-"] * 5
-    result = judge.evaluate(table)
+    result = judge(table)
     assert [score.votes for score in result.judges] == [N - 5] * 3
     assert list(result.prevalence) == ["no", "yes"]
 
 
 def test_a_judge_that_writes_capitals_gives_the_same_votes():
     table = panel()
-    plain = judge.evaluate(table)
+    plain = judge(table)
     table["b"] = [vote.upper() for vote in table["b"]]
-    shouted = judge.evaluate(table)
+    shouted = judge(table)
     assert [score.accuracy for score in shouted.judges] == [s.accuracy for s in plain.judges]
     assert any("capitals" in note for note in shouted.notes)
 
@@ -40,16 +40,16 @@ def test_a_judge_that_writes_both_spellings_is_still_asked_about():
     table = panel()
     table["b"][::2] = [vote.upper() for vote in table["b"][::2]]
     with pytest.raises(InputError, match="one label spelled in two ways"):
-        judge.evaluate(table)
+        judge(table)
 
 
 def test_free_words_of_one_judge_are_pointed_out_with_the_way_out():
     table = panel(("unsafe", "safe"))
     table["a"][:6] = ["I cannot assess this"] * 6
-    said = [text for text in judge.evaluate(table).warnings if "I cannot assess this" in text]
+    said = [text for text in judge(table).warnings if "I cannot assess this" in text]
     assert len(said) == 1
     assert said[0].endswith("--labels safe,unsafe")
-    named = judge.evaluate(table, labels=["safe", "unsafe"])
+    named = judge(table, labels=["safe", "unsafe"])
     assert list(named.prevalence) == ["safe", "unsafe"]
     assert named.never_true == ("I cannot assess this",)
     assert not any("only a ever says" in text for text in named.warnings)
@@ -59,12 +59,12 @@ def test_a_label_that_the_truth_knows_is_not_called_stray():
     table = {name: list(column) for name, column in panel().items()}
     table["a"][0] = "maybe"
     table["gold"] = ["maybe", *votes(("no", "yes"), 1.0, 9)[1:]]
-    assert not any("ever says" in t for t in judge.evaluate(table, truth="gold").warnings)
+    assert not any("ever says" in t for t in judge(table, truth="gold").warnings)
 
 
 def test_where_every_vote_is_labelled_no_interval_by_label_shrinks_to_a_point():
     table = {**panel(), "gold": votes(("no", "yes"), 1.0, 9)}
-    rows = judge.evaluate(table, truth="gold").folds()[0].rows
+    rows = judge(table, truth="gold").folds()[0].rows
     assert rows[0]["interval"].width > 0
     assert rows[0]["on yes interval"].width > 0
 
@@ -72,7 +72,7 @@ def test_where_every_vote_is_labelled_no_interval_by_label_shrinks_to_a_point():
 def test_what_logic_allows_is_written_in_percent_and_not_as_an_interval():
     table = panel()
     del table["c"]
-    rows = judge.evaluate(table).folds()[0].rows
+    rows = judge(table).folds()[0].rows
     assert rows[0]["possible"].replace("\xa0", " ") == "0.0 % to 100.0 %"
     assert "interval" not in rows[0]
 
@@ -80,6 +80,6 @@ def test_what_logic_allows_is_written_in_percent_and_not_as_an_interval():
 def test_all_silent_judges_are_named_at_once_with_those_that_are_left():
     table = {**panel(), "d": [None] * N, "e": ["n/a"] * N}
     with pytest.raises(InputError, match=r"judges 'd', 'e' have no vote at all.*--judges a,b,c"):
-        judge.evaluate(table, judges=list(table))
+        judge(table, judges=list(table))
     with pytest.raises(InputError, match="no judge has a vote"):
-        judge.evaluate({"d": [None] * N, "e": ["n/a"] * N}, judges=["d", "e"])
+        judge({"d": [None] * N, "e": ["n/a"] * N}, judges=["d", "e"])

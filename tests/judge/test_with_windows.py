@@ -24,20 +24,20 @@ def stream(n: int, *, breaks: int | None = None, silent: int | None = None) -> d
 
 
 def test_a_judge_that_breaks_is_named_in_the_verdict_and_the_alarms() -> None:
-    result = judge.evaluate(stream(3000, breaks=1500), judges=("x", "y", "z"), window=100)
+    result = judge(stream(3000, breaks=1500), judges=("x", "y", "z"), window=100)
     assert "x alone changed around item 1," in result.verdict
     assert result.alarms
     assert any("agreement with the majority" in warning for warning in result.warnings)
 
 
 def test_a_judge_that_falls_silent_is_said() -> None:
-    result = judge.evaluate(stream(2000, silent=1000), judges=("x", "y", "z"), window=100)
+    result = judge(stream(2000, silent=1000), judges=("x", "y", "z"), window=100)
     assert any("y" in warning and "vote" in warning for warning in result.warnings)
     assert "But " in result.verdict
 
 
 def test_a_quiet_stream_reads_as_without_windows() -> None:
     votes = stream(2000)
-    watched = judge.evaluate(votes, judges=("x", "y", "z"), window=100)
-    assert watched.verdict == judge.evaluate(votes, judges=("x", "y", "z")).verdict
+    watched = judge(votes, judges=("x", "y", "z"), window=100)
+    assert watched.verdict == judge(votes, judges=("x", "y", "z")).verdict
     assert len(watched.windows) == 20

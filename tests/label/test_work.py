@@ -288,7 +288,7 @@ def test_a_session_is_truth_for_judge_and_says_how_it_was_drawn(start, truth, ta
     with start("judge") as work:
         fill(work, truth, limit=60)
     path = tmp_path / "s.label"
-    result = judge.evaluate(str(table), judges=JUDGES, truth_file=str(path))
+    result = judge(str(table), judges=JUDGES, truth_file=str(path))
     assert result.n_labels == 60
     assert "drawn at random" in result.assumptions[0]
     _, votes = draw()
@@ -301,7 +301,7 @@ def test_a_session_of_disagreements_grades_no_judge(start, truth, table, tmp_pat
     with start("compare", reading={"models": ("gpt", "llama")}) as work:
         fill(work, truth, limit=20)
     with pytest.raises(InputError, match="only where models differ"):
-        judge.evaluate(str(table), judges=("gpt", "llama"), truth_file=str(tmp_path / "s.label"))
+        judge(str(table), judges=("gpt", "llama"), truth_file=str(tmp_path / "s.label"))
 
 
 def test_a_session_written_before_answers_reads_as_empty(start, tmp_path):

@@ -36,7 +36,7 @@ def session(folder, rows, truth, **options):
 def test_the_scores_are_those_of_the_session(tmp_path):
     rows, truth, _ = outputs()
     table, path, found = session(tmp_path, rows, truth)
-    result = score.evaluate(str(table), truth_file=str(path), **ROLES)
+    result = score(str(table), truth_file=str(path), **ROLES)
     by_name = {row.name: row for row in result.systems}
     for one in found.measures:
         assert by_name[one.name].score == pytest.approx(one.estimate)
@@ -74,7 +74,7 @@ def test_systems_share_their_items_and_a_known_one_is_not_drawn_any_more(tmp_pat
 def test_a_difference_session_gives_a_paired_interval(tmp_path):
     rows, truth, _ = outputs()
     table, path, found = session(tmp_path, rows, truth, goal="difference")
-    result = score.evaluate(str(table), truth_file=str(path), **ROLES)
+    result = score(str(table), truth_file=str(path), **ROLES)
     [pair] = result.pairs
     assert pair.a == found.winner == "a"
     lead = truth[::2].mean() - truth[1::2].mean()
@@ -86,7 +86,7 @@ def test_a_difference_session_gives_a_paired_interval(tmp_path):
 def test_a_contest_is_read_as_truth_too(tmp_path):
     rows, truth, _ = outputs(200, quality={"a": 0.9, "b": 0.6, "c": 0.4})
     table, path, found = session(tmp_path, rows, truth, goal="best")
-    result = score.evaluate(str(table), truth_file=str(path), **ROLES)
+    result = score(str(table), truth_file=str(path), **ROLES)
     assert found.winner == result.systems[0].name == "a"
     for row in result.systems:
         share = truth[np.array(rows["system"]) == row.name].mean()
@@ -102,7 +102,7 @@ def test_a_skip_counts_both_ways(tmp_path):
             for place, ask in enumerate(work.next(40)):
                 label = None if skip and place < 5 else truth[ask.row].item()
                 work.answer(ask.number, label, reader="1")
-        result = score.evaluate(rows, truth_file=str(tmp_path / f"{skip}.label"), **ROLES)
+        result = score(rows, truth_file=str(tmp_path / f"{skip}.label"), **ROLES)
         widths.append(result.systems[0].interval.width)
     assert widths[1] > widths[0] + 0.03
 
@@ -112,7 +112,7 @@ def test_a_system_without_a_draw_has_no_score(tmp_path):
     with begin(tmp_path / "s.label", rows, question="score", reading=ROLES) as work:
         [ask] = work.next(1)
         work.answer(ask.number, truth[ask.row].item(), reader="1")
-    result = score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
+    result = score(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
     known = [isinstance(row.score, float) for row in result.systems]
     assert sorted(known) == [False, True]
 
@@ -123,7 +123,7 @@ def test_exact_intervals_of_a_session_are_refused(tmp_path):
         for ask in work.next(20):
             work.answer(ask.number, truth[ask.row].item(), reader="1")
     with pytest.raises(InputError, match="drawn by strata"):
-        score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **ROLES, certified=True)
+        score(rows, truth_file=str(tmp_path / "s.label"), **ROLES, certified=True)
 
 
 def test_an_empty_session_is_refused(tmp_path):
@@ -131,7 +131,7 @@ def test_an_empty_session_is_refused(tmp_path):
     with begin(tmp_path / "s.label", rows, question="score", reading=ROLES):
         pass
     with pytest.raises(InputError, match="no labels to read yet"):
-        score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
+        score(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
 
 
 @pytest.mark.parametrize("role", [{"covariate": "length"}, {"criterion": "topic"}])
@@ -142,4 +142,4 @@ def test_what_needs_a_random_draw_is_refused_with_a_way_out(tmp_path, role):
         for ask in work.next(20):
             work.answer(ask.number, truth[ask.row].item(), reader="1")
     with pytest.raises(InputError, match="graded in a column of the table"):
-        score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **role, **ROLES)
+        score(rows, truth_file=str(tmp_path / "s.label"), **role, **ROLES)

@@ -33,7 +33,7 @@ def table(*, chosen: bool = False, easy: bool = False) -> dict[str, list[Any]]:
 
 
 def test_grades_that_were_chosen_decide_nothing_and_pass_no_gate() -> None:
-    result = score.evaluate(table(chosen=True), gates=("B > A", "score(B) > 0.5"))
+    result = score(table(chosen=True), gates=("B > A", "score(B) > 0.5"))
     assert result.verdict.startswith("The labels decide nothing, because they were not drawn")
     assert "(of B)" in result.verdict
     assert result.decision == "undecided"
@@ -42,7 +42,7 @@ def test_grades_that_were_chosen_decide_nothing_and_pass_no_gate() -> None:
 
 
 def test_systems_on_different_items_are_not_ranked() -> None:
-    result = score.evaluate(table(easy=True), gates=("B > A", "score(B) > 0.4"))
+    result = score(table(easy=True), gates=("B > A", "score(B) > 0.4"))
     assert result.verdict.startswith("The systems were run on different questions: two of them")
     assert result.decision == "undecided"
     assert [gate.passed for gate in result.gates] == [None, True]
@@ -54,6 +54,6 @@ def test_random_grades_of_the_same_items_are_answered_as_before(seed: int) -> No
     rng = np.random.default_rng(seed)
     kept = np.flatnonzero(rng.random(2 * N) < 0.98)  # a few outputs are missing
     given = {name: [cells[k] for k in kept] for name, cells in given.items()}
-    result = score.evaluate(given)
+    result = score(given)
     assert "decide nothing" not in result.verdict
     assert "different questions" not in result.verdict

@@ -42,7 +42,7 @@ def labelled(folder, rows, truth, *, goal, most=None, **settings):
 def test_two_systems_are_settled_by_both_verbs_or_by_none(tmp_path, goal, seed):
     rows, truth, _ = outputs(120, seed=seed, quality=CLOSE)
     path, found = labelled(tmp_path, rows, truth, goal=goal, most=None if seed % 2 else 40)
-    result = score.evaluate(rows, truth_file=str(path), **ROLES)
+    result = score(rows, truth_file=str(path), **ROLES)
     [pair] = result.pairs
     assert result.decision == found.decision
     assert (result.needed is None) == (found.needed is None)
@@ -63,7 +63,7 @@ def test_two_systems_are_settled_by_both_verbs_or_by_none(tmp_path, goal, seed):
 def test_the_best_of_three_is_named_by_both_verbs(tmp_path, seed):
     rows, truth, _ = outputs(250, seed=seed, quality=THREE)
     path, found = labelled(tmp_path, rows, truth, goal="best")
-    result = score.evaluate(rows, truth_file=str(path), **ROLES)
+    result = score(rows, truth_file=str(path), **ROLES)
     assert found.winner is not None
     assert result.decision == "decided"
     assert result.systems[0].name == found.winner
@@ -76,7 +76,7 @@ def test_the_best_of_three_is_named_by_both_verbs(tmp_path, seed):
 def test_fifty_items_bound_a_difference_far_better_than_a_share_of_halves(tmp_path):
     rows, truth, _ = outputs(300, quality={"a": 0.7, "b": 0.65})
     path, found = labelled(tmp_path, rows, truth, goal="difference", most=50)
-    [pair] = score.evaluate(rows, truth_file=str(path), **ROLES).pairs
+    [pair] = score(rows, truth_file=str(path), **ROLES).pairs
     assert pair.common_labels == 50
     assert pair.interval.width / 2 < 0.2  # (D + 1)/2 as a share gave .32
     [lead] = found.measures  # and label shows the same interval, but for 0, which it may leave out
@@ -87,7 +87,7 @@ def test_fifty_items_bound_a_difference_far_better_than_a_share_of_halves(tmp_pa
 def test_judges_left_out_today_do_not_change_what_the_session_has_settled(tmp_path):
     rows, truth, _ = outputs(150)
     path, found = labelled(tmp_path, rows, truth, goal="difference")
-    result = score.evaluate(rows, truth_file=str(path), **{**ROLES, "judges": ("claude",)})
+    result = score(rows, truth_file=str(path), **{**ROLES, "judges": ("claude",)})
     assert (result.decision, result.contenders) == ("decided", (found.winner,))
 
 
@@ -111,7 +111,7 @@ def test_a_verdict_stands_when_later_labels_turn_the_estimate(tmp_path):
                 work.answer(ask.number, int((ask.system == "a") != settled), reader="1")
             lead += step
         found = work.result(final=False)
-    result = score.evaluate(rows, truth_file=str(path), **ROLES)
+    result = score(rows, truth_file=str(path), **ROLES)
     [pair] = result.pairs
     assert found.winner == "a" == result.systems[0].name
     assert (pair.a, pair.settled) == ("a", True)
@@ -122,7 +122,7 @@ def test_a_verdict_stands_when_later_labels_turn_the_estimate(tmp_path):
 def test_a_stricter_level_than_that_of_the_contest_is_not_claimed(tmp_path):
     rows, truth, _ = outputs(250, seed=1, quality={"a": 0.8, "b": 0.78})
     path, found = labelled(tmp_path, rows, truth, goal="best")
-    strict = score.evaluate(rows, truth_file=str(path), alpha=0.0001, **ROLES)
+    strict = score(rows, truth_file=str(path), alpha=0.0001, **ROLES)
     assert found.winner is not None
     assert "settled it" not in strict.verdict
 
@@ -132,7 +132,7 @@ def test_a_tie_on_every_item_is_said_to_be_one(tmp_path):
     truth = np.ones(60, int)
     truth[:2] = 0  # both outputs of one item
     path, found = labelled(tmp_path, rows, truth, goal="difference", most=30)
-    result = score.evaluate(rows, truth_file=str(path), **ROLES)
+    result = score(rows, truth_file=str(path), **ROLES)
     assert found.winner == "neither"
     assert result.verdict.startswith("Neither a nor b is better on these items.")
     assert result.decision == "decided"

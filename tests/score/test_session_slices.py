@@ -24,7 +24,7 @@ def sliced(folder, goal, topics):
         drawn = np.zeros(truth.size, bool)
         drawn[[ask.row for ask in work.session.asks]] = True
         strata = work.session.strata().astype(int)
-    result = score.evaluate(rows, truth_file=str(path), by="topic", **ROLES)
+    result = score(rows, truth_file=str(path), by="topic", **ROLES)
     return result, truth, topic, np.array(rows["system"]), drawn, strata
 
 
@@ -63,7 +63,7 @@ def test_a_slice_without_a_label_has_no_score(tmp_path):
         asked = {ask.item for ask in work.session.asks}
     rare = next(item for item in rows["item"] if item not in asked)
     rows["topic"] = ["rare" if item == rare else "x" for item in rows["item"]]
-    result = score.evaluate(rows, truth_file=str(path), by="topic", **ROLES)
+    result = score(rows, truth_file=str(path), by="topic", **ROLES)
     by_name = {one.label: one.answer for one in result.slices}
     assert all(isinstance(row.score, Unknown) for row in by_name["rare"].systems)
     assert isinstance(by_name["x"].systems[0].score, float)

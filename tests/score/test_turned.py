@@ -27,9 +27,7 @@ def table(name: str, bad, n: int = 200) -> dict[str, list]:
 
 def asked(rows: dict[str, list], **options):
     _, _, judge, truth = rows
-    return score.evaluate(
-        rows, system="system", item="item", judges=(judge,), truth=truth, **options
-    )
+    return score(rows, system="system", item="item", judges=(judge,), truth=truth, **options)
 
 
 @pytest.mark.parametrize("bad", [("no", "yes"), (0, 1), (False, True)])
@@ -96,7 +94,7 @@ def test_one_criterion_for_all_rows_says_which_way_is_better():
         "gpt": [1, 0, 1] * 20,
         "human": [1, 0, 1, None, None] * 12,
     }
-    assert "by the name 'hallucination'" in " ".join(score.evaluate(table).notes)
+    assert "by the name 'hallucination'" in " ".join(score(table).notes)
 
 
 def test_the_basis_says_that_scores_were_turned_round():

@@ -64,7 +64,7 @@ def test_the_answer_is_that_of_the_named_scale_also_by_slice() -> None:
     # One slice never uses the ends: the scale is that of the whole table.
     table["topic"] = ["hard" if 1 < one < 5 else "easy" for one in gpt.tolist()]
     asked = {"system": "system", "judges": ("gpt",), "truth": "human", "by": "topic"}
-    own, named = score.evaluate(table, **asked), score.evaluate(table, **asked, scale=(1, 5))
+    own, named = score(table, **asked), score(table, **asked, scale=(1, 5))
     [read_off] = set(own.notes) - set(named.notes)
     assert "grades go from 1 to 5" in read_off
     assert {**own.to_dict(), "notes": []} == {**named.to_dict(), "notes": []}
@@ -72,7 +72,7 @@ def test_the_answer_is_that_of_the_named_scale_also_by_slice() -> None:
 
 def test_grades_without_a_usual_scale_are_asked_about() -> None:
     with pytest.raises(InputError, match="--scale LO,HI"):
-        score.evaluate(rated([2, 3, 4, 8, 5, 4]), system="system", judges=("gpt",), truth="human")
+        score(rated([2, 3, 4, 8, 5, 4]), system="system", judges=("gpt",), truth="human")
 
 
 def two_scales(n: int = 300) -> dict[str, list]:
@@ -87,14 +87,14 @@ def two_scales(n: int = 300) -> dict[str, list]:
 def test_people_and_judges_may_each_have_a_scale_of_their_own() -> None:
     table = two_scales()
     asked = {"system": "system", "judges": ("gpt",), "truth": "human", "item": "item"}
-    result = score.evaluate(table, **asked)
+    result = score(table, **asked)
     assert (result.scale, result.judge_scale) == ((1, 5), (1, 10))
     assert any("the judges' are shown on the human scale" in note for note in result.notes)
     for row in result.systems:
         # On one scale of 1 to 10 the judge would seem five grades too kind.
         assert abs(row.bias) < 0.4
         assert 1 < row.interval.low < row.judge_only < row.interval.high < 5
-    named = score.evaluate(table, **asked, scale=(1, 5), judge_scale=(1, 10))
+    named = score(table, **asked, scale=(1, 5), judge_scale=(1, 10))
     assert [row.interval for row in named.systems] == [row.interval for row in result.systems]
 
 
@@ -102,7 +102,7 @@ def test_human_grades_that_stop_early_without_using_a_scale_are_asked_about() ->
     table = rated([1, 4, 6, 8, 9, 10] * 2, [2, 3, 4, None, None, None] * 2)
     assert seen(table) is None
     with pytest.raises(InputError, match="--scale LO,HI"):
-        score.evaluate(table, system="system", judges=("gpt",), truth="human", item="item")
+        score(table, system="system", judges=("gpt",), truth="human", item="item")
 
 
 def test_judges_between_0_and_1_and_people_from_1_to_5_are_read_with_both_scales() -> None:
@@ -110,9 +110,9 @@ def test_judges_between_0_and_1_and_people_from_1_to_5_are_read_with_both_scales
     table["gpt"] = [(one - 1) / 9 for one in table["gpt"]]
     asked = {"system": "system", "judges": ("gpt",), "truth": "human", "item": "item"}
     with pytest.raises(InputError, match="--judge-scale"):
-        score.evaluate(table, **asked, scale=(1, 5))
-    found = score.evaluate(table, **asked, scale=(1, 5), judge_scale=(0, 1))
-    again = score.evaluate(two_scales(), **asked)
+        score(table, **asked, scale=(1, 5))
+    found = score(table, **asked, scale=(1, 5), judge_scale=(0, 1))
+    again = score(two_scales(), **asked)
     for one, other in zip(found.systems, again.systems, strict=True):
         assert one.judge_only == pytest.approx(other.judge_only)
         assert tuple(one.interval) == pytest.approx(tuple(other.interval))

@@ -36,7 +36,7 @@ def as_numbers(given: dict[str, list[Any]], words: tuple[str, ...], low: int) ->
 
 def test_unknown_words_are_refused_with_the_option_that_orders_them() -> None:
     with pytest.raises(InputError, match=r"worst first \(--labels (un)?safe,(un)?safe, or"):
-        score.evaluate(table(("unsafe", "safe")))
+        score(table(("unsafe", "safe")))
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_words_in_order_give_what_their_numbers_give(
     words: tuple[str, ...], scale: tuple[float, float] | None, low: int
 ) -> None:
     given = table(words)
-    by_words = score.evaluate(given, labels=words).to_dict()
-    by_numbers = score.evaluate(as_numbers(given, words, low), scale=scale).to_dict()
+    by_words = score(given, labels=words).to_dict()
+    by_numbers = score(as_numbers(given, words, low), scale=scale).to_dict()
     assert by_words["systems"] == by_numbers["systems"]
     assert by_words["verdict"] == by_numbers["verdict"]
     assert str(by_words["verdict"]).startswith("beta is better")
@@ -56,11 +56,11 @@ def test_words_in_order_give_what_their_numbers_give(
 
 def test_the_other_order_calls_the_other_system_better() -> None:
     given = table(("unsafe", "safe"))
-    assert score.evaluate(given, labels=("unsafe", "safe")).verdict.startswith("beta is better")
-    assert score.evaluate(given, labels=("safe", "unsafe")).verdict.startswith("alpha is better")
+    assert score(given, labels=("unsafe", "safe")).verdict.startswith("beta is better")
+    assert score(given, labels=("safe", "unsafe")).verdict.startswith("alpha is better")
 
 
 def test_pass_and_fail_mean_what_they_mean_in_any_order() -> None:
     given = table(("fail", "pass"))
-    one = score.evaluate(given, labels=("pass", "fail")).to_dict()
-    assert one["systems"] == score.evaluate(given).to_dict()["systems"]
+    one = score(given, labels=("pass", "fail")).to_dict()
+    assert one["systems"] == score(given).to_dict()["systems"]

@@ -49,15 +49,15 @@ def sources(path):
 def test_every_source_gives_the_same_answer(tmp_path):
     asked, compared = {}, {}
     for name, source in sources(tmp_path):
-        asked[name] = shift.evaluate(source, **ROLES, api="replay:new", budget=150).to_dict()
-        compared[name] = shift.evaluate(source, **ROLES, new="new").to_dict()
+        asked[name] = shift(source, **ROLES, api="replay:new", budget=150).to_dict()
+        compared[name] = shift(source, **ROLES, new="new").to_dict()
     assert len(asked) == 9
     assert all(one == asked["dict"] for one in asked.values())
     assert all(one == compared["dict"] for one in compared.values())
 
 
 def test_a_column_of_new_answers_of_a_deterministic_api_leaves_no_doubt():
-    result = shift.evaluate(TABLE, **ROLES, new="new", deterministic=True)
+    result = shift(TABLE, **ROLES, new="new", deterministic=True)
     before = sum(a == b for a, b in zip(OLD, TRUE, strict=True)) / 400
     after = sum(a == b for a, b in zip(NEW, TRUE, strict=True)) / 400
     assert result.accuracy_change.estimate == pytest.approx(after - before)
@@ -67,13 +67,11 @@ def test_a_column_of_new_answers_of_a_deterministic_api_leaves_no_doubt():
 
 
 def test_an_api_asks_no_more_than_the_budget_and_a_client_object_will_do():
-    by_name = shift.evaluate(TABLE, **ROLES, api="replay:new", budget=150)
-    by_object = shift.evaluate(
-        TABLE, **ROLES, api=ReplayClient("new", columns=list(TABLE)), budget=150
-    )
+    by_name = shift(TABLE, **ROLES, api="replay:new", budget=150)
+    by_object = shift(TABLE, **ROLES, api=ReplayClient("new", columns=list(TABLE)), budget=150)
     assert by_name.calls == 150
     assert by_name.to_dict() == by_object.to_dict()
-    exact = shift.evaluate(TABLE, **ROLES, new="new").accuracy_change.estimate
+    exact = shift(TABLE, **ROLES, new="new").accuracy_change.estimate
     assert exact in by_name.accuracy_change.interval
 
 
@@ -82,7 +80,7 @@ def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):
     (tmp_path / "same_api.py").write_text("def ask(row):\n    return row['old']\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     table = {name: TABLE[name] for name in ("id", "true", "old")}
-    result = shift.evaluate(table, **ROLES, api="python:same_api:ask", budget=60)
+    result = shift(table, **ROLES, api="python:same_api:ask", budget=60)
     assert result.flip_rate.estimate == 0
 
 
@@ -97,14 +95,12 @@ def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):
 )
 def test_questions_that_make_no_sense_are_refused(options, words):
     with pytest.raises(InputError, match=words):
-        shift.evaluate(TABLE, **ROLES, **options)
+        shift(TABLE, **ROLES, **options)
 
 
 def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
     gates = ("accuracy_change >= -50%", "flip_rate <= 1%")
-    result = shift.evaluate(
-        TABLE, **ROLES, api="replay:new", budget=300, gates=gates, deterministic=True
-    )
+    result = shift(TABLE, **ROLES, api="replay:new", budget=300, gates=gates, deterministic=True)
     assert [one.passed for one in result.gates] == [True, False]
     assert result.verdict.startswith("The gate accuracy_change >= -0.5 holds. The gate flip_rate")
     assert result.gate.passed is False
@@ -113,7 +109,7 @@ def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
 
 def test_slices_come_from_the_calls_of_one_run():
     table = {**TABLE, "part": ["a", "b"] * 200}
-    result = shift.evaluate(table, **ROLES, api="replay:new", budget=200, by="part")
+    result = shift(table, **ROLES, api="replay:new", budget=200, by="part")
     assert [part.label for part in result.slices] == ["a", "b"]
     assert sum(part.answer.calls for part in result.slices) == 200
     assert {part.answer.accuracy_change.interval.level for part in result.slices} == {0.975}
@@ -138,7 +134,7 @@ def test_progress_lives_for_the_run_only():
         yield seen.append
         seen.append("closed")
 
-    shift.evaluate(TABLE, **ROLES, api="replay:new", budget=20, progress=bar)
+    shift(TABLE, **ROLES, api="replay:new", budget=20, progress=bar)
     assert (seen[0], seen[-1]) == ("open", "closed")
     assert seen[-2].calls == 20
 
@@ -146,6 +142,6 @@ def test_progress_lives_for_the_run_only():
 def test_without_an_api_or_a_past_nothing_is_asked():
     table = {"id": [1, 2, 3], "true": ["a", "b", "a"], "spring": ["a", "b", "b"]}
     with pytest.raises(InputError, match=r"--api.*--new"):
-        shift.evaluate(table, truth="true", old="spring")
+        shift(table, truth="true", old="spring")
     with pytest.raises(InputError, match=r"--old"):
-        shift.evaluate(table, truth="true", api="replay:spring", budget=3)
+        shift(table, truth="true", api="replay:spring", budget=3)

@@ -1,8 +1,8 @@
 import pytest
 
-from tallystick import shift
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.verbs import shift
 
 API = """import random
 r = random.Random(3)

@@ -10,9 +10,7 @@ def result(deterministic, n=400, seed=0):
     old = np.where(rng.random(n) < 0.8, truth, "a")
     new = np.where(rng.random(n) < 0.9, old, "b")
     table = {"gold": truth.tolist(), "old": old.tolist(), "new": new.tolist()}
-    return shift.evaluate(
-        table, truth="gold", old="old", new="new", deterministic=deterministic
-    ), table
+    return shift(table, truth="gold", old="old", new="new", deterministic=deterministic), table
 
 
 def test_with_every_answer_known_of_a_deterministic_api_the_numbers_are_exact():

@@ -13,20 +13,18 @@ TABLE = {"id": list(range(400)), "grade": OLD, "later": NEW, "text": ["x"] * 400
 
 
 def test_a_column_of_new_grades_gives_the_change_of_the_mean():
-    result = shift.evaluate(
-        TABLE, old="grade", new="later", grades=True, item="id", deterministic=True
-    )
+    result = shift(TABLE, old="grade", new="later", grades=True, item="id", deterministic=True)
     change = (sum(NEW) - sum(OLD)) / 400 / 4  # the scale is 1 to 5
     assert result.grade_change.estimate == pytest.approx(change)
     assert result.grade_change.interval.high < 0
     assert "It got worse: the mean grade" in result.verdict
-    unsure = shift.evaluate(TABLE, old="grade", new="later", grades=True, item="id")
+    unsure = shift(TABLE, old="grade", new="later", grades=True, item="id")
     assert unsure.grade_change.interval.width > result.grade_change.interval.width
     assert "It got worse: the mean grade" in unsure.verdict
 
 
 def test_an_api_that_gives_grades_is_asked_and_gated():
-    result = shift.evaluate(
+    result = shift(
         TABLE,
         old="grade",
         item="id",
@@ -44,7 +42,7 @@ def test_an_api_that_gives_grades_is_asked_and_gated():
 
 def test_grades_are_numbers_and_need_no_truth():
     with pytest.raises(InputError, match="need no true labels"):
-        shift.evaluate(TABLE, truth="text", old="grade", new="later", grades=True)
+        shift(TABLE, truth="text", old="grade", new="later", grades=True)
     with pytest.raises(InputError, match="grades"):
         grade_scale(("good", "bad"))
     with pytest.raises(InputError, match="all grades are equal"):

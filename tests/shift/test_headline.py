@@ -20,7 +20,7 @@ ROLES = {"truth": "gold", "old": "old", "new": "new"}
 
 
 def said(moved, **more):
-    return shift.evaluate(table(moved), **ROLES, **more)
+    return shift(table(moved), **ROLES, **more)
 
 
 def worse(truth, old, rng):
@@ -40,7 +40,7 @@ def test_changed_without_better_or_worse_says_changed_and_what_is_open():
         right = (old == truth) & (rng.random(len(truth)) < 0.06)
         return np.where(wrong, truth, np.where(right, np.where(truth == "c", "b", "c"), old))
 
-    found = shift.evaluate(
+    found = shift(
         table(swap), truth="gold", old="old", api="replay:new", budget=400, deterministic=True
     )
     assert found.changed is True
@@ -67,7 +67,7 @@ def test_recorded_answers_that_differ_are_not_said_to_have_changed():
 
 def test_without_labels_nothing_is_said_of_accuracy():
     held = {name: one for name, one in table(worse).items() if name != "gold"}
-    found = shift.evaluate(held, old="old", new="new", deterministic=True)
+    found = shift(held, old="old", new="new", deterministic=True)
     assert "ccuracy" not in found.verdict
     assert found.changed is True
 
@@ -75,7 +75,7 @@ def test_without_labels_nothing_is_said_of_accuracy():
 def test_answers_that_cannot_be_read_prove_nothing():
     """All of them were wrong answers before: "The API got worse: accuracy −86 points"."""
     held = {"gold": ["a", "b"] * 50, "old": ["a", "b"] * 50, "said": ["maybe a, maybe b"] * 100}
-    found = shift.evaluate(held, truth="gold", old="old", api="replay:said", budget=40)
+    found = shift(held, truth="gold", old="old", api="replay:said", budget=40)
     assert (found.changed, found.decision) == (None, "undecided")
     assert found.verdict.startswith("Most of the 40 answers could not be read as a label")
     assert not any(cell.survives for cell in found.top_cells)
@@ -83,7 +83,7 @@ def test_answers_that_cannot_be_read_prove_nothing():
 
 def test_grades_are_in_points_of_their_scale():
     held = {"old": [1, 3, 5, 2] * 30, "new": [2, 3, 5, 3] * 30}
-    found = shift.evaluate(held, old="old", new="new", grades=True)
+    found = shift(held, old="old", new="new", grades=True)
     assert found.grade_change.estimate == 0.125
     assert "+12.5 points" in found.verdict
     assert "of the scale from 1 to 5" in found.verdict
@@ -115,7 +115,7 @@ def test_what_was_sent_answered_and_paid_is_counted():
 
 @pytest.mark.parametrize("kind", ["random", "deterministic"])
 def test_a_run_that_asks_says_how_many_items_it_asked(kind):
-    found = shift.evaluate(
+    found = shift(
         table(worse),
         truth="gold",
         old="old",

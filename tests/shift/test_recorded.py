@@ -24,9 +24,9 @@ def _table(n=300):
 def test_failed_calls_are_left_out_and_said_and_not_counted_as_wrong(text, way):
     table = _table()
     table["new"][:60] = text
-    found = shift.evaluate(table, truth="label", old="old", **way)
+    found = shift(table, truth="label", old="old", **way)
     alone = {name: column[60:] for name, column in table.items()}
-    apart = shift.evaluate(alone, truth="label", old="old", new="new")
+    apart = shift(alone, truth="label", old="old", new="new")
     assert found.accuracy_change.estimate == pytest.approx(apart.accuracy_change.estimate, abs=0.02)
     assert any(f"are failed calls ({text!r})" in note for note in found.notes)
 
@@ -35,7 +35,7 @@ def test_a_label_that_sounds_like_a_failed_call_is_a_label():
     table = {name: np.array(column, dtype=object) for name, column in _table().items()}
     for name in ("label", "old", "new"):
         table[name][table[name] == "neg"] = "timeout"
-    found = shift.evaluate(table, truth="label", old="old", new="new")
+    found = shift(table, truth="label", old="old", new="new")
     assert found.n_items == 300
 
 
@@ -45,7 +45,7 @@ def test_answers_in_other_words_are_refused_with_both_vocabularies():
         [{"neg": "negative", "neu": "neutral", "pos": "positive"}[w] for w in table["new"]]
     )
     with pytest.raises(InputError, match="most answers in 'new' are none of the labels") as refused:
-        shift.evaluate(table, truth="label", old="old", new="new")
+        shift(table, truth="label", old="old", new="new")
     assert "'positive'" in str(refused.value)
     assert "'pos'" in str(refused.value)
 
@@ -53,9 +53,7 @@ def test_answers_in_other_words_are_refused_with_both_vocabularies():
 def test_an_api_that_refuses_everything_is_an_answer():
     table = _table()
     table["new"][:] = "I'm sorry, but I can't answer that."
-    assert (
-        shift.evaluate(table, truth="label", old="old", new="new").accuracy_change.estimate < -0.5
-    )
+    assert shift(table, truth="label", old="old", new="new").accuracy_change.estimate < -0.5
 
 
 def test_measurements_are_refused_with_the_way_out():
@@ -63,7 +61,7 @@ def test_measurements_are_refused_with_the_way_out():
     y = rng.normal(0, 1, 200).round(2)
     table = {"y": y, "old": (y + 0.1).round(2), "new": (y - 0.1).round(2)}
     with pytest.raises(InputError, match="shift compares labels") as refused:
-        shift.evaluate(table, truth="y", old="old", new="new")
+        shift(table, truth="y", old="old", new="new")
     assert "tallystick compare" in str(refused.value)
 
 
@@ -71,7 +69,7 @@ def test_grades_are_labels():
     rng = np.random.default_rng(0)
     grades = rng.integers(1, 11, (3, 200)) / 2
     table = dict(zip(("y", "old", "new"), grades, strict=True))
-    assert shift.evaluate(table, truth="y", old="old", new="new").n_items == 200
+    assert shift(table, truth="y", old="old", new="new").n_items == 200
 
 
 def test_right_and_wrong_is_pointed_to_compare():
@@ -80,6 +78,6 @@ def test_right_and_wrong_is_pointed_to_compare():
     with pytest.raises(
         InputError, match="tallystick compare FILE --models old_correct,new_correct"
     ):
-        shift.evaluate(table)
-    found = shift.evaluate(table, old="old_correct", new="new_correct")
+        shift(table)
+    found = shift(table, old="old_correct", new="new_correct")
     assert any("tallystick compare FILE" in note for note in found.notes)

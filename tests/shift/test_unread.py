@@ -28,7 +28,7 @@ def _table(*, raw_old: float = 0.0, raw_new: float = 0.0, right: float = 0.8) ->
 
 
 def test_wrapped_new_answers_are_not_called_worse() -> None:
-    result = shift.evaluate(_table(raw_new=0.4), truth="gold", old="old", new="new")
+    result = shift(_table(raw_new=0.4), truth="gold", old="old", new="new")
     assert result.decision == "undecided"
     assert result.accuracy_change.interval.low < 0 < result.accuracy_change.interval.high
     assert "could not be read" in result.verdict
@@ -37,7 +37,7 @@ def test_wrapped_new_answers_are_not_called_worse() -> None:
 
 
 def test_wrapped_old_answers_do_not_make_new_ones_better() -> None:
-    result = shift.evaluate(_table(raw_old=0.4), truth="gold", old="old", new="new")
+    result = shift(_table(raw_old=0.4), truth="gold", old="old", new="new")
     assert result.decision == "undecided"
     assert result.accuracy_change.interval.low < 0 < result.accuracy_change.interval.high
 
@@ -48,9 +48,9 @@ def test_the_way_of_reading_holds_for_both_columns() -> None:
         table[name] = [
             text.replace("It may be ", "Answer: ").removesuffix(", I think") for text in table[name]
         ]
-    read = shift.evaluate(table, truth="gold", old="old", new="new", answer="words")
+    read = shift(table, truth="gold", old="old", new="new", answer="words")
     unwrapped = {name: [text[-1] for text in column] for name, column in table.items()}
-    plain = shift.evaluate(unwrapped, truth="gold", old="old", new="new")
+    plain = shift(unwrapped, truth="gold", old="old", new="new")
     assert read.accuracy_change == plain.accuracy_change
     assert read.flip_rate == plain.flip_rate
     assert not read.warnings
@@ -59,7 +59,7 @@ def test_the_way_of_reading_holds_for_both_columns() -> None:
 def test_a_change_that_no_reading_can_turn_round_is_decided() -> None:
     table = _table(right=0.2)
     table["new"] = [gold if n % 4 else f"It may be {gold}" for n, gold in enumerate(table["gold"])]
-    result = shift.evaluate(table, truth="gold", old="old", new="new")
+    result = shift(table, truth="gold", old="old", new="new")
     assert result.decision == "decided"
     assert "better" in result.verdict
 
@@ -70,7 +70,7 @@ def test_refusals_and_other_words_are_wrong_answers() -> None:
         "I'm sorry, I cannot help with that." if n % 3 == 0 else "E" if n % 3 == 1 else text
         for n, text in enumerate(table["new"])
     ]
-    narrow = shift.evaluate(table, truth="gold", old="old", new="new")
+    narrow = shift(table, truth="gold", old="old", new="new")
     interval = narrow.accuracy_change.interval
     assert interval.high < 0
     # Two thirds are none of the labels: that much may also be another vocabulary.
@@ -78,9 +78,7 @@ def test_refusals_and_other_words_are_wrong_answers() -> None:
 
 
 def test_an_api_whose_answers_are_wrapped_is_not_called_worse() -> None:
-    result = shift.evaluate(
-        _table(raw_new=0.4), truth="gold", old="old", api="replay:new", budget=300
-    )
+    result = shift(_table(raw_new=0.4), truth="gold", old="old", api="replay:new", budget=300)
     assert result.decision == "undecided"
     assert result.accuracy_change.interval.high > 0
 

@@ -14,11 +14,11 @@ def table(n=300, seed=0):
 
 def test_the_change_is_against_the_mean_of_all_old_draws_and_assumes_no_equal_noise():
     held = table()
-    result = shift.evaluate(held, truth="gold", old="old", new="new", old_draws=("old2",))
+    result = shift(held, truth="gold", old="old", new="new", old_draws=("old2",))
     right = {name: np.mean(np.array(held[name]) == np.array(held["gold"])) for name in held}
     expected = right["new"] - (right["old"] + right["old2"]) / 2
     assert result.accuracy_change.estimate == pytest.approx(expected)
     assert not any("as noisy as the new one" in text for text in result.assumptions)
     assert any("2 old answers per item" in note for note in result.notes)
-    alone = shift.evaluate(held, truth="gold", old="old", new="new")
+    alone = shift(held, truth="gold", old="old", new="new")
     assert alone.accuracy_change.estimate == pytest.approx(right["new"] - right["old"])

@@ -21,7 +21,7 @@ def metrics_of(result: Result) -> dict[str, float]:
     Examples
     --------
     >>> from tallystick import compare
-    >>> result = compare.evaluate({"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50})
+    >>> result = compare({"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50})
     >>> metrics_of(result)["new/score"]
     0.75
     """

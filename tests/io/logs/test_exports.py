@@ -30,7 +30,7 @@ TOOLS = [
 def test_two_runs_are_recognised_matched_and_compared(folder, kind, ending, metric):
     files = [FIXTURES / folder / f"{run}.{ending}" for run in ("old", "new")]
     assert [detect(File(file, str(file))) for file in files] == [kind, kind]
-    result = compare.evaluate([str(file) for file in files], metric=metric)
+    result = compare([str(file) for file in files], metric=metric)
     new, old = result.models
     assert (new.name.removeprefix("gpt-"), old.name.removeprefix("gpt-")) == ("new", "old")
     assert result.n_items == 6
@@ -39,25 +39,25 @@ def test_two_runs_are_recognised_matched_and_compared(folder, kind, ending, metr
 
 
 def test_swe_bench_names_the_model_by_the_file_and_offers_the_repository():
-    result = compare.evaluate(str(FIXTURES / "swe_bench"))
+    result = compare(str(FIXTURES / "swe_bench"))
     assert [row.name for row in result.models] == ["acme/new", "acme/old"]
     assert any("--cluster repository" in note for note in result.notes)
-    few = compare.evaluate(str(FIXTURES / "swe_bench"), cluster="repository")
+    few = compare(str(FIXTURES / "swe_bench"), cluster="repository")
     assert few.decision == "unknowable"
     assert "3 clusters cannot show" in few.verdict
 
 
 def test_phoenix_repetitions_are_replicates_and_latency_is_a_metric():
     folder = str(FIXTURES / "phoenix")
-    result = compare.evaluate(folder, metric="matches")
+    result = compare(folder, metric="matches")
     assert (result.replicates.fewest, result.replicates.most) == (2, 2)
-    assert compare.evaluate(folder, metric="pass@2:matches").metric == "pass@2"
+    assert compare(folder, metric="pass@2:matches").metric == "pass@2"
     # The latency is the same in both runs, so it is no score that could be meant.
-    assert compare.evaluate(folder).metric == "matches"
+    assert compare(folder).metric == "matches"
 
 
 def test_promptfoo_csv_has_one_model_per_prompt_and_leaves_failed_calls_out():
-    two = compare.evaluate(str(FIXTURES / "promptfoo" / "two-prompts.csv"), metric="success")
+    two = compare(str(FIXTURES / "promptfoo" / "two-prompts.csv"), metric="success")
     assert [row.name for row in two.models] == [
         "acme:small: Think, then add: {{sum}}",
         "acme:small: Add: {{sum}}",
@@ -67,13 +67,13 @@ def test_promptfoo_csv_has_one_model_per_prompt_and_leaves_failed_calls_out():
 
 
 def test_promptfoo_csv_of_older_versions_says_pass_before_the_output():
-    found = compare.evaluate(str(FIXTURES / "promptfoo" / "prefixed.csv"))
+    found = compare(str(FIXTURES / "promptfoo" / "prefixed.csv"))
     assert [row.name for row in found.models] == ["acme:large", "acme:small"]
     assert found.metric == "success"
 
 
 def test_mlflow_judgements_of_yes_and_no_are_scores():
-    found = compare.evaluate(str(FIXTURES / "mlflow"), metric="correctness")
+    found = compare(str(FIXTURES / "mlflow"), metric="correctness")
     assert found.models[1].score == 0.5
 
 

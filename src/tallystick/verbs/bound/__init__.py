@@ -2,7 +2,7 @@
 
 Names load on first use:
 
->>> from tallystick import bound
+>>> from tallystick.verbs import bound
 >>> "evaluate" in bound.__all__
 True
 """

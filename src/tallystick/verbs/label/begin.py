@@ -588,3 +588,35 @@ def label_question(name: str) -> LabelQuestion:
         task=found.labelling,
         capability=found,
     )
+
+
+def label(
+    data: Any,
+    session: str | Path,
+    *,
+    question: str,
+    settings: SessionSettings | None = None,
+    **given: Any,
+) -> Work:
+    """Begin a labelling session in the file *session*, or continue it if it is there.
+
+    Parameters
+    ----------
+    data
+        A frame, a path, a list: what `read` takes.
+    session
+        The file that holds the draws and the answers.
+    question
+        score, compare, judge, bound or prevalence.
+    settings
+        How the session is run: target, budget, seed, what readers see.
+    **given
+        The columns of the question, its options, and the options of reading.
+    """
+    if Path(session).exists() and Path(session).stat().st_size:
+        return reopen(session, data)
+    own = {one.name for one in fields(label_question(question).question)}
+    options = {name: given.pop(name) for name in list(given) if name in own}
+    return begin(
+        session, data, question=question, reading=given, options=options, settings=settings
+    )
