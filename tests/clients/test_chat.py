@@ -18,7 +18,9 @@ def chat(api, **more):
 
 def test_a_messages_request_has_its_key_by_name(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-1234567890")
-    client = chat("anthropic:m@http://127.0.0.1:9", system="Be brief.", temperature=0.5)
+    client = chat(
+        "anthropic:m@http://127.0.0.1:9", system="Be brief.", request={"temperature": 0.5}
+    )
     body = client.question(ROW)
     assert body["messages"] == [{"role": "user", "content": "Say a, b: hi {you}"}]
     assert (body["max_tokens"], body["temperature"], body["system"]) == (1024, 0.5, "Be brief.")

@@ -56,7 +56,7 @@ def test_the_command_line_shows_few_options():
     def shown(question):
         return [name for name, one in options_of(question).items() if not one.hidden]
 
-    assert len(shown(ShiftQuestion)) <= 26
+    assert len(shown(ShiftQuestion)) <= 24
     assert len(shown(AskQuestion)) <= 20
     gone = {"bins", "exploration", "weights", "old_matrix", "target_error", "simultaneous"}
     assert not gone & set(shown(ShiftQuestion))

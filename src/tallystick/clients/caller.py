@@ -462,9 +462,6 @@ class ClientQuestion(Question):
     answer: str | None = option(
         None, f"How answers are read: {', '.join(READINGS)} (schema asks a chat model for JSON)."
     )
-    temperature: float | None = option(
-        None, "Temperature of the model; not sent by default, since some models refuse it.", low=0
-    )
     max_tokens: int | None = option(None, "Most tokens in a reply.", low=1)
     request: str | Mapping[str, Any] | None = option(
         None,
@@ -477,7 +474,7 @@ class ClientQuestion(Question):
         (), "'Name: value' of an HTTP header, keys as $NAME; repeat."
     )
     concurrency: int = option(8, "Most requests at a time.", low=1)
-    timeout: float = option(60.0, "Most seconds for one request.")
+    timeout: float = option(60.0, "Most seconds for one request.", hidden=True)
     price: str | float = option(
         "0", "Price of a request, or IN,OUT per million tokens: '2.5,10 USD'."
     )
@@ -530,7 +527,6 @@ class ClientQuestion(Question):
             request=self.request,
             label_path=self.label_path,
             headers=dict(header) if isinstance(header, Mapping) else parse_headers(header),
-            temperature=self.temperature,
             max_tokens=self.max_tokens,
             schema=self.answer == "schema",
             timeout=self.timeout,

@@ -172,8 +172,8 @@ class ClientSpec:
         Where the label stands in a JSON reply.
     headers
         Name to value; keys only as ``$NAME``.
-    temperature, max_tokens
-        None leaves them to the model: some refuse any temperature but their own.
+    max_tokens
+        None leaves it to the model.
     schema
         Whether to ask a chat model for one of the labels in a field ``answer``.
     timeout
@@ -188,7 +188,6 @@ class ClientSpec:
     request: str | Mapping[str, Any] | None = None
     label_path: str = "$.label"
     headers: Mapping[str, str] = field(default_factory=dict)
-    temperature: float | None = None
     max_tokens: int | None = None
     schema: bool = False
     timeout: float = 60.0

@@ -37,7 +37,7 @@ class OpenAIClient(HttpClient):
 
     @classmethod
     def of(cls, spec: ClientSpec) -> OpenAIClient:
-        """Make one; the temperature is not set unless you set it: some models refuse it."""
+        """Make one; no temperature is sent unless the request has it: some models refuse it."""
         model, base = _model_at(cls.prefix, spec.target)
         messages, system = _messages(spec, cls.prefix), _system_of(spec)
         if system is not None:
@@ -113,9 +113,8 @@ def _keyed(spec: ClientSpec, names: tuple[str, str], key: str, base: str) -> dic
 
 
 def _length(spec: ClientSpec) -> dict[str, Any]:
-    """Return the fields that are sent only where they are given."""
-    given = {"temperature": spec.temperature, "max_tokens": spec.max_tokens}
-    return {name: value for name, value in given.items() if value is not None}
+    """Return the longest reply, which is sent only where it is given."""
+    return {} if spec.max_tokens is None else {"max_tokens": spec.max_tokens}
 
 
 def _endpoint(base: str, last: str, *, version: str = "") -> str:
