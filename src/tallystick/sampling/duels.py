@@ -24,25 +24,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import DrawJournal, Floats, Ints
-from tallystick.sampling.label_best import BestOf, best_of
-from tallystick.sampling.label_means import (
-    Steps,
-    capital,
-    expected_growth,
-    mirrored,
-    rectified_steps,
-    sign_bets,
-)
-from tallystick.sampling.label_shares import apart_of
-from tallystick.sampling.label_strata import GUESS_FLOOR, LabelStrata, rank_slices, verdict_forecast
-from tallystick.sampling.label_task import (
+from tallystick.sampling.bets import Evidence, evidence, rectified_steps
+from tallystick.sampling.contest import BestOf, best_of
+from tallystick.sampling.draws import GUESS_FLOOR, DrawJournal, LabelStrata, rank_slices
+from tallystick.sampling.planned import apart_of
+from tallystick.sampling.stopping import verdict_forecast
+from tallystick.sampling.tasks import (
     LabelTask,
     Read,
     apart_answers,
@@ -50,6 +42,7 @@ from tallystick.sampling.label_task import (
     measured,
     read_answers,
 )
+from tallystick.sampling.votes import Floats, Ints
 from tallystick.table.session import Session
 
 SLICES = 4
@@ -58,38 +51,6 @@ TIMID = 0.25
 """The gambler against the current estimate stakes this share of the bet."""
 SMALLEST_LEAD = {"classifiers": 0.05, "judged": 0.03}
 """Bets are made as if the lead were at least this large."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SignVerdict:
-    """Evidence for either sign, valid at any stopping time.
-
-    Parameters
-    ----------
-    verdict
-        ``first``, ``second``, ``tie`` (all items are labelled and neither leads), or None.
-    certain
-        Whether the labels alone settle it: what is left can not turn the sign.
-    first, second
-        The e-values for each side after each label.
-    raw, rectified
-        The two parts of ``first``; raw is None for judged outputs.
-    labelled, items
-        How many values were read, of how many items.
-    growth
-        What one more label is expected to add to the log of the larger e-value; `verdict_forecast`
-        turns it into labels.
-    """
-
-    verdict: Literal["first", "second", "tie"] | None
-    certain: bool
-    first: Floats
-    second: Floats
-    raw: Floats | None
-    rectified: Floats
-    labelled: int
-    items: int
-    growth: float
 
 
 def disagreement_strata(
@@ -159,12 +120,12 @@ def gap_strata(
 
 def classifier_difference(
     journal: DrawJournal,
-    values: ArrayLike,
+    values: tuple[ArrayLike, ArrayLike],
     guess: ArrayLike,
     *,
     alpha: float = 0.05,
     tie: float = 0.5,
-) -> SignVerdict:
+) -> Evidence:
     """Say which of two classifiers is better, from labels on their disagreements.
 
     Parameters
@@ -172,7 +133,8 @@ def classifier_difference(
     journal
         Uniform draws from the strata of `disagreement_strata` (`uniform_spread`).
     values
-        1 if the first is right, 0 if the second is, 1/2 if neither is; in draw order.
+        1 if the first is right, 0 if the second is, 1/2 if neither is; in draw order, with skips at
+        the least value and at the largest.
     guess
         The guess of the value in each stratum.
     alpha
@@ -183,32 +145,38 @@ def classifier_difference(
 
     Examples
     --------
-    >>> from tallystick.sampling.label_strata import draw_batch
+    >>> from tallystick.sampling.draws import draw_batch
     >>> strata, guess = disagreement_strata([0] * 200, [1] * 200, np.full((200, 2), 0.5))
     >>> start = DrawJournal.empty(strata.sizes)
     >>> journal = draw_batch(strata, start, size=30, spread=[1.0], rng=1)
-    >>> found = classifier_difference(journal, [1.0] * 30, guess)
-    >>> found.verdict, found.items - found.labelled, round(float(found.first[6]), 1)
-    ('first', 170, 30.6)
+    >>> found = classifier_difference(journal, ([1.0] * 30, [1.0] * 30), guess)
+    >>> found.verdict, found.items - found.labelled, round(float(found.above[6]), 1)
+    ('above', 170, 30.6)
     """
     if np.ptp(journal.spreads, axis=1).any():
         raise InputError("draws among disagreements must be uniform: draw with uniform_spread")
-    steps = rectified_steps(journal, values, guess)
-    raw = rectified_steps(journal, values, np.zeros(journal.sizes.size), learn=False)
-    least = SMALLEST_LEAD["classifiers"]
-    up, down = _sides(steps, tie, least)
-    raw_up, raw_down = _sides(raw, tie, least)
-    return _verdict(steps, tie, (up + raw_up) / 2, (down + raw_down) / 2, raw_up, up, alpha)  # (W7)
+    low, high = (rectified_steps(journal, part, guess) for part in values)
+    nothing = np.zeros(journal.sizes.size)
+    plain = [rectified_steps(journal, part, nothing, learn=False) for part in values]
+    return evidence(
+        low,
+        tie,
+        alpha=alpha,
+        skipped=high,
+        raw=(plain[0], plain[1]),
+        start=tie,
+        bets=(SMALLEST_LEAD["classifiers"], TIMID),
+    )
 
 
 def judged_difference(
     journal: DrawJournal,
-    values: ArrayLike,
+    values: tuple[ArrayLike, ArrayLike],
     guess: ArrayLike,
     *,
     alpha: float = 0.05,
     tie: float = 0.0,
-) -> SignVerdict:
+) -> Evidence:
     """Say which of two systems people prefer, from labels on outputs that judges compared.
 
     Parameters
@@ -216,27 +184,25 @@ def judged_difference(
     journal
         Draws from the strata of `gap_strata` by `gap_spread`.
     values
-        1 if a person prefers the first, -1 the second, 0 neither; in draw order.
+        1 if a person prefers the first, -1 the second, 0 neither; with skips at either end.
     guess
         The vote difference over the number of judges in each stratum, or any better guess.
-    alpha
-        One minus the level.
-    tie
-        The mean of the items that are drawn from at which both are equally good.
+    alpha, tie
+        As in `classifier_difference`; both are even at 0.
 
     Examples
     --------
-    >>> from tallystick.sampling.label_strata import draw_batch
+    >>> from tallystick.sampling.draws import draw_batch
     >>> strata, guess = gap_strata([2] * 60 + [0] * 40, [0] * 60 + [2] * 40, judges=2)
     >>> start = DrawJournal.empty(strata.sizes)
     >>> journal = draw_batch(strata, start, size=60, spread=[1.0, 1.0], rng=1)
     >>> values = np.where(journal.item < 60, 1.0, -1.0)
-    >>> judged_difference(journal, values, guess).verdict
-    'first'
+    >>> judged_difference(journal, (values, values), guess).verdict
+    'above'
     """
-    steps = rectified_steps(journal, values, guess, bounds=(-1.0, 1.0))
-    up, down = _sides(steps, tie, SMALLEST_LEAD["judged"])
-    return _verdict(steps, tie, up, down, None, up, alpha)
+    low, high = (rectified_steps(journal, part, guess, bounds=(-1.0, 1.0)) for part in values)
+    bets = SMALLEST_LEAD["judged"], TIMID
+    return evidence(low, tie, alpha=alpha, skipped=high, start=tie, bets=bets)
 
 
 def gap_spread(stratum: Ints, values: Floats, n_strata: int) -> Floats:
@@ -249,48 +215,6 @@ def gap_spread(stratum: Ints, values: Floats, n_strata: int) -> Floats:
     total = np.bincount(stratum, weights=values, minlength=n_strata)
     squares = np.bincount(stratum, weights=values**2, minlength=n_strata)
     return np.asarray(np.sqrt((squares + 1.6) / k - (total / k) ** 2))
-
-
-def _sides(steps: Steps, tie: float, least: float) -> tuple[Floats, Floats]:
-    """Return the capital of both gamblers after each label; each process has its own moments."""
-    up, down = sign_bets(steps.z, tie, start=tie, least=least, timid=TIMID)
-    mirror = mirrored(steps, down)
-    return (
-        capital(steps.z, steps.low, up, tie),
-        capital(mirror.z, mirror.low, mirror.bets, 1 - tie),
-    )
-
-
-def _verdict(
-    steps: Steps,
-    tie: float,
-    first: Floats,
-    second: Floats,
-    raw: Floats | None,
-    rectified: Floats,
-    alpha: float,
-) -> SignVerdict:
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    low, high = steps.logical
-    certain = low > tie or high < tie or low == high == tie
-    verdict: Literal["first", "second", "tie"] | None = None
-    peaks = first.max(initial=1.0), second.max(initial=1.0)
-    if max(peaks) >= 2 / alpha:
-        verdict = "first" if peaks[0] >= peaks[1] else "second"
-    if certain:  # what the labels prove overrides what they suggested
-        verdict = "first" if low > tie else "second" if high < tie else "tie"
-    return SignVerdict(
-        verdict=verdict,
-        certain=bool(certain),
-        first=first,
-        second=second,
-        raw=raw,
-        rectified=rectified,
-        labelled=steps.values.size,
-        items=steps.items,
-        growth=expected_growth(steps.z, tie, start=tie),
-    )
 
 
 # Who is better, by the labels of a session: one rule, whoever asks.
@@ -376,23 +300,17 @@ def _sign(session: Session, task: LabelTask, read: Read, alpha: float) -> Sessio
     # Labels that are known apart count too: they move the mean of the rest at which all is even.
     tie = apart_of(apart_answers(session, task), measure, task).part(measure.mean(0.0))
     # Skips count against whoever is to be named: at the least value for the first, and so on.
-    low, high = (
-        compare(journal, values, measure.guess, alpha=alpha, tie=tie)
-        for values in measured(read, measure)
-    )
-    named: SignVerdict = low if low.verdict == "first" else high
-    agree = low.verdict == "first" or high.verdict == "second" or low.verdict == high.verdict
-    places = {"first": task.names[0], "second": task.names[1], "tie": NEITHER}
-    winner = places[named.verdict] if agree and named.verdict is not None else None
+    found = compare(journal, measured(read, measure), measure.guess, alpha=alpha, tie=tie)
+    places = {"above": task.names[0], "below": task.names[1], "even": NEITHER}
+    winner = None if found.verdict is None else places[found.verdict]
 
-    ahead = float(low.first.max(initial=1.0)), float(high.second.max(initial=1.0))
-    now = (float(path[-1]) if path.size else 1.0 for path in (low.first, high.second))
-    growth = max(low.growth, high.growth)
-    missing = verdict_forecast(log(min(max(1.0, *now), 1e300)), growth, alpha=alpha)
+    ahead = float(found.above.max(initial=1.0)), float(found.below.max(initial=1.0))
+    now = (float(path[-1]) if path.size else 1.0 for path in (found.above, found.below))
+    missing = verdict_forecast(log(min(max(1.0, *now), 1e300)), found.growth, alpha=alpha)
     return SessionOrder(
         names=task.names,
         winner=winner,
-        certain=bool(winner and low.certain and high.certain),
+        certain=found.certain,
         live=np.array([winner in (None, NEITHER, name) for name in task.names]),
         p_values=np.array([[1.0, 1 / ahead[0]], [1 / ahead[1], 1.0]]),  # (W13)
         labelled=read.n,

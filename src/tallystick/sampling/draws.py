@@ -22,22 +22,21 @@ from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, inf, log
-from typing import Literal, TypeAlias
+from math import ceil
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_accuracies import (
+from tallystick.sampling.votes import (
     AnyInts,
-    DrawJournal,
+    Consensus,
     Floats,
     Ints,
     VotePatterns,
     consensus,
-    drawing_probabilities,
     patterns_of,
 )
 
@@ -167,8 +166,12 @@ def vote_strata(
     ([96, 24, 45, 93, 142], [0, 0, 0, 1, 1], [0.02, 0.21, 0.25, 0.9, 0.98])
     """
     patterns = patterns_of(votes, n_classes=n_classes, counts=counts)
-    believed = consensus(patterns, n_classes=n_classes)
-    if n_classes == 2:
+    return strata_of(patterns, consensus(patterns, n_classes=n_classes))
+
+
+def strata_of(patterns: VotePatterns, believed: Consensus) -> LabelStrata:
+    """Return the strata of `vote_strata`, from patterns and their consensus."""
+    if believed.posterior.shape[1] == 2:
         return _by_score(
             believed.score, believed.posterior, patterns=patterns, middle=believed.middle
         )
@@ -303,7 +306,7 @@ def _sliced(
     return LabelStrata(of=_spread(stratum, patterns.place), side=np.array(sides), guess=guess)
 
 
-def _spread(stratum: Ints, place: NDArray[np.int64]) -> Ints:
+def _spread(stratum: Ints, place: AnyInts) -> Ints:
     return np.asarray(stratum.astype(np.int8 if stratum.max() < 128 else np.int32)[place])
 
 
@@ -328,6 +331,101 @@ def stratum_means(
     low, high = bounds
     room = 0.02 * (high - low)
     return np.asarray(np.clip(total / np.maximum(strata.sizes, 1), low + room, high - room))
+
+
+# The journal of draws: what was drawn, in which order, and with which probability.
+
+
+HALF_WIDTH = 0.05
+"""The half-width that bets aim at if none is asked for."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DrawJournal:
+    """All draws so far, as arrays, with the spreads that each batch was drawn by.
+
+    Parameters
+    ----------
+    sizes
+        The items of each stratum before anything was drawn, N_h.
+    item, stratum, q, batch
+        One entry per draw: the item, its stratum, the probability that the draw fell into that
+        stratum, and the batch, from 0.
+    spreads
+        Batches x strata: the frozen s_h of (W1).
+    half_width
+        The half-width that anytime bets aim at, w of (W6). It is fixed with the first draw: old
+        bets that are computed again with another w are not valid.
+
+    Examples
+    --------
+    >>> DrawJournal.empty([30, 70]).n_draws
+    0
+    """
+
+    sizes: Ints
+    item: Ints
+    stratum: Ints
+    q: Floats
+    batch: Ints
+    spreads: Floats
+    half_width: float = HALF_WIDTH
+
+    def __post_init__(self) -> None:
+        if not 0 < self.half_width < 1:
+            raise InputError(f"half_width must be in (0, 1), got {self.half_width!r}")
+
+    @classmethod
+    def empty(cls, sizes: ArrayLike, *, half_width: float = HALF_WIDTH) -> DrawJournal:
+        """Return a journal without draws, for a session that wants this half-width."""
+        n = np.asarray(sizes, dtype=np.int64)
+        none = np.empty(0, np.int64)
+        return cls(
+            sizes=n,
+            item=none,
+            stratum=none,
+            q=np.empty(0),
+            batch=none,
+            spreads=np.empty((0, n.size)),
+            half_width=half_width,
+        )
+
+    @property
+    def n_draws(self) -> int:
+        """How many items were drawn."""
+        return int(self.item.size)
+
+    @property
+    def n_batches(self) -> int:
+        """How many batches were drawn."""
+        return int(self.spreads.shape[0])
+
+    def remaining(self) -> Ints:
+        """Return R_h before each draw, draws x strata."""
+        hit = np.zeros((self.n_draws, self.sizes.size), np.int64)
+        hit[np.arange(self.n_draws), self.stratum] = 1
+        return np.asarray(self.sizes - np.cumsum(hit, axis=0) + hit)
+
+    def probabilities(self) -> Floats:
+        """Return q_h of every stratum at each draw, draws x strata."""
+        return drawing_probabilities(self.remaining(), self.spreads[self.batch])
+
+
+def drawing_probabilities(remaining: ArrayLike, spread: ArrayLike) -> Floats:
+    """Return q_h of (W1); strata along the last axis, any number of rows.
+
+    >>> drawing_probabilities([400, 100], [0.5, 0.5]).tolist()
+    [0.8, 0.2]
+    >>> drawing_probabilities([400, 100], [0.2, 0.4]).round(4).tolist()
+    [0.7333, 0.2667]
+    """
+    s = np.asarray(spread, dtype=np.float64)
+    left = np.asarray(remaining, dtype=np.float64) * (s > 0)
+    weighted = left * s
+    whole, part = left.sum(axis=-1, keepdims=True), weighted.sum(axis=-1, keepdims=True)
+    if not (whole > 0).all():
+        raise BudgetError("every item that may be drawn has been drawn")
+    return np.asarray(0.5 * left / whole + 0.5 * weighted / part)  # (W1)
 
 
 # Which item is labelled next: draws with known probabilities, in strata that are fixed.
@@ -404,15 +502,14 @@ def draw_batch(
     spread
         One spread per stratum, from a rule such as `share_spread`.
     rng
-        A seed or generator. `replay` can draw a batch again if it got ``spawn(seed, b + 1)[b]``,
-        b being the number of the batch.
+        A seed or generator; sessions give ``spawn(seed, b + 1)[b]`` for batch b.
 
     Examples
     --------
     >>> strata = LabelStrata(of=[0] * 30 + [1] * 70, side=[0, 1], guess=[[0.5, 0.5]] * 2)
     >>> journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=4, spread=[1, 1], rng=1)
-    >>> [(draw.item, draw.stratum, round(draw.q, 3)) for draw in journal.draws()]
-    [(96, 1, 0.7), (28, 0, 0.303), (59, 1, 0.704), (57, 1, 0.701)]
+    >>> journal.item.tolist(), journal.stratum.tolist(), journal.q.round(3).tolist()
+    ([96, 28, 59, 57], [1, 0, 1, 1], [0.7, 0.303, 0.704, 0.701])
     """
     if size < 1:
         raise InputError(f"size must be at least 1, got {size!r}")
@@ -430,32 +527,56 @@ def draw_batch(
 
     # Two numbers per draw, all drawn at once: what comes out does not depend on what was seen.
     chance = as_rng(rng).random((size, 2))
+    where, probability = drawn_strata(left, s, chance[:, 0])
     taken = _taken(strata, journal)
-    items, where, probability = [], [], []
-    for at_stratum, at_item in chance:
-        q = drawing_probabilities(left, s)
-        h = _pick(q, at_stratum)
+    items = []
+    for h, at_item in zip(where.tolist(), chance[:, 1], strict=True):
         free = _free(taken[h], min(int(at_item * left[h]), int(left[h]) - 1))
         insort(taken[h], free)
         items.append(int(strata.members[strata.starts[h] + free]))
-        where.append(h)
-        probability.append(float(q[h]))
         left[h] -= 1
 
     return dataclasses.replace(
         journal,
         item=np.concatenate((journal.item, np.array(items, dtype=np.int64))),
-        stratum=np.concatenate((journal.stratum, np.array(where, dtype=np.int64))),
+        stratum=np.concatenate((journal.stratum, where)),
         q=np.concatenate((journal.q, probability)),
         batch=np.concatenate((journal.batch, np.full(size, journal.n_batches))),
         spreads=np.vstack((journal.spreads, s)),
     )
 
 
-def _pick(q: Floats, u: float) -> int:
-    """Return the stratum that *u* falls into; rounding at the top never picks an empty one."""
-    upto = np.cumsum(q)
-    return int(min(np.searchsorted(upto, u * upto[-1], side="right"), np.flatnonzero(q)[-1]))
+def drawn_strata(left: ArrayLike, spread: ArrayLike, chance: ArrayLike) -> tuple[Ints, Floats]:
+    """Return the stratum of each draw by (W1), and the probability that it had.
+
+    This is the draw of sessions and of the service's queue.
+
+    Parameters
+    ----------
+    left
+        How many items of each stratum may still be drawn.
+    spread
+        One spread per stratum.
+    chance
+        One random number in [0, 1) per draw; no more than there are items left.
+
+    Examples
+    --------
+    >>> strata, q = drawn_strata([2, 1], [1.0, 1.0], [0.5, 0.9, 0.1])
+    >>> strata.tolist(), q.round(2).tolist()
+    ([0, 1, 0], [0.67, 0.5, 1.0])
+    """
+    rest = np.array(left, dtype=np.int64)
+    where, probability = [], []
+    for u in np.asarray(chance, dtype=np.float64):
+        q = drawing_probabilities(rest, spread)
+        upto = np.cumsum(q)
+        # Rounding at the top never picks an empty stratum.
+        h = min(int(np.searchsorted(upto, u * upto[-1], side="right")), int(np.flatnonzero(q)[-1]))
+        where.append(h)
+        probability.append(float(q[h]))
+        rest[h] -= 1
+    return np.array(where, dtype=np.int64), np.array(probability)
 
 
 def _taken(strata: LabelStrata, journal: DrawJournal) -> list[list[int]]:
@@ -475,165 +596,3 @@ def _free(taken: list[int], rank: int) -> int:
     # Before taken[i] there are taken[i] - i free ones; one search finds how many to step over.
     before = np.asarray(taken) - np.arange(len(taken))
     return rank + int(np.searchsorted(before, rank, side="right"))
-
-
-# How many labels next, about how many in all, and when to stop.
-#
-# With k labels and an interval of half-width e, a half-width of w takes about
-#
-# .. math:: k (e/w)^2 - k   \tag{W9}
-#
-# more. The forecast is high (1.1 to 2.2 times the labels that were needed, seen from 20 labels;
-# 1.0
-# to 1.1 times from 80), so it is printed as "at most about". The next batch is half of it: fewer
-# labels than with fixed batches of 10, in a third of the batches.
-
-
-StopReason: TypeAlias = Literal["precision", "verdict", "certain", "budget", "not-worth-it"]
-"""Why a session may stop; the same words stand in the JSON of ``label``."""
-
-FIRST, STEP, LARGEST = 20, 5, 50
-"""The first batch, and the step and the largest size of the others."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelProgress:
-    """What is known when a batch ends.
-
-    Parameters
-    ----------
-    labelled
-        Labels that were read.
-    left
-        Items that can still be drawn.
-    half_width
-        Half the width of the approximate interval; None where the question has no interval.
-    target
-        The half-width that is asked for; None if only a verdict is.
-    verdict
-        Whether the anytime verdict is reached.
-    certain
-        Whether the labels settle the question whatever the rest holds, or nothing is left to draw.
-    budget
-        The most labels that may be bought; None for no limit.
-    """
-
-    labelled: int
-    left: int
-    half_width: float | None = None
-    target: float | None = None
-    verdict: bool = False
-    certain: bool = False
-    budget: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.labelled < 0 or self.left < 0:
-            raise InputError(f"labelled and left must not be negative, got {self}")
-        if self.target is not None and not 0 < self.target < 1:
-            raise InputError(f"target must be in (0, 1), got {self.target!r}")
-        if self.budget is not None and self.budget < 1:
-            raise InputError(f"budget must be at least 1 label, got {self.budget!r}")
-
-
-def forecast(labelled: int, half_width: float, target: float, *, items: int | None = None) -> int:
-    r"""Return at most about how many more labels the target half-width takes (W9).
-
-    Of *items* in all, the squared half-width falls like :math:`1/k - 1/N` instead of :math:`1/k`,
-    so all of them would always do. Without that, N = 150 items look hopeless after 20 labels,
-    although 86 were enough.
-
-    >>> forecast(40, 0.1, 0.05)
-    120
-    >>> forecast(40, 0.04, 0.05)
-    0
-    >>> forecast(20, 0.2, 0.05, items=150)
-    87
-    """
-    if not target > 0:
-        raise InputError(f"target must be positive, got {target!r}")
-    if items is not None and 0 < labelled < items:
-        rest = (1 / labelled - 1 / items) * (target / half_width) ** 2 if half_width > 0 else 1.0
-        return max(0, ceil(1 / (rest + 1 / items) - labelled - 1e-9))
-    return max(0, ceil(labelled * (half_width / target) ** 2 - labelled - 1e-9))
-
-
-def verdict_forecast(log_e: float, growth: float, *, alpha: float = 0.05) -> int | None:
-    r"""Return about how many more labels a verdict takes, or None if the evidence does not grow.
-
-    A bet of (W5) against a mean that is e away from the limit is expected to add about
-    :math:`\tfrac12 e^2/(\hat\sigma^2 + e^2)` to the log e-value, which needs
-    :math:`\log(2/\alpha)`.
-
-    A rough figure: seen from 20 to 80 labels, its median was 1.0 to 2.7 times the labels that were
-    needed, with 80 % of the forecasts between .2 and 7 times. Print one digit, "at most about".
-
-    >>> verdict_forecast(1.0, 0.05)
-    54
-    >>> verdict_forecast(1.0, 0.0) is None
-    True
-    """
-    if not growth > 0:
-        return None
-    return max(0, ceil((log(2 / alpha) - log_e) / growth))
-
-
-def next_batch(progress: LabelProgress) -> int:
-    """Return how many items to draw next; 0 if there is no room or money for more.
-
-    The first batch has 20. Then half of what is missing by the forecast, in fives, between 5 and
-    50; a verdict without a target is asked in batches of 10.
-
-    >>> next_batch(LabelProgress(labelled=0, left=500, target=0.05))
-    20
-    >>> next_batch(LabelProgress(labelled=20, left=480, half_width=0.12, target=0.05))
-    50
-    >>> next_batch(LabelProgress(labelled=100, left=400, half_width=0.053, target=0.05))
-    5
-    """
-    allowed = inf if progress.budget is None else max(0, progress.budget - progress.labelled)
-    if progress.labelled == 0:
-        wanted = FIRST
-    elif progress.target is None or progress.half_width is None:
-        wanted = 2 * STEP
-    else:
-        missing = forecast(progress.labelled, progress.half_width, progress.target)
-        wanted = min(LARGEST, max(STEP, STEP * round(missing / 2 / STEP)))
-    return int(min(wanted, progress.left, allowed))
-
-
-def stop_reason(progress: LabelProgress) -> StopReason | None:
-    """Return why to stop now, or None to go on; the first reason that holds, in this order.
-
-    *certain*: no label can change the answer. *verdict*: the anytime evidence settles it.
-    *precision*: the planned half-width is reached, with at least 20 labels, since a planned stop of
-    the approximate interval was measured from there on. *budget*: the labels are spent.
-    *not-worth-it*: the forecast takes more than is left of the budget; all items would always do.
-
-    Examples
-    --------
-    >>> stop_reason(LabelProgress(labelled=80, left=400, half_width=0.049, target=0.05))
-    'precision'
-    >>> stop_reason(LabelProgress(labelled=40, left=400, half_width=0.15, target=0.05, budget=60))
-    'not-worth-it'
-    """
-    if progress.certain or not progress.left:
-        return "certain"
-    if progress.verdict:
-        return "verdict"
-    missing = _missing(progress)
-    if missing == 0:
-        return "precision"
-    room = progress.left
-    if progress.budget is not None:
-        room = min(room, progress.budget - progress.labelled)
-        if room <= 0:
-            return "budget"
-    return "not-worth-it" if missing is not None and missing > room else None
-
-
-def _missing(progress: LabelProgress) -> int | None:
-    """Return the forecast, or None where there is no target or nothing to forecast from yet."""
-    if progress.half_width is None or progress.target is None or progress.labelled < FIRST:
-        return None
-    items = progress.labelled + progress.left
-    return forecast(progress.labelled, progress.half_width, progress.target, items=items)

@@ -1,17 +1,31 @@
-"""What a draw and a label that was there already say of the mean of all items."""
+r"""What draws say of the mean of all items, whenever you stop and whatever you saw on the way.
+
+The draws give values :math:`Z_t` whose expectation is the mean (W3). Two gamblers bet against every
+mean m at once, one on larger and one on smaller ones, with
+
+.. math:: \lambda = \min\Big(\frac{1.25\,w}{\hat\sigma^2}, \frac{.75}{m - low}\Big)   \tag{W6}
+
+where w is the half-width that is wanted: the best bet against a mean that far off. What either has
+refuted at :math:`2/\alpha`, at any time so far, is outside the interval. Each factor falls as m
+grows, also where the bet is cut, so the ends are found by bisection.
+
+*w is fixed before the first draw and stands in the session.* An interval whose old bets are
+computed again with a new w is not valid.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from math import isfinite
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.sampling.label_accuracies import HALF_WIDTH, DrawJournal, Floats
-from tallystick.sampling.label_strata import LabelStrata
+from tallystick.sampling.draws import HALF_WIDTH, DrawJournal
+from tallystick.sampling.votes import Floats
 from tallystick.stats.bets import Wagers
 
 HALVINGS = 40
@@ -98,12 +112,13 @@ def rectified_steps(
 
     Examples
     --------
-    >>> from tallystick.sampling.label_accuracies import Draw
-    >>> first = Draw(t=0, item=0, stratum=0, q=0.8, batch=0)
-    >>> journal = DrawJournal.of([400, 100], [first], [[0.5, 0.5]])
+    >>> from tallystick.sampling.draws import LabelStrata, draw_batch
+    >>> strata = LabelStrata(of=[0] * 400 + [1] * 100, side=[0, 1], guess=[[0.5, 0.5]] * 2)
+    >>> start = DrawJournal.empty(strata.sizes)
+    >>> journal = draw_batch(strata, start, size=1, spread=[1, 1], rng=1)
     >>> steps = rectified_steps(journal, [1.0], [0.95, 0.3])
-    >>> [float(part[0].round(4)) for part in (steps.z, steps.low, steps.high)]
-    [0.87, -0.13, 1.52]
+    >>> journal.stratum.tolist(), [float(part[0].round(4)) for part in (steps.z, steps.low, steps.high)]
+    ([0], [0.87, -0.13, 1.52])
     """
     y = np.asarray(values, dtype=np.float64)
     n, n_strata = y.size, journal.sizes.size
@@ -146,163 +161,6 @@ def rectified_steps(
     # have the mean of all items as its expectation. Its value counts; nobody bets on it.
     fair = ((left == 0) | (q > 0)).all(axis=1)
     return Steps(z=z[fair], low=low[fair], high=high[fair], values=y, items=items, **known)
-
-
-# Labels that were there already, and answers that were not given.
-#
-# What may be done with a label depends on how its item came to be labelled. A *random* one is a
-# uniform draw like any other. *Disagreements* are random among the items on which two judges
-# differ: fine for their difference; for a share, the disagreements become strata (`crossed`).
-# Labels of *unknown* origin are counted apart (`Apart`): known exactly, and taken out of the
-# population, while the rest is sampled.
-#
-# Only a claim is ever refused, never a label: `refused_claim`. Labels of unknown origin that were
-# taken for random ones covered .86 at a nominal .95; counted apart, .996.
-
-
-Origin: TypeAlias = Literal["random", "disagreements", "unknown"]
-Claim: TypeAlias = Literal["share", "accuracies", "difference", "best-of"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Apart:
-    """Items whose values are known and that are no part of the population that is sampled.
-
-    Parameters
-    ----------
-    known
-        How many items were counted apart.
-    total
-        The sum of their values.
-    sampled
-        How many items are left to sample from.
-
-    Examples
-    --------
-    >>> apart = Apart(known=20, total=5.0, sampled=80)
-    >>> round(apart.whole(0.9), 3), apart.part(0.77)
-    (0.77, 0.9)
-    """
-
-    known: int
-    total: float
-    sampled: int
-
-    def whole(self, mean: float) -> float:
-        """Return the mean of all items, given the mean of those that are sampled."""
-        return (self.total + self.sampled * mean) / (self.known + self.sampled)
-
-    def part(self, mean: float) -> float:
-        """Return the mean of the items that are sampled, given the mean of all: the way back."""
-        return ((self.known + self.sampled) * mean - self.total) / self.sampled
-
-    def interval(self, inner: Interval) -> Interval:
-        """Return the interval for all items, with the promise of the interval for the sampled ones.
-
-        >>> apart = Apart(known=50, total=10.0, sampled=50)
-        >>> print(apart.interval(Interval(0.8, 0.9, guarantee="anytime")))
-        [0.500, 0.550] (95 %, anytime)
-        """
-        return Interval(
-            self.whole(inner.low),
-            self.whole(inner.high),
-            level=inner.level,
-            guarantee=inner.guarantee,
-            assumption=inner.assumption,
-            method=inner.method,
-        )
-
-
-def crossed(strata: LabelStrata, disagree: ArrayLike) -> LabelStrata:
-    """Return each stratum cut in two, by whether the judges in question disagree.
-
-    Labels that are random among disagreements are random inside such a stratum. The other strata
-    need draws of their own before anything is said of a share.
-
-    >>> strata = LabelStrata(of=[0, 0, 1, 1], side=[0, 1], guess=[[0.5, 0.5]] * 2)
-    >>> crossed(strata, [True, False, False, False]).sizes.tolist()
-    [1, 1, 2]
-    """
-    apart = np.asarray(disagree, dtype=np.bool_)
-    if apart.shape != strata.of.shape:
-        raise InputError(
-            f"disagree must flag each of the {strata.of.size} items, got {apart.shape}"
-        )
-    code = np.where(strata.of >= 0, 2 * strata.of.astype(np.int64) + apart, -1)
-    kept = np.unique(code[code >= 0])
-    renamed = np.full(2 * len(strata) + 1, -1)
-    renamed[kept] = np.arange(kept.size)
-    return LabelStrata(of=renamed[code], side=strata.side[kept // 2], guess=strata.guess[kept // 2])
-
-
-def refused_claim(
-    origin: Origin, claim: Claim, *, target: Literal["these", "new"], drawn: int
-) -> str | None:
-    """Return why *claim* can not rest on labels of this origin, or None if it can.
-
-    Parameters
-    ----------
-    origin
-        How the items came to be labelled.
-    claim
-        What is to be said.
-    target
-        Of these items, or of new items like them.
-    drawn
-        How many labels were drawn by us from the rest of the items.
-
-    Examples
-    --------
-    >>> refused_claim("disagreements", "difference", target="these", drawn=0) is None
-    True
-    >>> refused_claim("unknown", "share", target="new", drawn=100)
-    'labels of unknown origin say nothing of new items: draw labels at random'
-    """
-    if origin == "unknown" and target == "new":
-        return "labels of unknown origin say nothing of new items: draw labels at random"
-    if origin == "random" or drawn:
-        return None
-    if origin == "disagreements" and claim in ("share", "accuracies"):
-        return "only disagreements are labelled: draw labels from the other items too"
-    if origin == "unknown":
-        return (
-            "no label was drawn at random: draw some from the items that are not labelled. If those"
-            " that are there were drawn at random, begin with --label-draw random"
-        )
-    return None
-
-
-def both_ways(
-    values: ArrayLike, skipped: NDArray[np.bool_], *, bounds: tuple[float, float] = (0.0, 1.0)
-) -> tuple[Floats, Floats]:
-    """Return the values with skips at the least value, for the low end, and at the largest.
-
-    A skipped item is never drawn again: people skip what is hard, and hard items are not like the
-    others.
-
-    >>> low, high = both_ways([1.0, np.nan], np.array([False, True]))
-    >>> low.tolist(), high.tolist()
-    ([1.0, 0.0], [1.0, 1.0])
-    """
-    known = np.asarray(values, dtype=np.float64)
-    flags = np.asarray(skipped, dtype=np.bool_)
-    if flags.shape != known.shape:
-        raise InputError(f"skipped must flag each of the {known.size} values, got {flags.shape}")
-    return np.where(flags, bounds[0], known), np.where(flags, bounds[1], known)
-
-
-def for_drawing(
-    values: ArrayLike, skipped: NDArray[np.bool_], *, bounds: tuple[float, float] = (0.0, 1.0)
-) -> Floats:
-    """Return the values with skips in the middle: what drawing probabilities take them for.
-
-    Any rule would be valid, as long as it is one: a replay has to draw the same items.
-
-    >>> for_drawing([1.0, np.nan], np.array([False, True])).tolist()
-    [1.0, 0.5]
-    """
-    low, high = both_ways(values, skipped, bounds=bounds)
-    return np.asarray((low + high) / 2)
 
 
 # Capital that bets against a mean: how large a bet is, and when it has refuted a value.
@@ -440,3 +298,179 @@ def last_refuted(
     )
     bar, least, most = (np.array([end], dtype=np.float64) for end in (threshold, left, right))
     return float(wagers.last_refuted(bar, least, most, HALVINGS)[0])
+
+
+# The interval, and the evidence on which side of a value the mean lies.
+
+
+SMALLEST_LEAD = 0.03
+"""A verdict bets as if the mean were at least this far from the value."""
+
+
+def anytime_share(steps: Steps, *, alpha: float = 0.05, skipped: Steps | None = None) -> Interval:
+    """Bound the mean of all items at any stopping time, under any way of choosing when to stop.
+
+    Parameters
+    ----------
+    steps
+        What the draws gave, from `rectified_steps`, in draw order.
+    alpha
+        One minus the level.
+    skipped
+        If items were skipped: the same draws with each skip at the largest value. *steps* then has
+        them at the smallest, and the two ends come from one each.
+
+    Returns
+    -------
+    Interval
+        The intersection over all times so far. It never grows.
+
+    Examples
+    --------
+    >>> from tallystick.sampling.draws import draw_batch, score_strata
+    >>> strata = score_strata([0.2] * 100 + [0.9] * 400)
+    >>> start = DrawJournal.empty(strata.sizes)
+    >>> journal = draw_batch(strata, start, size=150, spread=[1, 1], rng=2)
+    >>> values = (journal.item >= 100).astype(float)
+    >>> print(anytime_share(rectified_steps(journal, values, strata.guess[:, 1])))
+    [0.759, 0.817] (95 %, anytime)
+    """
+    upper = steps if skipped is None else skipped
+    low, high = _ends(steps, upper, alpha)
+    return Interval(
+        low, high, level=1 - alpha, guarantee="anytime", method="betting on rectified draws"
+    )
+
+
+def _ends(lower: Steps, upper: Steps, alpha: float) -> tuple[float, float]:
+    _check(alpha)
+    least, most = lower.logical[0], upper.logical[1]
+    start = lower.floor, lower.ceiling
+    low = last_refuted(lower.z, lower.low, _bets(lower), 2 / alpha, *start)
+    mirror = mirrored(upper, _bets(upper))
+    high = 1 - last_refuted(
+        mirror.z, mirror.low, mirror.bets, 2 / alpha, 1 - start[1], 1 - start[0]
+    )
+    low, high = max(low, least), min(high, most)
+
+    # Both ends can pass each other, with probability at most alpha; then a point is left.
+    if low > high:
+        low = high = float(
+            np.clip((low + high) / 2 if np.isfinite(low + high) else least, least, most)
+        )
+    return low, high
+
+
+def _bets(steps: Steps) -> Floats:
+    variance = moments_before(steps.z, start=(steps.floor + steps.ceiling) / 2)[1][:-1]
+    return np.asarray(1.25 * steps.half_width / variance)  # (W6), cut where it is used
+
+
+def _check(alpha: float) -> None:
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """On which side of a value the mean of all items lies, valid at any stopping time.
+
+    Parameters
+    ----------
+    verdict
+        ``above``, ``below``, ``even`` (all items are labelled, and the mean is the value), or None
+        while that is open.
+    certain
+        Whether the labels alone settle it: what is left cannot turn it.
+    above, below
+        The e-values after each label: how many times the stake a fair game would have paid.
+    labelled, items
+        How many values were read, of how many items.
+    growth
+        What one more label is expected to add to the log of the larger e-value; `verdict_forecast`
+        turns it into labels.
+    """
+
+    verdict: Literal["above", "below", "even"] | None
+    certain: bool
+    above: Floats
+    below: Floats
+    labelled: int
+    items: int
+    growth: float
+
+
+def evidence(
+    steps: Steps,
+    value: float,
+    *,
+    alpha: float = 0.05,
+    skipped: Steps | None = None,
+    raw: tuple[Steps, Steps] | None = None,
+    start: float | None = None,
+    bets: tuple[float, float] = (SMALLEST_LEAD, 1.0),
+) -> Evidence:
+    r"""Say whether the mean of all items lies above or below *value*, at any stopping time.
+
+    The bets of (W5) depend on the value, so they test it and no other: they cannot be turned into
+    an interval. A wrong verdict has probability at most alpha/2, and at most alpha if the mean is
+    the value.
+
+    Parameters
+    ----------
+    steps, alpha, skipped
+        As in `anytime_share`.
+    value
+        Fixed before the first draw. Outside the range of values the verdict is certain, as it can
+        be for what items counted apart leave of a claim.
+    raw
+        The same draws without a guess, for either end: half of the stake is then theirs (W7).
+    start
+        The mean that is believed before any draw; by default the middle of the range.
+    bets
+        The least lead that is bet on, and the share that the gambler against the estimate stakes.
+
+    Examples
+    --------
+    >>> z = np.full(60, 0.95)
+    >>> steps = Steps(z=z, low=z - 1, high=z + 1, values=z, items=500)
+    >>> evidence(steps, 0.8).verdict
+    'above'
+    """
+    _check(alpha)
+    if not isfinite(value):
+        raise InputError(f"the value in question must be a number, got {value!r}")
+    upper = steps if skipped is None else skipped
+    begin = (steps.floor + steps.ceiling) / 2 if start is None else start
+
+    def paths(lower: Steps, higher: Steps) -> tuple[Floats, Floats]:
+        options = {"start": begin, "least": bets[0], "timid": bets[1]}
+        rise, _ = sign_bets(lower.z, value, **options)
+        _, fall = sign_bets(higher.z, value, **options)
+        mirror = mirrored(higher, fall)
+        return (
+            capital(lower.z, lower.low, rise, value),
+            capital(mirror.z, mirror.low, mirror.bets, 1 - value),
+        )
+
+    above, below = paths(steps, upper)
+    if raw is not None:
+        plain = paths(*raw)
+        above, below = (above + plain[0]) / 2, (below + plain[1]) / 2  # (W7)
+    peaks = above.max(initial=1.0), below.max(initial=1.0)
+    verdict: Literal["above", "below", "even"] | None = None
+    if max(peaks) >= 2 / alpha:
+        verdict = "above" if peaks[0] >= peaks[1] else "below"
+    # What the labels prove overrides what they suggested.
+    least, most = steps.logical[0], upper.logical[1]
+    if least > value or most < value or least == most == value:
+        verdict = "above" if least > value else "below" if most < value else "even"
+    return Evidence(
+        verdict=verdict,
+        certain=least > value or most < value or least == most == value,
+        above=above,
+        below=below,
+        labelled=steps.values.size,
+        items=steps.items,
+        growth=max(expected_growth(one.z, value, start=begin) for one in (steps, upper)),
+    )

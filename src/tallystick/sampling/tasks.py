@@ -18,25 +18,34 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import (
-    AnyInts,
-    Consensus,
+from tallystick.sampling.contest import Contest
+from tallystick.sampling.draws import (
     DrawJournal,
+    LabelStrata,
+    SpreadRule,
+    class_spread,
+    strata_of,
+    stratum_means,
+)
+from tallystick.sampling.votes import (
+    AnyInts,
     Floats,
     Ints,
+    VotePatterns,
     consensus,
     patterns_of,
 )
-from tallystick.sampling.label_best import AnyContest
-from tallystick.sampling.label_strata import LabelStrata, SpreadRule, class_spread, vote_strata
 from tallystick.table import Label, identity, spelling
 from tallystick.table.session import Session
+
+if TYPE_CHECKING:
+    from tallystick.sampling.planned import Estimator
 
 Value: TypeAlias = Callable[[Ints, Floats], Floats]
 """Takes units, and their answers (units x asks of one unit); returns one value per unit."""
@@ -137,8 +146,11 @@ class LabelTask:
     passing
         For ``best-of`` among systems: the place of the class that is a pass. None for models, whose
         answers are compared with the label.
-    disagree
-        Whether the votes on each unit differ, for labels that were drawn among disagreements.
+    shared
+        The estimator that all verbs share, for these measures; None where it does not answer them.
+    together
+        Items x measures: the rows that belong to one item, where every row is a unit of its own and
+        people read an item for all systems at once. None where rows have nothing in common.
     ask
         What a person is asked, if nobody says otherwise.
     """
@@ -152,10 +164,11 @@ class LabelTask:
     rule: SpreadRule | None = None
     scale: tuple[float, float] | None = None
     names: tuple[str, ...] = ()
-    contest: AnyContest | None = None
+    contest: Contest | None = None
     passing: int | None = None
     epsilon: float = 0.02
-    disagree: ArrayLike | None = None
+    shared: Estimator | None = None
+    together: AnyInts | None = None
     ask: str = "What is the right answer?"
     notes: tuple[str, ...] = field(default=())
 
@@ -167,6 +180,19 @@ class LabelTask:
         if not self.classes and self.scale is None:
             raise InputError("a task needs the classes of its answers, or their scale")
 
+    @cached_property
+    def own_sizes(self) -> tuple[Ints, ...]:
+        """For each measure, how many units of each stratum count for it."""
+        found = []
+        for one in self.measures:
+            if one.cell is None:
+                found.append(one.cell_sizes(self.strata))
+            else:
+                inside = (one.cell >= 0) & (self.strata.of >= 0)
+                of = self.strata.of[inside]
+                found.append(np.bincount(of, minlength=len(self.strata)))
+        return tuple(found)
+
     @property
     def spread(self) -> SpreadRule:
         """The rule that makes spreads of labels: the given one, or by class."""
@@ -176,13 +202,13 @@ class LabelTask:
 
 
 def votes_task_strata(
-    votes: Ints,
+    votes: AnyInts,
     n_classes: int,
-    given: Ints | None = None,
+    given: AnyInts | None = None,
     *,
     counts: ArrayLike | None = None,
-) -> tuple[LabelStrata, Floats]:
-    """Return the strata of all items by their votes, and the posterior of each item.
+) -> tuple[LabelStrata, Floats, VotePatterns]:
+    """Return the strata of all items by their votes, the posterior of each item, and the patterns.
 
     Parameters
     ----------
@@ -197,32 +223,25 @@ def votes_task_strata(
 
     Examples
     --------
-    >>> strata, posterior = votes_task_strata(np.array([[0, 0], [1, 1], [0, 1]] * 20), 2)
+    >>> strata, posterior, _ = votes_task_strata(np.array([[0, 0], [1, 1], [0, 1]] * 20), 2)
     >>> len(strata), posterior[:3, 1].tolist()
     (3, [0.0, 1.0, 0.5])
     """
     if votes.shape[1] == 0:
-        posterior = np.full((votes.shape[0], n_classes), 1 / n_classes)
-        one = np.zeros(votes.shape[0], np.int64)
-        strata = LabelStrata(of=one, side=np.zeros(1, np.int64), guess=posterior[:1])
-    else:
-        patterns = patterns_of(votes, n_classes=n_classes, counts=counts)
-        believed: Consensus = consensus(patterns, n_classes=n_classes)
-        posterior = believed.posterior[patterns.place]
-        strata = vote_strata(votes, n_classes=n_classes, counts=counts)
+        votes = np.full((votes.shape[0], 1), -1)
+    patterns = patterns_of(votes, n_classes=n_classes, counts=counts)
+    believed = consensus(patterns, n_classes=n_classes)
+    posterior = believed.posterior[patterns.place]
     if given is None:
-        return strata, posterior
-    inside = given >= 0
-    count = int(given.max()) + 1
-    sizes = np.maximum(np.bincount(given[inside], minlength=count), 1)
-    mean = np.column_stack(
-        [
-            np.bincount(given[inside], weights=p[inside], minlength=count) / sizes
-            for p in posterior.T
-        ]
+        return strata_of(patterns, believed), posterior, patterns
+    empty = LabelStrata(
+        of=given,
+        side=np.zeros(int(given.max()) + 1, np.int64),
+        guess=np.zeros((given.max() + 1, 1)),
     )
-    guess = np.clip(mean, 0.02, 0.98)
-    return LabelStrata(of=given, side=guess.argmax(axis=1), guess=guess), posterior
+    guess = np.column_stack([stratum_means(empty, p) for p in posterior.T])
+    strata = LabelStrata(of=given, side=guess.argmax(axis=1), guess=guess)
+    return strata, posterior, patterns
 
 
 def class_measure(
@@ -230,7 +249,7 @@ def class_measure(
 ) -> Measure:
     """Return the share of one class.
 
-    >>> strata, _ = votes_task_strata(np.array([[0], [1]] * 20), 2)
+    >>> strata, *_ = votes_task_strata(np.array([[0], [1]] * 20), 2)
     >>> measure = class_measure("pass", 1, strata)
     >>> measure.value(np.array([0, 1]), np.array([[1.0], [0.0]])).tolist()
     [1.0, 0.0]
@@ -240,6 +259,25 @@ def class_measure(
         return np.asarray(answers[:, 0] == code, dtype=np.float64)
 
     return Measure(name=name, value=value, guess=strata.guess[:, code], limit=limit)
+
+
+RANDOM = "random"
+"""The rule of a session whose labels are a random sample: of all rows, or of each system's rows."""
+
+
+def random_sample(session: Session, *, by_system: bool = False) -> bool:
+    """Say whether the labels of a session can be read like any other random ones.
+
+    Not if it drew by another rule, or if it has skips, open disagreements or labels of unknown
+    origin. Sessions of ``score`` stop drawing for systems that are known well enough, so theirs are
+    random inside each system only.
+    """
+    head, last = session.head, session.readable()
+    if head.options.get("rule") != RANDOM or session.apart or not last:
+        return False
+    if head.question == "score" and not by_system:
+        return False
+    return all(len(session.labels(one.number)) == 1 for one in session.asks if one.draw < last)
 
 
 # From what people answered to the values of draws, each skip counted both ways.

@@ -16,7 +16,7 @@ Model b leaves when a live a has :math:`E(D_{ab} \le 0) \ge 2(k-1)/\alpha`. Mode
 to be within ε of the best with probability at most α: the best is thrown out with at most α/2, and
 a model more than ε behind it is named with at most α/2.
 
-*Systems whose outputs people grade* (`JudgedContest`): an item is labelled for all live systems at
+*Systems whose outputs people grade* (`judged_contest`): an item is labelled for all live systems at
 once, d is 1 if a person passes the output of a alone, C is every item that is not labelled, and
 :math:`g_{ab}` is the difference of the pass rates in the strata of the two outputs, learnt from the
 labels. An item that a person skipped counts as d = -1 for every ordered pair, so it speaks against
@@ -28,18 +28,16 @@ from the C of its beginning. Each item leaves C when it is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_accuracies import AnyInts, Floats, Ints
-from tallystick.sampling.label_means import CUT, PRIOR_LABELS, SLACK
+from tallystick.sampling.bets import CUT, PRIOR_LABELS, SLACK
+from tallystick.sampling.votes import AnyInts, Floats, Ints
+from tallystick.table.session_rows import distinct_rows
 
 SMALLEST_LEAD, TIMID = 0.03, 0.25
 """Bets are made as if leads were at least this large; a bet against the estimate is a quarter."""
@@ -73,7 +71,7 @@ class BestOf:
         The level, and how far behind the best is good enough.
     """
 
-    contest: AnyContest
+    contest: Contest
     live: NDArray[np.bool_]
     named: int | None
     drawn: Ints
@@ -103,10 +101,10 @@ class BestOf:
         return np.asarray(labels / (self.counts.sum(axis=1, keepdims=True) + PRIOR_LABELS))
 
 
-def start(contest: AnyContest, *, epsilon: float = 0.02, alpha: float = 0.05) -> BestOf:
+def start(contest: Contest, *, epsilon: float = 0.02, alpha: float = 0.05) -> BestOf:
     """Return the contest before any label.
 
-    >>> from tallystick.sampling.label_best import contest_of
+    >>> from tallystick.sampling.contest import contest_of
     >>> answers = [[0, 0], [1, 0], [0, 1], [1, 1]]
     >>> state = start(contest_of(answers, [0] * 4, guess=[[0.5, 0.5]]))
     >>> int(state.contested().sum()), state.named
@@ -140,7 +138,7 @@ def start(contest: AnyContest, *, epsilon: float = 0.02, alpha: float = 0.05) ->
 def contested_draws(state: BestOf, *, size: int, rng: Rng) -> Ints:
     """Return the next items to label: uniform draws from C, in draw order.
 
-    >>> from tallystick.sampling.label_best import contest_of
+    >>> from tallystick.sampling.contest import contest_of
     >>> answers = np.tile([[0, 0], [1, 0], [0, 1], [1, 1]], (25, 1))
     >>> state = start(contest_of(answers, [0] * 100, guess=[[0.5, 0.5]]))
     >>> items = contested_draws(state, size=3, rng=1)
@@ -170,7 +168,7 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
 
     Examples
     --------
-    >>> from tallystick.sampling.label_best import contest_of
+    >>> from tallystick.sampling.contest import contest_of
     >>> answers = np.tile([[0, 1, 1], [1, 0, 1]], (60, 1))
     >>> state = start(contest_of(answers, [0] * 120, guess=[[0.5, 0.5]]))
     >>> while state.named is None:
@@ -188,26 +186,27 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
         raise InputError("items must be unlabelled and contested: draw them with contested_draws")
 
     # Frozen until the batch ends: the chance of everybody on every item, and its worst case.
-    view = contest.view(state.shares(), state.live, state.drawn)
-    left, expected = float(view.left), view.expected
+    held, rho = state.contested(), contest.chance(state.shares())
+    left, expected = float(held.sum()), held @ rho
+    worst = contest.largest_gap(rho, held > 0)
 
     right, skipped, total, scatter = state.right, state.skipped, state.total, state.scatter
     log_e, peak = state.log_e, np.stack((state.log_ahead, state.log_near))
     # Who has left is not labelled any more: from then on its pairs are no e-processes.
     both = state.live[:, None] & state.live[None, :]
     for t, (item, label) in enumerate(zip(batch.tolist(), truth, strict=True), state.drawn.size):
-        rho = view.chance(item)
-        hit = contest.hit(item, label, rho)
+        chance = rho[contest.cell[item]]
+        hit = contest.hit(item, label, chance)
         base = _gaps(right + expected) - skipped
         d = -1.0 if hit is None else _gaps(hit)  # a skip speaks against everybody
-        z = (base + left * (d - _gaps(rho))) / contest.n_items  # (W8)
-        low = (base + left * np.minimum(0.0, -1 - view.worst)) / contest.n_items
+        z = (base + left * (d - _gaps(chance))) / contest.n_items  # (W8)
+        low = (base + left * np.minimum(0.0, -1 - worst)) / contest.n_items
         log_e = log_e + _log_growth(z, low, total / (t + 1), scatter / (t + 1), state.epsilon)
         peak = np.where(both, np.maximum(peak, log_e), peak)
 
         total = total + z
         scatter = scatter + (z - total / (t + 2)) ** 2
-        expected, left = expected - rho, left - 1
+        expected, left = expected - chance, left - 1
         right, skipped = (right, skipped + 1) if hit is None else (right + hit, skipped)
 
     return _settle(
@@ -227,7 +226,7 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
 
 
 def best_of(
-    contest: AnyContest,
+    contest: Contest,
     items: ArrayLike,
     labels: ArrayLike,
     batch: ArrayLike,
@@ -248,7 +247,7 @@ def best_of(
 
     Examples
     --------
-    >>> from tallystick.sampling.label_best import contest_of
+    >>> from tallystick.sampling.contest import contest_of
     >>> contest = contest_of([[0, 1]] * 30, [0] * 30, guess=[[0.5, 0.5]])
     >>> best_of(contest, range(20), [0] * 16, [0] * 10 + [1] * 10).named
     0
@@ -302,8 +301,7 @@ def _scores(state: BestOf) -> Floats:
 
     Items outside C count alike for all live models, so they are left out.
     """
-    view = state.contest.view(state.shares(), state.live, state.drawn)
-    return np.asarray(state.right + view.expected)
+    return np.asarray(state.right + state.contested() @ state.contest.chance(state.shares()))
 
 
 def _gaps(values: Floats) -> Floats:
@@ -311,92 +309,39 @@ def _gaps(values: Floats) -> Floats:
 
 
 # Who competes for the first place: k models by their answers, or k systems by their outputs.
-#
-# `Contest` holds the answers of models: items of one stratum on which all models answer alike are
-# one cell, and only items on which the live models differ need a label. `JudgedContest` holds
-# systems whose outputs people grade: any item may tell two of them apart, and what judges made of
-# an output only says how likely it is to pass.
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ContestView:
-    """What is believed of the items that are left, frozen while a batch is read.
-
-    Parameters
-    ----------
-    left
-        How many items may still be drawn, |C|.
-    expected
-        How many of them each competitor is expected to have right.
-    worst
-        Competitors x competitors: the largest guess of d on any of them, for the bound of (W8).
-    chance
-        The chance of each competitor to be right on one item.
-    """
-
-    left: int
-    expected: Floats
-    worst: Floats
-    chance: Callable[[int], Floats]
-
-
-class AnyContest(Protocol):
-    """What `tallystick.sampling.label_best` asks of a contest."""
-
-    @property
-    def guess(self) -> Floats:
-        """Strata x classes: what the votes lead one to expect."""
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-
-    @property
-    def n_models(self) -> int:
-        """How many compete."""
-
-    def contested(self, live: NDArray[np.bool_], drawn: Ints) -> Ints:
-        """Return how many items may still be drawn, by cell."""
-
-    def items(self, live: NDArray[np.bool_], drawn: Ints) -> Ints:
-        """Return the items that may still be drawn."""
-
-    def view(self, p: Floats, live: NDArray[np.bool_], drawn: Ints) -> ContestView:
-        """Return what class shares *p* in each stratum make one believe of the items left."""
-
-    def labels(self, given: ArrayLike, n: int) -> Floats:
-        """Return the labels of *n* items, checked."""
-
-    def hit(self, item: int, label: Floats, chance: Floats) -> Floats | None:
-        """Return 1 for everybody who is right on an item; None where a person skipped it."""
-
-    def learnt(self, counts: Floats, items: Ints, labels: Floats) -> Floats:
-        """Return the labels of each class in each stratum, with these added."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Contest:
     """Items sorted into cells, so that a million of them cost no more than their cells.
 
+    *Models* give each item an answer, and only items on which the live models differ need a label.
+    *Systems* have outputs that people grade (*judged*): any item may tell two of them apart, and
+    what judges made of an output only says how likely it is to pass.
+
     Parameters
     ----------
     cell
         The cell of each item.
     answers
-        Cells x models: the class that each model gives, -1 for no answer.
+        Cells x competitors: the class with which a competitor is right, -1 for none.
     stratum
-        The stratum of each cell.
+        Cells x competitors: the stratum that says how likely that class is. Strata of systems
+        belong to one system each, since the same votes mean different things on different systems.
     sizes
         How many items each cell holds.
     guess
         Strata x classes: the share of each class that the votes lead one to expect.
+    judged
+        Whether people grade the outputs of systems.
     """
 
-    cell: Ints
+    cell: AnyInts
     answers: Ints
     stratum: Ints
     sizes: Ints
     guess: Floats
+    judged: bool = False
 
     @property
     def n_items(self) -> int:
@@ -405,21 +350,14 @@ class Contest:
 
     @property
     def n_models(self) -> int:
-        """How many models there are, k."""
+        """How many compete, k."""
         return int(self.answers.shape[1])
-
-    def left(self, drawn: Ints) -> Ints:
-        """Return how many items of each cell are not among *drawn*."""
-        return np.asarray(self.sizes - np.bincount(self.cell[drawn], minlength=self.sizes.size))
-
-    def split(self, live: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Say of each cell whether the live models do not all agree there."""
-        mine = self.answers[:, live]
-        return np.asarray((mine != mine[:, :1]).any(axis=1))
 
     def contested(self, live: NDArray[np.bool_], drawn: Ints) -> Ints:
         """Return, for each cell, how many items of C it holds."""
-        return self.left(drawn) * self.split(live)
+        left = self.sizes - np.bincount(self.cell[drawn], minlength=self.sizes.size)
+        mine = self.answers[:, live]
+        return np.asarray(left if self.judged else left * (mine != mine[:, :1]).any(axis=1))
 
     def items(self, live: NDArray[np.bool_], drawn: Ints) -> Ints:
         """Return the items of C."""
@@ -427,45 +365,59 @@ class Contest:
         keep[drawn] = False
         return np.flatnonzero(keep)
 
-    def view(self, p: Floats, live: NDArray[np.bool_], drawn: Ints) -> ContestView:
-        """Return what class shares *p* make one believe of the items of C."""
-        count, rho = self.contested(live, drawn).astype(np.float64), self.chance(p)
-        return ContestView(
-            left=int(count.sum()),
-            expected=count @ rho,
-            worst=self.largest_gap(rho, count > 0),
-            chance=lambda item: rho[self.cell[item]],
-        )
-
     def labels(self, given: ArrayLike, n: int) -> Floats:
-        """Return one class per item; the number of classes itself where no model is right."""
-        found = np.asarray(given, dtype=np.int64)
-        if found.shape != (n,):
-            raise InputError(f"labels must be one class for each of {n} items, got {found.shape}")
-        return found.astype(np.float64)
+        """Return the labels of *n* items, checked.
 
-    def hit(self, item: int, label: Floats, chance: Floats) -> Floats | None:
-        """Return 1 for every model whose answer is the label."""
-        return np.asarray(self.answers[self.cell[item]] == label, dtype=np.float64)
-
-    def learnt(self, counts: Floats, items: Ints, labels: Floats) -> Floats:
-        """Add labels to the counts; one outside the classes teaches nothing of the classes."""
-        found, codes = counts.copy(), labels.astype(np.int64)
-        known = codes < counts.shape[1]
-        np.add.at(found, (self.stratum[self.cell[items[known]]], codes[known]), 1.0)
+        Models: one class per item; the number of classes itself where no model is right. Systems:
+        items x systems of 1, 0 and 1/2; NaN for an output that nobody was asked about, and a row
+        of -1 for an item that a person skipped.
+        """
+        found = np.asarray(given, dtype=np.float64)
+        shape = (n, self.n_models) if self.judged else (n,)
+        if found.size == 0:
+            found = found.reshape(shape)
+        if found.shape != shape:
+            raise InputError(f"labels must be of shape {shape}, got {found.shape}")
         return found
 
     def chance(self, p: Floats) -> Floats:
-        """Return cells x models: the chance that each model is right, given class shares *p*."""
-        right = p[self.stratum[:, None], np.maximum(self.answers, 0)]
+        """Return cells x competitors: the chance that each is right, given class shares *p*."""
+        right = p[self.stratum, np.maximum(self.answers, 0)]
         return np.asarray(np.where(self.answers >= 0, right, 0.0))
 
+    def hit(self, item: int, label: Floats, chance: Floats) -> Floats | None:
+        """Return 1 for everybody who is right on an item; None where a person skipped it.
+
+        A system that has left counts with its guess, which adds nothing.
+        """
+        if not self.judged:
+            return np.asarray(self.answers[self.cell[item]] == label, dtype=np.float64)
+        return None if (label < 0).any() else np.where(np.isnan(label), chance, label)
+
+    def learnt(self, counts: Floats, items: Ints, labels: Floats) -> Floats:
+        """Return the labels of each class in each stratum, with these added.
+
+        Readers who disagree count half for each; a label outside the classes teaches nothing.
+        """
+        found, strata = counts.copy(), self.stratum[self.cell[items]]
+        if self.judged:
+            known = ~np.isnan(labels) & (labels >= 0)
+            np.add.at(found[:, 1], strata[known], labels[known])
+            np.add.at(found[:, 0], strata[known], 1 - labels[known])
+            return found
+        codes = labels.astype(np.int64)
+        known = codes < counts.shape[1]
+        np.add.at(found, (strata[known, 0], codes[known]), 1.0)
+        return found
+
     def largest_gap(self, rho: Floats, cells: NDArray[np.bool_]) -> Floats:
-        """Return models x models: the largest guess of d where both differ.
+        """Return competitors x competitors: the largest guess of d where both may differ.
 
         (W8) needs it for the least value that Z can have: d is at least -1 where both differ, and 0
         elsewhere.
         """
+        if self.judged:  # at most one's best stratum less the other's worst
+            return np.asarray(rho.max(axis=0)[:, None] - rho.min(axis=0)[None, :])
         k = self.n_models
         gap = np.full((k, k), -np.inf)
         mine, chance = self.answers[cells], rho[cells]
@@ -474,105 +426,6 @@ class Contest:
             lead = np.where(differ, chance[:, a, None] - chance, -np.inf)
             gap[a] = lead.max(axis=0, initial=-np.inf)
         return np.where(np.isneginf(gap), -1.0, gap)  # never: -1 - gap = 0, nothing can change
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class JudgedContest:
-    """Systems whose outputs people grade pass or fail, item by item, all live systems together.
-
-    Parameters
-    ----------
-    strata
-        Items x systems: the stratum of each output. Strata belong to one system each, since the
-        same votes mean different things on different systems.
-    guess
-        Strata x 2: the share of fails and passes that the judges lead one to expect.
-
-    Examples
-    --------
-    >>> contest = JudgedContest(strata=np.tile([[0, 1], [0, 2]], (5, 1)), guess=[[0.5, 0.5]] * 3)
-    >>> contest.n_items, contest.n_models
-    (10, 2)
-    """
-
-    strata: AnyInts
-    guess: Floats
-
-    def __post_init__(self) -> None:
-        table = np.asarray(self.strata)
-        shares = np.asarray(self.guess, dtype=np.float64)
-        if table.ndim != 2 or table.shape[1] < 2 or not len(table):
-            raise InputError(f"strata must be items x systems, got {table.shape}")
-        if table.min() < 0 or table.max() >= len(shares) or shares.shape[1:] != (2,):
-            raise InputError(f"strata must be in 0..{len(shares) - 1}, with two shares each")
-        object.__setattr__(self, "strata", table)
-        object.__setattr__(self, "guess", shares)
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """Systems x strata: how many outputs of each system lie in each stratum."""
-        count = len(self.guess)
-        return np.array([np.bincount(column, minlength=count) for column in self.strata.T])
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are, N."""
-        return int(self.strata.shape[0])
-
-    @property
-    def n_models(self) -> int:
-        """How many systems compete, k."""
-        return int(self.strata.shape[1])
-
-    def contested(self, live: NDArray[np.bool_], drawn: Ints) -> Ints:
-        """Return how many items are not labelled: any of them may tell two systems apart."""
-        return np.array([self.n_items - np.unique(drawn).size], dtype=np.int64)
-
-    def items(self, live: NDArray[np.bool_], drawn: Ints) -> Ints:
-        """Return the items that are not labelled."""
-        keep = np.ones(self.n_items, np.bool_)
-        keep[drawn] = False
-        return np.flatnonzero(keep)
-
-    def view(self, p: Floats, live: NDArray[np.bool_], drawn: Ints) -> ContestView:
-        """Return what pass rates in each stratum make one believe of the items left."""
-        rate, systems = p[:, 1], range(self.n_models)
-        gone = [np.bincount(self.strata[drawn, s], minlength=len(rate)) for s in systems]
-        # The largest guess of a lead is at most one's best stratum less the other's worst.
-        best, least = (
-            np.array([end(rate[self.sizes[s] > 0]) for s in systems]) for end in (np.max, np.min)
-        )
-        return ContestView(
-            left=self.n_items - drawn.size,
-            expected=(self.sizes - np.array(gone)) @ rate,
-            worst=best[:, None] - least[None, :],
-            chance=lambda item: rate[self.strata[item]],
-        )
-
-    def labels(self, given: ArrayLike, n: int) -> Floats:
-        """Return items x systems of 1, 0 and 1/2; NaN for an output that nobody was asked about.
-
-        A row of -1 is an item that a person skipped.
-        """
-        found = np.asarray(given, dtype=np.float64).reshape(-1, self.n_models)
-        if len(found) != n:
-            raise InputError(f"labels must be {n} items x {self.n_models} systems")
-        return found
-
-    def hit(self, item: int, label: Floats, chance: Floats) -> Floats | None:
-        """Return the labels; a system that has left counts with its guess, which adds nothing."""
-        if (label < 0).any():
-            return None
-        return np.where(np.isnan(label), chance, label)
-
-    def learnt(self, counts: Floats, items: Ints, labels: Floats) -> Floats:
-        """Add labels to the counts; readers who disagree count half for each."""
-        found = counts.copy()
-        known = ~np.isnan(labels) & (labels >= 0)
-        where, passed = self.strata[items][known], labels[known]
-        np.add.at(found[:, 1], where, passed)
-        np.add.at(found[:, 0], where, 1 - passed)
-        return found
 
 
 def contest_of(answers: ArrayLike, stratum: ArrayLike, *, guess: ArrayLike) -> Contest:
@@ -593,34 +446,56 @@ def contest_of(answers: ArrayLike, stratum: ArrayLike, *, guess: ArrayLike) -> C
     [2, 1]
     """
     table, where = np.asarray(answers), np.asarray(stratum, dtype=np.int64)
-    shares = np.atleast_2d(np.asarray(guess, dtype=np.float64))
     if table.ndim != 2 or table.shape[1] < 2 or where.shape != table.shape[:1]:
         raise InputError(f"answers must be items x models with a stratum each, got {table.shape}")
-    n_strata, n_classes = shares.shape
-    if table.min() < -1 or table.max() >= n_classes:
+    shares, spread = _shares(guess), np.repeat(where[:, None], table.shape[1], axis=1)
+    if table.min() < -1 or table.max() >= shares.shape[1]:
         raise InputError(
-            f"answers must be in -1..{n_classes - 1}, got {table.min()}..{table.max()}"
+            f"answers must be in -1..{shares.shape[1] - 1}, got {table.min()}..{table.max()}"
         )
-    if where.min() < 0 or where.max() >= n_strata:
-        raise InputError(f"stratum must be in 0..{n_strata - 1}: every item takes part")
+    return _sorted(table, spread, np.column_stack((where, table)), shares, judged=False)
 
-    base = n_classes + 1
-    if base ** table.shape[1] * n_strata < 2**62:
-        code = where.copy()
-        for j in range(table.shape[1]):
-            code = code * base + (table[:, j] + 1)
-        _, first, cell, sizes = np.unique(
-            code, return_index=True, return_inverse=True, return_counts=True
-        )
-    else:
-        rows = np.column_stack((where, table))
-        _, first, cell, sizes = np.unique(
-            rows, axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
+
+def judged_contest(strata: ArrayLike, *, guess: ArrayLike) -> Contest:
+    """Return the contest of systems whose outputs people grade pass or fail, item by item.
+
+    Parameters
+    ----------
+    strata
+        Items x systems: the stratum of each output.
+    guess
+        Strata x 2: the share of fails and passes that the judges lead one to expect.
+
+    Examples
+    --------
+    >>> contest = judged_contest(np.tile([[0, 1], [0, 2]], (5, 1)), guess=[[0.5, 0.5]] * 3)
+    >>> contest.n_items, contest.n_models
+    (10, 2)
+    """
+    table, shares = np.asarray(strata), _shares(guess)
+    if table.ndim != 2 or table.shape[1] < 2 or not len(table):
+        raise InputError(f"strata must be items x systems, got {table.shape}")
+    if shares.shape[1] != 2:
+        raise InputError(f"guess must have two shares per stratum, got {shares.shape}")
+    return _sorted(np.ones_like(table), table, table, shares, judged=True)
+
+
+def _shares(guess: ArrayLike) -> Floats:
+    return np.atleast_2d(np.asarray(guess, dtype=np.float64))
+
+
+def _sorted(
+    answers: AnyInts, strata: AnyInts, told_by: AnyInts, guess: Floats, *, judged: bool
+) -> Contest:
+    """Put items that *told_by* does not tell apart into one cell."""
+    if strata.min() < 0 or strata.max() >= len(guess):
+        raise InputError(f"strata must be in 0..{len(guess) - 1}: every item takes part")
+    first, sizes, cell = distinct_rows(told_by, max(guess.shape))
     return Contest(
-        cell=cell.ravel(),
-        answers=table[first].astype(np.int64),
-        stratum=where[first],
-        sizes=sizes,
-        guess=shares,
+        cell=cell,
+        answers=answers[first].astype(np.int64),
+        stratum=strata[first].astype(np.int64),
+        sizes=sizes.astype(np.int64),
+        guess=guess,
+        judged=judged,
     )
