@@ -46,7 +46,7 @@ _ONLY_PATHS = Unknown("only the rounds of a path are judged on the same items")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class ShareChange:
     """A difference of two shares that are right, and whether it is settled.
 
     Parameters
@@ -86,7 +86,7 @@ class Vote:
     rule: Literal["plurality", "more than half"]
     risk: float
     interval: Interval
-    change: Change
+    change: ShareChange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ class LogRound:
     accuracy: float | Unknown
     accuracy_interval: Interval | Unknown
     by_design: bool = False
-    change: Change | Unknown = _ONLY_PATHS
+    change: ShareChange | Unknown = _ONLY_PATHS
     risk: float | Unknown = _NO_VOTE
     interval: Interval | Unknown = _NO_VOTE
     all_wrong: float | Unknown = _NO_VOTE
@@ -186,7 +186,7 @@ class LogResult(Result):
     latest: str
     held_out: bool
     rounds: tuple[LogRound, ...]
-    change: Change | Unknown
+    change: ShareChange | Unknown
     vote: Vote | Unknown
     advice: Advice | Unknown
     log: RoundLog | None = field(
@@ -205,7 +205,9 @@ class LogResult(Result):
             moved = each.change
             if self.kind == "path":
                 ends = (
-                    (moved.estimate, moved.interval) if isinstance(moved, Change) else (None, None)
+                    (moved.estimate, moved.interval)
+                    if isinstance(moved, ShareChange)
+                    else (None, None)
                 )
                 row |= {"against_round_before": ends[0], "against_round_before_interval": ends[1]}
             if any(isinstance(one.risk, float) for one in self.rounds):
@@ -260,7 +262,7 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     vote = _vote(log, voters, where, question.alpha)
     advice = _advice(log, voters, where, question, held_out=held_out)
     settled = any(
-        isinstance(one, Change) and one.settled for one in (change, getattr(vote, "change", 0))
+        isinstance(one, ShareChange) and one.settled for one in (change, getattr(vote, "change", 0))
     )
     told = settled or (isinstance(advice, Advice) and advice.decision != "cannot tell")
     known = LogResult(
@@ -345,7 +347,7 @@ def share_wrong(errors: Array, alpha: float) -> tuple[float, Interval]:
     return mean, pseudo_t(mean, float(errors.var(ddof=1)), errors.size, alpha=alpha)
 
 
-def paired_change(before: Array, after: Array, first: str, *, alpha: float = 0.05) -> Change:
+def paired_change(before: Array, after: Array, first: str, *, alpha: float = 0.05) -> ShareChange:
     """Return how errors on the same items changed: Tango's interval and McNemar's test.
 
     >>> change = paired_change(np.repeat([1, 0], [9, 41]), np.repeat([0, 1], [49, 1]), "a")
@@ -371,11 +373,13 @@ def paired_change(before: Array, after: Array, first: str, *, alpha: float = 0.0
     return _change(first, float(gain.mean()), interval, paired=True)
 
 
-def _change(first: str, estimate: float, interval: Interval, *, paired: bool) -> Change:
+def _change(first: str, estimate: float, interval: Interval, *, paired: bool) -> ShareChange:
     settled: Literal["better", "worse"] | None = None
     if interval.low > 0 or interval.high < 0:
         settled = "better" if interval.low > 0 else "worse"
-    return Change(first=first, estimate=estimate, interval=interval, paired=paired, settled=settled)
+    return ShareChange(
+        first=first, estimate=estimate, interval=interval, paired=paired, settled=settled
+    )
 
 
 # -- rounds
@@ -422,7 +426,9 @@ def _rounds(log: RoundLog, alpha: float) -> tuple[LogRound, ...]:
     return tuple(found)
 
 
-def _since_first(log: RoundLog, rounds: tuple[LogRound, ...], alpha: float) -> Change | Unknown:
+def _since_first(
+    log: RoundLog, rounds: tuple[LogRound, ...], alpha: float
+) -> ShareChange | Unknown:
     """Return how the latest model's share changed since the first round that judges it."""
     from tallystick.stats.intervals import difference_ends, wilson
 
@@ -569,7 +575,7 @@ def _forecast(result: LogResult, advice: Advice) -> str:
     return f"Forecast for {who} like these: {told} ({shown}){why}."
 
 
-def _needed(rounds: tuple[LogRound, ...], change: Change | Unknown) -> Needed | None:
+def _needed(rounds: tuple[LogRound, ...], change: ShareChange | Unknown) -> Needed | None:
     """Return about how many more items would settle a change of the size that was seen."""
     if isinstance(change, Unknown) or not change.estimate:
         return None

@@ -76,8 +76,9 @@ class Forecast:
     beta_binomial, mixture, shape, refuted, spread
         The two estimates (P2) and (P3), a and b of the beta law, whether the mixture refutes it
         (P4), and how the risk moves when as many models are left out as would join (P5).
-    step, variance
-        Path: the estimate from how the edge moved in the last two rounds (Q1), and its variance.
+    step, variance, panel
+        Path: the estimate from how the edge moved in the last two rounds (Q1), its variance, and the
+        one that takes the rounds for a panel.
     pays
         The gain that pays, as the user stated it.
     decision, reason
@@ -99,6 +100,7 @@ class Forecast:
     spread: float | None = None
     step: float | None = None
     variance: float | None = None
+    panel: float | None = None
     pays: float = 0.0
     decision: Verdict = "cannot tell"
     reason: str | None = None
@@ -146,7 +148,7 @@ def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
     >>> found.decision
     'cannot tell'
     """
-    wrong = _checked(errors, pays)
+    wrong = _checked(errors, pays, -1.0)
     models, items = wrong.shape
     counts = np.bincount(wrong.sum(axis=0), minlength=models + 1)
     share = counts / items
@@ -238,7 +240,7 @@ def forecast_path(errors: Array, *, pays: float = 0.0, one_learner: bool = True)
     >>> found.decision, found.reason
     ('cannot tell', 'the held-out set has 100 items, and at least 400 are needed')
     """
-    wrong = _checked(errors, pays)
+    wrong = _checked(errors, pays, 0.0)
     # Even counts were not measured: ties make their last round nearly worthless anyway.
     wrong = wrong[: len(wrong) - (1 - len(wrong) % 2)]
     rounds, items = wrong.shape
@@ -268,6 +270,7 @@ def forecast_path(errors: Array, *, pays: float = 0.0, one_learner: bool = True)
         interval=interval,
         step=step,
         variance=variance,
+        panel=panel.gain,
         decision=decision,
         reason=reason_why,
     )
@@ -320,7 +323,7 @@ def majority_risk(wrong: Array, models: int) -> float:
     return float(np.mean((doubled > models) + 0.5 * (doubled == models)))
 
 
-def _checked(errors: Array, pays: float) -> Array:
+def _checked(errors: Array, pays: float, least: float) -> Array:
     wrong = np.asarray(errors)
     if wrong.ndim != 2 or not wrong.size:
         raise InputError(f"errors need the shape (models, items), neither 0, got {wrong.shape}")
@@ -330,8 +333,8 @@ def _checked(errors: Array, pays: float) -> Array:
                 f"errors must be True or False, got {wrong.dtype}: compare answers with the truth"
             )
         wrong = wrong.astype(bool)
-    if not 0 <= pays <= 1:
-        raise InputError(f"pays, a fall of the risk, must be in [0, 1], got {pays!r}")
+    if not least <= pays <= 1:
+        raise InputError(f"pays, a fall of the risk, must be in [{least:g}, 1], got {pays!r}")
     return wrong
 
 
