@@ -401,7 +401,7 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
         return f"Next: {shlex.join(_question(session))}"
     if pending:
         size = pending
-        what = f"{count(size)} {_asked(task, size)} for an answer. To write {_them(size)} again:"
+        what = f"{count(size)} {_asked(task, size)} for an answer. To write the batch again:"
     else:
         outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
         size = max(1, next_batch(where.progress)) * (outputs if task.rows.shape[1] > 1 else 1)
@@ -430,10 +430,6 @@ def _question(session: Session) -> list[str]:
 def _asked(task: LabelTask, size: int) -> str:
     unit = "item" if task.rows.shape[1] == 1 else "output"
     return f"{unit} waits" if size == 1 else f"{unit}s wait"
-
-
-def _them(size: int) -> str:
-    return "it" if size == 1 else "them"
 
 
 def warnings_of(
