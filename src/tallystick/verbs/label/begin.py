@@ -247,8 +247,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             added = _added(data, session)
             if added:
                 strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
-                rows = "1 row was" if added == 1 else f"{count(added)} rows were"
-                notes = (f"{rows} added since this session began and are no part of it",)
+                notes = (f"rows added since this session began: {count(added)}, no part of it",)
         else:
             data = replace(data, memory=kept.memory)
         # What was found when the session began is still found, though it is named from then on.

@@ -65,7 +65,6 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
     )
     timed = [one.seconds for one in session.answers.values() if one.seconds is not None]
     needed = needed_of(where, task)
-    items = task.strata.n_items
     verdict = reason or verdict_of(where, task, alpha=session.head.alpha)
     pending = len(session.asks) - len(done)
     return LabelResult(
@@ -73,7 +72,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         sentences=Sentences(answer=verdict, next=next_of(where, task, session, pending=pending)),
         decision="decided" if needed is None and reason is None else "undecided",
         needed=needed,
-        n_items=items + len(session.apart),
+        n_items=task.strata.n_items + len(session.apart),
         assumptions=ASSUMPTIONS,
         warnings=warnings,
         seed=session.head.seed,

@@ -348,8 +348,8 @@ def batch_of_labels(
     Their order is not known, so a random one is drawn.
     """
     order = spawn(session.head.seed + 2, 1)[0].permutation(units)
-    spread = np.ones(len(task.strata))
-    return batch_event(session, task, cells, units=order, spread=spread, q=None)
+    every = np.ones(len(task.strata))
+    return batch_event(session, task, cells, units=order, spread=every, q=None)
 
 
 def answers_in_table(labels: Mapping[int, Label], asks: Sequence[Ask]) -> list[dict[str, Json]]:
