@@ -153,7 +153,7 @@ def _told(
         needed=conclusion.needed,
         n_items=votes.n,
         assumptions=assumptions_of(audits, labelled=votes.labels > 0),
-        warnings=(*refusals, *warnings_of(votes, audits, gold)),
+        warnings=(*refusals, *warnings_of(votes, audits)),
         seed=seed_of(question.seed),
         predictions=votes.predictions,
         weak=votes.asked,

@@ -381,7 +381,14 @@ def score_outputs(
         turned=outputs.turned,
         alpha=question.alpha,
         sentences=said,
-        basis=basis(outputs, question, pairs=len(pairs), worth=worth, items=scored.graded_items)
+        basis=basis(
+            outputs,
+            question,
+            pairs=len(pairs),
+            worth=worth,
+            items=scored.graded_items,
+            joint=scored.joint,
+        )
         if scored.labelled
         else "",
         label_goal=None if settled else scored.label_goal,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.latent_fit import Replica, bootstrap, fit, information, simulate
+from tallystick.stats.latent_fit import Replica, fit, refits, simulate
 
 
 @pytest.fixture(scope="module")
@@ -42,28 +42,13 @@ def test_replicas_have_the_frequencies_of_the_model(binary, frequencies) -> None
         assert abs(count - 100_000 * p) < 5 * np.sqrt(100_000 * p)
 
 
-def test_the_same_seed_gives_the_same_bootstrap(gappy) -> None:
-    one, two = (bootstrap(gappy, n_replicates=3, rng=4) for _ in range(2))
-    np.testing.assert_array_equal(one.confusion, two.confusion)
-    assert one.n_unconverged == 0
-
-
-def test_bootstrap_and_information_agree_on_a_large_sample(binary, frequencies) -> None:
-    codes, chance = frequencies(binary)
-    found = fit(codes, np.round(20_000 * chance), n_classes=2)
-    sample = bootstrap(found, n_replicates=400, rng=1)
-    width = np.diff(np.quantile(sample.accuracy, [0.025, 0.975], axis=0), axis=0)[0]
-    expected = np.subtract(*information(found).accuracy_interval()[::-1])
-    # 400 draws know a 95 % width to about 7 %
-    np.testing.assert_allclose(width, expected, rtol=0.2)
-
-
 def test_weights_that_are_not_counts_are_refused(binary, frequencies) -> None:
     codes, counts = frequencies(binary, 10)
     with pytest.raises(InputError, match="whole numbers"):
-        bootstrap(fit(codes, counts, n_classes=2), rng=1)
+        Replica.of(fit(codes, counts, n_classes=2))
 
 
-def test_impossible_arguments_are_refused(gappy) -> None:
-    with pytest.raises(InputError, match="n_replicates"):
-        bootstrap(gappy, n_replicates=1, rng=1)
+def test_the_same_seed_gives_the_same_refits(gappy) -> None:
+    one, two = (refits(gappy, 3, 4) for _ in range(2))
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a.confusion, b.confusion)
