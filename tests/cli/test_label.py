@@ -207,7 +207,7 @@ def test_the_next_command_is_said_at_each_step(folder, capsys):
     )
     assert "20 items wait for an answer" in said("label", "--session", "s.label", "--status")
     _fill(folder)
-    assert "label 50 more:" in said("label", "--session", "s.label", "--add", "b.csv")
+    assert " more: tallystick label" in said("label", "--session", "s.label", "--add", "b.csv")
 
 
 @pytest.mark.parametrize("question", ["judge", "score"])

@@ -128,9 +128,7 @@ def test_a_table_that_has_grown_goes_on_with_the_rows_it_began_with(start, truth
     table.write_text(more)
     with reopen(tmp_path / "s.label") as again:
         after = again.result(final=False)
-        assert (
-            after.notes[-1] == "40 rows were added since this session began and are no part of it"
-        )
+        assert after.notes[-1] == "rows added since this session began: 40, no part of it"
         assert after.interval == before.interval
         assert all(ask.row < 300 for ask in again.next(30))
     table.write_text(more.replace("pass", "fail", 1))

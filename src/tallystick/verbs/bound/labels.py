@@ -390,6 +390,7 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
     columns = (*data.roles.weak, *data.roles.prediction)
     votes = coded_votes(data, columns)
     made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
+    shared = accuracy_estimator(patterns, made, [len(columns) - 1])
     return LabelTask(
         claim="share",
         classes=votes.classes,
@@ -397,9 +398,7 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
         rows=np.arange(votes.codes.shape[0])[:, None],
         measures=(_measure(question, votes, made, posterior),),
         columns=columns,
-        shared=accuracy_estimator(patterns, made, [len(columns) - 1])
-        if question.metrics[0] == "accuracy"
-        else None,
+        shared=shared if question.metrics[0] == "accuracy" else None,
     )
 
 

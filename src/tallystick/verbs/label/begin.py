@@ -247,8 +247,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             added = _added(data, session)
             if added:
                 strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
-                rows = "1 row was" if added == 1 else f"{count(added)} rows were"
-                notes = (f"{rows} added since this session began and are no part of it",)
+                notes = (f"rows added since this session began: {count(added)}, no part of it",)
         else:
             data = replace(data, memory=kept.memory)
         # What was found when the session began is still found, though it is named from then on.
@@ -402,27 +401,16 @@ def use_existing(task: LabelTask, known: Existing, origin: str) -> Use:
     together = task.rows.shape[1] > 1
     column, held = known.column, count(len(known.labels))
     notes: list[str] = []
+    later = f"{held} labels of column {column!r} count when the session draws their item"
     if origin == "random":
         doubt = _no_random_draw(task, known.units)
         if doubt is None:
-            first, others = len(known.units), len(known.labels)
-            if not together:
-                notes.append(f"{held} labels of column {column!r} count as the first draws")
-            elif first:
-                items = "1 item" if first == 1 else f"{count(first)} items"
-                notes.append(f"{items} labelled in column {column!r} count as the first draws")
-            if together and first * task.rows.shape[1] < others:
-                notes.append(
-                    f"other labels of column {column!r} count when the session draws their item"
-                )
-            return Use(origin=origin, notes=tuple(notes))
+            first = f"{held} labels of column {column!r} count as the first draws"
+            whole = f"; of these {count(len(known.units))} items are labelled throughout"
+            return Use(origin=origin, notes=(first + (whole if together else ""),))
         notes.append(doubt)
     if together or task.claim == "best-of":
-        notes.append(
-            f"{held} labels of column {column!r} count only when the session draws their item:"
-            " nobody said how they were chosen. If they were drawn at random, begin with"
-            " --label-draw random"
-        )
+        notes.append(f"{later}. If they were drawn at random, begin with --label-draw random")
         return Use(origin="unknown", notes=tuple(notes))
     rest = task.strata.without(known.units)
     if not rest.n_items:

@@ -23,7 +23,6 @@ from tallystick.table.session import IN_FILE, Answer, Ask, Session
 from tallystick.verbs.label.work import Work
 
 Tool: TypeAlias = Literal["label-studio", "argilla", "prodigy"]
-TOOLS: tuple[Tool, ...] = ("label-studio", "argilla", "prodigy")
 
 Row: TypeAlias = tuple[str, int, Any, str]
 """Place for messages, ask, answer (None: left open), note."""

@@ -65,7 +65,6 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
     )
     timed = [one.seconds for one in session.answers.values() if one.seconds is not None]
     needed = needed_of(where, task)
-    items = task.strata.n_items
     verdict = reason or verdict_of(where, task, alpha=session.head.alpha)
     pending = len(session.asks) - len(done)
     return LabelResult(
@@ -73,7 +72,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         sentences=Sentences(answer=verdict, next=next_of(where, task, session, pending=pending)),
         decision="decided" if needed is None and reason is None else "undecided",
         needed=needed,
-        n_items=items + len(session.apart),
+        n_items=task.strata.n_items + len(session.apart),
         assumptions=ASSUMPTIONS,
         warnings=warnings,
         seed=session.head.seed,
@@ -401,7 +400,7 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
         return f"Next: {shlex.join(_question(session))}"
     if pending:
         size = pending
-        what = f"{count(size)} {_asked(task, size)} for an answer. To write {_them(size)} again:"
+        what = f"{count(size)} {_asked(task, size)} for an answer. To write the batch again:"
     else:
         outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
         size = max(1, next_batch(where.progress)) * (outputs if task.rows.shape[1] > 1 else 1)
@@ -430,10 +429,6 @@ def _question(session: Session) -> list[str]:
 def _asked(task: LabelTask, size: int) -> str:
     unit = "item" if task.rows.shape[1] == 1 else "output"
     return f"{unit} waits" if size == 1 else f"{unit}s wait"
-
-
-def _them(size: int) -> str:
-    return "it" if size == 1 else "them"
 
 
 def warnings_of(

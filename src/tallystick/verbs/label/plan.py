@@ -14,7 +14,7 @@ each stratum, as if they were as good as they look. The forecast lies between th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import prod
 from statistics import median
 from typing import Any, ClassVar
@@ -78,17 +78,8 @@ class LabelPlanResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per question."""
-        return [
-            {
-                "question": one.question,
-                "of": one.of,
-                "labels": one.labels,
-                "from": one.low,
-                "to": one.high,
-                "items": one.items,
-            }
-            for one in self.plans
-        ]
+        names = [one.name for one in fields(LabelPlan)]
+        return [{name: getattr(one, name) for name in names} for one in self.plans]
 
 
 def plan(
@@ -125,18 +116,10 @@ def plan(
             if len(questions) == 1:
                 raise
             notes.append(f"{name} is left out: {error}")
-    if not plans:
-        text = "No question fits this table: name the columns of votes (--judges, --models)."
-        return LabelPlanResult(
-            verdict=text,
-            decision="unknowable",
-            n_items=data.n_rows,
-            plans=(),
-            notes=tuple(notes),
-            reading=reading_of(data),
-        )
+    nothing = "No question fits this table: name the columns of votes (--judges, --models)."
     return LabelPlanResult(
-        verdict=" ".join(_said(one) for one in plans),
+        verdict=" ".join(map(_said, plans)) or nothing,
+        decision="decided" if plans else "unknowable",
         n_items=data.n_rows,
         assumptions=("people agree with the judges about as well as the judges with one another",),
         plans=tuple(plans),
@@ -212,23 +195,20 @@ def _forecast(
     found: list[int | None], believed: list[int | None]
 ) -> tuple[int | Unknown, int | Unknown, int | Unknown]:
     """Return about how many labels, and the range; None stands for a session that did not end."""
-    if not found:
-        reason = Unknown(
-            "cannot tell yet: with fewer than two judges nothing shows how well they agree. The"
-            " session forecasts from its own first 20 labels"
-        )
-        return reason, reason, reason
+    own = "The session forecasts from its own first 20 labels"
     ended = sorted(one for one in (*found, *believed) if one is not None)
-    if len(ended) < len(found) + len(believed):
-        most = Unknown(f"cannot tell yet: a rehearsal had not stopped after {count(MOST)} labels")
-        return most, (ended[0] if ended else most), most
+    if not found or len(ended) < len(found) + len(believed):
+        why = (
+            f"a rehearsal had not stopped after {count(MOST)} labels"
+            if found
+            else "with fewer than two judges nothing shows how well they agree"
+        )
+        reason = Unknown(f"cannot tell yet: {why}. {own}")
+        return reason, reason, reason
     low, high = max(1, round(ended[0] / CAUTION)), round(ended[-1] * CAUTION)
     if high > WIDE * low:
-        reason = Unknown(
-            f"cannot tell yet: judged by one another, between {count(low)} and {count(high)}. The"
-            " session forecasts from its own first 20 labels"
-        )
-        return reason, low, high
+        span = f"judged by one another, between {count(low)} and {count(high)}"
+        return Unknown(f"cannot tell yet: {span}. {own}"), low, high
     parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
     return round(prod(parts) ** (1 / len(parts))), low, high
 

@@ -163,16 +163,13 @@ def _labels(data: Data, task: LabelTask, columns: Sequence[str]) -> list[str]:
         for test in [_is_label(f"cast({cell} as varchar)", task)]
     ]
 
-    def looked(places: Sequence[int], rows: str) -> dict[int, tuple[int, int]]:
-        if not places:
-            return {}
-        [found] = data.table.query(f"select {', '.join(counts[k] for k in places)} from {rows}")
-        return {k: (found[2 * i], found[2 * i + 1]) for i, k in enumerate(places)}
-
-    seen = looked(range(len(columns)), f"(select * from rows limit {_LOOKED})")
-    # A column that is blank at the beginning may hold a few labels further down.
-    seen |= looked([k for k, (filled, _) in seen.items() if not filled], "rows")
-    return [columns[k] for k, (filled, others) in seen.items() if filled and not others]
+    if not counts:
+        return []
+    [found] = data.table.query(
+        f"select {', '.join(counts)} from (select * from rows limit {_LOOKED})"
+    )
+    pairs = zip(columns, found[::2], found[1::2], strict=True)
+    return [name for name, filled, others in pairs if filled and not others]
 
 
 def _is_label(cell: str, task: LabelTask) -> str:

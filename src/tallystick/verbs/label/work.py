@@ -348,8 +348,8 @@ def batch_of_labels(
     Their order is not known, so a random one is drawn.
     """
     order = spawn(session.head.seed + 2, 1)[0].permutation(units)
-    spread = np.ones(len(task.strata))
-    return batch_event(session, task, cells, units=order, spread=spread, q=None)
+    every = np.ones(len(task.strata))
+    return batch_event(session, task, cells, units=order, spread=every, q=None)
 
 
 def answers_in_table(labels: Mapping[int, Label], asks: Sequence[Ask]) -> list[dict[str, Json]]:
@@ -625,13 +625,9 @@ def refused(session: Session, where: Standing) -> str | None:
     Labels of unknown origin that were taken for random ones covered .86 at a nominal .95. What the
     table held counts only where this session drew it too.
     """
-    if session.head.origin == "random" or not (session.apart or where.read.n):
-        return None
-    drawn = where.read.n
-    if session.head.origin != "unknown":  # the second version also took labels of disagreements
-        held = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
-        drawn -= sum(draw < where.read.n for draw in held)
-    if drawn:
+    held = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
+    own = session.head.origin == "unknown" or len(held) < where.read.n
+    if session.head.origin == "random" or not (session.apart or held) or (where.read.n and own):
         return None
     return (
         "No label was drawn at random: draw some from the items that are not labelled. If those"
