@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -45,18 +46,21 @@ def votes(rng: np.random.Generator, *, cycle: bool, drift: bool) -> np.ndarray:
     return cast
 
 
-def events(cast: np.ndarray, key: str, *, season: bool, rng: np.random.Generator) -> list[dict]:
+def events(
+    cast: np.ndarray, key: str, *, season: bool, rng: np.random.Generator
+) -> list[dict[str, Any]]:
     """Return the events that one stream is told of, each with its window and its likely cause."""
     size = DAY if season else 1_000
     reach = 1 if season else 2
     stream = Windows(size=size, evaluation=no_result, alpha=ALPHA, key=key)  # type: ignore[arg-type]
-    found: list[dict] = []
+    found: list[dict[str, Any]] = []
     last = -10
     for index, start in enumerate(range(0, ROWS, size)):
         rows = cast[start : start + size]
         if season:
             rows = rows[rng.permutation(len(rows))]
-        cells = np.where(rows < 0, None, rows.astype(str))
+        cells = rows.astype(str).astype(object)
+        cells[rows < 0] = None
         [window] = stream.push({f"judge {j}": cells[:, j].tolist() for j in range(cells.shape[1])})
         for detail in window.details:
             if index - last > reach:

@@ -59,3 +59,21 @@ def test_a_new_judge_begins_the_test_anew() -> None:
     state = stepped(votes(500), 500)[0]["state"]
     more = {**votes(500), "new": ["1"] * 500}
     assert drift_step({"state": state, "columns": more, "alpha": 0.05, "key": "judge"})["started"]
+
+
+def test_words_that_are_no_vote_are_read_as_silence() -> None:
+    columns = {
+        name: ["abstain" if k % 2 else v for k, v in enumerate(c)] for name, c in votes(100).items()
+    }
+    given = {"state": None, "columns": columns, "alpha": 0.05, "key": "s", "missing": ["abstain"]}
+    assert (
+        drift_step(given)["state"]["watch"]["labels"]
+        == drift_step(
+            {
+                **given,
+                "columns": {
+                    name: [None if v == "abstain" else v for v in c] for name, c in columns.items()
+                },
+            }
+        )["state"]["watch"]["labels"]
+    )

@@ -311,6 +311,7 @@ def _tested(
         return {"reason": "no judge voted on these rows: there is nothing to test"}
     key = f"{stream.name}:{stream.id}"
     given = {"state": state, "columns": votes, "alpha": ALPHA, "key": key, "season": season}
+    given["missing"] = stream.settings.missing
     order = WorkerOrder(kind="tallystick.serve.drift:worked", args=given)
     step: dict[str, Any] = json.loads(service.worker.ask(order, patience=_PATIENCE).body)
     step["restarted"] = bool(step.get("started")) and state is not None
@@ -549,8 +550,8 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
     ----------
     given
         ``state`` (what this function returned before, or None), ``columns`` (judge to votes, None
-        for no vote, all as long as the window), ``alpha``, ``key``, and ``season`` where windows
-        differ in size.
+        for no vote, all as long as the window), ``alpha``, ``key``, ``season`` where windows
+        differ in size, and ``missing``, the words that are no vote.
 
     Returns
     -------
@@ -577,7 +578,8 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
         saved["size"] = size  # each day has its own; all of its rows are here
     panel = set() if saved is None else set(saved["rows"])
     started = saved is None or saved["size"] != size or not set(columns) <= panel
-    stream = Windows(size=size, alpha=given["alpha"], key=given["key"])
+    missing = tuple(given.get("missing", ()))
+    stream = Windows(size=size, alpha=given["alpha"], key=given["key"], missing=missing)
     if not started:
         stream.restore(saved)
         # A judge of the panel that has no vote in this window is silent, not gone.

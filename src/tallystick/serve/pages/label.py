@@ -60,6 +60,10 @@ async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Res
             question=stream.settings.question or ASK,
             instructions=stream.settings.instructions,
             cells=_cells(turn),
+            # What only a session has: outputs side by side, and answers to correct.
+            beside=[],
+            was="",
+            mine=[],
             classes=turn.labels if turn is not None else [],
             scale=None,
             last=at.last,
