@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick import compare, judge, read
+from tallystick import read
 from tallystick.errors import InputError
+from tallystick.verbs import compare, judge
 
 ROWS = 60
 
