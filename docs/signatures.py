@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 def stub() -> str:
     """Return the text of the stub."""
     names = {
-        f"from tallystick.{room} import {name} as {name}" for name, room in vars(tallystick)["_HOME"].items()
+        f"from tallystick.{room} import {name} as {name}"
+        for name, room in vars(tallystick)["_HOME"].items()
     }
     lines = sorted(names)
     lines += [

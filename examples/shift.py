@@ -33,8 +33,14 @@ class MyApi(Client):
 # %%
 table = {"number": range(3000), "true": true, "spring": old, "score": confidence}
 asking: dict[str, Any] = {
-    **{"truth": "true", "old": "spring", "confidence": "score"},
-    **{"api": MyApi(), "budget": 500, "concurrency": 16, "price": 0.001, "seed": 1},
+    "truth": "true",
+    "old": "spring",
+    "confidence": "score",
+    "api": MyApi(),
+    "budget": 500,
+    "concurrency": 16,
+    "price": 0.001,
+    "seed": 1,
 }
 result = shift(table, **asking)
 print(result.summary())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick import judge, read
+from tallystick import read
+from tallystick.verbs import judge
 
 pd = pytest.importorskip("pandas")
 
