@@ -13,8 +13,7 @@ from tallystick.stats.pairs import pairs_of_items
 from tallystick.stats.signs import ranks
 from tallystick.stats.two_accuracies import exact_score, tango
 from tallystick.table import Moments
-from tallystick.verbs.compare import Board, CompareQuestion
-from tallystick.verbs.compare import rank
+from tallystick.verbs.compare import Board, CompareQuestion, rank
 from tallystick.verbs.compare.sequential import Sequential
 
 RUNS = 2000
