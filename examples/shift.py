@@ -34,9 +34,6 @@ class MyApi(Client):
 table = {"number": range(3000), "true": true, "spring": old, "score": confidence}
 columns = {"truth": "true", "old": "spring", "confidence": "score"}
 asking = {"api": MyApi(), "budget": 500, "concurrency": 16, "price": 0.001, "rng": 1}
-print(shift.evaluate(table, **columns, **asking, dry_run=True).summary())
-
-# %%
 result = shift.evaluate(table, **columns, **asking)
 print(result.summary())
 print(result.top_cells[0].words)

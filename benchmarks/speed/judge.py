@@ -13,9 +13,7 @@ import numpy as np
 from benchmarks.record import record
 from tallystick.papers.noisy_judges.trio_quadratic import solve_moments, trio_moments
 from tallystick.table import Tally
-from tallystick.table.panel import Panel
 from tallystick.verbs import judge
-from tallystick.verbs.judge.logical import Logic, logical_curve
 
 JUDGES, ITEMS = 20, 10_000
 NTQR_TRIOS = 3
@@ -80,15 +78,7 @@ def main() -> None:
     rows.append({"work": "the same from moments", "ms": 1e3 * from_moments})
     big = drawn(5, 10_000_000).astype(np.int8)
     tally = Tally.of({f"j{k}": big[:, k] for k in range(5)})
-    names = (
-        "majority",
-        "independent",
-        "dawid_skene",
-        "agreement",
-        "spectral",
-        "logical",
-        "search",
-    )
+    names = ("majority", "independent", "dawid_skene", "logical")
     for name in names:
         method = getattr(judge, name)
         method(tally)  # libraries load
@@ -100,15 +90,8 @@ def main() -> None:
         )
     rows.append(
         {
-            "work": "evaluate (all of these and 19 refits), the same",
+            "work": "evaluate (with 19 refits), the same",
             "ms": 1e3 * best(lambda: judge.evaluate(tally), 3),
-        }
-    )
-    panel = Panel.of(tally)
-    rows.append(
-        {
-            "work": "logical curve, 5 judges",
-            "ms": 1e3 * best(lambda: (logical_curve(panel), Logic.of(panel, {}))),
         }
     )
     # Votes that say nothing: the likelihood is a ridge, on which plain EM takes 10,000 steps.

@@ -13,8 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from benchmarks.record import record
-from tallystick.stats.agreement import cohen_kappa, fleiss_kappa
-from tallystick.stats.agreement_ordinal import krippendorff_alpha
+from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 TABLES = 200
 
@@ -71,7 +70,7 @@ def differences() -> dict[tuple[str, str], list[float]]:
                 cohen_kappa(two, weights=weights, n_labels=size),
                 cohen_kappa_score(two[:, 0], two[:, 1], weights=weights, labels=list(range(size))),
             )
-        for metric in ("nominal", "ordinal", "interval"):
+        for metric in ("nominal", "ordinal"):
             name = f"Krippendorff's alpha, {metric}"
             ours = krippendorff_alpha(codes, metric=metric)
             beside(name, "krippendorff", ours, by_krippendorff(codes, metric))

@@ -2,8 +2,8 @@
 
     python -m benchmarks.truth.answers [--write]
 
-The replies are those of the tests: tests/clients/replies.ndjson, which the reader was made on, and
-replies_fresh.ndjson, which was written and labelled before the reader had seen it.
+The replies are those of the tests: written.ndjson, labelled before the reader was made;
+fresh.ndjson, written against it afterwards; and the older ones, made to mislead a bolder reader.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ from tallystick.clients import AnswerReading
 REPLIES = Path(__file__).resolve().parents[2] / "tests" / "clients"
 
 
+def reading_of(one: dict[str, Any]) -> AnswerReading:
+    """Return how a reply is read; the older ones name ways of reading that are one now."""
+    how = one.get("reading", "words")
+    return AnswerReading("words" if how == "last-letter" else how)
+
+
 def counted(title: str, kind: str, replies: list[dict[str, Any]]) -> dict[str, Any]:
     """Count one kind: a wrong label, and a stated one that was not read."""
-    found = [AnswerReading(one["reading"]).label(one["reply"], one["labels"]) for one in replies]
+    found = [reading_of(one).label(one["reply"], one["labels"]) for one in replies]
     pairs = [(label, one["label"]) for label, one in zip(found, replies, strict=True)]
     return {
         "replies": title,
@@ -42,9 +48,15 @@ def table(title: str, file: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    known, fresh = table("known", "replies.ndjson"), table("fresh", "replies_fresh.ndjson")
+    sets = {
+        "written": "written.ndjson",
+        "fresh": "fresh.ndjson",
+        "older": "replies.ndjson",
+        "older, fresh": "replies_fresh.ndjson",
+    }
+    tables = [table(title, file) for title, file in sets.items()]
     notes = []
-    for rows in (known, fresh):
+    for rows in tables:
         last = rows[-1]
         wrong = 100 * last["wrong"] / last["number"]
         unread = 100 * last["unread"] / last["of them with a label"]
@@ -54,14 +66,13 @@ def main() -> None:
     record(
         "answer-reading",
         "AnswerReading replies: wrong and unread, by kind",
-        [*known, *fresh],
+        [row for rows in tables for row in rows],
         notes=[
             *notes,
-            "The fresh replies were labelled by hand before they were read. Of the first 60, of odd"
-            " kinds, 2 were wrong and 6 of 48 unread: reasoning in tags, an answer before its"
-            " reasons, the word no before a noun, and Chinese text. That was corrected. Of 40 more,"
-            " odd again, 1 was wrong (A if …, otherwise B) and 3 of 27 unread; corrected, too. Of 30"
-            " everyday replies none was wrong and none unread, before and after.",
+            "Before the reader was made anew it read 46 of the 387 written replies wrong (11.9 %) and"
+            " left 23 of 256 unread. At its first look the new one read none wrong and left 8 unread;"
+            " of the 104 fresh ones it read 1 wrong and left 17 of 49 unread. Both were looked at, and"
+            " the reader was corrected: their figures above are after that.",
             "A reply without a label is a refusal, names no label or several, or only denies one:"
             " reading a label from it counts as wrong.",
         ],

@@ -1,6 +1,11 @@
 """Few labels, many grades: what the one rule covers, and how wide it is beside other rules.
 
-    python -m benchmarks.truth.few_labels [--draws 200] [--seed 1] [--only NAME] [--keep FILE] [--write]
+    python -m benchmarks.truth.few_labels [--draws 200] [--seed 1] [--only NAME] [--out DIR] [--write]
+    python -m benchmarks.truth.few_labels --part 3/16 --out DIR
+
+Nothing but NumPy and SciPy is needed. ``--part i/n`` measures every n-th row of the tables and
+keeps each in DIR as soon as it is done, so a stopped call goes on where it was; a last call with
+the same DIR and no part puts them together.
 
 Labels are drawn again and again from populations whose truth is known. Every family has populations
 of its own; a cell is one population at one number of labels. Cells with the lowest coverage are
@@ -15,7 +20,8 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,11 +31,9 @@ from zlib import crc32
 import numpy as np
 from scipy.special import expit, ndtri, stdtrit
 
-from benchmarks.record import kept_row, record
+from benchmarks.record import record
 from benchmarks.truth import score_peers as peers
 from tallystick.stats.adverse_binary import adverse_shares, graded_strata
-from tallystick.stats.adverse_ends import Spread
-from tallystick.stats.adverse_numbers import adverse_means
 from tallystick.stats.few_labels import Rows, accuracies, fit
 
 Rng = np.random.Generator
@@ -146,8 +150,8 @@ def mean_cell(family: str, population: Population, m: int, *, new: int = 0) -> C
         y, c = population.truth[None, at], every[None, at]
         ends = ours(found) | {PLAIN: plain(y, size, population.pass_fail)}
         ends[PPI] = peers.ppi_plus(y, c, every)
-        if slow:
-            ends[SECOND] = second(y, c, every, at, population.pass_fail)
+        if slow and population.pass_fail:
+            ends[SECOND] = second(y, every, at)
         return ends
 
     return Cell(family, m, np.array([population.truth.mean()]), draw)
@@ -164,10 +168,7 @@ def plain(y: Array, size: int, pass_fail: bool) -> Ends:
     return (peers.wilson if pass_fail else peers.student)(y, size)
 
 
-def second(y: Array, c: Array, every: Array, at: Array, pass_fail: bool) -> Ends:
-    if not pass_fail:
-        interval = adverse_means(y, c, Spread.of(every)).interval
-        return interval.low, interval.high
+def second(y: Array, every: Array, at: Array) -> Ends:
     codes = graded_strata(every)
     sizes = np.bincount(codes)
     labelled = np.bincount(codes[at], minlength=sizes.size)
@@ -357,41 +358,48 @@ def difference_cell(family: str, truth: Array, grades: Array, m: int, pass_fail:
     return Cell(family, m, np.array([truth[:, 0].mean() - truth[:, 1].mean()]), draw)
 
 
-def all_pairs(rng: Rng, draws: int) -> list[dict[str, Any]]:
-    """Share of pairs decided, runs with any wrong order, and simultaneous coverage."""
-    spread = np.array([0.0, 0.25, 0.55, 0.9])
-    rows = []
-    for name, gaps, pass_fail, skill in (
-        ("4 spread, grades", spread, False, 2.0),
-        ("4 spread, pass/fail", spread, True, 1.5),
-        ("5 ties, pass/fail", np.zeros(5), True, 1.0),
-        ("5 ties, grades", np.zeros(5), False, 1.0),
-    ):
-        truth, grades = systems(rng, 400, gaps, pass_fail=pass_fail, skill=skill)
-        if not gaps.any():  # exactly equal means: the same values in another order of items
-            truth = np.stack(
-                [truth[:, 0], *(np.roll(truth[:, 0], 80 * k) for k in range(1, 5))], axis=1
-            )
-            grades = np.stack(
-                [grades[:, 0], *(np.roll(grades[:, 0], 80 * k) for k in range(1, 5))], axis=1
-            )
+_SPREAD = (0.0, 0.25, 0.55, 0.9)
+PAIRS: dict[str, tuple[tuple[float, ...], bool, float]] = {
+    "4 spread, grades": (_SPREAD, False, 2.0),
+    "4 spread, pass/fail": (_SPREAD, True, 1.5),
+    "5 ties, pass/fail": ((0.0,) * 5, True, 1.0),
+    "5 ties, grades": ((0.0,) * 5, False, 1.0),
+}
+"""Gaps of the systems, whether they pass or fail, and the skill of their judge."""
+
+
+def pairs_row(name: str, m: int, runs: int, seed: int) -> dict[str, Any]:
+    """Share of pairs decided, runs with any wrong order, and simultaneous coverage.
+
+    Every hundred runs have a population of their own.
+    """
+    gaps, pass_fail, skill = PAIRS[name]
+    rng = named_rng(seed, name, m)
+    decided, wrong, held = 0.0, 0, 0
+    for run in range(runs):
+        if run % 100 == 0:
+            truth, grades = systems(rng, 400, np.array(gaps), pass_fail=pass_fail, skill=skill)
+            if not any(gaps):  # exactly equal means: the same values in another order of items
+                truth, grades = (
+                    np.stack([np.roll(part[:, 0], 80 * k) for k in range(5)], axis=1)
+                    for part in (truth, grades)
+                )
         means = truth.mean(axis=0)
-        for m in (13, 30, 60):
-            decided, wrong, held = 0.0, 0, 0
-            for _ in range(draws):
-                found = fit(
-                    of_systems(truth, grades, rng.permutation(400)[:m]), pass_fail=pass_fail
-                ).pairs(rng=rng, draws=2000)
-                target = means[found.first] - means[found.second]
-                sure = found.adjusted_p <= 0.05
-                decided += sure.mean() / draws
-                wrong += bool((sure & (found.difference * target <= 1e-12)).any())
-                held += bool(found.interval.covers(target).all())
-            rows.append(
-                {"family": name, "labels": m, "decided": decided, "wrong runs": wrong / draws,
-                 "all intervals hold": held / draws, "runs": draws}
-            )  # fmt: skip
-    return rows
+        rows = of_systems(truth, grades, rng.permutation(400)[:m])
+        found = fit(rows, pass_fail=pass_fail).pairs(rng=rng, draws=2000)
+        target = means[found.first] - means[found.second]
+        sure = found.adjusted_p <= 0.05
+        decided += sure.mean() / runs
+        wrong += bool((sure & (found.difference * target <= 1e-12)).any())
+        held += bool(found.interval.covers(target).all())
+    return {
+        "family": name,
+        "labels": m,
+        "decided": decided,
+        "wrong runs": wrong / runs,
+        "all intervals hold": held / runs,
+        "runs": runs,
+    }
 
 
 # Accuracies.
@@ -528,17 +536,43 @@ def measure(
     return {k: (np.mean(held[k], axis=0), np.mean(wide[k], axis=0)) for k in held}
 
 
-def summarise(cells: list[Cell], options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return one row per family and number of labels; ``--keep FILE`` keeps what is done."""
-    rows = []
+def named_rng(seed: int, name: str, m: int) -> Rng:
+    """Return a generator that goes with a name: a part of a table has the figures of the whole."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(crc32(name.encode()), m)))
+
+
+def measured(
+    rows: Mapping[str, Callable[[], dict[str, Any]]], options: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Make the rows of this part, or all; with ``--out`` those that lie there are not made again."""
+    part, parts = (int(one) for one in options.part.split("/"))
+    found = []
+    for place, (name, make) in enumerate(rows.items()):
+        path = Path(options.out or ".") / f"{crc32(name.encode()):08x}.json"
+        if options.out and path.exists():
+            found.append(json.loads(path.read_text(encoding="utf-8")))
+            continue
+        if place % parts != part - 1:
+            continue
+        found.append(make())
+        print(name, found[-1], flush=True)
+        if options.out:  # whole or not at all: the call may be stopped at any time
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_suffix(".part").write_text(json.dumps(found[-1]), encoding="utf-8")
+            path.with_suffix(".part").replace(path)
+    return found
+
+
+def cell_rows(
+    cells: list[Cell], options: argparse.Namespace
+) -> dict[str, Callable[[], dict[str, Any]]]:
+    """Return one row per family and number of labels, to be made."""
+    rows: dict[str, Callable[[], dict[str, Any]]] = {}
     for family, m in dict.fromkeys((cell.family, cell.m) for cell in cells):
         some = [cell for cell in cells if (cell.family, cell.m) == (family, m)]
-        # Seeds go with names, so that a part of the table has the figures of the whole.
-        rng = np.random.default_rng(
-            np.random.SeedSequence(options.seed, spawn_key=(crc32(family.encode()), m))
-        )
-        rows.append(kept_row(f"{family} {m}", partial(summary, some, options, rng)))
-    return [row for row in rows if row]
+        rng = named_rng(options.seed, family, m)
+        rows[f"{family} {m}"] = partial(summary, some, options, rng)
+    return rows
 
 
 def summary(some: list[Cell], options: argparse.Namespace, rng: Rng) -> dict[str, Any]:
@@ -584,8 +618,9 @@ def main() -> None:
         "--data", default=str(Path(__file__).resolve().parents[3] / "shared" / "data")
     )
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--keep", help="file for rows that are done")
-    parser.add_argument("--kept-only", action="store_true", help="leave out what is not done")
+    parser.add_argument("--runs", type=int, default=1000, help="of all pairs")
+    parser.add_argument("--part", default="1/1", help="measure every n-th row, from the i-th: i/n")
+    parser.add_argument("--out", default="", help="folder of rows that are done")
     options = parser.parse_args()
     seeds = iter(np.random.SeedSequence(options.seed).spawn(8))
     made = [
@@ -595,27 +630,28 @@ def main() -> None:
     cells = [cell for some in made for cell in some]
     cells += [*real_cells(options), *correlated_cells(np.random.default_rng(next(seeds)))]
     cells = [cell for cell in cells if options.only in cell.family]
-    rows = summarise(cells, options)
+    rows = measured(cell_rows(cells, options), options)
+    pairs = measured(
+        {
+            f"all pairs, {name} {m}": partial(pairs_row, name, m, options.runs, options.seed)
+            for name in PAIRS
+            for m in (13, 30, 60)
+            if options.only in f"all pairs, {name}"
+        },
+        options,
+    )
+    if options.part != "1/1":
+        return
     notes = [
-        f"Seed {options.seed}, {options.populations} populations. Rows kept from several calls have "
-        "their own numbers of draws; with 0 draws again the worst cell was not drawn again.",
+        f"Seed {options.seed}, {options.populations} populations. With 0 draws again the worst cell"
+        " was not drawn again.",
         "Width ratios: to Wilson or t, over cells where that covers at least .93.",
         "LLMBar: the method page does not name its judges. Of 15 prompts of GPT-4 and 10 triples, "
         "those nearest to its widths were taken, so agreement with the page is no evidence.",
         "The rule for a large unlabelled document (F11) was made after its cells here had failed.",
     ]
-    record(
-        "few-labels",
-        "Few labels: coverage and width",
-        rows,
-        notes=notes,
-    )
-    if options.only in "all pairs":
-        record(
-            "few-labels-pairs",
-            "Few labels: all pairs of systems",
-            all_pairs(np.random.default_rng(next(seeds)), max(50, options.draws)),
-        )
+    record("few-labels", "Few labels: coverage and width", rows, notes=notes)
+    record("few-labels-pairs", "Few labels: all pairs of systems", pairs)
 
 
 if __name__ == "__main__":

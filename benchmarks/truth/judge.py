@@ -31,7 +31,7 @@ from tallystick.papers.noisy_judges.trio_quadratic import trio_moments
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs import judge
-from tallystick.verbs.judge.dawid_skene import fit_panel
+from tallystick.verbs.judge.models import fit_panel
 
 FOLDER = (
     Path(

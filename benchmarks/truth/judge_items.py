@@ -21,8 +21,8 @@ from benchmarks.truth.judge_headline import copies, hard_items, independent
 from tallystick.stats.latent_calibrate import expected_calibration_error
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
-from tallystick.verbs.judge.dawid_skene import fit_panel
 from tallystick.verbs.judge.label_free import fit_vote_model, item_support, noise_floor
+from tallystick.verbs.judge.models import fit_panel
 
 FOLDER = Path(
     os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")

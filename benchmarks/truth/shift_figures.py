@@ -84,21 +84,15 @@ def figure2(runs: int) -> None:
     view = fleet(found)
     table = [
         {
-            "API": cell.api,
-            "data": cell.data,
-            "paper": f"{PAPER[f'{cell.data} {cell.api}']:+.1f} %",
-            "all answers": f"{100 * truth[cell.api, cell.data]:+.1f} %",
-            "1000 calls": (
-                f"{100 * float(cell.accuracy_change):+.1f} %"
-                if isinstance(cell.accuracy_change, float)
-                else ""
-            ),
+            "API": cell["api"],
+            "data": cell["data"],
+            "paper": f"{PAPER[' '.join((cell['data'], cell['api']))]:+.1f} %",
+            "all answers": f"{100 * truth[cell['api'], cell['data']]:+.1f} %",
+            "1000 calls": f"{100 * cell['accuracy change']:+.1f} %",
             "interval": (
-                ""
-                if cell.interval is None
-                else f"{100 * cell.interval.low:+.1f} to {100 * cell.interval.high:+.1f}"
+                f"{100 * cell['interval'].low:+.1f} to {100 * cell['interval'].high:+.1f}"
             ),
-            "answers changed": cell.flip_rate,
+            "answers changed": cell["answers changed"],
         }
         for cell in view.cells
     ]

@@ -97,19 +97,19 @@ def test_failed_rows_are_blank_and_are_asked_again_on_resume(tmp_path, monkeypat
 
 
 def test_the_limit_on_money_is_hard_and_what_is_left_is_blank(tmp_path):
-    result = ask.evaluate(TABLE, api="replay:new", price=0.5, max_cost=10.2, currency="USD")
+    result = ask.evaluate(TABLE, api="replay:new", price="0.5 USD", max_cost=10.2)
     assert result.cost.spent == 10.0
     assert sum(one is not None for one in result.table["answer"]) == 20
     assert any("20 questions were not asked" in warning for warning in result.warnings)
-    forecast = ask.evaluate(TABLE, api="replay:new", price=0.5, currency="USD", dry_run=True)
-    assert "40 questions, for about 20 USD, at most 20 USD" in forecast.verdict
-    assert forecast.asked == 0
+    told = []
+    ask.evaluate(TABLE, api="replay:new", price="0.5 USD", confirm=told.append)
+    assert "40 questions, for about 20 USD, at most 20 USD" in told[0]
 
 
 def test_stored_answers_are_read_again_without_a_call(tmp_path):
-    table = {"id": [1, 2], "new": ["I would say yes.", "It is not yes, it is no."]}
+    table = {"id": [1, 2], "new": ["I would say yes.", "After all that: the answer is no."]}
     options = {"api": "replay:new", "labels": ("yes", "no"), "journal": tmp_path / "j"}
-    assert ask.evaluate(table, **options).unread == 2
+    assert ask.evaluate(table, answer="exact", **options).unread == 2
     words = ask.evaluate(table, answer="words", **options)
     assert words.table["answer"] == ["yes", "no"]
     assert words.cost.sent == 2
@@ -131,7 +131,6 @@ def test_a_file_that_is_no_journal_is_never_overwritten(tmp_path):
         ({"api": "replay:new", "name": "id"}, "already"),
         ({"api": "replay:new", "pair": "id,other"}, "'other'"),
         ({"api": "replay:new", "pair": "id"}, "two columns"),
-        ({"api": "replay:new", "answer": "words"}, "--labels"),
         ({"api": "replay:new", "answer": "sometimes"}, "--answer"),
         ({"api": "openai:m@http://127.0.0.1:9", "prompt": "{nothing}"}, "nothing"),
     ],

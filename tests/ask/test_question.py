@@ -11,9 +11,9 @@ def test_a_pair_is_two_columns_given_together_or_apart():
             AskQuestion(pair=wrong)
 
 
-def test_answers_are_read_exactly_unless_another_way_is_named():
-    assert AskQuestion().reading_rule(coerce=False).how == "exact"
-    assert AskQuestion(answer="last-letter").reading_rule(coerce=False).how == "last-letter"
+def test_labels_are_read_from_statements_unless_another_way_is_named():
+    assert AskQuestion().answer_reading.how == "words"
+    assert AskQuestion(answer="exact").answer_reading.how == "exact"
 
 
 def test_the_new_column_has_a_name():

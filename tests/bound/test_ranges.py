@@ -228,7 +228,7 @@ def test_items_get_what_the_votes_say_of_them():
 def test_a_class_that_is_never_predicted_has_no_precision():
     data = spam(N, rng=3)
     data["classifier"] = np.zeros(N, dtype=int)
-    result = ask(data, metrics=("precision", "recall"), positive=1)
+    result = ask(data, metrics=("precision", "recall"), positive=1, missing=())
     assert isinstance(result.bounds[0].interval, Unknown)
     assert result.decision == "unknowable"
     assert "class 1 is never predicted" in result.verdict

@@ -68,5 +68,5 @@ def test_answers_that_no_file_would_keep_are_not_asked_for(monkeypatch):
 
     with pytest.raises(InputError, match=r"name a file for the answers \(-o FILE\)"):
         with_progress(AskCall(AskQuestion(), Delivery()))
-    for kept in (AskQuestion(out="x.csv"), AskQuestion(journal="x"), AskQuestion(dry_run=True)):
+    for kept in (AskQuestion(out="x.csv"), AskQuestion(journal="x")):
         assert with_progress(AskCall(kept, Delivery())).question.progress is not None

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from tallystick.clients import Caller, Client, ClientError, Fault, Wire, read_label
+from tallystick.clients import Caller, CallPrices, Client, ClientError, Fault, Wire, read_label
 from tallystick.clients.journal import Journal, read_journal
 from tallystick.errors import BudgetError, InputError
 
@@ -107,7 +107,7 @@ def test_a_slow_answer_is_cut_off_and_may_have_been_billed():
 def test_a_retry_does_not_outspend_the_limit():
     client = Scripted(*[Fault("lost", retry=True, billed=True) for _ in range(5)])
     with pytest.raises(BudgetError, match="used up: 2 requests"):
-        ask(client, wire=Wire(wait=0.001, price=1.0, max_cost=2.0))
+        ask(client, wire=Wire(wait=0.001, prices=CallPrices(call=1.0), max_cost=2.0))
 
 
 def test_nobody_asks_on_once_the_key_was_refused():
@@ -122,10 +122,10 @@ def test_nobody_asks_on_once_the_key_was_refused():
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
-@pytest.mark.parametrize("name", ["timeout", "rate", "price", "max_cost", "wait", "longest_wait"])
+@pytest.mark.parametrize("name", ["timeout", "rate", "max_cost", "wait", "longest_wait"])
 def test_limits_that_are_no_positive_number_are_refused_by_name(name, value):
     with pytest.raises(InputError, match=f"^{name} must be a positive number, got {value!r}"):
-        Wire(**{"price": 1.0, name: value})
+        Wire(**{"prices": CallPrices(call=1.0), name: value})
 
 
 @pytest.mark.parametrize("wait", [1e300, float("inf"), 3600.0])

@@ -5,14 +5,8 @@ from tallystick.errors import InputError
 
 
 def http(url, *, headers=None):
-    return HttpClient(
-        url,
-        request={"text": "{review}"},
-        label="$.label",
-        headers=headers or {},
-        columns=["review"],
-        timeout=5,
-    )
+    spec = ClientSpec(headers=headers or {}, columns=["review"], timeout=5)
+    return HttpClient(url, spec, request={"text": "{review}"})
 
 
 def test_a_key_in_a_header_is_refused():
@@ -25,7 +19,7 @@ def test_a_key_in_a_header_is_refused():
 def test_a_missing_key_is_named(monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with pytest.raises(InputError, match="NO_SUCH_KEY"):
-        http("http://127.0.0.1/", headers={"Authorization": "Bearer $NO_SUCH_KEY"})
+        http("http://127.0.0.1/", headers={"Authorization": "Bearer $NO_SUCH_KEY"}).ready()
 
 
 def test_an_http_api_without_a_request_template_is_refused():

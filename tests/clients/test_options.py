@@ -11,11 +11,12 @@ def test_a_path_may_be_text():
 
 
 def test_every_price_reaches_the_wire():
-    wire = ClientQuestion(
-        price=0.1, price_input=2.5, price_output=10, currency="USD", max_cost=5, max_tokens=9
-    ).wire()
-    assert (wire.price, wire.price_input, wire.price_output) == (0.1, 2.5, 10)
-    assert (wire.currency, wire.max_cost) == ("USD", 5)
+    wire = ClientQuestion(price="2.5,10 USD", max_cost=5, max_tokens=9).wire()
+    assert (wire.prices.input, wire.prices.output, wire.prices.currency) == (2.5, 10, "USD")
+    assert wire.max_cost == 5
+    assert ClientQuestion(price=0.1).wire().prices.call == 0.1
+    with pytest.raises(InputError, match="price"):
+        ClientQuestion(price="cheap")
 
 
 def test_headers_are_lines_or_a_mapping():

@@ -1,4 +1,4 @@
-"""AnswerReading answers, held to 276 hand-labelled replies (replies.ndjson)."""
+"""How replies are read, held to replies that a careful person labelled."""
 
 import json
 from collections import Counter
@@ -6,59 +6,88 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients import AnswerReading
+from tallystick.clients import AnswerReading, is_refusal, mentions_label, read_label
 from tallystick.errors import InputError
 
-REPLIES = [
-    json.loads(line)
-    for line in Path(__file__).with_name("replies.ndjson").read_text("utf-8").splitlines()
-]
+HERE = Path(__file__).parent
 
 
-FRESH = [
-    json.loads(line)
-    for line in Path(__file__).with_name("replies_fresh.ndjson").read_text("utf-8").splitlines()
-]
+def replies(name):
+    lines = (HERE / name).read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+WRITTEN = replies("written.ndjson")
+FRESH = replies("fresh.ndjson")
+OLDER = [*replies("replies.ndjson"), *replies("replies_fresh.ndjson")]
 
 
 def read(one):
-    return AnswerReading(one["reading"]).label(one["reply"], one["labels"])
+    # Replies of before name ways of reading that are one now.
+    how = one.get("reading", "words")
+    return AnswerReading("words" if how == "last-letter" else how).label(
+        one["reply"], one["labels"]
+    )
+
+
+def wrong(some):
+    return [one["reply"] for one in some if read(one) not in (one["label"], None)]
+
+
+def unread(some):
+    return [one["reply"] for one in some if read(one) is None and one["label"] is not None]
 
 
 def test_hardly_any_reply_is_read_wrong_and_few_are_not_read():
-    """The bar of the issue: a wrong label at most .5 %, unread at most 5 %."""
-    assert len(REPLIES) >= 200
-    wrong = [one for one in REPLIES if read(one) not in (one["label"], None)]
-    unread = [one for one in REPLIES if read(one) is None and one["label"] is not None]
-    stated = [one for one in REPLIES if one["label"] is not None]
-    assert len(wrong) <= 0.005 * len(REPLIES), wrong
-    assert len(unread) <= 0.05 * len(stated), unread
+    """The bar of the issue: a wrong label at most .5 %, unread at most 12 %."""
+    assert len(WRITTEN) >= 300
+    assert Counter(one["kind"] for one in WRITTEN)["judge prose"] >= 150
+    stated = [one for one in WRITTEN if one["label"] is not None]
+    assert wrong(WRITTEN) == []
+    assert len(unread(WRITTEN)) <= 0.03 * len(stated)
 
 
-def test_replies_that_were_written_before_the_reader_saw_them_stay_read():
-    """benchmarks/results/answer-reading.json says what was wrong among them at first."""
-    assert len(FRESH) == 130
-    assert [one for one in FRESH if read(one) not in (one["label"], None)] == []
-    unread = [one for one in FRESH if read(one) is None and one["label"] is not None]
-    assert len(unread) <= 3, unread
+def test_replies_that_were_written_against_the_reader_stay_read():
+    """At first 1 of 104 was wrong and 17 of 49 unread: benchmarks/results/answer-reading.json."""
+    assert wrong(FRESH) == []
+    assert len(unread(FRESH)) <= 6
 
 
-def test_every_kind_of_reply_is_there():
-    kinds = Counter(one["kind"] for one in REPLIES)
-    assert set(kinds) == {
-        "bare",
-        "markdown",
-        "sentence",
-        "negation",
-        "refusal",
-        "undecided",
-        "chain of thought",
-        "pairwise",
-        "json",
-        "regex",
-        "mixed",
-    }
-    assert min(kinds.values()) >= 7
+def test_hostile_replies_of_before_are_hardly_ever_read_wrong():
+    """They were made to mislead a bolder reader: more of them stay unread now."""
+    stated = [one for one in OLDER if one["label"] is not None]
+    assert len(wrong(OLDER)) <= 0.005 * len(OLDER)
+    assert len(unread(OLDER)) <= 0.25 * len(stated)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("A > B", "A > B"),
+        ("A>B", "A > B"),
+        ("Verdict: **B>A**", "B > A"),
+        ("A", None),
+        ("A > B > C", None),
+    ],
+)
+def test_a_preference_is_a_label_like_any_other(text, label):
+    assert AnswerReading().label(text, ["A > B", "B > A", "A = B"]) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("4.0", "4"), ("4/5", "4"), ("Score: 4 out of 5", "4"), ("4.5", None), ("-4", None)],
+)
+def test_numbers_are_read_by_their_value(text, label):
+    assert AnswerReading().label(text, list("12345")) == label
+
+
+def test_underscores_hyphens_and_case_are_one_spelling():
+    for text in ("technical_issue", "Technical-Issue", "Category: technical_issue"):
+        assert AnswerReading().label(text, ["technical issue", "other"]) == "technical issue"
+    assert AnswerReading().label("The answer is b", ["A", "B"]) == "B"
+    assert read_label("A", ["a", "A"]) == 1
+    assert read_label("a.", ["a", "A"]) == 2  # labels that differ by case only are read exactly
 
 
 @pytest.mark.parametrize(
@@ -66,29 +95,27 @@ def test_every_kind_of_reply_is_there():
     [
         ("I'm sorry, but I can't help", ["I", "II"]),
         ("not toxic", ["toxic", "safe"]),
-        ("-1", ["0", "1"]),
+        ("Das ist nicht toxic.", ["toxic", "safe"]),
+        ("这不是toxic。", ["toxic", "safe"]),
+        ("un safe", ["safe", "unsafe"]),
         ("It is non-toxic.", ["toxic", "safe"]),
+        ("The correct answer is 12, but …", ["correct", "incorrect"]),
+        ("Wrong answer: B", ["A", "B"]),
+        ("The reference answer is B.", ["A", "B"]),
         ("a good idea", ["A", "B"]),
+        ("A. Paris\nB. Rome", ["A", "B"]),
+        ("The answer is A if it rains, otherwise B.", ["A", "B"]),
+        ("What it is certainly not: B", ["A", "B"]),
+        ("This is partially correct.", ["correct", "incorrect"]),
+        ("A or B", ["A", "B"]),
+        ("The answer is A or B.", ["A", "B"]),
+        ("(A) or maybe (B)", ["A", "B"]),
+        ("Is the answer B?", ["A", "B"]),
     ],
 )
-@pytest.mark.parametrize("how", ["exact", "words", "last-letter"])
-def test_refusals_negations_and_signs_are_never_labels(text, labels, how):
+@pytest.mark.parametrize("how", ["exact", "words"])
+def test_what_states_no_label_is_never_one(text, labels, how):
     assert AnswerReading(how).label(text, labels) is None
-
-
-def test_a_chain_of_thought_is_read_at_its_end():
-    text = "A is tempting. B is close. So the answer is (C)."
-    assert AnswerReading("last-letter").label(text, list("ABCD")) == "C"
-    assert AnswerReading("exact").label(text, list("ABCD")) is None
-
-
-def test_without_labels_the_text_itself_is_the_answer():
-    assert AnswerReading().label(" 4.5 \n", None) == "4.5"
-    assert AnswerReading("json:$.score").label('{"score": 4.5}', None) == "4.5"
-    assert AnswerReading(r"regex:score (\d+)").label("score 3, then score 4", None) == "4"
-    assert AnswerReading().label("", None) is None
-    with pytest.raises(InputError, match="--labels"):
-        AnswerReading("words").label("yes", None)
 
 
 @pytest.mark.parametrize(
@@ -96,18 +123,36 @@ def test_without_labels_the_text_itself_is_the_answer():
     [
         ("<think>A? No, B.</think>\nA", "exact", "A"),
         ("<thinking>A</thinking>", "words", None),
-        ("all of that points to B</think>\n\nC", "last-letter", "C"),
-        ("<think>the answer is A. But then", "last-letter", None),
-        ("B. It makes energy, whereas option A stores it.", "last-letter", "B"),
-        ("A. Paris\nB. Rome\nC. Oslo", "words", None),
-        ("The answer is A if it rains, otherwise B.", "words", None),
+        ("all of that points to B</think>\n\nC", "words", "C"),
+        ("<think>the answer is A. But then", "words", None),
+        ("B. It makes energy, whereas option A stores it.", "words", "B"),
         ("The answer is A; otherwise the mass would be negative.", "words", "A"),
-        ("正确答案不是 A", "last-letter", None),
-        ("What it is certainly not: B", "words", None),
+        ("A is tempting. B is close. So the answer is (C).", "words", "C"),
+        ("A is tempting. B is close. So the answer is (C).", "exact", None),
+        ("A\n\nQuestion: and now?\nAnswer: B", "words", "A"),
     ],
 )
-def test_reasoning_openings_and_conditions_are_told_from_answers(text, how, label):
+def test_reasoning_openings_and_a_run_on_are_told_from_answers(text, how, label):
     assert AnswerReading(how).label(text, list("ABC")) == label
+
+
+def test_a_field_of_a_json_answer_is_read_first():
+    read_one = AnswerReading().label
+    assert read_one('{"label": "billing", "reason": "shipping"}', ["billing", "shipping"]) == (
+        "billing"
+    )
+    assert read_one('Shipping is late.\n```json\n{"answer": "billing"}\n```', ["billing"]) == (
+        "billing"
+    )
+    assert read_one('{"label": "billing", "verdict": "shipping"}', ["billing", "shipping"]) is None
+    assert read_one('{"category": null}', ["billing"]) is None
+
+
+def test_without_labels_the_text_itself_is_the_answer():
+    assert AnswerReading().label(" 4.5 \n", None) == "4.5"
+    assert AnswerReading("json:$.score").label('{"score": 4.5}', None) == "4.5"
+    assert AnswerReading(r"regex:score (\d+)").label("score 3, then score 4", None) == "4"
+    assert AnswerReading().label("", None) is None
 
 
 @pytest.mark.parametrize("how", ["guess", "regex:", "regex:(", "json:", "json:$..x", "words:x"])
@@ -116,27 +161,23 @@ def test_a_reading_that_does_not_exist_is_refused(how):
         AnswerReading(how)
 
 
-def test_another_spelling_is_read_when_coerced():
-    assert AnswerReading("exact", True).label("1.0", ["0", "1"]) == "1"
-    assert AnswerReading("exact").label("1.0", ["0", "1"]) is None
+@pytest.mark.parametrize(
+    ("text", "hides"),
+    [("The answer may be (C).", True), ("D2", False), ("E", False), ("", False), ("0.1", False)],
+)
+def test_a_text_may_hide_a_label_that_it_names(text, hides):
+    assert mentions_label(text, ["A", "B", "C", "D", "0", "1"]) is hides
 
 
-@pytest.mark.parametrize("how", ["words", "last-letter"])
 @pytest.mark.parametrize(
     "text",
-    ["A or B", "The answer is A or B.", "It's either (A) or (B).", "A/B", "(A) or maybe (B)"],
+    [
+        "I'm sorry, I can't say.",
+        "As an AI language model …",
+        "对不起，我无法回答。",
+        "Je ne peux pas répondre.",
+    ],
 )
-def test_two_answers_joined_by_or_are_no_answer(how, text):
-    assert AnswerReading(how).label(text, ["A", "B", "C"]) is None
-
-
-def test_a_choice_that_is_made_after_the_alternatives_is_read():
-    for text in ("Choose between A or B: B", "Hmm, A or B... The answer is B"):
-        assert AnswerReading("words").label(text, ["A", "B", "C"]) == "B"
-
-
-def test_half_a_label_is_no_label_unless_it_is_one_itself():
-    labels = ["correct", "incorrect"]
-    assert AnswerReading("words").label("This is partially correct.", labels) is None
-    more = [*labels, "partially correct"]
-    assert AnswerReading("words").label("This is partially correct.", more) == "partially correct"
+def test_refusals_are_told_from_answers(text):
+    assert is_refusal(text)
+    assert not mentions_label(f"{text} A", ["A"])

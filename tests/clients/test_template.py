@@ -1,12 +1,13 @@
 import pytest
 
 from tallystick.clients.template import (
+    MISSING,
     Secret,
     check_fields,
     fields,
     fill,
     fill_json,
-    find,
+    look_up,
     parse_json,
     parse_path,
 )
@@ -33,10 +34,10 @@ def test_paths_beyond_names_and_positions_are_refused(bad):
 
 def test_a_path_that_leads_nowhere_finds_nothing():
     reply = {"a": [{"b": "x"}], "c": None}
-    assert find(reply, parse_path("$.a[0].b")) == "x"
-    assert find(reply, parse_path("$.a[-1]['b']")) == "x"
+    assert look_up(reply, parse_path("$.a[0].b")) == "x"
+    assert look_up(reply, parse_path("$.a[-1]['b']")) == "x"
     for path in ("$.a[1].b", "$.c.d", "$.a.b", "$.z"):
-        assert find(reply, parse_path(path)) is None
+        assert look_up(reply, parse_path(path)) is MISSING
 
 
 def test_broken_json_is_refused_with_its_place():

@@ -8,8 +8,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, raw_agreement
-from tallystick.stats.agreement_ordinal import krippendorff_alpha
+from tallystick.stats.agreement import (
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    raw_agreement,
+)
 
 REPETITIONS = 2000
 SIZES = (10, 20, 50, 200)

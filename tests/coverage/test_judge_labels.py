@@ -26,7 +26,7 @@ LABELS = (20, 50, 100, 200)
 SETS = ("bluebirds", "rte", "dog", "llmbar_swap0", "adult_lr_judges")
 LEFT_OUT = 2e-4
 """Chance of outcomes, the rarest, that an enumeration does not look at and counts as missed."""
-WIDTHS = {"bluebirds": (0.76, 0.68), "llmbar_swap0": (1.01, 0.75), "adult_lr_judges": (0.93, 0.73)}
+WIDTHS = {"bluebirds": (0.90, 0.70), "llmbar_swap0": (1.02, 0.76)}
 INSIDE = np.array([True, True, False, False])
 
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
-from tallystick.stats.latent_fit import bootstrap, fit, information, simulate
+from tallystick.stats.latent_fit import fit, information, simulate
 from tallystick.stats.latent_model import LatentModel
 
 REPETITIONS = 2000
-REPLICATES = 100
 
 
 def model_of(first: float, pairs) -> LatentModel:
@@ -45,7 +44,6 @@ CASES = {
     "five judges, three classes": (three_classes(), 1000),
     "twenty judges": (twenty_judges(), 100),
 }
-RESAMPLED = model_of(0.6, [(0.9, 0.8), (0.85, 0.75), (0.7, 0.8), (0.8, 0.8), (0.6, 0.55)])
 
 
 def inside(ends, truth):
@@ -100,27 +98,3 @@ def test_information_covers_as_promised_when_the_model_is_true(publish_coverage)
         assert row["mean coverage"] >= (0.94 if row["information"] == "observed" else 0.93), row
         assert row["worst"] >= 0.93, row
         assert row["refused"] <= REPETITIONS // 100, row
-
-
-@pytest.mark.slow
-def test_the_bootstrap_covers_as_promised_when_the_model_is_true(publish_coverage) -> None:
-    hits = []
-    for seed in range(REPETITIONS):
-        sample = bootstrap(drawn(RESAMPLED, 500, seed), n_replicates=REPLICATES, rng=seed)
-        hits.append(
-            inside(np.quantile(sample.accuracy, [0.025, 0.975], axis=0), RESAMPLED.accuracy)
-        )
-    coverage = np.mean(hits, axis=0)
-    names = [f"right on {a:.2f} and {b:.2f}" for a, b in np.einsum("jcc->jc", RESAMPLED.confusion)]
-    publish_coverage(
-        "latent-bootstrap",
-        f"Share of {REPETITIONS:,} data sets of 500 items and five judges, drawn from the model,"
-        f" whose 95 % percentile interval ({REPLICATES} parametric replicas) holds the judge's"
-        " accuracy. The last judge is near chance.",
-        [
-            {"judge": name, "coverage": float(rate)}
-            for name, rate in zip(names, coverage, strict=True)
-        ],
-    )
-    assert coverage[:4].min() >= 0.91
-    assert coverage[4] >= 0.79

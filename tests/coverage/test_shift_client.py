@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients import HttpClient, ReplayClient
+from tallystick.clients import ClientSpec, HttpClient, ReplayClient
 from tallystick.verbs.shift import Run, Wire, run
 
 from ..shift.conftest import COLUMNS, items_of, serving, table
@@ -25,14 +25,8 @@ REPEATS = 5
 
 def ask(url, *, calls, wire):
     rows = table(2 * calls)
-    client = HttpClient(
-        url,
-        request={"id": "{id}", "new": "{new}"},
-        label="$.label",
-        headers={},
-        columns=COLUMNS,
-        timeout=wire.timeout,
-    )
+    spec = ClientSpec(columns=COLUMNS, timeout=wire.timeout)
+    client = HttpClient(url, spec, request={"id": "{id}", "new": "{new}"})
     how, items = Run(budget=calls, wire=wire), items_of(rows)
     run(items, ReplayClient("new", columns=COLUMNS), rows, how)  # load the libraries
     begin, worked = time.perf_counter(), time.process_time()

@@ -1,7 +1,7 @@
 from tallystick.table import conclude, read
 from tallystick.verbs.judge import CAPABILITY
-from tallystick.verbs.judge.question import JudgeQuestion, cases_of
-from tallystick.verbs.judge.result import folds_of
+from tallystick.verbs.judge.answer import cases_of
+from tallystick.verbs.judge.question import JudgeQuestion
 
 N = 90
 
@@ -37,11 +37,11 @@ def test_without_labels_the_items_on_which_judges_differ_are_listed():
 
 def test_the_folds_open_with_the_judges_and_their_rates_by_label():
     _, result = answered(["good", "good", "bad"] * 10 + [None] * (N - 30))
-    first = folds_of(result)[0]
+    first = result.folds()[0]
     assert first.title == "Judges"
     assert [row["judge"] for row in first.rows] == ["gpt", "claude", "llama"]
     assert first.units["on good"] == "share"
-    assert all(section.line for section in folds_of(result))
+    assert all(section.line for section in result.folds())
     assert result.basis.startswith("95 % intervals from 30 random labels")
 
 

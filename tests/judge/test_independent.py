@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
+from tallystick.results import Unknown
 from tallystick.table import Tally
 from tallystick.verbs.judge import independent
 
@@ -45,9 +46,6 @@ def test_nothing_is_nan_at_a_prevalence_of_one_half():
     numbers = [part.estimate for score in result.judges for part in score.per_label.values()]
     assert np.isfinite(numbers).all()
     assert result.prevalence["a"].estimate == pytest.approx(0.5)
-    assert all(
-        part.interval.width > 0 for score in result.judges for part in score.per_label.values()
-    )
 
 
 def test_the_branch_is_chosen_and_named():
@@ -135,53 +133,13 @@ def test_three_labels_are_refused_by_name():
         independent(votes)
 
 
-def test_many_judges_give_medians_and_intervals_that_shrink_with_items():
+def test_many_judges_give_medians_and_no_interval():
     point = Point(
         prevalence="2/5",
         accuracy={f"j{k}": (f"{70 + 3 * k}/100", f"{90 - 4 * k}/100") for k in range(5)},
     )
-    small = simulate(point).independent_draws(2000, rng=3)
-    large = simulate(point).independent_draws(32000, rng=3)
-    found = [
-        independent(Tally.of(data), truth=None, judges=list(point.names)) for data in (small, large)
-    ]
-    widths = [np.median([score.interval.width for score in result.judges]) for result in found]
-    assert widths[1] == pytest.approx(widths[0] / 4, rel=0.35)
-    for score, (a, b) in zip(found[1].judges, point.accuracy.values(), strict=True):
+    data = simulate(point).independent_draws(32000, rng=3)
+    found = independent(Tally.of(data), truth=None, judges=list(point.names))
+    for score, (a, b) in zip(found.judges, point.accuracy.values(), strict=True):
+        assert isinstance(score.interval, Unknown)
         assert score.accuracy == pytest.approx(0.4 * float(a) + 0.6 * float(b), abs=0.02)
-
-
-def test_the_delta_method_interval_of_a_trio_covers_as_promised():
-    point = three("2/5", ("9/10", "4/5"), ("3/4", "17/20"), ("4/5", "3/4"))
-    chance = simulate(point)
-    rng = np.random.default_rng(11)
-    hits = total = 0
-    for _ in range(200):
-        result = independent(
-            Tally.of(chance.independent_draws(1500, rng=rng)), judges=["x", "y", "z"]
-        )
-        for score, (a, b) in zip(result.judges, point.accuracy.values(), strict=True):
-            hits += (float(a) in score.per_label["a"].interval) + (
-                float(b) in score.per_label["b"].interval
-            )
-            total += 2
-    # 1200 intervals, 200 independent samples: the 1e-4 quantile of the share covered is above .89.
-    assert 0.91 <= hits / total <= 0.985
-
-
-def test_the_interval_equals_the_information_of_the_latent_model_for_a_trio():
-    from tallystick.verbs.judge import dawid_skene
-
-    votes = Tally.of(
-        simulate(three("2/5", ("9/10", "4/5"), ("3/4", "17/20"), ("4/5", "3/4"))).independent_draws(
-            3000, rng=2
-        )
-    )
-    trio = independent(votes, judges=["x", "y", "z"])
-    model = dawid_skene(votes, judges=["x", "y", "z"])
-    for mine, theirs in zip(trio.judges, model.judges, strict=True):
-        assert mine.accuracy == pytest.approx(theirs.accuracy, abs=1e-5)
-        for key in "ab":
-            assert list(mine.per_label[key].interval) == pytest.approx(
-                list(theirs.per_label[key].interval), abs=1e-4
-            )

@@ -4,7 +4,7 @@ import numpy as np
 
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
-from tallystick.verbs.judge.scores import LabelCells, count_cells
+from tallystick.verbs.judge.few_labels import label_cells
 
 
 def _panel() -> Panel:
@@ -17,20 +17,12 @@ def _panel() -> Panel:
 def test_cells_equal_those_counted_label_by_label() -> None:
     panel = _panel()
     chosen = np.random.default_rng(4).integers(0, 3, len(panel.counts))
-    cells = LabelCells.of(panel, chosen)
+    cells = label_cells(panel, chosen)
     voted, known = panel.codes >= 0, (panel.truth >= 0)[:, None]
     for c in range(3):
         mine, theirs = panel.codes == c, (chosen == c)[:, None]
         parts = (mine & theirs, mine & ~theirs, voted & ~mine & theirs, voted & ~mine & ~theirs)
         masks = (True, known, (panel.truth == c)[:, None])
-        for found, mask in zip(cells.on_label(c), masks, strict=True):
+        for found, mask in zip(cells[c], masks, strict=True):
             wanted = np.stack([panel.counts @ (part & mask) for part in parts], axis=1)
             assert found.tolist() == wanted.tolist()
-
-
-def test_only_the_named_patterns_are_counted() -> None:
-    panel = _panel()
-    where = panel.codes[:, 0] >= 0
-    found = count_cells(panel, where, panel.codes[:, 0], 4)
-    assert found.sum() == panel.voted[0]
-    assert found[3] == panel.counts[panel.codes[:, 0] == 3].sum()

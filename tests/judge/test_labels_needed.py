@@ -18,7 +18,8 @@ def panel(n, accuracy, labelled, rng=1):
 
 @pytest.mark.parametrize("labelled", [0, 20, 60, 199, 200])
 def test_no_forecast_asks_for_more_labels_than_the_table_has(labelled):
-    result = evaluate(panel(200, (0.85, 0.84, 0.83), labelled), truth="gold")
+    table = panel(200, (0.85, 0.84, 0.83), labelled)
+    result = evaluate(table, judges=("j0", "j1", "j2"), truth="gold")
     forecast = result.labels_needed
     assert forecast.left == 200 - labelled
     assert 0 <= forecast.precision <= forecast.left

@@ -9,7 +9,7 @@ from tallystick.errors import InputError
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs.judge import logical
-from tallystick.verbs.judge.logical import Logic, best_worst, logical_curve, worst_best
+from tallystick.verbs.judge.logical import Logic, joint_bound
 
 
 def truths(n_labels, n):
@@ -91,7 +91,7 @@ def test_bounds_with_ranges_and_labels_equal_brute_force(rows, data):
 
 @settings(max_examples=15)
 @given(cases, st.integers(0, 8))
-def test_joint_bounds_are_safe_and_whole_numbers_make_them_exact(rows, q):
+def test_joint_bounds_are_safe(rows, q):
     n_labels, n = max(map(max, rows)) + 1, len(rows[0])
     q = min(q, n)
     every = truths(n_labels, n)
@@ -99,23 +99,11 @@ def test_joint_bounds_are_safe_and_whole_numbers_make_them_exact(rows, q):
     accuracy = np.stack([(every[keep] == np.array(row)).mean(axis=1) for row in rows])
     panel = Panel.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)}))
     ranges = {0: (q / n, q / n)}
-    assert best_worst(panel, ranges) >= accuracy.min(axis=0).max() - 1e-9
-    assert worst_best(panel, ranges) <= accuracy.max(axis=0).min() + 1e-9
-    assert best_worst(panel, ranges, whole=True) == pytest.approx(accuracy.min(axis=0).max())
-    assert worst_best(panel, ranges, whole=True) == pytest.approx(accuracy.max(axis=0).min())
-
-
-@settings(max_examples=25)
-@given(votes_of(2, 3, 7))
-def test_the_curve_equals_brute_force(rows):
-    every = truths(2, 7)
-    curve = logical_curve(Panel.of(Tally.of({f"j{j}": row for j, row in enumerate(rows)})))
-    for i, (name, share) in enumerate(zip(curve["judge"], curve["prevalence"], strict=True)):
-        keep = (every == 0).sum(axis=1) == round(7 * share)
-        overall, shares = brute(rows, every, int(name[1:]), keep)
-        assert (curve["low"][i], curve["high"][i]) == pytest.approx(overall)
-        assert (curve["low on 0"][i], curve["high on 0"][i]) == pytest.approx(shares[0])
-        assert (curve["low on 1"][i], curve["high on 1"][i]) == pytest.approx(shares[1])
+    top, bottom = accuracy.min(axis=0).max(), accuracy.max(axis=0).min()
+    # Fractions of items may widen a bound, by no more than an item for each judge.
+    slack = len(rows) / n + 1e-9
+    assert top - 1e-9 <= joint_bound(panel, ranges) <= top + slack
+    assert bottom - slack <= joint_bound(panel, ranges, at_least=True) <= bottom + 1e-9
 
 
 def test_two_judges_that_disagree_cannot_both_be_good():

@@ -1,12 +1,18 @@
 import numpy as np
 import pytest
 
-from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, raw_agreement
-from tallystick.stats.agreement_ordinal import krippendorff_alpha, mean_bias, within_one
+from tallystick.stats.agreement import (
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    mean_bias,
+    raw_agreement,
+)
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs.judge import evaluate
-from tallystick.verbs.judge.majority import grades_of, panel_agreement
+from tallystick.verbs.judge.agreement import grades_of, panel_agreement
 
 RATERS = ["000", "001", "111", "111", "000", "101", "222", "221", "000", "111", "010", "222"]
 
@@ -21,7 +27,6 @@ def test_the_printed_vectors_of_the_methods_page_come_out_of_evaluate():
         "fleiss_kappa": (0.6571, 0.2574, 0.9964),
         "gwet_ac1": (0.6712, 0.3283, 0.9805),
         "krippendorff_alpha": (0.6667, 0.2772, 0.9958),
-        "krippendorff_alpha_ordinal": (0.7965, 0.4599, 1.0),
     }
     for name, numbers in printed.items():
         share = found.between[name]
@@ -51,7 +56,7 @@ def test_patterns_merged_by_their_label_counts_give_the_same_numbers():
         assert tuple(found[name].interval) == pytest.approx(tuple(direct.interval)), name
 
 
-def test_grades_get_weighted_kappa_within_one_and_bias_against_the_truth():
+def test_grades_get_weighted_kappa_and_bias_against_the_truth():
     draw = np.random.default_rng(2)
     truth = draw.integers(1, 6, 200)
     kind = np.clip(truth + (draw.random(200) < 0.4), 1, 5)
@@ -61,13 +66,14 @@ def test_grades_get_weighted_kappa_within_one_and_bias_against_the_truth():
     assert first.weighted_kappa.estimate == pytest.approx(
         cohen_kappa(codes, weights="quadratic", n_labels=5).estimate
     )
-    assert first.within_one.estimate == within_one(codes).estimate == 1.0
     assert first.bias.estimate == pytest.approx(mean_bias(codes, n_labels=5).estimate)
     assert first.bias.interval.low > 0.2
 
 
 def test_labels_without_order_have_no_ordinal_statistics():
-    found = evaluate(Tally.of({"a": ["x", "y", "z"], "b": ["x", "y", "y"]})).agreement
+    found = evaluate(
+        Tally.of({"a": ["x", "y", "z"], "b": ["x", "y", "y"]}), judges=("a", "b")
+    ).agreement
     assert not found.ordinal
     assert found.pairs[0].weighted_kappa is None
     assert "krippendorff_alpha_ordinal" not in found.between
@@ -77,7 +83,7 @@ def test_labels_without_order_have_no_ordinal_statistics():
 def test_kappa_of_a_rare_label_comes_with_a_warning():
     votes = {name: [0] * 60 for name in "abc"}
     votes["a"] = [0] * 59 + [1]
-    assert "hardly determined" in evaluate(Tally.of(votes)).agreement.note
+    assert "hardly determined" in evaluate(Tally.of(votes), judges=tuple("abc")).agreement.note
 
 
 def test_weights_that_are_not_items_have_no_agreement():
@@ -87,14 +93,14 @@ def test_weights_that_are_not_items_have_no_agreement():
 
 def test_judges_without_a_common_item_say_so():
     votes = {"a": [0, 1, None, None], "b": [None, None, 0, 1], "c": [0, 1, 0, 1]}
-    pair = evaluate(Tally.of(votes)).agreement.pairs[0]
+    pair = evaluate(Tally.of(votes), judges=tuple("abc")).agreement.pairs[0]
     assert pair.n_items == 0
     assert "no item has a vote of a and of b" in pair.raw.estimate.reason
 
 
 def test_rates_have_their_usual_names():
     votes = {"a": ["pass", "fail"] * 30, "b": ["pass", "pass"] * 30, "gold": ["pass", "fail"] * 30}
-    result = evaluate(votes, truth="gold")
+    result = evaluate(votes, judges=("a", "b"), truth="gold")
     assert result.positive == "pass"
     assert [score.tpr.estimate for score in result.judges] == [1.0, 1.0]
     assert [score.tnr.estimate for score in result.judges] == [1.0, 0.0]

@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table import Tally
-from tallystick.verbs.judge import evaluate, position_bias, position_panel
+from tallystick.verbs.judge import evaluate, position_bias
 
 
 def orders(n, favour, tie, rng):
@@ -13,7 +13,8 @@ def orders(n, favour, tie, rng):
     draw = np.random.default_rng(rng)
     better = np.where(draw.random(n) < 0.5, "A", "B")
     first = np.where(draw.random(n) < favour, "A", better)
-    second = np.where(draw.random(n) < favour, "B", better)
+    # In the other order each answer stands in the other place.
+    second = np.where(draw.random(n) < favour, "A", np.where(better == "A", "B", "A"))
     silent = draw.random((2, n)) < tie
     return np.where(silent[0], "tie", first).tolist(), np.where(silent[1], "tie", second).tolist()
 
@@ -45,25 +46,42 @@ def test_without_bias_ties_do_not_make_one():
     for seed in range(60):
         a, b = orders(100, 0.0, 0.3, seed)
         votes = Tally.of({"x_ab": a, "x_ba": b})
-        result = position_panel(votes, pairs=[("x_ab", "x_ba")], ties=["tie"])
+        result = position_bias(votes, pairs=[("x_ab", "x_ba")], ties=["tie"])
         false += result.judges[0].p_value <= 0.05
     assert false <= 9  # P(Binomial(60, .05) > 9) is 5e-4
 
 
-def test_one_judge_reads_as_before():
+def test_one_judge_is_read_alone():
     votes = Tally.of(
-        {"ab": ["A"] * 70 + ["A"] * 25 + ["B"] * 5, "ba": ["A"] * 70 + ["B"] * 25 + ["A"] * 5}
+        {"ab": ["A"] * 70 + ["A"] * 25 + ["B"] * 5, "ba": ["B"] * 70 + ["A"] * 25 + ["B"] * 5}
     )
-    alone = position_bias(votes, first="ab", second="ba")
-    panel_of_one = position_panel(votes, pairs=[("ab", "ba")])
-    assert panel_of_one.verdict == alone.verdict
-    assert panel_of_one.first_interval == alone.first_interval
-    assert panel_of_one.best_accuracy == alone.best_accuracy
+    found = position_bias(votes, pairs=[("ab", "ba")])
+    assert found.consistent == found.judges[0].consistent == 0.7
+    assert found.first_share == pytest.approx(25 / 30)
+    assert found.best_accuracy == pytest.approx(0.85)
+    assert "favours the first place" in found.verdict
+
+
+@pytest.mark.parametrize("words", [("first", "second"), ("A", "B"), ("left", "right")])
+def test_words_for_places_are_places(words):
+    one, two = words
+    votes = Tally.of({"x_ab": [one] * 6 + [two] * 4, "x_ba": [two] * 6 + [one] * 4})
+    found = position_bias(votes, pairs=[("x_ab", "x_ba")])
+    assert found.consistent == 1.0  # the same answer, which stood in the other place
+
+
+def test_what_may_be_an_answer_or_a_place_is_asked_about():
+    votes = {"x_ab": ["gpt", "llama"] * 30, "x_ba": ["gpt", "gpt"] * 30}
+    with pytest.raises(AskError, match="name the answer, or the place") as asked:
+        evaluate(votes, judges=list(votes), method="position-bias")
+    assert asked.value.calls == ("--recorded answer", "--recorded position")
+    by_answer = evaluate(votes, judges=list(votes), method="position-bias", recorded="answer")
+    assert by_answer.consistent == 0.5
 
 
 def test_a_judge_that_never_moves_has_no_share():
-    votes = Tally.of({"x_ab": ["A", "B", "tie"], "x_ba": ["A", "B", "tie"]})
-    found = position_panel(votes, pairs=[("x_ab", "x_ba")], ties=["tie"]).judges[0]
+    votes = Tally.of({"x_ab": ["A", "B", "tie"], "x_ba": ["B", "A", "tie"]})
+    found = position_bias(votes, pairs=[("x_ab", "x_ba")], ties=["tie"]).judges[0]
     assert found.consistent == 1.0
     assert found.p_value == 1.0
     assert "no answer moved" in found.first_share.reason

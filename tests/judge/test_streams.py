@@ -104,25 +104,25 @@ def test_wrong_sizes_and_foreign_columns_are_refused():
 
 def test_position_bias_is_found_and_named():
     biased = Tally.of(
-        {"ab": ["A"] * 60 + ["A"] * 30 + ["B"] * 10, "ba": ["A"] * 60 + ["B"] * 30 + ["A"] * 10}
+        {"ab": ["x"] * 60 + ["x"] * 30 + ["y"] * 10, "ba": ["x"] * 60 + ["y"] * 30 + ["x"] * 10}
     )
-    found = position_bias(biased, first="ab", second="ba")
+    pair = [("ab", "ba")]
+    found = position_bias(biased, pairs=pair, recorded="answer")
     assert "favours the first place" in found.verdict
     assert found.first_share == pytest.approx(0.75)
     assert found.best_accuracy == pytest.approx(0.8)
     by_place = Tally.of(
         {"ab": [1] * 60 + [1] * 30 + [2] * 10, "ba": [2] * 60 + [1] * 30 + [2] * 10}
     )
-    assert position_bias(
-        by_place, first="ab", second="ba", recorded="position"
-    ).first_share == pytest.approx(0.75)
-    even = position_bias(Tally.of({"ab": ["A", "B"], "ba": ["A", "B"]}), first="ab", second="ba")
+    again = position_bias(by_place, pairs=pair, recorded="position")
+    assert again.first_share == pytest.approx(0.75)
+    even = position_bias(Tally.of({"ab": ["A", "B"], "ba": ["B", "A"]}), pairs=pair)
     assert even.consistent == 1
     assert len(even.figures()) == 1
     with pytest.raises(InputError, match="recorded"):
-        position_bias(biased, first="ab", second="ba", recorded="other")
-    with pytest.raises(InputError, match="both"):
-        position_bias(Tally.of({"ab": ["A", None], "ba": [None, "B"]}), first="ab", second="ba")
+        position_bias(biased, pairs=pair, recorded="other")
+    with pytest.raises(InputError, match="all of"):
+        position_bias(Tally.of({"ab": ["A", None], "ba": [None, "B"]}), pairs=pair)
 
 
 def test_self_consistency_bounds_accuracy_whatever_the_truth():

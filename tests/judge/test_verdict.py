@@ -4,16 +4,14 @@ import numpy as np
 
 from tallystick.results import Interval, Unknown
 from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge.few_labels import Leader
 from tallystick.verbs.judge.grade import positive_of
-from tallystick.verbs.judge.leader import Leader
-from tallystick.verbs.judge.scores import JudgeScore, LabelsNeeded
+from tallystick.verbs.judge.result import JudgeScore, LabelsNeeded
 from tallystick.verbs.judge.verdict import in_words, needed_labels, opening_with_labels
 
 
 def score(name, accuracy, low, high):
-    return JudgeScore(
-        name=name, accuracy=accuracy, interval=Interval(low, high), new_items=Interval(low, high)
-    )
+    return JudgeScore(name=name, accuracy=accuracy, interval=Interval(low, high))
 
 
 SCORES = (
@@ -77,9 +75,9 @@ def test_no_number_of_a_verdict_is_a_bare_fraction():
 def test_the_text_shows_the_corrected_share_of_each_label():
     votes = {name: [0, 1, 1] * 30 for name in "abc"}
     gold = [0, 1, 1] * 30
-    result = evaluate({**votes, "gold": gold}, truth="gold")
+    result = evaluate({**votes, "gold": gold}, judges=list("abc"), truth="gold")
     assert "corrected for the judges' errors: 0 33.3\xa0%" in result.summary()
-    assert isinstance(evaluate(votes).prevalence["0"].interval, Unknown)
+    assert isinstance(evaluate(votes, judges=list("abc")).prevalence["0"].interval, Unknown)
 
 
 def test_positive_is_the_good_word_or_the_last_label():

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tallystick import judge
-from tallystick.verbs.judge.result import more_lines
+from tallystick.verbs.judge.verdict import more_lines
 
 
 def panel(labelled, n=240):

@@ -1,6 +1,6 @@
 """Warnings and alarms of judge: what was seen, and what to do about it."""
 
-from tallystick.verbs.judge.verdict_methods import (
+from tallystick.verbs.judge.verdict import (
     fitted_to_part,
     misfit_alarm,
     proved,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tallystick.verbs import bound, compare, judge, score
+from tallystick.verbs.label.begin import SessionSettings, begin
 
 COLUMNS = ("gpt", "claude", "llama", "rule")
 
@@ -85,3 +86,51 @@ def test_every_verb_gives_the_same_accuracy_and_the_same_share(seed, population)
 @pytest.mark.parametrize("seed", range(100, 300))
 def test_two_hundred_tables_have_one_answer_each(seed, population):
     check(seed, population)
+
+
+def whole_session(folder, question, reading):
+    """A labelling session of 60 items that is answered to the end, and the table without truth."""
+    rng = np.random.default_rng(4)
+    truth = np.where(rng.random(60) < 0.6, "pass", "fail")
+    rates = (0.1, 0.2, 0.3, 0.25)
+    wrong = {name: rng.random(60) < rate for name, rate in zip(COLUMNS, rates, strict=True)}
+    votes = {
+        name: np.where(miss, np.where(truth == "pass", "fail", "pass"), truth).tolist()
+        for name, miss in wrong.items()
+    }
+    lines = [",".join(("id", *COLUMNS))]
+    lines += [",".join((f"q{i}", *(votes[name][i] for name in COLUMNS))) for i in range(60)]
+    path = folder / "votes.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    work = begin(
+        folder / "all.label",
+        str(path),
+        question=question,
+        reading=reading,
+        options={},
+        settings=SessionSettings(),
+    )
+    with work:
+        while asked := work.next():
+            for one in asked:
+                work.answer(one.number, str(truth[one.row]), reader="1")
+    return str(path), str(folder / "all.label"), {**votes, "gold": truth.tolist()}
+
+
+def test_a_session_of_all_items_has_the_answer_of_judge(tmp_path):
+    path, session, table = whole_session(tmp_path, "judge", {"judges": COLUMNS})
+    found = judge.evaluate(path, judges=COLUMNS, item="id", truth_file=session)
+    known = judge.evaluate(table, judges=COLUMNS, truth="gold", population="these")
+    for one, other in zip(found.judges, known.judges, strict=True):
+        assert one.accuracy == pytest.approx(other.accuracy, abs=1e-9)
+        assert tuple(one.interval) == pytest.approx(tuple(other.interval), abs=1e-9)
+
+
+def test_a_session_of_all_items_has_the_answer_of_bound(tmp_path):
+    roles = {"prediction": ("gpt",), "weak": COLUMNS[1:]}
+    path, session, table = whole_session(tmp_path, "bound", roles)
+    found = bound.evaluate(path, **roles, item="id", truth_file=session)
+    known = bound.evaluate(table, **roles, truth="gold", population="these")
+    [one], [other] = ([row for row in r.gold if row.metric == "accuracy"] for r in (found, known))
+    assert one.estimate == pytest.approx(other.estimate, abs=1e-9)
+    assert tuple(one.interval) == pytest.approx(tuple(other.interval), abs=1e-9)

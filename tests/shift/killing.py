@@ -19,21 +19,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import httpx
 import scipy.special
 import scipy.stats
-import stamina
 
-from tallystick.clients import HttpClient
+from tallystick.clients import ClientSpec, HttpClient
 from tallystick.verbs.shift import Run, Wire, run
 from tests.shift.conftest import COLUMNS, items_of, table
 
-PRELOADED = (httpx, scipy.special, scipy.stats, stamina)
+PRELOADED = (httpx, scipy.special, scipy.stats)
 
 
 def go(url: str, calls: int, journal: Path) -> dict:
     rows = table(4 * calls)
     request = {"id": journal.name + "/{id}", "new": "{new}"}
-    client = HttpClient(
-        url, request=request, label="$.label", headers={}, columns=COLUMNS, timeout=10
-    )
+    client = HttpClient(url, ClientSpec(columns=COLUMNS, timeout=10), request=request)
     how = Run(budget=calls, wire=Wire(concurrency=8), journal=journal, repeats=calls // 10)
     return run(items_of(rows), client, rows, how).to_dict()
 

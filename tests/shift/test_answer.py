@@ -89,7 +89,6 @@ def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "--api.*--new"),
         ({"api": "replay:new"}, "--budget"),
         ({"new": "new", "api": "replay:new"}, "nothing is asked and api"),
         ({"new": "new", "budget": 10}, "nothing is asked and budget"),
@@ -99,23 +98,6 @@ def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):
 def test_questions_that_make_no_sense_are_refused(options, words):
     with pytest.raises(InputError, match=words):
         shift.evaluate(TABLE, **ROLES, **options)
-
-
-def test_without_a_past_nothing_can_have_changed():
-    with pytest.raises(InputError, match=r"--old.*--old-matrix"):
-        shift.evaluate(TABLE, truth="true", api="replay:new", budget=50)
-
-
-def test_an_old_matrix_may_be_an_array_and_falls_back_to_masa():
-    labels = ["five", "four", "six"]
-    pairs = list(zip(TRUE, OLD, strict=True))
-    matrix = [[pairs.count((t, o)) for o in labels] for t in labels]
-    result = shift.evaluate(TABLE, truth="true", old_matrix=matrix, api="replay:new", budget=150)
-    assert result.strategy == "masa"
-    assert any("strategy is masa" in note for note in result.notes)
-    whole = shift.evaluate(TABLE, truth="true", old_matrix=matrix, new="new")
-    exact = shift.evaluate(TABLE, **ROLES, new="new")
-    assert whole.accuracy_change.estimate == pytest.approx(exact.accuracy_change.estimate)
 
 
 def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
@@ -135,13 +117,6 @@ def test_slices_come_from_the_calls_of_one_run():
     assert [part.label for part in result.slices] == ["a", "b"]
     assert sum(part.answer.calls for part in result.slices) == 200
     assert {part.answer.accuracy_change.interval.level for part in result.slices} == {0.975}
-
-
-def test_a_forecast_asks_nothing_and_needs_no_api():
-    result = shift.evaluate(TABLE, **ROLES, budget=100, price=0.5, dry_run=True)
-    assert (result.calls, result.cost) == (100, 50)
-    with pytest.raises(InputError, match="forecast"):
-        CAPABILITY.items(result, None)
 
 
 def test_audit_is_told_when_shift_applies():
@@ -166,3 +141,11 @@ def test_progress_lives_for_the_run_only():
     shift.evaluate(TABLE, **ROLES, api="replay:new", budget=20, progress=bar)
     assert (seen[0], seen[-1]) == ("open", "closed")
     assert seen[-2].calls == 20
+
+
+def test_without_an_api_or_a_past_nothing_is_asked():
+    table = {"id": [1, 2, 3], "true": ["a", "b", "a"], "spring": ["a", "b", "b"]}
+    with pytest.raises(InputError, match=r"--api.*--new"):
+        shift.evaluate(table, truth="true", old="spring")
+    with pytest.raises(InputError, match=r"--old"):
+        shift.evaluate(table, truth="true", api="replay:spring", budget=3)

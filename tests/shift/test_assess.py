@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Interval, Unknown
+from tallystick.results import Interval
 from tallystick.sampling import FAILED, Strata, replay
 from tallystick.verbs.shift import Answers, AskDesign, Items, design
 from tallystick.verbs.shift import assess as assess_any
@@ -20,7 +20,11 @@ def new(items, rows):
 
 def asked_by(items, new, *, strategy="ours", calls=200, seed=0):
     plan = design(items, calls=calls, how=AskDesign(strategy=strategy))
-    known = new if plan.n_outcomes == len(items.labels) + 1 else items.flat(new)
+    known = (
+        new
+        if plan.n_outcomes == len(items.labels) + 1
+        else items.truth * (len(items.labels) + 1) + new
+    )
     run = replay(plan, known, runs=1, rng=seed)
     return plan, Answers.of(run.items[0], new[run.items[0]], blind=run.blind[0])
 
@@ -40,7 +44,7 @@ def test_asking_everything_gives_the_exact_matrix(items, new):
     )
 
 
-@pytest.mark.parametrize("strategy", ["ours", "masa", "uniform", "proportional", "equal"])
+@pytest.mark.parametrize("strategy", ["ours", "masa", "uniform"])
 def test_every_strategy_estimates_the_same_change(items, new, strategy):
     truth = (new == items.truth).mean() - (items.old == items.truth).mean()
     found = []
@@ -50,46 +54,6 @@ def test_every_strategy_estimates_the_same_change(items, new, strategy):
         found.append(result.accuracy_change.estimate)
         assert sum(map(sum, result.shift)) == pytest.approx(0, abs=1e-9)
     assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(20) + 1e-12)
-
-
-def test_without_flips_the_estimated_error_is_zero_and_its_bound_is_what_may_have_flipped_unseen(
-    items,
-):
-    plan, answers = asked_by(items, items.old)
-    result = assess(items, plan.strata, answers)
-    assert not np.any(result.shift)
-    assert result.error["estimate"] == 0
-    assert result.error["bound"] == pytest.approx(2**0.5 * result.flip_rate.interval.high)
-    assert "No answer changed" in result.verdict
-    assert result.top_cells == ()
-
-
-def test_simultaneous_intervals_are_wider(items, new):
-    plan, answers = asked_by(items, new)
-    one = assess(items, plan.strata, answers)
-    all_ = assess(items, plan.strata, answers, simultaneous=True)
-    for narrow, wide in zip(one.interval, all_.interval, strict=True):
-        for a, b in zip(narrow, wide, strict=True):
-            assert b.low <= a.low <= a.high <= b.high
-
-
-def test_only_an_old_matrix_leaves_the_flip_rate_unknown(items, new):
-    past = Items.of(
-        [items.labels[t] for t in items.truth], matrix=items.matrix, labels=items.labels
-    )
-    plan = design(past, calls=200, how=AskDesign(strategy="masa"))
-    run = replay(plan, new, runs=1, rng=0)
-    result = assess(past, plan.strata, Answers.of(run.items[0], new[run.items[0]]), strategy="masa")
-    assert isinstance(result.flip_rate.estimate, Unknown)
-    body = result.to_dict()
-    assert body["flip_rate"]["estimate"] is None
-    assert "flip_rate.estimate" in body["unknown"]
-
-
-def test_no_past_at_all_is_refused(items, new):
-    blank = Items.of([items.labels[t] for t in items.truth])
-    with pytest.raises(InputError, match="past"):
-        assess(blank, Strata(blank.truth), Answers.of([0, 1], [0, 0]))
 
 
 def test_too_few_answers_are_refused(items):
@@ -107,7 +71,6 @@ def test_answers_that_are_no_label_have_their_own_column(items, new):
     plan, answers = asked_by(items, changed, calls=400)
     result = assess(items, plan.strata, answers)
     assert result.shift[0][3] == pytest.approx(items.mass[0] - items.matrix[0, 3], abs=0.02)
-    assert any("none of the labels" in text for text in result.warnings)
 
 
 def test_a_stratum_whose_calls_all_failed_is_joined(items, new):
@@ -115,7 +78,7 @@ def test_a_stratum_whose_calls_all_failed_is_joined(items, new):
     codes = np.where(plan.strata.of[answers.asked] == 0, FAILED, answers.codes)
     result = assess(items, plan.strata, Answers.of(answers.asked, codes, blind=answers.blind))
     assert any("joined" in text for text in result.warnings)
-    assert result.sensitivity["flip_rate"].low <= result.sensitivity["flip_rate"].high
+    assert result.unheard["failed"].hides == pytest.approx(plan.strata.shares[0], abs=0.01)
 
 
 def test_the_top_cells_name_their_items(items, new, rows):
@@ -160,15 +123,8 @@ def test_the_contract_holds(items, new):
     assert np.shape(body["interval"]) == (3, 4, 2)
     assert body["seed"] == 7
     kinds = [figure.kind for figure in result.figures()]
-    assert kinds == ["forest", "matrix", "curve"]
+    assert kinds == ["forest", "matrix"]
     assert isinstance(result.accuracy_change.interval, Interval)
-    assert set(result.baselines) == {"this run", "uniform", "proportional", "optimal"}
-
-
-def test_the_plain_ways_would_have_been_worse(items, new):
-    plan, answers = asked_by(items, new, calls=300)
-    by = assess(items, plan.strata, answers).baselines
-    assert by["this run"] < by["proportional"] < by["uniform"]
 
 
 def test_undecided_says_how_many_calls_more(items, new):
@@ -202,52 +158,12 @@ def test_no_estimate_leaves_what_is_possible():
     assert result.accuracy_change.interval.low == -1
 
 
-@pytest.mark.parametrize("strategy", ["ours", "masa"])
-@pytest.mark.parametrize("share", [0.01, 0.026])
-@pytest.mark.parametrize("calls", [25, 50, 100])
-def test_the_bound_on_the_error_holds_where_few_answers_changed(strategy, share, calls):
-    rng = np.random.default_rng(3)
-    truth = rng.integers(0, 2, 2000)
-    items = Items.of(truth.tolist(), old=truth.tolist())
-    new = truth.copy()
-    changed = rng.permutation(2000)[: round(share * 2000)]
-    new[changed] = 1 - new[changed]
-    change = np.zeros((2, 3))
-    np.add.at(change, (truth, new), 1 / 2000)
-    change -= items.matrix
-    held = 0
-    for seed in range(20):
-        plan, answers = asked_by(items, new, strategy=strategy, calls=calls, seed=seed)
-        result = assess(items, plan.strata, answers, strategy=strategy)
-        held += np.linalg.norm(np.array(result.shift) - change) <= result.error["bound"]
-    assert held >= 19
-
-
-def test_the_error_has_no_doubt_left_when_every_item_was_asked():
-    items = Items.of(["a", "b"] * 50, old=["a", "b"] * 50)
-    result = assess(items, Strata(items.truth), Answers.of(np.arange(100), items.truth))
-    assert result.error["bound"] == 0
-
-
 def test_an_api_that_is_now_right_everywhere_is_assessed():
     truth = np.arange(100) % 2
     before = Items.of(truth.tolist(), old=[0] * 100)
     plan, answers = asked_by(before, truth, calls=100)
     change = assess(before, plan.strata, answers).accuracy_change
     assert (change.estimate, *change.interval) == pytest.approx((0.5, 0.5, 0.5))
-
-
-def test_the_sensitivity_to_failed_calls_subtracts_the_old_answers_of_the_items_asked():
-    truth = ["a"] * 200
-    old = ["a"] * 100 + ["b"] * 100
-    items = Items.of(truth, old=old, labels=["a", "b"])
-    # more of those that were right than there are
-    asked = np.r_[np.arange(40), np.arange(100, 110)]
-    codes = items.old[asked].copy()
-    codes[0] = FAILED
-    result = assess(items, Strata([0] * 200), Answers.of(asked, codes))
-    assert tuple(result.sensitivity["accuracy_change"]) == pytest.approx((-1 / 50, 0))
-    assert tuple(result.sensitivity["flip_rate"]) == pytest.approx((0, 1 / 50))
 
 
 @pytest.mark.parametrize("strategy", ["ours", "masa"])
@@ -261,3 +177,53 @@ def test_when_every_item_was_asked_the_change_is_a_count(items, new, strategy):
     ):
         assert (change.estimate, *change.interval) == (share, share, share)
     assert result.recall_change["four"].interval.width == 0
+
+
+def test_no_flip_is_hardly_any_change(items):
+    plan, answers = asked_by(items, items.old, calls=500)
+    result = assess(items, plan.strata, answers)
+    assert not np.any(result.shift)
+    assert result.changed is not True
+    assert result.top_cells == ()
+
+
+@pytest.mark.parametrize("strategy", ["ours", "masa", "uniform"])
+def test_numbers_are_possible_together(items, new, strategy):
+    for seed in range(10):
+        plan, answers = asked_by(items, new, strategy=strategy, calls=60, seed=seed)
+        result = assess(items, plan.strata, answers, strategy=strategy)
+        shift = np.array(result.shift)
+        assert abs(result.accuracy_change.estimate) <= result.flip_rate.estimate + 1e-12
+        assert np.abs(shift).sum() / 2 <= result.flip_rate.estimate + 1e-12
+        assert result.accuracy_change.estimate == pytest.approx(np.trace(shift))
+        assert np.allclose(shift.sum(axis=1), 0)
+
+
+def test_items_without_a_true_label_count_for_what_differs_alone(items, new):
+    """A truth on a part of the items removed the rest from the flip rate before."""
+    some = np.arange(len(items)) % 3 == 0
+    names = [items.labels[t] if keep else "" for t, keep in zip(items.truth, some, strict=True)]
+    part = Items.of(
+        names, old=[items.columns[o] for o in items.old], labels=items.labels, other=["(other)"]
+    )
+    plan = design(part, calls=len(part), how=AskDesign())
+    result = assess(part, plan.strata, Answers.of(np.arange(len(part)), new))
+    assert result.flip_rate.estimate == pytest.approx((new != items.old).mean())
+    right = (new == items.truth).astype(int) - (items.old == items.truth)
+    assert result.accuracy_change.estimate == pytest.approx(right[some].mean())
+
+
+def test_what_is_not_known_is_shown_apart_with_what_it_could_hide(items, new):
+    codes, why = new.copy(), np.zeros(len(items), int)
+    codes[:4], why[:4] = 3, [1, 1, 2, 3]
+    codes[5] = FAILED
+    strata = Strata(np.zeros(len(items), int))
+    found = assess(items, strata, Answers.of(np.arange(len(items)), codes, why=why)).unheard
+    assert {kind: one.answers for kind, one in found.items()} == {
+        "failed": 1,
+        "unread": 2,
+        "cut": 1,
+        "refused": 1,
+    }
+    assert found["unread"].hides == pytest.approx(2 / len(items))
+    assert found["refused"].hides == 0

@@ -1,7 +1,7 @@
 from tallystick.table import conclude, read
 from tallystick.verbs.shift import CAPABILITY
-from tallystick.verbs.shift.question import ShiftQuestion, cases_of
-from tallystick.verbs.shift.result import folds_of
+from tallystick.verbs.shift.answer import cases_of
+from tallystick.verbs.shift.question import ShiftQuestion
 
 N = 120
 
@@ -25,10 +25,7 @@ def test_the_items_whose_answer_changed_are_listed_by_what_became_of_them():
 
 def test_the_folds_are_what_changed_which_answers_moved_and_what_was_asked():
     _, result = answered()
-    assert [section.title for section in folds_of(result)] == [
-        "What changed",
-        "Answers",
-        "Questions",
-    ]
-    assert folds_of(result)[0].units == {"change": "points"}
+    titles = [section.title for section in result.folds()]
+    assert titles == ["What changed", "Answers", "Questions"]
+    assert result.folds()[0].units == {"change": "points"}
     assert result.figures()[0].unit == "points"

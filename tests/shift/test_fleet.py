@@ -23,7 +23,7 @@ def test_a_fleet_is_one_signed_matrix(results):
     [figure] = view.figures()
     assert figure.kind == "matrix"
     assert figure.columns["api"] == ["old", "new"]
-    assert figure.columns["change"][0] == 0
+    assert figure.columns["accuracy change"][0] == 0
     assert not view.warnings
     assert [row["data"] for row in view.rows()] == ["digits", "digits"]
     view.to_dict()

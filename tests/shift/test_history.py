@@ -7,7 +7,7 @@ from tallystick import plot
 from tallystick.clients import ReplayClient
 from tallystick.clients.journal import _checksum
 from tallystick.errors import FileError, FormatError, InputError
-from tallystick.verbs.shift import Items, Run, append_history, read_history, run, update_old
+from tallystick.verbs.shift import Items, Run, append_history, read_history, run, since
 from tallystick.verbs.shift.baseline import check_history
 
 from .conftest import COLUMNS
@@ -36,7 +36,7 @@ def test_a_damaged_history_is_refused_by_line(tmp_path):
 def test_the_next_run_starts_from_the_last_answers(items, rows, tmp_path):
     client = ReplayClient("new", columns=COLUMNS)
     run(items, client, rows, Run(budget=len(items), journal=tmp_path / "j"))
-    later = update_old(items, tmp_path / "j")
+    later = since(items, tmp_path / "j")
     again = run(later, client, rows, Run(budget=100))
     assert again.flip_rate.estimate == 0
 
@@ -45,9 +45,7 @@ def test_a_journal_of_other_items_is_refused(items, rows, tmp_path):
     run(items, ReplayClient("new", columns=COLUMNS), rows, Run(budget=60, journal=tmp_path / "j"))
     other = Items.of(["a", "b"], old=["a", "b"], names=["x", "y"])
     with pytest.raises(FormatError, match="other data"):
-        update_old(other, tmp_path / "j")
-    with pytest.raises(InputError, match="old answer"):
-        update_old(Items.of(["a", "b"]), tmp_path / "j")
+        since(other, tmp_path / "j")
 
 
 def asked_in_full(truth, new, path, **options):
@@ -61,14 +59,14 @@ def test_a_new_label_in_the_data_does_not_rename_the_answers_of_the_last_run(tmp
     truth = ["cat", "dog"] * 50
     asked_in_full(truth, truth, tmp_path / "j")
     wider = [*truth, "ant"]
-    later = update_old(Items.of(wider, old=wider), tmp_path / "j")
+    later = since(Items.of(wider, old=wider), tmp_path / "j")
     assert [later.labels[code] for code in later.old] == wider
 
 
 def test_an_answer_that_was_no_label_then_is_read_by_the_labels_of_now(tmp_path):
     truth = ["cat", "dog"] * 10
     asked_in_full(truth, ["ant", *truth[1:-1], "refused"], tmp_path / "j")
-    later = update_old(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")
+    later = since(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")
     assert [later.columns[code] for code in later.old] == ["ant", *truth[1:-1], "(other)"]
 
 
@@ -76,7 +74,7 @@ def test_an_answer_of_the_last_run_that_is_no_label_any_more_is_refused(tmp_path
     truth = ["cat", "dog"] * 10
     asked_in_full(truth, ["ant", *truth[1:]], tmp_path / "j", labels=["ant", "cat", "dog"])
     with pytest.raises(InputError, match=r"holds the answer 'ant' to item '0'.*--labels"):
-        update_old(Items.of(truth, old=truth), tmp_path / "j")
+        since(Items.of(truth, old=truth), tmp_path / "j")
 
 
 def test_a_journal_that_does_not_say_its_labels_is_taken_only_for_the_same_data(tmp_path):
@@ -93,9 +91,9 @@ def test_a_journal_that_does_not_say_its_labels_is_taken_only_for_the_same_data(
         last = _checksum(last, body)
         lines.append(f"{body}\t{last}\n")
     (tmp_path / "j").write_text("".join(lines))
-    assert [items.labels[code] for code in update_old(items, tmp_path / "j").old] == truth[::-1]
+    assert [items.labels[code] for code in since(items, tmp_path / "j").old] == truth[::-1]
     with pytest.raises(FormatError, match="does not say its labels"):
-        update_old(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")
+        since(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")
 
 
 def test_a_history_of_another_api_or_other_data_is_refused(items, rows, tmp_path):
@@ -106,16 +104,3 @@ def test_a_history_of_another_api_or_other_data_is_refused(items, rows, tmp_path
         append_history(tmp_path / "h", other, on=date(2024, 5, 1))
     with pytest.raises(FormatError, match="the data"):
         check_history(tmp_path / "h", (result.api, result.asked_hash, "other"))
-
-
-def test_a_step_of_the_curve_is_dated(items, rows, tmp_path):
-    still = [{**row, "new": row["old"]} for row in rows]
-    client = ReplayClient("new", columns=COLUMNS)
-    how = Run(budget=600, deterministic=True)
-    before, after = run(items, client, still, how), run(items, client, rows, how)
-    for month, result in enumerate((before, before, after, after), 1):
-        append_history(tmp_path / "h", result, on=date(2024, month, 1))
-    history = read_history(tmp_path / "h")
-    assert history.changes == ("2024-03-01",)
-    assert "took a step on 2024-03-01" in history.verdict
-    assert [row["step"] for row in history.rows()] == ["", "", "2024-03-01", ""]

@@ -31,13 +31,6 @@ def test_failed_calls_are_left_out_and_said_and_not_counted_as_wrong(text, way):
     assert any(f"are failed calls ({text!r})" in note for note in found.notes)
 
 
-def test_failed_calls_that_the_caller_counts_as_wrong_stay():
-    table = _table()
-    table["new"][:60] = "Error: 429"
-    found = shift.evaluate(table, truth="label", old="old", new="new", other=("Error: 429",))
-    assert found.accuracy_change.estimate < -0.1
-
-
 def test_a_label_that_sounds_like_a_failed_call_is_a_label():
     table = {name: np.array(column, dtype=object) for name, column in _table().items()}
     for name in ("label", "old", "new"):
@@ -51,7 +44,7 @@ def test_answers_in_other_words_are_refused_with_both_vocabularies():
     table["new"] = np.array(
         [{"neg": "negative", "neu": "neutral", "pos": "positive"}[w] for w in table["new"]]
     )
-    with pytest.raises(InputError, match="no answer in 'new' is one of the labels") as refused:
+    with pytest.raises(InputError, match="most answers in 'new' are none of the labels") as refused:
         shift.evaluate(table, truth="label", old="old", new="new")
     assert "'positive'" in str(refused.value)
     assert "'pos'" in str(refused.value)

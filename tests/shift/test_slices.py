@@ -58,8 +58,3 @@ def test_parts_of_which_too_little_is_known_are_refused():
         part_of(result, np.arange(600))
     with pytest.raises(InputError, match="does not hold the answers"):
         part_of(dataclasses.replace(result, evidence=None), group)
-    items, strata, new, _ = population()
-    past = Items.of(items.truth.tolist(), matrix=items.matrix)
-    only_matrix = assess(past, strata, Answers.of(np.arange(350), new[:350]), strategy="masa")
-    with pytest.raises(InputError, match="old answer to every item"):
-        part_of(only_matrix, group)

@@ -1,11 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.verbs.shift import FlipGate, frobenius_bound
-from tallystick.verbs.shift.assess import looks
+from tallystick.verbs.shift import FlipGate
 
 
 def test_clean_runs_pass_as_early_as_promised():
@@ -53,19 +50,6 @@ def test_false_alarms_stay_below_alpha():
 def test_a_limit_outside_the_unit_interval_is_refused():
     with pytest.raises(InputError, match="limit"):
         FlipGate(limit=1.0, population=10)
-
-
-def test_the_bound_of_one_row_is_a_chi_square_with_one_degree():
-    assert frobenius_bound([4e-6], calls=1000) == pytest.approx(1.959964 * 2e-3, rel=1e-5)
-    assert frobenius_bound([4e-6], calls=499) == pytest.approx(1.1 * 1.959964 * 2e-3, rel=1e-5)
-
-
-@given(st.integers(1, 500), st.integers(1, 5000))
-def test_looks_grow_by_half_and_end_with_the_budget(first, calls):
-    at = looks(first=first, calls=calls)
-    assert at[-1] == calls
-    assert list(at) == sorted(set(at))
-    assert len(at) <= 2 + np.log(max(calls / first, 1)) / np.log(1.5)
 
 
 @pytest.mark.parametrize(("flips", "passed"), [(0, True), (1, True), (2, False)])

@@ -7,9 +7,9 @@ import pytest
 
 from tallystick import shift
 from tallystick.sampling import Strata
-from tallystick.verbs.shift.assess import Answers, assess
+from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.design import Items
-from tallystick.verbs.shift.verdict import may_hide_label, unclear_answers
+from tallystick.verbs.shift.estimates import Answers
 
 LABELS = ["A", "B", "C", "D"]
 
@@ -22,35 +22,9 @@ def _table(*, raw_old: float = 0.0, raw_new: float = 0.0, right: float = 0.8) ->
     def answers(share: float) -> list[str]:
         plain = np.where(rng.random(400) < right, gold, rng.choice(LABELS, 400))
         wrapped = rng.random(400) < share
-        return [f"The answer is {a}" if w else a for a, w in zip(plain, wrapped, strict=True)]
+        return [f"It may be {a}, I think" if w else a for a, w in zip(plain, wrapped, strict=True)]
 
     return {"gold": gold.tolist(), "old": answers(raw_old), "new": answers(raw_new)}
-
-
-@pytest.mark.parametrize(
-    ("text", "hides"),
-    [
-        ("The answer is (C).", True),
-        ("c, because the others are wrong", True),
-        ("D2", False),
-        ("E", False),
-        ("", False),
-        ("I'm sorry, but I can't choose between A and B.", False),
-    ],
-)
-def test_a_text_hides_a_label_where_it_names_one_and_is_no_refusal(text: str, hides: bool) -> None:
-    assert may_hide_label(text, LABELS) is hides
-
-
-def test_a_part_of_a_number_is_no_label() -> None:
-    assert not may_hide_label("0.1", ["0", "1"])
-    assert may_hide_label("Score: 1", ["0", "1"])
-
-
-def test_only_answers_that_were_not_read_are_unclear() -> None:
-    codes = np.array([0, 4, 4, 4], np.intp)
-    found = unclear_answers(["A", "It is A", "nonsense", None], codes, LABELS)
-    assert found.tolist() == [False, True, False, False]
 
 
 def test_wrapped_new_answers_are_not_called_worse() -> None:
@@ -58,7 +32,7 @@ def test_wrapped_new_answers_are_not_called_worse() -> None:
     assert result.decision == "undecided"
     assert result.accuracy_change.interval.low < 0 < result.accuracy_change.interval.high
     assert "could not be read" in result.verdict
-    assert any("'The answer is" in one for one in result.warnings)
+    assert any("'It may be" in one for one in result.warnings)
     assert not any(cell.survives for cell in result.top_cells if cell.answered == "(other)")
 
 
@@ -70,6 +44,10 @@ def test_wrapped_old_answers_do_not_make_new_ones_better() -> None:
 
 def test_the_way_of_reading_holds_for_both_columns() -> None:
     table = _table(raw_old=0.4, raw_new=0.4)
+    for name in ("old", "new"):
+        table[name] = [
+            text.replace("It may be ", "Answer: ").removesuffix(", I think") for text in table[name]
+        ]
     read = shift.evaluate(table, truth="gold", old="old", new="new", answer="words")
     unwrapped = {name: [text[-1] for text in column] for name, column in table.items()}
     plain = shift.evaluate(unwrapped, truth="gold", old="old", new="new")
@@ -80,9 +58,7 @@ def test_the_way_of_reading_holds_for_both_columns() -> None:
 
 def test_a_change_that_no_reading_can_turn_round_is_decided() -> None:
     table = _table(right=0.2)
-    table["new"] = [
-        gold if n % 4 else f"The answer is {gold}" for n, gold in enumerate(table["gold"])
-    ]
+    table["new"] = [gold if n % 4 else f"It may be {gold}" for n, gold in enumerate(table["gold"])]
     result = shift.evaluate(table, truth="gold", old="old", new="new")
     assert result.decision == "decided"
     assert "better" in result.verdict
@@ -116,7 +92,7 @@ def test_the_interval_grows_by_the_share_that_was_not_read() -> None:
     strata = Strata(items.truth)
     asked = np.arange(100)
     plain = assess(items, strata, Answers.of(asked, codes)).accuracy_change.interval
-    unclear = asked < 10
-    wide = assess(items, strata, Answers.of(asked, codes, unclear=unclear)).accuracy_change.interval
+    why = (asked < 10).astype(int)
+    wide = assess(items, strata, Answers.of(asked, codes, why=why)).accuracy_change.interval
     assert wide.low == plain.low
     assert wide.high == pytest.approx(plain.high + 0.1)

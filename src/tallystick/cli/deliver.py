@@ -338,7 +338,7 @@ def with_progress(call: Call) -> Call:
 
 def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
     """Refuse to ask for a column of answers that no file would keep."""
-    makes_table = hasattr(question, "out") and not getattr(question, "dry_run", False)
+    makes_table = hasattr(question, "out")
     kept = getattr(question, "out", None) or question.journal
     if makes_table and not kept and not call.delivery.items_out:
         raise InputError(
@@ -348,7 +348,7 @@ def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:
     """Return what is told the cost before a run, and asks where there is somebody to ask."""
-    costs = bool(question.price or question.price_input or question.price_output)
+    costs = question.wire().prices.known
 
     def confirm(text: str) -> None:
         if not costs:

@@ -32,8 +32,7 @@ from tallystick.table import (
 )
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
 from tallystick.table.roles import expand
-from tallystick.verbs.judge import JudgeQuestion, JudgeResult, Window, Windows
-from tallystick.verbs.judge.answer import graded
+from tallystick.verbs.judge import JudgeQuestion, JudgeResult, Window, Windows, graded
 from tallystick.verbs.judge.windows import load_state, save_state
 
 if TYPE_CHECKING:
@@ -266,7 +265,7 @@ def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> N
         data = Data(held=votes, roles=roles, rules=rules, source="stdin")
         judges = [name for name in votes.names if name != roles.truth]
         read_as = replace(data, roles=replace(roles, item=None).with_columns("judges", judges))
-        return replace(graded(votes, data, question), reading=reading_of(read_as))
+        return replace(graded(votes, read_as, question), reading=reading_of(read_as))
 
     stream = Windows(
         size=question.window or 1,

@@ -1,15 +1,23 @@
 """Calling an API: clients, the reading of their answers, a journal, retries and limits.
 
 Nothing here knows what the answers are for. A client answers one row at a time; `Caller` asks it
-through the `Journal`, so that nothing that was paid for is lost. HTTP and retry libraries load when
-the first call is made.
+through the `Journal`, so that nothing that was paid for is lost. The HTTP library loads when the
+first call is made.
 """
 
 from __future__ import annotations
 
-from tallystick.clients.caller import Caller, ClientQuestion, Wire
+from tallystick.clients.caller import (
+    API,
+    Caller,
+    ClientQuestion,
+    Gathered,
+    Progress,
+    Questions,
+    Wire,
+    gather,
+)
 from tallystick.clients.client import (
-    ChatOptions,
     Client,
     ClientError,
     ClientSpec,
@@ -19,7 +27,7 @@ from tallystick.clients.client import (
     text_or_file,
 )
 from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import Journal, JournalEntry
+from tallystick.clients.journal import Journal, JournalEntry, draw_of, read_journal
 from tallystick.clients.local import (
     KINDS,
     CommandClient,
@@ -36,36 +44,49 @@ from tallystick.clients.providers import (
     usage_of,
     usage_warnings,
 )
-from tallystick.clients.reading import UNREAD, AnswerReading, read_label, same_label
+from tallystick.clients.reading import (
+    UNREAD,
+    AnswerReading,
+    is_refusal,
+    mentions_label,
+    read_label,
+)
 
 __all__ = [
+    "API",
     "KINDS",
     "UNREAD",
     "AnswerReading",
     "AnthropicClient",
     "CallPrices",
     "Caller",
-    "ChatOptions",
     "Client",
     "ClientError",
     "ClientQuestion",
     "ClientSpec",
     "CommandClient",
     "Fault",
+    "Gathered",
     "HttpClient",
     "Journal",
     "JournalEntry",
     "OpenAIClient",
+    "Progress",
     "PythonClient",
+    "Questions",
     "ReplayClient",
     "Reply",
     "Usage",
     "Wire",
     "client_of",
+    "draw_of",
+    "gather",
+    "is_refusal",
     "kind_of",
+    "mentions_label",
     "parse_headers",
+    "read_journal",
     "read_label",
-    "same_label",
     "text_or_file",
     "usage_of",
     "usage_warnings",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from tallystick.clients.client import (
-    ChatOptions,
     Client,
     ClientError,
     ClientSpec,
@@ -22,14 +21,15 @@ from tallystick.clients.client import (
     parse_headers,
 )
 from tallystick.clients.journal import Journal, JournalEntry, key_of
+from tallystick.clients.local import KINDS
 from tallystick.clients.providers import CallPrices, Usage, usage_of
 from tallystick.clients.reading import READINGS, UNREAD, AnswerReading
 from tallystick.errors import BudgetError, InputError
 from tallystick.results import Json, to_json
 from tallystick.table import Question, option
 
+# Seconds that a server may ask to wait.
 PATIENCE = 600.0
-"""Seconds that a server may ask to wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +52,8 @@ class Wire:
         Requests per second at most; None sets no limit.
     breaker
         The run ends after this many failed items in a row.
-    price, price_input, price_output, currency
-        What a request costs, and a million tokens of it and of its reply; in which currency.
-    max_tokens
-        The longest reply, in tokens.
+    prices
+        What a request costs.
     max_cost
         What may be spent: a hard limit on all requests that may be billed, retries included.
     """
@@ -67,11 +65,7 @@ class Wire:
     longest_wait: float = 30.0
     rate: float | None = None
     breaker: int = 10
-    price: float = 0.0
-    price_input: float = 0.0
-    price_output: float = 0.0
-    currency: str = ""
-    max_tokens: int | None = None
+    prices: CallPrices = field(default_factory=CallPrices)
     max_cost: float | None = None
 
     def __post_init__(self) -> None:
@@ -80,36 +74,21 @@ class Wire:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
         for name in ("timeout", "wait", "longest_wait", "rate", "max_cost"):
             value = getattr(self, name)
-            if value is None:
-                continue
-            if (
-                not isfinite(value)
-                or value < 0
-                or (value == 0 and name in ("timeout", "rate", "max_cost"))
-            ):
+            zero = name in ("wait", "longest_wait")
+            if value is not None and not (isfinite(value) and (value > 0 or (zero and value == 0))):
                 raise InputError(f"{name} must be a positive number, got {value!r}")
-        prices = self.prices
-        if self.max_cost is not None and not prices.known:
+        if self.max_cost is None:
+            return
+        if not self.prices.known:
             raise InputError(
-                "max_cost needs the price of a call (price=…) or of tokens (price_input=…,"
-                " price_output=…): without it nothing can be counted"
+                "max_cost needs the price of a call or of tokens (price=…): without it nothing can"
+                " be counted"
             )
-        if self.max_cost is not None and not prices.bounded:
+        if not self.prices.bounded:
             raise InputError(
                 "max_cost is a hard limit, and a reply of unknown length has none: give the"
                 " longest reply in tokens (--max-tokens)"
             )
-
-    @property
-    def prices(self) -> CallPrices:
-        """The prices of a request."""
-        return CallPrices(
-            call=self.price,
-            input=self.price_input,
-            output=self.price_output,
-            currency=self.currency,
-            max_tokens=self.max_tokens,
-        )
 
 
 class Caller:
@@ -149,33 +128,23 @@ class Caller:
         self._failures = 0
         self._stopped: ClientError | None = None
         self._worked = bool(journal.answers)
-        import stamina
-
-        quiet = logging.getLogger("stamina")
-        # retries are counted in the result; who wants them in a log may still have them
-        if not quiet.handlers:
-            quiet.addHandler(logging.NullHandler())
-        self._retrying = stamina.AsyncRetryingCaller(
-            attempts=wire.attempts,
-            timeout=None,
-            wait_initial=wire.wait,
-            wait_max=wire.longest_wait,
-            wait_jitter=wire.wait,
-        ).on(_backoff)
 
     @property
     def spent(self) -> float:
         """What all requests that may have been billed cost."""
         return self.journal.spent
 
-    def digest(self, item: int) -> str:
-        """Return a digest of what is asked about an item."""
+    def size(self, item: int) -> int:
+        """Return the bytes of what is asked about an item."""
+        return len(to_json(self._client.question(self._rows[item])).encode())
+
+    def _digest(self, item: int) -> str:
         text = to_json(self._client.question(self._rows[item]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def known(self, item: int, *, draw: int = 1) -> int | None:
         """Return the code of an answer that the journal has, read anew; None if it has none."""
-        entry = self.journal.find(self._names[item], draw, self.digest(item))
+        entry = self.journal.find(self._names[item], draw, self._digest(item))
         if entry is None or entry.code is None:
             return None
         if not entry.whole:
@@ -190,8 +159,9 @@ class Caller:
         there = self.known(item, draw=draw)
         if there is not None:
             return there
+        self._client.ready()
         name = self._names[item]
-        key, digest = key_of(name, draw), self.digest(item)
+        key, digest = key_of(name, draw), self._digest(item)
         async with self._slots:
             # whoever waited for the slot of the one that ended the run
             if self._stopped is not None:
@@ -213,20 +183,20 @@ class Caller:
         return code
 
     async def _tried(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
-        """Ask until it is answered or given up. The machinery of retries is costly: only a failure
-        sets it going.
-        """
-        try:
-            return await self._once(key, item)
-        except Fault as fault:
-            seen = [fault]
-
-        async def again() -> tuple[Reply, dict[str, Any]]:
-            if seen:  # the first try was made already
-                raise seen.pop()
-            return await self._once(key, item)
-
-        return await self._retrying(again)
+        """Ask until it is answered or given up, waiting longer each time."""
+        wire = self._wire
+        for attempt in range(wire.attempts):
+            try:
+                return await self._once(key, item)
+            except Fault as fault:
+                if not fault.retry or attempt + 1 == wire.attempts:
+                    raise
+                # A server that asks for a pause is waited for by everybody, before the next
+                # request.
+                if fault.wait is None:
+                    pause = min(wire.wait * 2**attempt, wire.longest_wait)
+                    await asyncio.sleep(pause + random.random() * wire.wait)
+        raise AssertionError("there is at least one attempt")
 
     async def _once(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         await self._pace()
@@ -244,12 +214,10 @@ class Caller:
         except Fault as fault:
             if not fault.billed:
                 self.journal.note_unbilled(key)
-            if fault.retry and fault.wait is not None and fault.wait > PATIENCE:
-                reason = (
-                    f"{fault}, and asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
-                )
-                raise Fault(reason, retry=False, billed=fault.billed) from fault
             if fault.retry and fault.wait is not None:
+                if fault.wait > PATIENCE:
+                    why = f"asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
+                    raise Fault(f"{fault}, and {why}", retry=False, billed=fault.billed) from fault
                 # The server speaks of its load, not of this item: everybody waits.
                 self._until = max(self._until, loop.time() + fault.wait)
             raise
@@ -266,14 +234,10 @@ class Caller:
 
     def _affordable(self, item: int) -> float:
         """Return what a request costs at most; refuse one that the limit cannot pay for."""
-        prices = self._wire.prices
+        prices, limit = self._wire.prices, self._wire.max_cost
         if not prices.known:
             return 0.0
-        size = 0
-        if prices.input:
-            size = len(to_json(self._client.question(self._rows[item])).encode())
-        most = prices.most(size)
-        limit = self._wire.max_cost
+        most = prices.most(self.size(item) if prices.input else 0)
         if limit is not None and self.spent + most > limit * (1 + 1e-9):
             raise BudgetError(
                 f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been"
@@ -307,19 +271,12 @@ class Caller:
         await asyncio.sleep(self._next - 1 / self._wire.rate - now)
 
 
-def _backoff(error: Exception) -> bool | float:
-    """Tell stamina whether to retry, or how long the server wants us to wait."""
-    if not isinstance(error, Fault) or not error.retry:
-        return False
-    return True if error.wait is None else error.wait
-
-
 # Ask every question once, through the journal, and read the answers.
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskProgress:
-    """Where a run stands."""
+class Progress:
+    """Where a run stands: questions answered of those planned, what they cost, and the doubt."""
 
     calls: int
     planned: int
@@ -339,7 +296,7 @@ class Questions:
         How often each is asked.
     reading, labels
         How answers are read, and which labels there are; None reads any text.
-    wire, journal, durable
+    wire, journal
         As for any run.
     """
 
@@ -350,14 +307,11 @@ class Questions:
     labels: tuple[str, ...] | None
     wire: Wire
     journal: Path | None = None
-    durable: bool = False
 
     @property
     def questions(self) -> Iterator[tuple[int, int]]:
         """Yield (row, draw), the first draw of every row first."""
-        for draw in range(1, self.draws + 1):
-            for row in range(len(self.rows)):
-                yield row, draw
+        return ((row, draw) for draw in range(1, self.draws + 1) for row in range(len(self.rows)))
 
     @property
     def n_questions(self) -> int:
@@ -380,33 +334,29 @@ class Gathered:
         Questions that got no answer after all retries.
     reused
         Answers that were in the journal.
-    spent, sent, billed, paid_twice, lost
+    journal
         Money and requests, over all resumes.
     usage
         Tokens, latency and models.
-    notes
-        What was wrong with the journal.
     """
 
     labels: Mapping[tuple[int, int], str]
     unread: tuple[str, ...]
     failed: int
     reused: int
-    spent: float
-    sent: int
-    billed: int
-    paid_twice: int
-    lost: int
+    journal: Journal
     usage: Usage
-    notes: tuple[str, ...] = ()
+
+
+Confirm = Callable[[int, Callable[[int], int]], None]
 
 
 def gather(
     client: Client,
     plan: Questions,
     *,
-    confirm: Callable[[int, Callable[[int], int]], None] | None = None,
-    progress: Callable[[AskProgress], None] | None = None,
+    confirm: Confirm | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Gathered:
     """Ask all questions of *plan* that the journal has no answer to.
 
@@ -420,65 +370,22 @@ def gather(
     progress
         Called after answers.
     """
-    return asyncio.run(_gather(client, plan, confirm, progress))
-
-
-async def _gather(
-    client: Client,
-    plan: Questions,
-    confirm: Callable[[int, Callable[[int], int]], None] | None,
-    progress: Callable[[AskProgress], None] | None,
-) -> Gathered:
     described = client.description
     head: dict[str, Json] = {
         "client": to_json(described),
         "api": described,
         "reading": plan.reading.how,
     }
-    journal = Journal(
-        plan.journal,
-        head=head,
-        durable=plan.durable,
-        secrets=client.secrets,
-        price=plan.wire.price,
-    )
-
-    def read(text: str | None) -> int:
-        return int(plan.reading.label(text, plan.labels) is None)
-
-    caller = Caller(client, plan.rows, plan.wire, journal, names=plan.names, read=read)
+    journal = Journal(plan.journal, head=head, secrets=client.secrets, price=plan.wire.prices.call)
     try:
-        known = {one for one in plan.questions if caller.known(one[0], draw=one[1]) is not None}
-        if confirm is not None:
-            confirm(len(known), lambda row: len(to_json(client.question(plan.rows[row])).encode()))
-        todo = iter([one for one in plan.questions if one not in known])
-        told = len(known)
-
-        async def work() -> None:
-            nonlocal told
-            for row, draw in todo:
-                await caller.ask(row, draw=draw)
-                told += 1
-                if progress is not None:
-                    progress(AskProgress(calls=told, planned=plan.n_questions, cost=caller.spent))
-
-        async with client:
-            workers = [asyncio.create_task(work()) for _ in range(plan.wire.concurrency)]
-            try:
-                await asyncio.gather(*workers)
-            except BudgetError:
-                pass  # the money is used up: the other requests in flight are still awaited
-            finally:
-                todo = iter(())
-                await asyncio.gather(*workers, return_exceptions=True)
+        reused = asyncio.run(_gather(client, plan, journal, confirm, progress))
     finally:
         journal.close()
-    answers = journal.answers
-    came = {
-        one: answers[key]
-        for one in plan.questions
-        if (key := key_of(plan.names[one[0]], one[1])) in answers and answers[key].code is not None
-    }
+    came = {}
+    for row, draw in plan.questions:
+        entry = journal.answers.get(key_of(plan.names[row], draw))
+        if entry is not None and entry.code is not None:
+            came[row, draw] = entry
     labels = {
         one: plan.reading.label(None if entry.cut else entry.text or None, plan.labels) or UNREAD
         for one, entry in came.items()
@@ -488,63 +395,92 @@ async def _gather(
         unread=tuple(
             entry.text for one, entry in came.items() if labels[one] == UNREAD and not entry.cut
         ),
-        failed=sum(one.code is None for one in answers.values()),
-        reused=len(known),
-        spent=journal.spent,
-        sent=journal.sent.total(),
-        billed=journal.billed,
-        paid_twice=journal.paid_twice,
-        lost=journal.in_flight,
+        failed=sum(one.code is None for one in journal.answers.values()),
+        reused=reused,
+        journal=journal,
         usage=usage_of(journal),
-        notes=journal.notes,
     )
+
+
+async def _gather(
+    client: Client,
+    plan: Questions,
+    journal: Journal,
+    confirm: Confirm | None,
+    progress: Callable[[Progress], None] | None,
+) -> int:
+    """Ask what is not known; return how much was."""
+
+    def read(text: str | None) -> int:
+        return int(plan.reading.label(text, plan.labels) is None)
+
+    caller = Caller(client, plan.rows, plan.wire, journal, names=plan.names, read=read)
+    known = {one for one in plan.questions if caller.known(one[0], draw=one[1]) is not None}
+    if confirm is not None:
+        confirm(len(known), caller.size)
+    todo = iter([one for one in plan.questions if one not in known])
+    told = len(known)
+
+    async def work() -> None:
+        nonlocal told
+        for row, draw in todo:
+            await caller.ask(row, draw=draw)
+            told += 1
+            if progress is not None:
+                progress(Progress(calls=told, planned=plan.n_questions, cost=caller.spent))
+
+    async with client:
+        workers = [asyncio.create_task(work()) for _ in range(plan.wire.concurrency)]
+        try:
+            await asyncio.gather(*workers)
+        except BudgetError:
+            pass  # the money is used up: the other requests in flight are still awaited
+        finally:
+            todo = iter(())
+            await asyncio.gather(*workers, return_exceptions=True)
+    return len(known)
 
 
 # The options that every verb shares which calls an API: how to ask, how to read, what to spend.
 
 
-_KEYED = "'Name: value' of an HTTP header, keys as $NAME; repeat."
+API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClientQuestion(Question):
     """What is said about an API, whatever it is asked for.
 
-    In Python *request* and *extra* may be JSON values and *header* a mapping; the command line
-    gives all of them as text.
+    In Python *request* may be a JSON value and *header* a mapping; the command line gives all of
+    them as text.
     """
 
     prompt: str | None = option(
-        None,
-        "Prompt, or a file that holds it. {column} is replaced by the value of that column; write"
-        " {{ and }} for braces.",
+        None, "Prompt with {column} and {labels}, or a file that holds it; {{ and }} are braces."
     )
     system_prompt: str | None = option(None, "System prompt, or a file that holds it.")
-    answer: str | None = option(None, f"How answers are read: {', '.join(READINGS)}.")
+    answer: str | None = option(
+        None, f"How answers are read: {', '.join(READINGS)} (schema asks a chat model for JSON)."
+    )
     temperature: float | None = option(
-        None, "Temperature of the model. Not sent by default, because some models refuse it.", low=0
+        None, "Temperature of the model; not sent by default, since some models refuse it.", low=0
     )
     max_tokens: int | None = option(None, "Most tokens in a reply.", low=1)
-    json_mode: bool = option(False, "Ask the chat model to reply in JSON.")
-    extra: str | Mapping[str, Any] | None = option(
-        None, "More fields for the request body: JSON, or a file that holds it."
-    )
     request: str | Mapping[str, Any] | None = option(
-        None, 'HTTP: request body as JSON, or a file that holds it: \'{"text": "{review}"}\'.'
+        None,
+        'HTTP: request body as JSON, or a file: \'{"text": "{review}"}\'; of chat: more fields.',
     )
     label_path: str = option(
         "$.label", "HTTP: where the answer stands in the reply, as a JSONPath."
     )
-    header: tuple[str, ...] | Mapping[str, str] = option((), _KEYED)
-    key_name: str | None = option(None, "Environment variable that holds the API key.")
+    header: tuple[str, ...] | Mapping[str, str] = option(
+        (), "'Name: value' of an HTTP header, keys as $NAME; repeat."
+    )
     concurrency: int = option(8, "Most requests at a time.", low=1)
     timeout: float = option(60.0, "Most seconds for one request.")
-    attempts: int = option(5, "Most tries per item.", low=1)
-    rate: float | None = option(None, "Most requests per second.")
-    price: float = option(0.0, "Price of one request.")
-    price_input: float = option(0.0, "Price of a million tokens sent.")
-    price_output: float = option(0.0, "Price of a million tokens received.")
-    currency: str = option("", "Currency of the prices, e.g. USD.")
+    price: str | float = option(
+        "0", "Price of a request, or IN,OUT per million tokens: '2.5,10 USD'."
+    )
     max_cost: float | None = option(
         None, "Most money to spend, retries included. This is a hard limit."
     )
@@ -553,9 +489,6 @@ class ClientQuestion(Question):
         "File that keeps every answer, so that the same command resumes a run that was stopped.",
         metavar="FILE",
         writes=True,
-    )
-    durable: bool = option(
-        False, "Write each answer through to the disk at once (slower, survives a power cut)."
     )
     yes: bool = option(False, "Do not ask for confirmation before spending.")
     progress: Callable[[], AbstractContextManager[Any]] | None = option(
@@ -569,21 +502,20 @@ class ClientQuestion(Question):
         super().__post_init__()
         if isinstance(self.journal, str):
             object.__setattr__(self, "journal", Path(self.journal))
-        if self.answer is not None:
-            AnswerReading(self.answer)
+        _ = self.answer_reading, self.wire()  # refused now
+
+    @property
+    def answer_reading(self) -> AnswerReading:
+        """How answers are read."""
+        return AnswerReading(self.answer or READINGS[0])
 
     def wire(self) -> Wire:
         """Return how the API may be treated."""
+        prices = CallPrices.of(self.price, max_tokens=self.max_tokens)
         return Wire(
             concurrency=self.concurrency,
             timeout=self.timeout,
-            attempts=self.attempts,
-            rate=self.rate,
-            price=self.price,
-            price_input=self.price_input,
-            price_output=self.price_output,
-            currency=self.currency,
-            max_tokens=self.max_tokens,
+            prices=prices,
             max_cost=self.max_cost,
         )
 
@@ -591,20 +523,15 @@ class ClientQuestion(Question):
         """Return what a client is made from, besides its address."""
         header = self.header
         return ClientSpec(
-            target="",
             columns=columns,
             labels=labels,
             prompt=self.prompt,
+            system=self.system_prompt,
             request=self.request,
             label_path=self.label_path,
             headers=dict(header) if isinstance(header, Mapping) else parse_headers(header),
-            key_name=self.key_name,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            schema=self.answer == "schema",
             timeout=self.timeout,
-            chat=ChatOptions(
-                system=self.system_prompt,
-                temperature=self.temperature,
-                max_tokens=self.max_tokens,
-                json_mode=self.json_mode,
-                extra=self.extra,
-            ),
         )

@@ -5,11 +5,11 @@ failure was.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Json
@@ -76,7 +76,24 @@ class Reply:
 
 
 class Client(ABC):
-    """Answer items. Opened once, closed once, asked concurrently."""
+    """Answer items. Opened once, closed once, asked concurrently.
+
+    Attributes
+    ----------
+    prefix, example
+        What its addresses begin with, and how one is written, for messages and ``--help``.
+    prompts
+        Whether it sends a prompt; otherwise it gets the row itself.
+    """
+
+    prefix: ClassVar[str] = ""
+    example: ClassVar[str] = ""
+    prompts: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, spec: ClientSpec) -> Client:
+        """Make one from what the user says about an API."""
+        raise NotImplementedError(f"{cls.__name__} has no address: pass the client itself")
 
     @property
     @abstractmethod
@@ -111,6 +128,10 @@ class Client(ABC):
         if it failed.
         """
 
+    def ready(self) -> None:
+        """Refuse what would make every request fail, before the first is written down."""
+        return
+
     async def __aenter__(self) -> Client:
         return self
 
@@ -123,11 +144,11 @@ class Client(ABC):
         return None
 
 
-# One kind of client: the word that its addresses begin with, and how it is made.
+# What the user says about an API.
 
 
+# How files of prompts and templates end: one word with such an ending is a file.
 _ENDINGS = frozenset({".txt", ".md", ".json", ".jsonl", ".j2", ".jinja", ".prompt", ".tmpl"})
-"""How files of prompts and templates end: one word with such an ending is a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,82 +163,35 @@ class ClientSpec:
         The columns that the data has: templates may name them.
     labels
         The labels that an answer can be.
-    prompt
-        A prompt template, or ``@FILE``.
+    prompt, system
+        Prompt templates, or ``@FILE``; ``{labels}`` stands for the labels.
     request
-        A JSON template: as text, as ``@FILE``, or as the value itself.
+        HTTP: the body, a JSON template. A chat model: more fields of it. As text, as ``@FILE``, or
+        as the value itself.
     label_path
         Where the label stands in a JSON reply.
     headers
         Name to value; keys only as ``$NAME``.
-    key_name
-        The environment variable that holds the key; None for the usual one of its kind.
+    temperature, max_tokens
+        None leaves them to the model: some refuse any temperature but their own.
+    schema
+        Whether to ask a chat model for one of the labels in a field ``answer``.
     timeout
         Seconds that one request may take.
-    chat
-        How to ask a chat model.
     """
 
-    target: str
-    columns: Sequence[str]
+    target: str = ""
+    columns: Sequence[str] = ()
     labels: Sequence[str] = ()
     prompt: str | None = None
+    system: str | None = None
     request: str | Mapping[str, Any] | None = None
     label_path: str = "$.label"
     headers: Mapping[str, str] = field(default_factory=dict)
-    key_name: str | None = None
-    timeout: float = 60.0
-    chat: ChatOptions = field(default_factory=lambda: ChatOptions())
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChatOptions:
-    """How to ask a chat model, besides the prompt.
-
-    Parameters
-    ----------
-    system
-        A system prompt, or ``@FILE``.
-    temperature
-        None leaves it to the model: some refuse any other than their own.
-    max_tokens
-        The longest reply; None leaves it to the model.
-    json_mode
-        Whether to ask for JSON.
-    extra
-        More fields of the request body, as JSON text, ``@FILE`` or a mapping.
-    """
-
-    system: str | None = None
     temperature: float | None = None
     max_tokens: int | None = None
-    json_mode: bool = False
-    extra: str | Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClientKind:
-    """One kind of client.
-
-    Parameters
-    ----------
-    prefixes
-        What the address begins with, such as ``openai:``.
-    example
-        How the address is written, for messages and ``--help``.
-    make
-        From a specification to a client.
-    keeps_prefix
-        Whether the prefix is part of the target, as ``https:`` is.
-    prompts
-        Whether it sends a prompt; otherwise it gets the row itself.
-    """
-
-    prefixes: tuple[str, ...]
-    example: str
-    make: Callable[[ClientSpec], Client]
-    keeps_prefix: bool = False
-    prompts: bool = False
+    schema: bool = False
+    timeout: float = 60.0
 
 
 def text_or_file(option: str) -> str:

@@ -291,19 +291,6 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, JournalEntry]]:
     return events[0], answers
 
 
-def journal_spent(path: Path, *, price: float = 0.0) -> float:
-    """Return the money that a run may have cost so far, at most; 0 if it never began.
-
-    Requests without an answer count with all that they can cost: they may have been billed.
-    """
-    if not path.exists():
-        return 0.0
-    account = Journal(None, head={}, price=price)
-    for event in _lines(path)[0][1:]:
-        account._take(event)
-    return account.spent
-
-
 def key_of(item: str, draw: int) -> str:
     """Return the key of the answer number *draw* to an item."""
     return f"{draw}:{item}"

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tallystick.clients.client import Client, ClientKind, ClientSpec, Fault
-from tallystick.clients.http import HTTP
+from tallystick.clients.client import Client, ClientSpec, Fault
+from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import refuse_key, server_words
-from tallystick.clients.providers import ANTHROPIC, OPENAI
+from tallystick.clients.providers import AnthropicClient, OpenAIClient
 from tallystick.errors import InputError
 from tallystick.results import Json
 
@@ -37,6 +37,13 @@ class CommandClient(Client):
     timeout
         Seconds until it is ended.
     """
+
+    prefix, example = "command:", "command:PROGRAM"
+
+    @classmethod
+    def of(cls, spec: ClientSpec) -> CommandClient:
+        """Make one from a command line."""
+        return cls(spec.target, timeout=spec.timeout)
 
     def __init__(self, command: str, *, timeout: float) -> None:
         try:
@@ -86,13 +93,6 @@ class CommandClient(Client):
         return out.decode(errors="replace").strip() or None
 
 
-def _make(spec: ClientSpec) -> CommandClient:
-    return CommandClient(spec.target, timeout=spec.timeout)
-
-
-COMMAND = ClientKind(prefixes=("command:",), example="command:PROGRAM", make=_make)
-"""``command:PROGRAM ARGUMENTS``."""
-
 # A Python function as an API: ``python:module:function``.
 
 
@@ -107,6 +107,13 @@ class PythonClient(Client):
     target
         ``module:function``; modules of the current folder are found.
     """
+
+    prefix, example = "python:", "python:MODULE:FUNCTION"
+
+    @classmethod
+    def of(cls, spec: ClientSpec) -> PythonClient:
+        """Make one from the name of a function."""
+        return cls(spec.target)
 
     def __init__(self, target: str) -> None:
         module, colon, name = target.partition(":")
@@ -149,13 +156,6 @@ class PythonClient(Client):
         return None if found is None else str(found)
 
 
-def _python_make(spec: ClientSpec) -> PythonClient:
-    return PythonClient(spec.target)
-
-
-PYTHON = ClientKind(prefixes=("python:",), example="python:MODULE:FUNCTION", make=_python_make)
-"""``python:MODULE:FUNCTION``."""
-
 # A column of answers that are already known: ``replay:COLUMN``.
 
 
@@ -169,6 +169,13 @@ class ReplayClient(Client):
     columns
         Columns that the data has.
     """
+
+    prefix, example = "replay:", "replay:COLUMN"
+
+    @classmethod
+    def of(cls, spec: ClientSpec) -> ReplayClient:
+        """Make one from the name of a column."""
+        return cls(spec.target, columns=spec.columns)
 
     def __init__(self, column: str, *, columns: Sequence[str]) -> None:
         if column not in columns:
@@ -197,38 +204,31 @@ class ReplayClient(Client):
         return None if cell is None else str(cell)
 
 
-def _replay_make(spec: ClientSpec) -> ReplayClient:
-    return ReplayClient(spec.target, columns=spec.columns)
+# Every kind of client, in the order in which messages list them. A new one is a class and an entry.
 
 
-REPLAY = ClientKind(prefixes=("replay:",), example="replay:COLUMN", make=_replay_make)
-"""``replay:COLUMN``."""
-
-# Every kind of client. A new one is one file and one entry here.
-
-
-KINDS: tuple[ClientKind, ...] = (
-    HTTP,
-    OPENAI,
-    ANTHROPIC,
-    PYTHON,
-    COMMAND,
-    REPLAY,
+KINDS: tuple[type[Client], ...] = (
+    HttpClient,
+    OpenAIClient,
+    AnthropicClient,
+    PythonClient,
+    CommandClient,
+    ReplayClient,
 )
-"""All kinds, in the order in which messages list them."""
 
 
-def kind_of(api: str) -> tuple[ClientKind, str]:
+def kind_of(api: str) -> tuple[type[Client], str]:
     """Return the kind of an address, and its target.
 
     >>> kind, target = kind_of("openai:tiny@http://127.0.0.1/v1")
-    >>> kind.prefixes, target
-    (('openai:',), 'tiny@http://127.0.0.1/v1')
+    >>> kind.prefix, target
+    ('openai:', 'tiny@http://127.0.0.1/v1')
     """
-    for kind in KINDS:
-        for prefix in kind.prefixes:
-            if api.startswith(prefix):
-                return kind, api if kind.keeps_prefix else api.removeprefix(prefix)
+    if api.startswith(("https:", "http:")):
+        return HttpClient, api
+    for kind in KINDS[1:]:
+        if api.startswith(kind.prefix):
+            return kind, api.removeprefix(kind.prefix)
     raise InputError(
         f"api (--api) must look like {', '.join(kind.example for kind in KINDS)}; got {api!r}"
     )
@@ -246,13 +246,15 @@ def client_of(api: str, spec: ClientSpec) -> Client:
 
     Examples
     --------
-    >>> client_of("replay:new", ClientSpec(target="", columns=["new"])).description
+    >>> client_of("replay:new", ClientSpec(columns=["new"])).description
     {'kind': 'replay', 'column': 'new'}
     """
     kind, target = kind_of(api)
-    if not kind.prompts and (spec.prompt is not None or spec.chat.system is not None):
+    if not kind.prompts and (spec.prompt is not None or spec.system is not None):
         raise InputError(
-            f"{kind.prefixes[0]} gets the row itself, so a prompt (--prompt, --system-prompt) has"
-            " no effect there: leave it out; --request is the template of an https: address"
+            f"{kind.prefix} gets the row itself, so a prompt (--prompt, --system-prompt) has no"
+            " effect there: leave it out; --request is the template of an https: address"
         )
-    return kind.make(replace(spec, target=target))
+    if not kind.prompts and spec.schema:
+        raise InputError("answer (--answer) schema is for openai: and anthropic: addresses")
+    return kind.of(replace(spec, target=target))

@@ -2,34 +2,161 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from statistics import median
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from tallystick.clients.client import ChatOptions, ClientKind, ClientSpec, Reply, text_or_file
-from tallystick.clients.http import HttpClient
+from tallystick.clients.client import ClientSpec, Reply, text_or_file
+from tallystick.clients.http import HttpClient, request_of
 from tallystick.clients.journal import Journal
-from tallystick.clients.template import check_fields, fields, parse_json
+from tallystick.clients.template import check_fields, fields
 from tallystick.errors import InputError
-from tallystick.results import Json, count
+from tallystick.results import count
 
-# The messages of a chat request: a prompt with columns filled in.
+# Chat models: a prompt with columns filled in, and the answer in the text. The addresses of all
+# providers have one form: PROVIDER:MODEL@https://HOST/v1, and without the address the provider's
+# own.
 
 
-def prompt_of(spec: ClientSpec, kind: str) -> str:
-    """Return the prompt template; refuse a spec without a prompt."""
+class OpenAIClient(HttpClient):
+    """Ask a chat model through an OpenAI-compatible address, ``openai:MODEL@URL``.
+
+    Parameters of the address, such as Azure's ``?api-version=…``, are kept. The key is that of
+    OPENAI_API_KEY; a server that wants none (a local one) is asked without, and a header that holds
+    a key replaces it.
+    """
+
+    prefix, example, prompts = "openai:", "openai:MODEL@URL", True
+
+    @classmethod
+    def of(cls, spec: ClientSpec) -> OpenAIClient:
+        """Make one; the temperature is not set unless you set it: some models refuse it."""
+        model, base = _model_at(cls.prefix, spec.target)
+        messages, system = _messages(spec, cls.prefix), _system_of(spec)
+        if system is not None:
+            messages.insert(0, {"role": "system", "content": system})
+        body: dict[str, Any] = {"model": model, "messages": messages, **_length(spec)}
+        if spec.schema:
+            form = {"name": "answer", "strict": True, "schema": _schema(spec.labels)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        own = replace(
+            spec,
+            label_path="$.choices[0].message.content",
+            headers=_keyed(spec, ("Authorization", "api-key"), "Bearer $OPENAI_API_KEY", base),
+        )
+        url = _endpoint(base or "https://api.openai.com/v1", "chat/completions")
+        return cls(url, own, request=body | request_of(spec))
+
+
+# Tokens of an Anthropic reply if nothing is said: the API wants a number.
+LONGEST = 1024
+
+
+class AnthropicClient(HttpClient):
+    """Ask through Anthropic's messages; the answer is the text of all text blocks, or of a tool."""
+
+    prefix, example, prompts = "anthropic:", "anthropic:MODEL@URL", True
+
+    @classmethod
+    def of(cls, spec: ClientSpec) -> AnthropicClient:
+        """Make one, as for an OpenAI-compatible chat."""
+        model, base = _model_at(cls.prefix, spec.target)
+        body: dict[str, Any] = {"model": model, "max_tokens": LONGEST, **_length(spec)}
+        body["messages"], system = _messages(spec, cls.prefix), _system_of(spec)
+        if system is not None:
+            body["system"] = system
+        if spec.schema:
+            body["tools"] = [{"name": "answer", "input_schema": _schema(spec.labels)}]
+            body["tool_choice"] = {"type": "tool", "name": "answer"}
+        keyed = _keyed(spec, ("x-api-key", "Authorization"), "$ANTHROPIC_API_KEY", base)
+        own = replace(
+            spec, label_path="$.content", headers={"anthropic-version": "2023-06-01", **keyed}
+        )
+        url = _endpoint(base or "https://api.anthropic.com", "messages", version="v1")
+        return cls(url, own, request=body | request_of(spec))
+
+    def _text(self, reply: Any) -> str | None:
+        """Join the text blocks; a reply without content is a fault."""
+        blocks = reply.get("content") if isinstance(reply, Mapping) else None
+        if not isinstance(blocks, list):
+            raise self._no_answer(reply)
+        known = [block for block in blocks if isinstance(block, Mapping)]
+        for block in known:
+            if block.get("type") == "tool_use" and isinstance(block.get("input"), Mapping):
+                return json.dumps(block["input"], ensure_ascii=False)
+        texts = [str(block.get("text", "")) for block in known if block.get("type") == "text"]
+        return "".join(texts) or None
+
+
+def _model_at(prefix: str, target: str) -> tuple[str, str]:
+    """Split an address into the model and where it is."""
+    model, _, base = target.partition("@")
+    if not model:
+        raise InputError(f"api (--api) must be {prefix}MODEL or {prefix}MODEL@URL, got {target!r}")
+    return model, base
+
+
+def _keyed(spec: ClientSpec, names: tuple[str, str], key: str, base: str) -> dict[str, str]:
+    """Return the headers with the key by name; the provider itself always wants one."""
+    own = dict(spec.headers)
+    given = {name.lower() for name in own} & {name.lower() for name in names}
+    if not given and (not base or os.environ.get(key.partition("$")[2])):
+        own[names[0]] = key
+    return own
+
+
+def _length(spec: ClientSpec) -> dict[str, Any]:
+    """Return the fields that are sent only where they are given."""
+    given = {"temperature": spec.temperature, "max_tokens": spec.max_tokens}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _endpoint(base: str, last: str, *, version: str = "") -> str:
+    """Put the path of a call before the parameters of an address; a bare host gets its version.
+
+    >>> _endpoint("https://x.openai.azure.com/openai/deployments/d?api-version=2024-06-01", "chat")
+    'https://x.openai.azure.com/openai/deployments/d/chat?api-version=2024-06-01'
+    >>> _endpoint("http://host", "chat"), _endpoint("http://host/v1", "messages", version="v1")
+    ('http://host/v1/chat', 'http://host/v1/messages')
+    """
+    parts = urlsplit(base)
+    path = parts.path.rstrip("/")
+    if not path or (version and not path.endswith(f"/{version}")):
+        path = f"{path}/{version or 'v1'}"
+    return urlunsplit(parts._replace(path=f"{path}/{last}"))
+
+
+def _schema(labels: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of an answer that is one of the labels."""
+    if not labels:
+        raise InputError("answer (--answer) schema needs the labels: name them (--labels)")
+    listed = [label.replace("{", "{{").replace("}", "}}") for label in labels]
+    answer = {"type": "string", "enum": listed}
+    return {
+        "type": "object",
+        "properties": {"answer": answer},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+
+
+def _messages(spec: ClientSpec, prefix: str) -> list[Any]:
+    """Return the messages as a template."""
     if spec.prompt is None:
         raise InputError(
-            f"{kind}: needs a prompt, such as prompt='Is this review positive? {{review}} Answer"
+            f"{prefix} needs a prompt, such as prompt='Is this review positive? {{review}} Answer"
             " one of {labels}.' (--prompt)"
         )
-    return text_or_file(spec.prompt)
+    text = with_labels(text_or_file(spec.prompt), spec.labels, spec.columns)
+    check_fields(text, spec.columns, "the prompt")
+    return [{"role": "user", "content": text}]
 
 
 def with_labels(prompt: str, labels: Sequence[str], columns: Sequence[str]) -> str:
@@ -47,253 +174,21 @@ def with_labels(prompt: str, labels: Sequence[str], columns: Sequence[str]) -> s
             "the prompt names {labels}, and no labels are known: name them (--labels yes,no), or"
             " write them into the prompt. Nothing was asked"
         )
-    listed = _literal(", ".join(labels))
+    listed = ", ".join(labels).replace("{", "{{").replace("}", "}}")
     return _LABELS.sub(lambda match: listed if match[0] == "{labels}" else match[0], prompt)
 
 
 _LABELS = re.compile(r"\{\{|\}\}|\{labels\}")
 
 
-def system_of(chat: ChatOptions, columns: Sequence[str]) -> str | None:
+def _system_of(spec: ClientSpec) -> str | None:
     """Return the system prompt, checked; None if there is none."""
-    if chat.system is None:
+    if spec.system is None:
         return None
-    text = text_or_file(chat.system)
-    check_fields(text, columns, "the system prompt")
+    text = text_or_file(spec.system)
+    check_fields(text, spec.columns, "the system prompt")
     return text
 
-
-def chat_messages(prompt: str, columns: Sequence[str]) -> list[Json]:
-    """Return the messages as a template; ``{{`` and ``}}`` are braces."""
-    check_fields(prompt, columns, "the prompt")
-    return [{"role": "user", "content": prompt}]
-
-
-def extra_fields(chat: ChatOptions) -> dict[str, Any]:
-    """Return the extra fields of the body."""
-    if chat.extra is None:
-        return {}
-    if not isinstance(chat.extra, str):
-        return dict(chat.extra)
-    value = parse_json(text_or_file(chat.extra), "the extra body (--extra)")
-    if not isinstance(value, dict):
-        raise InputError('the extra body (--extra) must be a JSON object such as {"top_p": 0.9}')
-    return value
-
-
-def _literal(text: str) -> str:
-    """Escape the braces of a text that is final, since the request is a template."""
-    return text.replace("{", "{{").replace("}", "}}")
-
-
-# OpenAI-compatible chat: a model, a prompt template, and the answer in the text.
-
-
-DEFAULT = "https://api.openai.com/v1"
-KEY = "OPENAI_API_KEY"
-
-
-class OpenAIClient(HttpClient):
-    """Ask a chat model. The temperature is not set unless you set it: some models refuse it.
-
-    Parameters
-    ----------
-    target
-        ``model@base-url``; without the address OpenAI's own. Parameters of the address, such as
-        Azure's ``?api-version=…``, are kept.
-    prompt
-        A template with ``{column}``; ``{labels}`` stands for the labels.
-    labels
-        The labels.
-    key_name
-        The environment variable with the key. A server that wants none (a local one) is asked
-        without, and a header that holds a key replaces it.
-    headers, columns, timeout
-        As for any HTTP client.
-    chat
-        System prompt, temperature, length, JSON mode and extra fields.
-    """
-
-    def __init__(
-        self,
-        target: str,
-        *,
-        prompt: str,
-        labels: Sequence[str],
-        columns: Sequence[str],
-        key_name: str | None = None,
-        timeout: float,
-        headers: Mapping[str, str] | None = None,
-        chat: ChatOptions | None = None,
-    ) -> None:
-        model, _, base = target.partition("@")
-        if not model:
-            raise InputError(f"api (--api) must be openai:MODEL@BASE-URL, got openai:{target}")
-        key = key_name or KEY
-        own = dict(headers or {})
-        keyed = any(name.lower() in ("authorization", "api-key") for name in own)
-        if not (os.environ.get(key) or base or keyed):
-            raise InputError(
-                f"openai:{model} needs a key: export {key}=…, or name a server (openai:MODEL@URL)"
-            )
-        if os.environ.get(key) and not keyed:
-            own["Authorization"] = f"Bearer ${key}"
-        super().__init__(
-            _endpoint(base or DEFAULT),
-            request=_body(
-                model, with_labels(prompt, labels, columns), chat or ChatOptions(), columns
-            ),
-            label="$.choices[0].message.content",
-            headers=own,
-            columns=columns,
-            timeout=timeout,
-        )
-
-
-def _body(model: str, prompt: str, chat: ChatOptions, columns: Sequence[str]) -> dict[str, Json]:
-    """Return the request as a template."""
-    messages = chat_messages(prompt, columns)
-    system = system_of(chat, columns)
-    if system is not None:
-        messages.insert(0, {"role": "system", "content": system})
-    body: dict[str, Any] = {"model": model, "messages": messages}
-    if chat.temperature is not None:
-        body["temperature"] = chat.temperature
-    if chat.max_tokens is not None:
-        body["max_tokens"] = chat.max_tokens
-    if chat.json_mode:
-        body["response_format"] = {"type": "json_object"}
-    return body | extra_fields(chat)
-
-
-def _endpoint(base: str) -> str:
-    """Put the path of chat before the parameters of an address.
-
-    >>> _endpoint("https://x.openai.azure.com/openai/deployments/d?api-version=2024-06-01")
-    'https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-06-01'
-    """
-    parts = urlsplit(base)
-    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions"))
-
-
-def _make(spec: ClientSpec) -> OpenAIClient:
-    return OpenAIClient(
-        spec.target,
-        prompt=prompt_of(spec, "openai"),
-        labels=spec.labels,
-        columns=spec.columns,
-        key_name=spec.key_name,
-        timeout=spec.timeout,
-        headers=spec.headers,
-        chat=spec.chat,
-    )
-
-
-OPENAI = ClientKind(prefixes=("openai:",), example="openai:MODEL@URL", make=_make, prompts=True)
-"""``openai:MODEL@URL``; without the address OpenAI's own."""
-
-# Anthropic's messages: a model, a prompt template, and the answer in the text blocks.
-
-
-ANTHROPIC_DEFAULT = "https://api.anthropic.com"
-ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
-VERSION = "2023-06-01"
-LONGEST = 1024
-"""Tokens of a reply if nothing is said: the API wants a number."""
-
-
-class AnthropicClient(HttpClient):
-    """Ask through the messages API; the answer is the text of all its text blocks.
-
-    Parameters
-    ----------
-    target
-        ``model@base-url``; without the address Anthropic's own.
-    prompt, labels, columns, timeout, headers, chat
-        As for an OpenAI-compatible chat. JSON mode is a sentence of the system prompt here.
-    key_name
-        The environment variable with the key.
-    """
-
-    def __init__(
-        self,
-        target: str,
-        *,
-        prompt: str,
-        labels: Sequence[str],
-        columns: Sequence[str],
-        key_name: str | None = None,
-        timeout: float,
-        headers: Mapping[str, str] | None = None,
-        chat: ChatOptions | None = None,
-    ) -> None:
-        model, _, base = target.partition("@")
-        if not model:
-            raise InputError(
-                f"api (--api) must be anthropic:MODEL or anthropic:MODEL@URL, got {target!r}"
-            )
-        key = key_name or ANTHROPIC_KEY
-        own = {"anthropic-version": VERSION, **(headers or {})}
-        keyed = any(name.lower() in ("authorization", "x-api-key") for name in own)
-        if not (os.environ.get(key) or base or keyed):
-            raise InputError(f"anthropic:{model} needs a key: export {key}=…")
-        if os.environ.get(key) and not keyed:
-            own["x-api-key"] = f"${key}"
-
-        how = chat or ChatOptions()
-        request: dict[str, Any] = {
-            "model": model,
-            "max_tokens": how.max_tokens or LONGEST,
-            "messages": chat_messages(with_labels(prompt, labels, columns), columns),
-        }
-        system = system_of(how, columns)
-        if how.json_mode:
-            system = " ".join(
-                filter(None, (system, "Answer with one JSON object and nothing else."))
-            )
-        if system is not None:
-            request["system"] = system
-        if how.temperature is not None:
-            request["temperature"] = how.temperature
-        super().__init__(
-            f"{(base or ANTHROPIC_DEFAULT).rstrip('/')}/v1/messages",
-            request=request | extra_fields(how),
-            label="$.content",
-            headers=own,
-            columns=columns,
-            timeout=timeout,
-        )
-
-    def _text(self, reply: Any) -> str | None:
-        """Join the text blocks; a reply without content is a fault."""
-        blocks = reply.get("content") if isinstance(reply, Mapping) else None
-        if not isinstance(blocks, list):
-            raise self._no_answer(reply)
-        texts = [
-            str(block.get("text", ""))
-            for block in blocks
-            if isinstance(block, Mapping) and block.get("type") == "text"
-        ]
-        return "".join(texts) or None
-
-
-def _anthropic_make(spec: ClientSpec) -> AnthropicClient:
-    return AnthropicClient(
-        spec.target,
-        prompt=prompt_of(spec, "anthropic"),
-        labels=spec.labels,
-        columns=spec.columns,
-        key_name=spec.key_name,
-        timeout=spec.timeout,
-        headers=spec.headers,
-        chat=spec.chat,
-    )
-
-
-ANTHROPIC = ClientKind(
-    prefixes=("anthropic:",), example="anthropic:MODEL", make=_anthropic_make, prompts=True
-)
-"""``anthropic:MODEL``, or ``anthropic:MODEL@URL`` for another server."""
 
 # What an API said of itself over a run: tokens, latency, and which model answered.
 
@@ -380,7 +275,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class CallPrices:
-    """CallPrices in one currency.
+    """Prices in one currency.
 
     Parameters
     ----------
@@ -409,11 +304,31 @@ class CallPrices:
     max_tokens: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("call", "input", "output"):
-            value = getattr(self, name)
+        for value in (self.call, self.input, self.output):
             if not isfinite(value) or value < 0:
-                flag = "price" if name == "call" else f"price_{name}"
-                raise InputError(f"{flag} must be a positive number, got {value!r}")
+                raise InputError(f"price must be a positive number, got {value!r}")
+
+    @classmethod
+    def of(cls, text: str | float, *, max_tokens: int | None = None) -> CallPrices:
+        """Read ``--price``: a number per request, or two per million tokens in and out.
+
+        >>> CallPrices.of("2.5,10 USD").output, CallPrices.of(0.002).call
+        (10.0, 0.002)
+        """
+        numbers, _, currency = str(text).strip().partition(" ")
+        try:
+            given = [float(part) for part in numbers.split(",")]
+        except ValueError:
+            given = []
+        if len(given) == 1:
+            return cls(call=given[0], currency=currency.strip(), max_tokens=max_tokens)
+        if len(given) == 2:
+            per_token = {"input": given[0], "output": given[1]}
+            return cls(**per_token, currency=currency.strip(), max_tokens=max_tokens)
+        raise InputError(
+            "price (--price) is a number per request, or IN,OUT per million tokens, with the"
+            f" currency after a blank, e.g. '2.5,10 USD'; got {text!r}"
+        )
 
     @property
     def known(self) -> bool:
@@ -437,9 +352,7 @@ class CallPrices:
 
     def exact(self, reply: Reply, *, most: float) -> float:
         """Return what an answered request cost; *most* where the API does not count tokens."""
-        if (self.input and reply.input_tokens is None) or (
-            self.output and reply.output_tokens is None
-        ):
+        sent, received = reply.input_tokens, reply.output_tokens
+        if (self.input and sent is None) or (self.output and received is None):
             return most
-        tokens = self.input * (reply.input_tokens or 0) + self.output * (reply.output_tokens or 0)
-        return self.call + tokens / MILLION
+        return self.call + (self.input * (sent or 0) + self.output * (received or 0)) / MILLION

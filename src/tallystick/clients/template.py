@@ -115,29 +115,8 @@ def parse_path(path: str) -> tuple[str | int, ...]:
     return tuple(steps)
 
 
-def find(value: Any, steps: Sequence[str | int]) -> Any:
-    """Follow *steps* into parsed JSON; None where they lead nowhere.
-
-    Examples
-    --------
-    >>> find({"a": [{"label": "yes"}]}, ("a", 0, "label"))
-    'yes'
-    """
-    for step in steps:
-        found = None
-        if isinstance(step, int):
-            if isinstance(value, list) and -len(value) <= step < len(value):
-                found = value[step]
-        elif isinstance(value, Mapping):
-            found = value.get(step)
-        if found is None:
-            return None
-        value = found
-    return value
-
-
+# What :func:`look_up` returns where a path leads nowhere; None is a JSON null.
 MISSING = object()
-"""What :func:`look_up` returns where a path leads nowhere; None is a JSON null."""
 
 
 def look_up(value: Any, steps: Sequence[str | int]) -> Any:
@@ -164,6 +143,9 @@ class Secret:
     """Text with ``$NAME`` for keys: shown as it is written, sent with the values of the
     environment.
 
+    A key that is not exported is asked for when it is first needed: a journal that holds every
+    answer is read without one.
+
     Examples
     --------
     >>> import os
@@ -174,17 +156,24 @@ class Secret:
     """
 
     def __init__(self, text: str, what: str) -> None:
-        self.shown = text
-        values = []
-        for name in _VARIABLE.findall(text):
+        self.shown, self._what = text, what
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of the environment that it names, as far as they are set."""
+        found = (os.environ.get(name) for name in _VARIABLE.findall(self.shown))
+        return tuple(value for value in found if value)
+
+    @property
+    def sent(self) -> str:
+        """The text with those values; refuse one that is not set."""
+        for name in _VARIABLE.findall(self.shown):
             if not os.environ.get(name):
                 raise InputError(
-                    f"{what} needs the environment variable {name}, which is not set: export"
+                    f"{self._what} needs the environment variable {name}, which is not set: export"
                     f" {name}=…"
                 )
-            values.append(os.environ[name])
-        self.values = tuple(values)
-        self.sent = _VARIABLE.sub(lambda match: os.environ[match[1]], text)
+        return _VARIABLE.sub(lambda match: os.environ[match[1]], self.shown)
 
     def __repr__(self) -> str:
         return f"Secret({self.shown!r})"

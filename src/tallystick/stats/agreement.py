@@ -1,5 +1,5 @@
-"""How far raters agree beyond chance: raw agreement, Cohen, Fleiss, Gwet, with jackknife
-intervals.
+"""How far raters agree beyond chance: raw agreement, Cohen, Fleiss, Gwet, Krippendorff, with
+jackknife intervals.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.stats.intervals import clopper_pearson
+from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
 # What an agreement statistic returns.
 
@@ -481,6 +481,165 @@ def _ac1(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray
     agreement, labels = agreement_and_shares(table, counts, minus)
     chance = (labels * (1 - labels)).sum(axis=1) / (labels.shape[1] - 1)
     return np.asarray((agreement - chance) / (1 - chance))  # (G4)
+
+
+# Krippendorff's alpha: reliability of several raters for labels or for grades in order.
+
+
+Metric: TypeAlias = Literal["nominal", "ordinal"]
+
+
+def krippendorff_alpha(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike | None = None,
+    *,
+    metric: Metric = "nominal",
+    n_labels: int | None = None,
+    level: float = 0.95,
+) -> Agreement:
+    r"""Return one minus the ratio of observed to expected disagreement.
+
+    Every pair of ratings of an item with :math:`m \ge 2` ratings counts :math:`1/(m - 1)`, which
+    gives the coincidences :math:`o_{ck}`, their margins :math:`n_c` and :math:`n = \sum_c n_c`:
+
+    .. math:: \alpha = 1 - (n - 1) \frac{\sum_{ck} o_{ck}\, \delta^2_{ck}}
+                                        {\sum_{ck} n_c n_k\, \delta^2_{ck}}   \tag{G6}
+
+    with :math:`\delta^2 = 1[c \ne k]` (nominal) or the squared difference of the mid-ranks
+    :math:`\sum_{g<c} n_g + n_c/2` (ordinal). K. Krippendorff, *Content Analysis*. Items with one
+    rating do not count.
+
+    Parameters
+    ----------
+    codes, counts, n_labels
+        As in :func:`~tallystick.stats.agreement.as_ratings`; for ``ordinal`` the codes must be
+        in the order of the grades.
+    metric
+        What a disagreement costs.
+    level
+        Coverage of the interval (G1) for new items.
+
+    Examples
+    --------
+    >>> codes = [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, -1, 1], [2, 2, 1], [2, 2, 2]]
+    >>> round(krippendorff_alpha(codes).estimate, 4)
+    0.6632
+    >>> round(krippendorff_alpha(codes, metric="ordinal").estimate, 4)
+    0.8118
+    """
+    ratings = as_ratings(codes, counts, n_labels=n_labels).rated(2)
+    if metric not in ("nominal", "ordinal"):
+        raise InputError(f"metric must be 'nominal' or 'ordinal', got {metric!r}")
+    statistic = _nominal if metric == "nominal" else _ordinal
+    return of_table(f"krippendorff-alpha ({metric})", ratings, statistic, level)
+
+
+def _nominal(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
+    margins = counts @ table - minus
+    observed = counts @ _unlike_pairs(table) - _unlike_pairs(minus)
+    n = margins.sum(axis=1)
+    return _alpha(observed, n**2 - (margins**2).sum(axis=1), n)
+
+
+def _unlike_pairs(table: FloatArray) -> FloatArray:
+    """Return, per item, the coincidences of two different labels."""
+    size = table.sum(axis=1)
+    return np.asarray((size**2 - (table**2).sum(axis=1)) / np.maximum(size - 1, 1.0))
+
+
+def _ordinal(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
+    margins = counts @ table - minus
+    n = margins.sum(axis=1)
+    ranks = np.cumsum(margins, axis=1) - margins / 2  # mid-ranks, which change with every item left
+    ranks -= n[:, None] / 2
+
+    # With ranks x, Σ o_ck (x_c - x_k)² = 2 (Σ n_c x_c² - x'o x). The coincidences without an item
+    # are those of all items less its own, so one K x K matrix serves every row of *minus*.
+    size = table.sum(axis=1)
+    weight = counts / np.maximum(size - 1, 1.0)
+    coincidences = (table * weight[:, None]).T @ table - np.diag(weight @ table)
+    own = (minus * ranks).sum(axis=1) ** 2 - (minus * ranks**2).sum(axis=1)
+    own /= np.maximum(minus.sum(axis=1) - 1, 1.0)
+    product = np.einsum("ic,ic->i", ranks @ coincidences, ranks) - own
+    squares = (margins * ranks**2).sum(axis=1)
+    observed = 2 * (squares - product)
+
+    expected = 2 * (n * squares - (margins * ranks).sum(axis=1) ** 2)
+    return _alpha(observed, expected, n)
+
+
+def _alpha(observed: FloatArray, expected: FloatArray, n: FloatArray) -> FloatArray:
+    defined = expected > 1e-9 * np.maximum(n, 1.0)
+    ratio = (n - 1) * observed / np.where(defined, expected, 1.0)
+    return np.where(defined, 1 - ratio, np.nan)  # (G6)
+
+
+# Grades on a scale: which of two raters grades higher.
+
+
+def mean_bias(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike | None = None,
+    *,
+    values: npt.ArrayLike | None = None,
+    n_labels: int | None = None,
+    level: float = 0.95,
+) -> Agreement:
+    r"""Return how much higher the first rater grades than the second, on average.
+
+    .. math:: b = \text{mean over items of } x_{i1} - x_{i2}   \tag{G7}
+
+    The interval is Student's with half an item at each end of the scale of differences (I7), so it
+    does not collapse when the raters always agree.
+
+    Parameters
+    ----------
+    codes
+        Items or patterns x two raters; -1 is a missing grade.
+    counts, n_labels
+        As in :func:`~tallystick.stats.agreement.as_ratings`.
+    values
+        Numbers that the codes stand for; by default the codes themselves.
+    level
+        Coverage of the interval for new items.
+
+    Examples
+    --------
+    >>> found = mean_bias([[3, 2], [4, 4], [2, 1], [3, 3]] * 10, n_labels=5)
+    >>> found.estimate
+    0.5
+    >>> print(found.interval)
+    [0.232, 0.744] (95 %, approximate)
+    """
+    every = as_ratings(codes, counts, n_labels=n_labels)
+    if every.n_raters != 2:
+        raise InputError(f"codes must have two columns, one per rater, got {every.n_raters}")
+    ratings = every.rated(2)
+    scale = np.arange(ratings.n_labels, dtype=np.float64)
+    scale = scale if values is None else np.asarray(values, dtype=np.float64)
+    if scale.shape != (ratings.n_labels,) or not np.isfinite(scale).all():
+        raise InputError(f"values must be {ratings.n_labels} finite numbers, one per label")
+    if np.ptp(scale) == 0:
+        raise InputError(f"values must hold at least two different numbers, got {values!r}")
+
+    n = float(ratings.counts.sum())
+    mean: float | Unknown = Unknown(NO_PAIR)
+    interval: Interval | Unknown = Unknown(NO_PAIR if not n else "one item has no spread")
+    if n:
+        difference = scale[ratings.codes[:, 0]] - scale[ratings.codes[:, 1]]
+        mean = float(ratings.counts @ difference) / n  # (G7)
+        if n > 1:
+            variance = float(ratings.counts @ (difference - mean) ** 2) / (n - 1)
+            bound = float(np.ptp(scale))
+            interval = pseudo_t(mean, variance, n, alpha=1 - level, bounds=(-bound, bound))
+    return Agreement(
+        name="mean bias",
+        estimate=mean,
+        interval=interval,
+        n_items=int(n),
+        n_raters=2,
+        second_commonest=second_commonest(ratings),
+    )
 
 
 # The interval of every agreement statistic: jackknife-t with one more item, three times.

@@ -27,6 +27,7 @@ from tallystick.stats.adverse_binary import Ends, Population, check_population
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.few_labels_fit import (
     LARGEST,
+    MOST,
     TINY,
     Codes,
     Fit,
@@ -604,6 +605,7 @@ def accuracies(
     probability: ArrayLike | None = None,
     document: ArrayLike | None = None,
     columns: Sequence[int] | None = None,
+    grades: Sequence[float] | None = None,
     population: Population = "these",
 ) -> FewLabels:
     """Estimate how often each column of votes is right, from the truth of few items.
@@ -624,6 +626,10 @@ def accuracies(
         As in :class:`Rows`.
     columns
         Which columns are estimated; the others only forecast. Default: all.
+    grades
+        What the classes stand for, if they are grades in order. "Right" is then how near a vote
+        comes: 1 less its distance from the truth as a share of the scale, and 0 for a vote that is
+        no class.
     population
         ``these`` items, or ``new`` ones like them.
 
@@ -664,21 +670,30 @@ def accuracies(
     if document is not None:
         units = np.unique(arrays["document"], return_inverse=True)[1]
 
-    found = []
-    for j in range(votes.shape[1]) if columns is None else columns:
-        at = np.flatnonzero((votes[:, j] >= 0) & real)
-        own, others = votes[at, j], np.delete(votes[at], j, axis=1)
-        agrees = np.where(others >= 0, others == own[:, None], np.nan)
-        y = np.where(right[at] >= 0, own == right[at], np.nan)
-        rows = Rows(
-            y=y, grades=agrees, classes=own, item=at, **{k: v[at] for k, v in arrays.items()}
-        )
-        found.append((_chosen(rows, True, population), at, np.unique(units[at])))
     mass = real.astype(float)
     for name in ("count", "weight"):
         mass = mass * arrays.get(name, 1.0)
-    shown = votes if columns is None else votes[:, list(columns)]
-    return replace(_stacked(found, population), votes=(shown, right, mass))
+    wanted = np.arange(votes.shape[1]) if columns is None else np.asarray(columns)
+    shown = (votes[:, wanted], right, mass)
+    inside = (votes >= 0) & real[:, None]
+    if grades is None and votes.shape[1] > MOST and inside[:, wanted].any(axis=0).all():
+        return replace(
+            _crowd(votes, right, inside[:, wanted], wanted, arrays, population), votes=shown
+        )
+
+    alike = _alike if grades is None else _nearness(grades)
+    found = []
+    for j in wanted.tolist():
+        at = np.flatnonzero(inside[:, j])
+        own, others = votes[at, j], np.delete(votes[at], j, axis=1)
+        agrees = np.where(others >= 0, alike(others, own[:, None]), np.nan)
+        y = np.where(right[at] >= 0, alike(own, right[at]), np.nan)
+        rows = Rows(
+            y=y, grades=agrees, classes=own, item=at, **{k: v[at] for k, v in arrays.items()}
+        )
+        found.append((_chosen(rows, grades is None, population), at, np.unique(units[at])))
+    stacked = replace(_stacked(found, population), pass_fail=grades is None)
+    return stacked if grades is not None else replace(stacked, votes=shown)
 
 
 def prevalences(
@@ -711,11 +726,13 @@ def prevalences(
     """
     whole(1, n_classes=n_classes)
     votes, right = _votes(codes, truth)
+    crowd = _Crowd.of(votes) if votes.shape[1] > MOST else None
     found = []
     for c in range(n_classes):
+        said = np.where(votes >= 0, votes == c, np.nan) if crowd is None else crowd.share(c)
         rows = Rows(
             y=np.where(right >= 0, right == c, np.nan),
-            grades=np.where(votes >= 0, votes == c, np.nan),
+            grades=said,
             count=counts,
             weight=weight,
             probability=probability,
@@ -725,6 +742,86 @@ def prevalences(
 
 
 # Accuracies: one fit per column, put side by side.
+
+
+def _alike(a: Codes, b: Codes) -> NDArray[Any]:
+    return np.asarray(a == b)
+
+
+def _nearness(grades: Sequence[float]) -> Callable[[Codes, Codes], Floats]:
+    """Return how near two codes are: 1 less their distance as a share of the scale."""
+    scale = np.asarray(grades, dtype=np.float64)
+    table = 1 - np.abs(scale[:, None] - scale) / np.ptp(scale)
+    table = np.pad(table, (0, 1))  # a vote beyond the classes is near to nothing
+
+    def near(a: Codes, b: Codes) -> Floats:
+        return np.asarray(table[np.clip(a, -1, scale.size), np.clip(b, -1, scale.size)])
+
+    return near
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowd:
+    """How many columns gave each vote on each row, copies counted once.
+
+    With many columns only the mean of what the others say is a feature, so nobody needs the others
+    one by one: their cost would grow with the square of the columns.
+    """
+
+    cast: Floats
+    total: Floats
+
+    @classmethod
+    def of(cls, votes: Codes) -> _Crowd:
+        first = {column.tobytes(): j for j, column in enumerate(np.ascontiguousarray(votes.T))}
+        entry, column = np.nonzero(votes[:, sorted(first.values())] >= 0)
+        said = votes[:, sorted(first.values())][entry, column]
+        size = int(votes.max(initial=0)) + 1
+        cast = _counted(entry * size + said, len(votes) * size).reshape(-1, size)
+        return cls(cast, cast.sum(axis=1))
+
+    def agreement(self, at: Codes, own: Codes) -> Floats:
+        """Return which share of the others agree with a vote; NaN where there are none."""
+        others, same = self.total[at] - 1, self.cast[at, own] - 1
+        share = np.divide(same, others, out=np.full(at.size, np.nan), where=others > 0)
+        return np.asarray(share[:, None])
+
+    def share(self, c: int) -> Floats:
+        """Return the share of votes for a class; NaN where there are none."""
+        nothing = np.full(self.total.size, np.nan)
+        if c >= self.cast.shape[1]:
+            return np.where(self.total > 0, 0.0, nothing)[:, None]
+        share = np.divide(self.cast[:, c], self.total, out=nothing, where=self.total > 0)
+        return np.asarray(share[:, None])
+
+
+def _counted(codes: Codes, size: int) -> Floats:
+    return np.bincount(codes, minlength=size).astype(np.float64)
+
+
+def _crowd(
+    votes: Codes,
+    right: Codes,
+    inside: NDArray[np.bool_],
+    wanted: Codes,
+    arrays: dict[str, NDArray[Any]],
+    population: Population,
+) -> FewLabels:
+    """Fit all columns of a crowd at once: they are systems that share one slope.
+
+    A worker of a crowd has too few labels for a slope of its own.
+    """
+    at, system = np.nonzero(inside)
+    own = votes[at, wanted[system]]
+    rows = Rows(
+        y=np.where(right[at] >= 0, own == right[at], np.nan),
+        grades=_Crowd.of(votes).agreement(at, own),
+        classes=own,
+        system=system,
+        item=at,
+        **{k: v[at] for k, v in arrays.items()},
+    )
+    return replace(_chosen(rows, True, population), shared=True)
 
 
 def _left_open(

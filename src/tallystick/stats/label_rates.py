@@ -30,8 +30,8 @@ together."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sharpened:
-    """Estimates that use labels and votes, one a judge.
+class LabelRates:
+    """Estimates that use labels and votes, one per judge.
 
     Parameters
     ----------
@@ -39,14 +39,13 @@ class Sharpened:
         The estimates; NaN where the labels say nothing.
     interval
         Their intervals; where the labels say nothing, what logic leaves.
-    worth
-        How many labels, without the votes, would have given the same width: at least the number of
-        labels where the votes helped.
+    items
+        How many hits there are in all, as estimated: items of the label that the judge voted on.
     """
 
     estimate: Floats
     interval: Intervals
-    worth: Floats
+    items: Floats
 
 
 def poststratified_ratio(
@@ -57,7 +56,7 @@ def poststratified_ratio(
     inside: NDArray[np.bool_],
     alpha: float = 0.05,
     population: Population = "these",
-) -> Sharpened:
+) -> LabelRates:
     r"""Estimate what share of all hits lies inside: of all items of a label, those that a judge
     gave it.
 
@@ -88,7 +87,7 @@ def poststratified_ratio(
 
     Returns
     -------
-    Sharpened
+    LabelRates
         The estimate is NaN, and the interval what logic leaves, where no hit was labelled or a side
         has items and no label.
 
@@ -109,14 +108,13 @@ def poststratified_ratio(
             f"inside must flag some of the {n.shape[1]} cells and not all, got {flags.tolist()}"
         )
     sides = [_merged(*(part[:, mask] for part in (n, k, x))) for mask in (flags, ~flags)]
-    est, low, high = _ratio_ends(
+    est, low, high, items = _ratio_ends(
         sides[0], sides[1], alpha=alpha, population=check_population(population)
     )
-    hits_in, hits_all = x[:, flags].sum(axis=1), x.sum(axis=1)
-    alone_width = _recall_width(
-        hits_in, hits_all, n.sum(axis=1), k.sum(axis=1), alpha=alpha, population=population
+    interval = Intervals(
+        low, high, level=1 - alpha, guarantee="approximate", method="post-stratified mover-t"
     )
-    return _sharpened(est, low, high, alone_width=alone_width, labels=k.sum(axis=1), alpha=alpha)
+    return LabelRates(estimate=est, interval=interval, items=items)
 
 
 def _rows(sizes: Vector, labelled: Vector, right: Vector) -> tuple[Floats, Floats, Floats]:
@@ -169,7 +167,7 @@ def _ratio_ends(
     *,
     alpha: float,
     population: Population,
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     labels = within[1].sum(axis=1) + without[1].sum(axis=1)
     q = _t_quantile(alpha, labels, (within[0] > 0).sum(axis=1) + (without[0] > 0).sum(axis=1))
     (A, a_reach, a_size), (C, c_reach, c_size) = (
@@ -194,7 +192,7 @@ def _ratio_ends(
         np.where(known, np.maximum(lo, least), least),
         np.where(known, np.minimum(hi, most), most),
     )
-    return np.where(known, np.clip(est, lo, hi), np.nan), lo, hi
+    return np.where(known, np.clip(est, lo, hi), np.nan), lo, hi, A + C
 
 
 def _side(
@@ -227,45 +225,3 @@ def _logic(
     least = np.divide(a_sure, all_c, out=np.zeros_like(all_c), where=all_c > 0)
     most = np.divide(a_sure + a_open, all_a, out=np.ones_like(all_a), where=all_a > 0)
     return least, most
-
-
-def _recall_width(
-    hits_in: Floats,
-    hits: Floats,
-    items: Floats,
-    labels: Floats,
-    *,
-    alpha: float,
-    population: Population,
-) -> Floats:
-    """Return the width of Wilson's interval from labelled hits alone, with the number of all hits
-    scaled up.
-    """
-    share = np.divide(hits_in, hits, out=np.full_like(hits, 0.5), where=hits > 0)
-    size = hits
-    if population == "these":
-        every = np.divide(hits * items, labels, out=np.zeros_like(hits), where=labels > 0)
-        size = np.divide(
-            hits * (every - 1), every - hits, out=np.full_like(hits, np.inf), where=every > hits
-        )
-        size = np.where(hits > 0, np.maximum(size, 0.0), 0.0)
-    low, high = score_ends(share, size, _t_quantile(alpha, hits, np.ones_like(hits)))
-    return high - low
-
-
-def _sharpened(
-    estimate: Floats,
-    low: Floats,
-    high: Floats,
-    *,
-    alone_width: Floats,
-    labels: Floats,
-    alpha: float,
-) -> Sharpened:
-    # Both widths are 0 when everything is labelled: the votes were worth nothing more, and nothing
-    # less.
-    ratio = np.divide(alone_width, high - low, out=np.ones_like(labels), where=high > low)
-    interval = Intervals(
-        low, high, level=1 - alpha, guarantee="approximate", method="post-stratified mover-t"
-    )
-    return Sharpened(estimate=estimate, interval=interval, worth=labels * ratio**2)

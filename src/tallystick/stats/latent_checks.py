@@ -69,18 +69,19 @@ def majority_of_others(votes: Votes, n_labels: int) -> Others:
     array([0.75, 0.65, 0.6 ])
     """
     every = vote_table(votes.codes, n_labels)
-    tables = []
-    for j in range(votes.n_judges):
-        mine = votes.codes[:, j]
-        others = every - (mine[:, None] == np.arange(n_labels))
-        winners = (others == others.max(axis=1, keepdims=True)) & (others.max(axis=1) > 0)[:, None]
-        share = winners / np.maximum(winners.sum(axis=1), 1)[:, None]  # a tie of k counts 1/k
+    pattern, judge = np.nonzero(votes.codes >= 0)
+    mine = votes.codes[pattern, judge]
+    others = every[pattern] - (mine[:, None] == np.arange(n_labels))
+    most = others.max(axis=1)
+    winners = (others == most[:, None]) & (most > 0)[:, None]
+    share = winners / np.maximum(winners.sum(axis=1), 1)[:, None]  # a tie of k counts 1/k
 
-        table = np.zeros((n_labels, int(votes.n_votes.max())))
-        cast = np.flatnonzero(mine >= 0)
-        np.add.at(table.T, mine[cast], votes.counts[cast, None] * share[cast])
-        tables.append(table)
-    return Others(tables=np.stack(tables))
+    shape = (votes.n_judges, int(votes.n_votes.max()))
+    cell = judge * shape[1] + mine
+    weighted = votes.counts[pattern, None] * share
+    by_label = [np.bincount(cell, column, shape[0] * shape[1]) for column in weighted.T]
+    tables = np.stack(by_label, axis=1).reshape(*shape, -1).transpose(0, 2, 1)
+    return Others(tables=tables.astype(np.float64))
 
 
 def vote_table(codes: IntArray, n_labels: int) -> FloatArray:
@@ -159,6 +160,14 @@ def support(fit: UnreadableFit, codes: npt.ArrayLike | None = None) -> Support:
 
 
 # Whether pairs of judges agree as often as conditional independence says.
+
+
+CROWD = 20
+"""More judges than this are a crowd."""
+
+_CROWD_REFITS = 3
+"""A crowd has so many pairs that the root mean square of a true model hardly varies: its largest
+of 19 was 3 to 17 % above their mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +250,7 @@ def misfit(fit: LatentFit, *, n_refits: int = 19, min_common: int = 10, rng: Rng
             " add a judge"
         )
     z = agreement_z(fit, min_common=min_common)
-    again = refits(fit, n_refits, rng)
+    again = refits(fit, n_refits if fit.votes.n_judges <= CROWD else _CROWD_REFITS, rng)
     null = np.array([_rms(agreement_z(one, min_common=min_common)) for one in again])
     return Misfit(
         _rms(z), null, z, int(np.isfinite(z).sum()) // 2, sum(not one.converged for one in again)
@@ -295,13 +304,13 @@ def _rms(z: FloatArray) -> float:
 
 def _observed(votes: Votes) -> tuple[FloatArray, FloatArray]:
     """Return items on which each pair agrees, and items on which both vote."""
-    weight = votes.counts[:, None]
-    voted = (votes.codes >= 0).astype(np.float64)
-    agree = np.zeros((votes.n_judges, votes.n_judges))
-    for v in range(int(votes.n_votes.max())):
-        gave = (votes.codes == v).astype(np.float64)
-        agree += gave.T @ (weight * gave)
-    return agree, voted.T @ (weight * voted)
+    one_hot = votes.one_hot
+    together = one_hot.together(votes.counts)  # by (judge, vote) x (judge, vote)
+    vote = np.arange(one_hot.judge.size) - one_hot.start[one_hot.judge]
+    alike = np.where(vote[:, None] == vote, together, 0.0)
+    by_judge = [np.add.reduceat(table, one_hot.start, axis=0) for table in (alike, together)]
+    agree, common = (np.add.reduceat(table, one_hot.start, axis=1) for table in by_judge)
+    return agree, common
 
 
 # Dawid-Skene with unreadable items: a share of the items tells the judges nothing.

@@ -524,26 +524,7 @@ def _scores(
     return np.asarray(out)
 
 
-# Parametric bootstrap: refit the model to data that it has drawn itself.
-
-
-@dataclass(frozen=True, eq=False)
-class LatentBootstrap:
-    """Estimates from replicas of the data, replicas along the first axis.
-
-    Parameters
-    ----------
-    balance, confusion, accuracy
-        Of every refit; accuracy is the share of the judge's own votes that are right, as in
-        `LatentFit.accuracy`.
-    n_unconverged
-        Refits that stopped at ``max_iterations``; they are kept, and should be none.
-    """
-
-    balance: FloatArray
-    confusion: FloatArray
-    accuracy: FloatArray
-    n_unconverged: int
+# Refit the model to data that it has drawn itself.
 
 
 def refits(fit: LatentFit, n: int, rng: Rng) -> list[LatentFit]:
@@ -556,35 +537,6 @@ def refits(fit: LatentFit, n: int, rng: Rng) -> list[LatentFit]:
     for generator in spawn(rng, n):
         out.append(fit_votes(replica.draw(generator), fit.model.n_classes, options, generator))
     return out
-
-
-def bootstrap(fit: LatentFit, *, n_replicates: int = 200, rng: Rng) -> LatentBootstrap:
-    """Return what the estimates would have been, had the model been true and the data drawn anew.
-
-    Replicas keep the gaps and the labelled items of the data; each is refitted from the majority
-    start. Valid under conditional independence only. Their coverage is measured in
-    docs/benchmarks/judge.md.
-
-    Examples
-    --------
-    >>> from tallystick.stats.latent_model import LatentModel
-    >>> from tallystick.stats.latent_fit import fit, simulate
-    >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 4)
-    >>> codes, _ = simulate(model, 500, rng=1)
-    >>> sample = bootstrap(fit(codes, [1] * 500, n_classes=2), n_replicates=20, rng=2)
-    >>> low, high = np.quantile(sample.accuracy, [0.025, 0.975], axis=0)
-    >>> bool((low < 0.85).all() and (high > 0.85).all())
-    True
-    """
-    if n_replicates < 2:
-        raise InputError(f"n_replicates must be at least 2, got {n_replicates!r}")
-    again = refits(fit, n_replicates, rng)
-    return LatentBootstrap(
-        np.stack([one.balance for one in again]),
-        np.stack([one.confusion for one in again]),
-        np.stack([one.accuracy for one in again]),
-        sum(not one.converged for one in again),
-    )
 
 
 # Draw votes from the latent-class model: new items, or a replica of the data with the same

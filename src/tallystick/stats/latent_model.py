@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -373,6 +373,13 @@ class OneHot:
         if isinstance(self.rows, np.ndarray):
             return values @ self.rows
         return np.ascontiguousarray((self.columns @ values.T).T)
+
+    def together(self, counts: FloatArray) -> FloatArray:
+        """Return, per column and column, how many items show both votes."""
+        if isinstance(self.rows, np.ndarray):
+            return self.rows.T @ (self.rows * counts[:, None])
+        product: Any = self.columns @ self.rows.multiply(counts[:, None]).tocsr()
+        return np.asarray(product.todense())
 
     def total(self, values: FloatArray) -> FloatArray:
         """Return the sums of *values* (classes x columns) over the votes of each judge, spread back

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.stats.agreement import fleiss_kappa
-from tallystick.stats.agreement_ordinal import krippendorff_alpha
+from tallystick.stats.agreement import fleiss_kappa, krippendorff_alpha
 
 
 @pytest.mark.parametrize("seed", range(6))

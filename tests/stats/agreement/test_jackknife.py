@@ -17,16 +17,15 @@ from tallystick.stats.agreement import (
     fleiss_kappa,
     gwet_ac1,
     jackknife_hull,
+    krippendorff_alpha,
     two_commonest,
 )
-from tallystick.stats.agreement_ordinal import krippendorff_alpha
 
 EVERY = {
     "fleiss": fleiss_kappa,
     "ac1": gwet_ac1,
     "alpha": krippendorff_alpha,
     "ordinal": lambda codes, **more: krippendorff_alpha(codes, metric="ordinal", **more),
-    "interval": lambda codes, **more: krippendorff_alpha(codes, metric="interval", **more),
     "cohen": lambda codes, **more: cohen_kappa(codes[:, :2], **more),
     "linear": lambda codes, **more: cohen_kappa(codes[:, :2], weights="linear", **more),
 }

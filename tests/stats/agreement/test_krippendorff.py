@@ -9,10 +9,10 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.agreement_ordinal import krippendorff_alpha
+from tallystick.stats.agreement import krippendorff_alpha
 
 
-def by_definition(codes, labels, metric, values):
+def by_definition(codes, labels, metric):
     coincidences = np.zeros((labels, labels))
     for row in codes:
         given = row[row >= 0]
@@ -24,24 +24,20 @@ def by_definition(codes, labels, metric, values):
         low, high = min(c, k), max(c, k)
         if metric == "nominal":
             cost[c, k] = c != k
-        elif metric == "ordinal":
-            cost[c, k] = (n[low : high + 1].sum() - (n[c] + n[k]) / 2) ** 2
         else:
-            cost[c, k] = (values[c] - values[k]) ** 2
+            cost[c, k] = (n[low : high + 1].sum() - (n[c] + n[k]) / 2) ** 2
     return 1 - (n.sum() - 1) * (coincidences * cost).sum() / (np.outer(n, n) * cost).sum()
 
 
-@pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("metric", ["nominal", "ordinal"])
 @pytest.mark.parametrize("seed", range(5))
 def test_it_equals_its_definition_with_missing_ratings(metric, seed):
     rng = np.random.default_rng(seed)
     labels = int(rng.integers(2, 6))
     codes = rng.integers(0, labels, (25, 4))
     codes[rng.random(codes.shape) < 0.3] = -1
-    values = np.cumsum(rng.random(labels))
-    more = {"values": values} if metric == "interval" else {}
-    found = krippendorff_alpha(codes, metric=metric, n_labels=labels, **more)
-    assert found.estimate == pytest.approx(by_definition(codes, labels, metric, values), abs=1e-12)
+    found = krippendorff_alpha(codes, metric=metric, n_labels=labels)
+    assert found.estimate == pytest.approx(by_definition(codes, labels, metric), abs=1e-12)
 
 
 def test_items_with_one_rating_do_not_count():
@@ -50,29 +46,12 @@ def test_items_with_one_rating_do_not_count():
     assert found.estimate == krippendorff_alpha(full).estimate
 
 
-def test_unit_and_origin_of_the_values_do_not_matter():
-    codes = np.random.default_rng(1).integers(0, 3, (30, 3))
-    one = krippendorff_alpha(codes, metric="interval", values=[0, 1, 3])
-    other = krippendorff_alpha(codes, metric="interval", values=[1e6, 1e6 + 1e-3, 1e6 + 3e-3])
-    assert other.estimate == pytest.approx(one.estimate, abs=1e-6)
-
-
 def test_one_label_is_unknown_with_its_reason():
     found = krippendorff_alpha([[1, 1, 1]] * 4)
     assert isinstance(found.estimate, Unknown)
     assert "one label" in found.estimate.reason
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"metric": "ratio"}, "metric must be"),
-        ({"values": [1, 2]}, "belong to metric='interval'"),
-        ({"metric": "interval", "values": [1, 2, 3]}, "2 finite numbers"),
-        ({"metric": "interval", "values": [1, np.inf]}, "2 finite numbers"),
-        ({"metric": "interval", "values": [1, 1]}, "two different numbers"),
-    ],
-)
-def test_options_that_cannot_be_used_are_refused(more, message):
-    with pytest.raises(InputError, match=message):
-        krippendorff_alpha([[0, 1], [1, 1]], **more)
+def test_an_unknown_metric_is_refused():
+    with pytest.raises(InputError, match="metric must be"):
+        krippendorff_alpha([[0, 1], [1, 1]], metric="ratio")

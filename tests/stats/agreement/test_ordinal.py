@@ -1,4 +1,4 @@
-"""Within-one agreement and mean bias of grades."""
+"""Mean bias of grades."""
 
 from __future__ import annotations
 
@@ -6,18 +6,9 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.agreement_ordinal import mean_bias, within_one
-from tallystick.stats.intervals import clopper_pearson
+from tallystick.stats.agreement import mean_bias
 
 GRADES = [[3, 2], [4, 4], [0, 2], [1, 1], [2, 3], [4, -1]]
-
-
-def test_within_one_counts_grades_at_most_one_step_apart():
-    found = within_one(GRADES)
-    assert found.estimate == 0.8
-    assert found.n_items == 5
-    assert tuple(found.interval) == pytest.approx(tuple(clopper_pearson(4, 5)))
-    assert found.interval.guarantee == "exact"
 
 
 def test_mean_bias_is_the_first_less_the_second():
@@ -36,9 +27,8 @@ def test_the_interval_of_the_bias_does_not_collapse_when_the_raters_agree():
     assert found.interval.low < -0.1 < 0.1 < found.interval.high
 
 
-def test_without_a_common_item_both_are_unknown():
-    for statistic in (within_one, mean_bias):
-        assert isinstance(statistic([[0, -1], [-1, 2]]).estimate, Unknown)
+def test_without_a_common_item_it_is_unknown():
+    assert isinstance(mean_bias([[0, -1], [-1, 2]]).estimate, Unknown)
 
 
 def test_one_item_has_a_bias_and_no_interval():
@@ -55,4 +45,4 @@ def test_values_that_are_no_scale_are_refused(values):
 
 def test_two_raters_are_needed():
     with pytest.raises(InputError, match="two columns"):
-        within_one([[0, 1, 2]])
+        mean_bias([[0, 1, 2]])

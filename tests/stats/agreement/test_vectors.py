@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1
-from tallystick.stats.agreement_ordinal import krippendorff_alpha
+from tallystick.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
 
 FIRST = "000 001 111 111 000 101 222 221 000 111 010 222"
 SECOND = "0000 0001 1111 1101 2222 2212 0000 1111"

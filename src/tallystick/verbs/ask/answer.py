@@ -8,8 +8,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from tallystick.clients import UNREAD, AnswerReading, Client, client_of, usage_warnings
-from tallystick.clients.caller import Gathered, Questions, gather
+from tallystick.clients import (
+    UNREAD,
+    Client,
+    Gathered,
+    Questions,
+    client_of,
+    gather,
+    usage_warnings,
+)
 from tallystick.errors import FileError, InputError
 from tallystick.results import Result
 from tallystick.table import Capability, Data, Door, answered, check_ending, whole, write_csv
@@ -54,7 +61,6 @@ class _Asked:
     question: AskQuestion
     columns: dict[str, list[Any]]
     labels: tuple[str, ...]
-    reading: AnswerReading
     plan: Questions
 
 
@@ -64,9 +70,10 @@ def answer(data: Data, question: AskQuestion) -> AskResult:
         raise InputError("name the API to ask (--api)")
     asked = _prepared(data, question)
     client = _client(question, asked)
-    confirm = _confirm(asked)
-    if question.dry_run:
-        return _forecast(asked, client)
+
+    def confirm(known: int, size: Callable[[int], int]) -> None:
+        if question.confirm is not None:
+            question.confirm(_cost_before(asked, known, size))
 
     with (question.progress or nullcontext)() as show:
         came = gather(client, asked.plan, confirm=confirm, progress=show)
@@ -112,22 +119,16 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
         labels = labels or USUAL
         check_pair_labels(labels, (question.pair[0], question.pair[1]))
         names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
-    reading = question.reading_rule(coerce=data.rules.coerce)
-    if not labels:
-        reading.label("", None)  # a reading that needs labels says so now
     plan = Questions(
         names=names,
         rows=rows,
         draws=question.repeats,
-        reading=reading,
+        reading=question.answer_reading,
         labels=labels or None,
         wire=question.wire(),
         journal=question.journal,
-        durable=question.durable,
     )
-    return _Asked(
-        data=data, question=question, columns=cells, labels=labels, reading=reading, plan=plan
-    )
+    return _Asked(data=data, question=question, columns=cells, labels=labels, plan=plan)
 
 
 def _added(question: AskQuestion) -> tuple[str, ...]:
@@ -143,16 +144,6 @@ def _client(question: AskQuestion, asked: _Asked) -> Client:
         return question.api
     spec = question.client_spec(tuple(asked.columns), asked.labels)
     return client_of(str(question.api), spec)
-
-
-def _confirm(asked: _Asked) -> Callable[[int, Callable[[int], int]], None]:
-    """Return what says the cost before anything is sent."""
-
-    def tell(known: int, size: Callable[[int], int]) -> None:
-        if asked.question.confirm is not None:
-            asked.question.confirm(_cost_before(asked, known, size))
-
-    return tell
 
 
 def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
@@ -175,25 +166,6 @@ def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
     )
 
 
-def _forecast(asked: _Asked, client: Client) -> AskResult:
-    """Say what it would cost; nothing is sent."""
-    from tallystick.results import to_json
-
-    rows = asked.plan.rows
-    text = _cost_before(asked, 0, lambda row: len(to_json(client.question(rows[row])).encode()))
-    return AskResult(
-        verdict=text,
-        n_items=len(rows),
-        column=asked.question.name,
-        columns=_added(asked.question),
-        asked=0,
-        answered=0,
-        unread=0,
-        failed=0,
-        cost=Cost(currency=asked.plan.wire.currency),
-    )
-
-
 def _result(asked: _Asked, came: Gathered) -> AskResult:
     """Read the answers, and put them beside the rows."""
     question, plan = asked.question, asked.plan
@@ -209,13 +181,14 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
         }
     answers = len(read)
     unasked = plan.n_questions - answers - came.failed
+    journal = came.journal
     cost = Cost(
-        spent=came.spent,
-        currency=plan.wire.currency,
-        sent=came.sent,
-        billed=came.billed,
-        paid_twice=came.paid_twice,
-        unused=came.lost,
+        spent=journal.spent,
+        currency=plan.wire.prices.currency,
+        sent=journal.sent.total(),
+        billed=journal.billed,
+        paid_twice=journal.paid_twice,
+        unused=journal.in_flight,
     )
     main = added[question.name]
     return AskResult(
@@ -239,7 +212,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
             ),
             *usage_warnings(came.usage),
         ),
-        notes=(*cost_notes(cost, came.reused), *came.notes),
+        notes=(*cost_notes(cost, came.reused), *journal.notes),
         column=question.name,
         columns=tuple(added),
         asked=plan.n_questions - unasked,

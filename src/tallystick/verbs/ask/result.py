@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.clients import KINDS, AnswerReading, Client, ClientQuestion, Usage
+from tallystick.clients import API, Client, ClientQuestion, Usage
 from tallystick.errors import InputError
 from tallystick.results import Result, count, number, percent
 from tallystick.table import Demo, option
@@ -94,9 +94,6 @@ class AskResult(Result):
 # What can be asked of an API for every row: whom, what, how often, and where the answers go.
 
 
-_API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
-
-
 @dataclass(frozen=True, kw_only=True)
 class AskQuestion(ClientQuestion):
     """One question per row to an API or a judge.
@@ -104,7 +101,10 @@ class AskQuestion(ClientQuestion):
     In Python *api* may be a `tallystick.clients.Client`.
     """
 
-    api: str | Client | None = option(None, _API)
+    # Asking has no interval and draws nothing.
+    alpha: float = option(0.05, "Not used.", hidden=True)
+    seed: Rng = option(0, "Not used.", hidden=True)
+    api: str | Client | None = option(None, API)
     name: str = option("answer", "Name of the new column.", flag="--as")
     pair: tuple[str, ...] = option(
         (), "Two columns of answers to compare: each row is asked in both orders.", metavar="A,B"
@@ -117,7 +117,6 @@ class AskQuestion(ClientQuestion):
         metavar="FILE",
         writes=True,
     )
-    dry_run: bool = option(False, "Say what it would cost, without asking anything.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -130,10 +129,6 @@ class AskQuestion(ClientQuestion):
             object.__setattr__(self, "out", Path(self.out))
         if not self.name.strip():
             raise InputError("name (--as) must not be blank")
-
-    def reading_rule(self, *, coerce: bool) -> AnswerReading:
-        """Return how answers are read."""
-        return AnswerReading(self.answer or "exact", coerce)
 
 
 # The sentences of `ask`: verdict, warnings and what is shown before money is spent.
@@ -258,7 +253,6 @@ def demo(rng: Rng) -> Demo:
         table={"item": np.arange(400), "reply": replies},
         options={
             "api": "replay:reply",
-            "answer": "words",
             "labels": ("good", "bad"),
         },
     )

@@ -19,16 +19,16 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.papers.frechet_bounds import Summary
 from tallystick.results import Interval, Needed, Unknown
-from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes, pass_code
-from tallystick.sampling.label_shares import apart_of, planned_measure
-from tallystick.sampling.label_strata import LabelStrata, stratum_means
-from tallystick.sampling.label_task import (
+from tallystick.sampling.draws import LabelStrata, stratum_means
+from tallystick.sampling.planned import accuracy_estimator, apart_of, planned_measure
+from tallystick.sampling.tasks import (
     LabelTask,
     Measure,
     apart_answers,
     read_answers,
     votes_task_strata,
 )
+from tallystick.sampling.votes import CodedVotes, Floats, Ints, coded_votes, pass_code
 from tallystick.stats.adverse_binary import AdverseEstimate, Population
 from tallystick.stats.adverse_forecast import Outlook, settle_at
 from tallystick.stats.adverse_ratios import (
@@ -239,7 +239,7 @@ class LabelledRows:
         return parts[0], parts[1], parts[2]
 
     def estimate(self, wanted: Summary, *, alpha: float) -> AdverseEstimate:
-        """Estimate one ratio; a macro average has the mean of its classes' ends.
+        """Estimate one ratio; a macro average combines the doubts of its classes.
 
         Examples
         --------
@@ -257,7 +257,32 @@ class LabelledRows:
         }[wanted.metric.removeprefix("macro-")]
         if wanted.positive is not None:
             return ask(*self.cells(wanted.positive), alpha=alpha)
-        return _mean([ask(*self.cells(c), alpha=alpha) for c in range(self.gold.shape[2])])
+        parts = [ask(*self.cells(c), alpha=alpha) for c in range(self.gold.shape[2])]
+        kind = wanted.metric.removeprefix("macro-")
+        return _mean(parts, self._together(kind, [one.estimate for one in parts]))
+
+    def _together(self, kind: str, estimates: Sequence[float | Unknown]) -> Floats:
+        """Return how the errors of the classes' ratios go together on the labelled rows.
+
+        A ratio A/B moves with a row by (a - ratio b)/B. Correlations below 0 are taken as 0, and
+        those of a class without an estimate as 1.
+        """
+        rows = self.gold.sum(axis=0).astype(np.float64)  # by prediction and truth
+        size = len(estimates)
+        said, true = np.indices(rows.shape)
+        moves = np.zeros((size, *rows.shape))
+        for c, ratio in enumerate(estimates):
+            if isinstance(ratio, Unknown):
+                continue
+            whole = {"precision": said == c, "recall": true == c}.get(
+                kind, ((said == c) * 1.0 + (true == c)) / 2
+            )
+            moves[c] = ((said == c) & (true == c)) - ratio * whole
+        products = np.einsum("cht,ht,dht->cd", moves, rows, moves)
+        scale = np.sqrt(np.diag(products))
+        known = np.outer(scale, scale)
+        found = np.divide(products, known, out=np.ones((size, size)), where=known > 0)
+        return np.asarray(np.clip(found, 0.0, 1.0))
 
     def outlook(self, wanted: Summary) -> Outlook | None:
         """Return what a forecast of a ratio's width needs; None where none is known."""
@@ -271,19 +296,37 @@ class LabelledRows:
         return recall_outlook(*cells) if wanted.metric == "recall" else f1_outlook(*cells)
 
 
-def _mean(parts: list[AdverseEstimate]) -> AdverseEstimate:
-    """Return the mean of the estimates and of their ends; wide, and it holds."""
-    known = [one.estimate for one in parts if not isinstance(one.estimate, Unknown)]
+def _mean(parts: Sequence[AdverseEstimate], together: Floats) -> AdverseEstimate:
+    r"""Return the mean of the estimates, with the reaches of the classes combined.
+
+    With reaches :math:`r_c` to one side and correlations :math:`\rho`, as MOVER does for sums,
+
+    .. math:: r^2 = \frac{1}{K^2} \sum_{cd} \rho_{cd}\, r_c r_d   \tag{W13}
+    """
     lacking = next((one.estimate for one in parts if isinstance(one.estimate, Unknown)), None)
-    ends = []
+    # Where a class has no estimate, the middle of what is possible stands for it.
+    centres = np.array(
+        [
+            (one.interval.low + one.interval.high) / 2
+            if isinstance(one.estimate, Unknown)
+            else one.estimate
+            for one in parts
+        ]
+    )
+    centre, ends = float(centres.mean()), []
     for pick in ("interval", "labels_only"):
         held = [getattr(one, pick) for one in parts]
-        low, high = (float(np.mean([getattr(one, end) for one in held])) for end in ("low", "high"))
+        reaches = (
+            np.maximum(centres - [one.low for one in held], 0.0),
+            np.maximum(np.array([one.high for one in held]) - centres, 0.0),
+        )
+        down, up = (float(np.sqrt(r @ together @ r)) / len(parts) for r in reaches)
+        low, high = max(0.0, centre - down), min(1.0, centre + up)
         ends.append(Interval(low, high, held[0].level, "approximate", None, held[0].method))
     labels = max(one.n_labels for one in parts)
     ratio = ends[1].width / ends[0].width if ends[0].width > 0 else 1.0
     return AdverseEstimate(
-        estimate=float(np.mean(known)) if lacking is None else lacking,
+        estimate=centre if lacking is None else lacking,
         interval=ends[0],
         labels_only=ends[1],
         n_labels=labels,
@@ -346,7 +389,7 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
         raise InputError("label needs one column of predicted labels: name it (--prediction)")
     columns = (*data.roles.weak, *data.roles.prediction)
     votes = coded_votes(data, columns)
-    made, posterior = votes_task_strata(votes.codes, len(votes.classes), strata)
+    made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
     return LabelTask(
         claim="share",
         classes=votes.classes,
@@ -354,7 +397,9 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
         rows=np.arange(votes.codes.shape[0])[:, None],
         measures=(_measure(question, votes, made, posterior),),
         columns=columns,
-        disagree=(votes.codes != votes.codes[:, :1]).any(axis=1),
+        shared=accuracy_estimator(patterns, made, [len(columns) - 1])
+        if question.metrics[0] == "accuracy"
+        else None,
     )
 
 

@@ -279,9 +279,7 @@ def assumptions_of(audits: Sequence[LabelModelAudit], *, labelled: bool) -> tupl
     return tuple(out)
 
 
-def warnings_of(
-    votes: WeakVotes, audits: Sequence[LabelModelAudit], gold: Sequence[GoldEstimate]
-) -> tuple[str, ...]:
+def warnings_of(votes: WeakVotes, audits: Sequence[LabelModelAudit]) -> tuple[str, ...]:
     """Return everything that changes how a reader should use the answer."""
     out = [
         f"{one.name} says nothing about {100 * one.unknown_mass:.1f} % of the rows: they are"
@@ -311,9 +309,4 @@ def warnings_of(
         for one in audits
         if one.refuted and isinstance(one.calibration_p, float)
     ]
-    if any(one.metric.startswith("macro-") for one in gold):
-        out.append(
-            "the interval of a macro average is the mean of its classes' ends: it holds, and it is"
-            " wider than it need be"
-        )
     return tuple(out)

@@ -8,7 +8,8 @@
 | no labels | :func:`label_free` | a range that held on comparable panels |
 | no labels, one model | :func:`dawid_skene`, :func:`independent` | independent errors |
 | no labels, the baseline | :func:`majority` | a majority that is always right |
-| does a judge prefer a place? | :func:`position_bias`, :func:`position_panel` | items are a fair sample |
+| does a judge prefer a place? | :func:`position_bias` | items are a fair sample |
+| does it say the same again? | :func:`self_consistency` | items are a fair sample |
 | votes that arrive one by one | :func:`windows` | blocks of items are exchangeable |
 
 What the source defines and proves is in :mod:`tallystick.papers.noisy_judges`. Theory:
@@ -17,27 +18,15 @@ What the source defines and proves is in :mod:`tallystick.papers.noisy_judges`. 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
-from tallystick.verbs.judge.answer import CAPABILITY, evaluate
-from tallystick.verbs.judge.dawid_skene import dawid_skene
+from tallystick.verbs.judge.answer import CAPABILITY, evaluate, graded
 from tallystick.verbs.judge.few_labels import few_labels
 from tallystick.verbs.judge.grade import grade
-from tallystick.verbs.judge.independent import independent
 from tallystick.verbs.judge.label_free import label_free
-from tallystick.verbs.judge.logical import LogicalResult, logical
-from tallystick.verbs.judge.majority import majority
-from tallystick.verbs.judge.orders import (
-    OrderResult,
-    PanelOrderResult,
-    position_bias,
-    position_panel,
-    self_consistency,
-)
+from tallystick.verbs.judge.logical import logical
+from tallystick.verbs.judge.models import dawid_skene, independent, majority
+from tallystick.verbs.judge.orders import OrderResult, position_bias, self_consistency
 from tallystick.verbs.judge.question import JudgeQuestion
-from tallystick.verbs.judge.result import JudgeResult
-from tallystick.verbs.judge.scores import Alarm, JudgeScore
+from tallystick.verbs.judge.result import Alarm, JudgeResult, JudgeScore
 from tallystick.verbs.judge.windows import Window, Windows, windows
 
 __all__ = [
@@ -46,35 +35,19 @@ __all__ = [
     "JudgeQuestion",
     "JudgeResult",
     "JudgeScore",
-    "LogicalResult",
     "OrderResult",
-    "PanelOrderResult",
     "Window",
     "Windows",
     "dawid_skene",
     "evaluate",
     "few_labels",
     "grade",
+    "graded",
     "independent",
     "label_free",
     "logical",
     "majority",
     "position_bias",
-    "position_panel",
     "self_consistency",
     "windows",
 ]
-
-_ELSEWHERE = {
-    "LabelScore": "scores",
-    "Share": "scores",
-    "Solution": "scores",
-    "Statement": "scores",
-}
-"""Names that can still be imported from here, and the file that holds them."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        return getattr(import_module(f"tallystick.verbs.judge.{_ELSEWHERE[name]}"), name)
-    raise AttributeError(f"module 'tallystick.verbs.judge' has no attribute {name!r}")

@@ -8,23 +8,16 @@ import numpy as np
 
 from tallystick._rng import Rng, seed_of
 from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
-from tallystick.results import Interval, Unknown
+from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
-from tallystick.stats.latent_checks import Misfit, Support, misfit
+from tallystick.stats.latent_checks import Misfit, misfit
 from tallystick.stats.latent_fit import LatentFit
 from tallystick.table import Tally, unordered
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
 from tallystick.table.words import PASS_FAIL, as_word
-from tallystick.verbs.judge.dawid_skene import (
-    dawid_skene_result,
-    fit_panel,
-)
+from tallystick.verbs.judge.agreement import grades_of, panel_agreement
 from tallystick.verbs.judge.few_labels import label_scores, labels_needed_first
-from tallystick.verbs.judge.independent import (
-    Known,
-    held_to_range,
-)
 from tallystick.verbs.judge.label_free import (
     VoteModel,
     fit_vote_model,
@@ -33,33 +26,26 @@ from tallystick.verbs.judge.label_free import (
     sample_items,
     support_by_shares,
 )
-from tallystick.verbs.judge.logical import (
-    Logic,
-    LogicalResult,
-    plain,
-)
-from tallystick.verbs.judge.logical import logical as logical_method
-from tallystick.verbs.judge.majority import panel_agreement
-from tallystick.verbs.judge.result import JudgeResult
-from tallystick.verbs.judge.scores import (
-    Alarm,
+from tallystick.verbs.judge.logical import Logic, logical, pair_statements
+from tallystick.verbs.judge.models import dawid_skene_result, fit_panel, held_to_range
+from tallystick.verbs.judge.question import Known, Ranges, check_ranges
+from tallystick.verbs.judge.result import (
+    AgreementTable,
+    JudgeResult,
+    JudgeScore,
     LabelScore,
-    Ranges,
-    check_ranges,
 )
 from tallystick.verbs.judge.verdict import (
-    COULD_NOT_BE_FITTED,
     NOT_CALIBRATED,
-    needed_first_labels,
-    only_logic,
-)
-from tallystick.verbs.judge.verdict_methods import (
     always_votes,
     fitted_to_part,
     misfit_alarm,
     missing_votes,
+    needed_first_labels,
     no_label_yet,
     nobody_right,
+    not_fitted,
+    only_logic,
     proved,
     stray_labels,
 )
@@ -127,10 +113,8 @@ def grade(
     0.0
     """
     panel = Panel.of(votes, truth=truth)
-    blind = panel.blind
-    ranges = check_ranges(prevalence, panel)
+    blind, ranges = panel.blind, check_ranges(prevalence, panel)
     whole = panel.weight is None and bool((blind.counts == np.floor(blind.counts)).all())
-    logic = logical_method(panel, prevalence=prevalence, joint=False) if whole else None
     found = _without_labels(panel, known=known, rng=rng)
 
     # With labels they decide; without, the model of the votes; without a model, logic alone.
@@ -145,32 +129,37 @@ def grade(
             rng=rng,
         )
     elif known and found.stated is not None:
-        result = dawid_skene_result(blind.answered, found.stated, known=known, alpha=alpha)
+        result = dawid_skene_result(blind.answered, found.stated, known=known)
     elif found.model is not None:
         result = label_free_result(blind, found.model)
+    elif whole:
+        result = _only_logic(panel, prevalence, str(found.trouble))
     else:
-        result = _only_logic(logic, blind, str(found.trouble))
+        raise NotIdentifiable(str(found.trouble))
+    if whole and not result.n_labels:
+        result = _within_logic(result, Logic.of(panel, ranges))
 
-    # What logic allows, what was given, what agrees, and what is known of single items.
-    result = _with_logic(result, Logic.of(panel, ranges) if whole else None, alpha)
-    alarms = (*_misfit_alarms(found, rng), *result.alarms)
-    result = held_to_range(replace(result, alarms=alarms), panel, prevalence)
+    # What was given, what agrees, what is known of single items, and what labels would tell.
+    tested = _misfit_of(found, rng)
+    alarms = (misfit_alarm(tested.ratio),) if tested is not None and tested.refuted else ()
+    result = held_to_range(replace(result, alarms=(*alarms, *result.alarms)), panel, prevalence)
     result = _with_items(result, panel, found, rng)
     needed, forecast = result.needed, result.labels_needed
     if not result.n_labels:
-        rates = [plain(score.accuracy, np.nan) for score in result.judges]
+        rates = [x if isinstance(x := one.accuracy, float) else np.nan for one in result.judges]
         forecast = labels_needed_first(rates, blind.n, alpha=alpha)
         needed = needed_first_labels(forecast)
-    order = unordered(panel.classes)
+    agreement = panel_agreement(panel, alpha=alpha)
+    order = None if grades_of(panel.classes) else unordered(panel.classes)
     part = "" if found.sample is blind else fitted_to_part(round(found.sample.n), round(blind.n))
     return replace(
-        with_rates(result, panel),
+        with_rates(result, panel, agreement),
         needed=needed,
         labels_needed=forecast,
         assumptions=result.assumptions if order is None else (*result.assumptions, order),
         warnings=_warnings(result, panel, truth),
-        statements=() if logic is None else logic.statements,
-        agreement=panel_agreement(panel, alpha=alpha),
+        statements=pair_statements(panel) if whole else (),
+        agreement=agreement,
         never_true=tuple(map(str, panel.extras)),
         left_out=part,
         seed=seed_of(rng),
@@ -190,12 +179,6 @@ def _without_labels(panel: Panel, *, known: Known | None, rng: Rng) -> _Without:
     return _Without(sample=sample, stated=stated, trouble=trouble, model=model)
 
 
-def _misfit_alarms(found: _Without, rng: Rng) -> tuple[Alarm, ...]:
-    """Say that judges err together, where the votes prove it."""
-    tested = _misfit_of(found.model, found.stated, rng)
-    return () if tested is None or not tested.refuted else (misfit_alarm(tested.ratio),)
-
-
 def _consensus(found: _Without, blind: Panel) -> Floats | None:
     """Return Dawid-Skene's posterior of every pattern; None where it could not be fitted."""
     if found.model is None:
@@ -207,20 +190,22 @@ def _consensus(found: _Without, blind: Panel) -> Floats | None:
     return found.model.fit.apply(blind.codes, 0.0)
 
 
-def _misfit_of(model: VoteModel | None, stated: LatentFit | None, rng: Rng) -> Misfit | None:
+def _misfit_of(found: _Without, rng: Rng) -> Misfit | None:
     """Return the test of independent errors, of the stated quality where some judges have one."""
+    stated = found.stated
     if stated is not None and (stated.votes.counts % 1 == 0).all():
         try:
             return misfit(stated, rng=rng)
         except NotIdentifiable:
             return None
-    return model.misfit if model is not None and isinstance(model.misfit, Misfit) else None
+    tested = None if found.model is None else found.model.misfit
+    return None if isinstance(tested, Unknown) else tested
 
 
 def _with_items(result: JudgeResult, panel: Panel, found: _Without, rng: Rng) -> JudgeResult:
     """Attach what is known of the items of each pattern: calibrated by labels where possible."""
     blind = panel.blind
-    given: Support = support_by_shares(blind) if found.model is None else found.model.support
+    given = support_by_shares(blind) if found.model is None else found.model.support
     items = item_support(panel, given, rng=rng)
     return replace(
         result,
@@ -231,12 +216,84 @@ def _with_items(result: JudgeResult, panel: Panel, found: _Without, rng: Rng) ->
     )
 
 
+def _only_logic(panel: Panel, prevalence: Ranges | None, why: str) -> JudgeResult:
+    found = logical(panel, prevalence=prevalence, joint=False)
+    return replace(
+        found,
+        verdict=only_logic(panel.names, found.verdict),
+        warnings=() if len(panel.names) < 3 else (not_fitted(why),),
+        decision="unknowable",
+    )
+
+
+def _within_logic(result: JudgeResult, logic: Logic) -> JudgeResult:
+    """Put beside each number what logic alone allows, and cut ranges to it."""
+    nothing = Unknown("this method says nothing by label")
+    none = LabelScore(estimate=nothing, interval=nothing)
+    scores = []
+    for j, score in enumerate(result.judges):
+        whole, parts = logic.certain(j)
+        per_label = {
+            key: replace(score.per_label.get(key, none), logical=part)
+            for key, part in parts.items()
+        }
+        cut = score.range
+        if not isinstance(cut, Unknown):
+            low, high = np.clip(cut, whole.low, whole.high).tolist()
+            cut = (low, high)
+        scores.append(replace(score, per_label=per_label, logical=whole, range=cut))
+    return replace(result, judges=tuple(scores))
+
+
+def with_rates(result: JudgeResult, panel: Panel, agreement: AgreementTable | None) -> JudgeResult:
+    """Return the result with the rates by their usual names where there are two labels, and kappa
+    with the truth where labels are grades.
+    """
+    place = positive_of(panel.classes)
+    truth = () if agreement is None else agreement.with_truth
+    kappa = {one.a: one.weighted_kappa for one in truth}
+
+    def named(score: JudgeScore) -> JudgeScore:
+        score = replace(score, weighted_kappa=kappa.get(score.name))
+        if place is None:
+            return score
+        both = [score.per_label.get(panel.keys[c]) for c in (place, 1 - place)]
+        return replace(score, tpr=both[0], tnr=both[1])
+
+    positive = None if place is None else panel.keys[place]
+    return replace(result, judges=tuple(map(named, result.judges)), positive=positive)
+
+
+def positive_of(classes: tuple[Label, ...]) -> int | None:
+    """Return which of two labels is the positive one; None for more labels.
+
+    Words such as pass, yes and good decide; else the last label in canonical order, so that 1 is
+    positive and 0 is not.
+
+    >>> positive_of(("fail", "pass")), positive_of(("bad", "good")), positive_of((0, 1))
+    (1, 1, 1)
+    >>> positive_of(("correct", "wrong")), positive_of(("a", "b", "c")) is None
+    (0, True)
+    """
+    if len(classes) != 2:
+        return None
+    words = [as_word(label) for label in classes]
+    for family in PASS_FAIL:
+        values = [None if word is None else family.get(word) for word in words]
+        if values in ([1.0, 0.0], [0.0, 1.0]):
+            return values.index(1.0)
+    return 1
+
+
+# Warnings, in the order of what a reader would do about them.
+
+
 def _warnings(result: JudgeResult, panel: Panel, truth: str | None) -> tuple[str, ...]:
-    """Return every warning once, in the order of what a reader would do about it."""
+    """Return every warning once."""
     blind = panel.blind
     found = [] if truth is None or result.n_labels else [no_label_yet(truth)]
     found += result.warnings
-    true = np.unique(panel.truth[panel.truth >= 0])
+    true = np.unique(panel.truth[panel.known])
     if true.size and not np.isin(true, panel.codes).any():
         found.append(nobody_right([panel.keys[c] for c in true.tolist()]))
     found += [proved(one) for one in result.alarms if one.name == "misfit"]
@@ -262,7 +319,7 @@ def _strays(panel: Panel) -> list[str]:
     Refusals and errors in free words ("I cannot assess this") look like labels of their own.
     """
     cast = panel.blind.vote_counts > 0
-    true = np.isin(np.arange(len(panel.classes)), panel.truth)
+    true = np.isin(np.arange(panel.n_classes), panel.truth)
     lonely = (cast.sum(axis=0) == 1) & ~true
     shared = [key for key, alone in zip(panel.keys, lonely, strict=True) if not alone]
     if len(panel.names) < 3 or len(shared) < 2:
@@ -272,83 +329,3 @@ def _strays(panel: Panel) -> list[str]:
         for name, mine in zip(panel.names, cast, strict=True)
         if (mine & lonely).any()
     ]
-
-
-def _only_logic(logic: LogicalResult | None, blind: Panel, why: str) -> JudgeResult:
-    if logic is None:
-        raise NotIdentifiable(why)
-    return JudgeResult(
-        verdict=only_logic(blind.names, logic.verdict),
-        warnings=() if len(blind.names) < 3 else (COULD_NOT_BE_FITTED + why,),
-        decision="unknowable",
-        n_items=round(blind.n),
-        assumptions=logic.assumptions,
-        method="logical",
-        judges=logic.judges,
-        prevalence=logic.prevalence,
-    )
-
-
-def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> JudgeResult:
-    """Put beside each number what logic alone allows, and cut ranges to it."""
-    if logic is None:
-        return result
-
-    def certain(ends: tuple[float, float]) -> Interval:
-        return Interval(*ends, level=1 - alpha, guarantee="exact", method="logic")
-
-    scores = []
-    nothing = Unknown("this method says nothing by label")
-    for j, score in enumerate(result.judges):
-        parts = {
-            key: replace(
-                score.per_label.get(key, LabelScore(estimate=nothing, interval=nothing)),
-                logical=certain(logic.on_label(j, c)),
-            )
-            for c, key in enumerate(logic.keys)
-        }
-        ends = logic.overall(j)
-        cut = score.range
-        if not isinstance(cut, Unknown):
-            cut = (float(np.clip(cut[0], *ends)), float(np.clip(cut[1], *ends)))
-        scores.append(replace(score, per_label=parts, logical=certain(ends), range=cut))
-    return replace(result, judges=tuple(scores))
-
-
-# True positive and true negative rates by their usual names, where there are two labels.
-
-
-def positive_of(classes: tuple[Label, ...]) -> int | None:
-    """Return which of two labels is the positive one; None for more labels.
-
-    Words such as pass, yes and good decide; else the last label in canonical order, so that 1 is
-    positive and 0 is not.
-
-    >>> positive_of(("fail", "pass")), positive_of(("bad", "good")), positive_of((0, 1))
-    (1, 1, 1)
-    >>> positive_of(("correct", "wrong")), positive_of(("a", "b", "c")) is None
-    (0, True)
-    """
-    if len(classes) != 2:
-        return None
-    words = [as_word(label) for label in classes]
-    for family in PASS_FAIL:
-        values = [None if word is None else family.get(word) for word in words]
-        if values == [1.0, 0.0]:
-            return 0
-        if values == [0.0, 1.0]:
-            return 1
-    return 1
-
-
-def with_rates(result: JudgeResult, panel: Panel) -> JudgeResult:
-    """Return the result with the true positive and negative rates of every judge."""
-    place = positive_of(panel.classes)
-    if place is None:
-        return result
-    positive, negative = panel.keys[place], panel.keys[1 - place]
-    scores = tuple(
-        replace(score, tpr=score.per_label.get(positive), tnr=score.per_label.get(negative))
-        for score in result.judges
-    )
-    return replace(result, judges=scores, positive=positive)

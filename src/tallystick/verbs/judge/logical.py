@@ -4,62 +4,30 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Unknown
+from tallystick.results import Interval, Unknown
+from tallystick.stats.latent_checks import CROWD
 from tallystick.table import Tally
 from tallystick.table.cells import Label
-from tallystick.table.panel import Floats, Ints, Panel
-from tallystick.verbs.judge.result import JudgeResult
-from tallystick.verbs.judge.scores import (
-    JudgeScore,
-    LabelScore,
-    Number,
-    Range,
-    Ranges,
-    Share,
-    Statement,
-    check_ranges,
-)
-from tallystick.verbs.judge.sessions import price_bound
-from tallystick.verbs.judge.verdict import GIVEN_RANGE
-from tallystick.verbs.judge.verdict_methods import (
+from tallystick.table.panel import Ints, Panel
+from tallystick.verbs.judge.question import Ranges, check_ranges
+from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share, Statement
+from tallystick.verbs.judge.verdict import (
+    GIVEN_RANGE,
     NOTHING_EXCLUDED,
     joint_statement,
     logic_alone,
     pair_statement,
 )
 
-_POINTS = 201
 _PAIRS = 10
 _MOST_CELLS = 40_000
 """Pattern-label cells beyond which the linear programmes about all judges are left out."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogicalResult(JudgeResult):
-    """A judge result with ``curve``: the bounds of every judge at every prevalence of the first
-    label.
-    """
-
-    curve: dict[str, list[Any]] = field(default_factory=dict)
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the curve of overall accuracy, then the judges."""
-        if not self.curve:
-            return super().figures()
-        curve = Figure(
-            kind="bands",
-            title="What accuracy is possible at each prevalence",
-            columns=self.curve,
-            roles={"x": "prevalence", "low": "low", "high": "high", "group": "judge"},
-            unit="share",
-        )
-        return (curve, *super().figures())
+_NO_ESTIMATE = Unknown("logic gives ranges, no estimates")
 
 
 def logical(
@@ -70,7 +38,7 @@ def logical(
     labels: Sequence[Label] = (),
     prevalence: Ranges | None = None,
     joint: bool = True,
-) -> LogicalResult:
+) -> JudgeResult:
     r"""Say what the votes prove of the judges whatever the truth is.
 
     If Q of n items are truly ℓ and a judge votes ℓ on :math:`n_\ell`, it is right on between
@@ -79,10 +47,10 @@ def logical(
 
     .. math:: \max(0, \max_\ell (n_\ell + Q_\ell - n)) \le \text{right} \le \sum_\ell \min(n_\ell, Q_\ell).   \tag{J8}
 
-    Without a prevalence these are curves; with a range of it, or labels, intervals. Joint sentences
-    (two judges that disagree on a share d: one of them is right on at most 1 - d/2) come from a
-    linear programme over the true labels of every vote pattern, which is safe: it can only say less
-    than whole numbers would.
+    With a range of the prevalence, or labels, these are intervals. Joint sentences (two judges that
+    disagree on a share d: one of them is right on at most 1 - d/2) come from a linear programme
+    over the true labels of every vote pattern, which is safe: it can only say less than whole
+    numbers would.
 
     Parameters
     ----------
@@ -93,13 +61,13 @@ def logical(
     prevalence
         Label to a range of its share among *these* items.
     joint
-        Whether to work out sentences about several judges.
+        Whether to work out sentences about all judges together.
 
     Examples
     --------
     >>> votes = Tally.of({"ann": [0] * 6 + [1] * 4, "bob": [1] * 6 + [0] * 4})
     >>> print(logical(votes).statements[0].text)
-    Whatever the truth, one of ann and bob is right on at most 50.0 %: they disagree on 100.0 % of 10 items.
+    Whatever the truth, one of ann and bob is right on at most 50.0 %: they disagree on 100.0 % of 10 items.
     >>> print(logical(votes, prevalence={0: (0.9, 1.0)}).judges[0].interval)
     [0.500, 0.700] (95 %, exact)
     """
@@ -108,39 +76,36 @@ def logical(
     ranges = check_ranges(prevalence, panel)
     logic = Logic.of(panel, ranges)
     scores = tuple(logic.score(j) for j in range(len(panel.names)))
-    statements = _pairs(panel)
+    statements = pair_statements(panel)
     if joint and len(panel.names) > 1 and len(panel.counts) * len(panel.classes) <= _MOST_CELLS:
         every = (*statements, *_joint(panel, ranges))
         statements = tuple(sorted(every, key=lambda one: (one.at_least, round(one.bound, 9))))
-    curve = logical_curve(panel) if len(panel.classes) == 2 and panel.complete else {}
-    tight = min(scores, key=lambda score: _width(score.interval))
-    if statements and (not ranges or _width(tight.interval) == 1):
+
+    widths = [high - low for low, high in map(logic.overall, range(len(scores)))]
+    tight = scores[int(np.argmin(widths))]
+    if statements and (not ranges or min(widths) == 1):
         verdict = statements[0].text
-    elif isinstance(tight.interval, Interval) and tight.interval.width < 1:
+    elif isinstance(tight.interval, Interval) and min(widths) < 1:
         verdict = logic_alone(tight.name, tight.interval)
     else:
         verdict = NOTHING_EXCLUDED
-    return LogicalResult(
+    return JudgeResult(
         verdict=verdict,
-        decision="decided" if statements or _width(tight.interval) < 1 else "unknowable",
+        decision="decided" if statements or min(widths) < 1 else "unknowable",
         n_items=round(panel.n),
         assumptions=(GIVEN_RANGE,) if ranges else (),
         method="logical",
         judges=scores,
         prevalence={
-            key: Share(
-                estimate=Unknown("logic gives ranges, no estimates"),
-                interval=_certain(*logic.share(c)),
-            )
+            key: Share(estimate=_NO_ESTIMATE, interval=certain(logic.share(c)))
             for c, key in enumerate(panel.keys)
         },
         statements=statements,
-        n_labels=int(panel.counts[panel.truth >= 0].sum()),
-        curve=curve,
+        n_labels=panel.n_labels,
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Logic:
     """Counts that logic works on: each judge's open votes, what is labelled, and how many of each
     label there can be.
@@ -179,18 +144,15 @@ class Logic:
     @classmethod
     def of(cls, panel: Panel, ranges: dict[int, tuple[float, float]]) -> Logic:
         """Prepare the counts."""
-        n_classes, n = len(panel.classes), int(panel.n)
-        known = panel.truth >= 0
-        counts = panel.counts.astype(np.int64)
-        sure = np.bincount(panel.truth[known], weights=counts[known], minlength=n_classes).astype(
-            np.int64
-        )
+        n, classes = int(panel.n), range(panel.n_classes)
+        known, counts = panel.known, panel.counts.astype(np.int64)
+        sure = np.array([counts[panel.truth == c].sum() for c in classes])
         unlabelled = int(counts[~known].sum())
-        least, most = np.zeros(n_classes, np.int64), np.full(n_classes, unlabelled)
-        for c in range(n_classes):
-            low, high = ranges.get(c, (0.0, 1.0))
-            least[c] = max(0, int(np.ceil(low * n - 1e-9)) - sure[c])
-            most[c] = min(unlabelled, int(np.floor(high * n + 1e-9)) - sure[c])
+        ends = [ranges.get(c, (0.0, 1.0)) for c in classes]
+        least = np.array([np.ceil(low * n - 1e-9) for low, _ in ends]).astype(np.int64) - sure
+        most = np.array([np.floor(high * n + 1e-9) for _, high in ends]).astype(np.int64) - sure
+        least, most = np.maximum(least, 0), np.minimum(most, unlabelled)
+
         # What the other labels cannot take falls to this one, and the other way round.
         least = np.maximum(least, unlabelled - (most.sum() - most))
         most = np.minimum(most, unlabelled - (least.sum() - least))
@@ -199,38 +161,33 @@ class Logic:
                 f"prevalence and truth contradict each other: {sure.tolist()} items are labelled"
                 f" and no whole number of the other {unlabelled} fits the range"
             )
-        open_votes = np.stack(
-            [counts[~known] @ (panel.codes[~known] == c) for c in range(n_classes)], axis=1
+        # Counted by judge, truth and vote in one pass: a pass for each label is slow with crowds.
+        entry, judge = np.nonzero(panel.codes >= 0)
+        shape = (len(panel.names), panel.n_classes + 1, len(panel.labels))
+        cell = np.ravel_multi_index(
+            (judge, panel.truth[entry] + 1, panel.codes[entry, judge]), shape
         )
-        right = np.stack(
-            [counts @ ((panel.codes == c) & (panel.truth == c)[:, None]) for c in range(n_classes)],
-            axis=1,
-        )
-        seen = np.stack(
-            [counts @ ((panel.codes >= 0) & (panel.truth == c)[:, None]) for c in range(n_classes)],
-            axis=1,
-        )
-        never = counts[~known] @ (panel.codes[~known] >= n_classes)
+        table = np.bincount(cell, counts[entry], int(np.prod(shape))).reshape(shape)
+        table = table.astype(np.int64)
+        labels = np.arange(panel.n_classes)
         return cls(
-            panel.names,
-            panel.keys,
-            open_votes,
-            right,
-            seen,
-            least,
-            most,
-            sure,
-            unlabelled,
-            n,
-            np.asarray(never, dtype=np.int64),
+            names=panel.names,
+            keys=panel.keys,
+            open_votes=table[:, 0, : panel.n_classes],
+            right=table[:, labels + 1, labels],
+            seen=table[:, 1:].sum(axis=2),
+            least=least,
+            most=most,
+            sure=sure,
+            unlabelled=unlabelled,
+            n=n,
+            never=table[:, 0, panel.n_classes :].sum(axis=1),
         )
 
     def share(self, c: int) -> tuple[float, float]:
         """Return the possible shares of a label."""
-        return (
-            float(self.sure[c] + self.least[c]) / self.n,
-            float(self.sure[c] + self.most[c]) / self.n,
-        )
+        low, high = self.sure[c] + self.least[c], self.sure[c] + self.most[c]
+        return float(low) / self.n, float(high) / self.n
 
     def overall(self, j: int) -> tuple[float, float]:
         """Return the possible accuracies of judge j over the items that it voted on."""
@@ -245,72 +202,39 @@ class Logic:
         With q open items truly c, the lower share falls until q reaches the judge's other votes and
         rises from there; the upper one rises until q reaches its votes c and falls from there.
         """
-        mine, other = (
-            int(self.open_votes[j, c]),
-            int(self.open_votes[j].sum() - self.open_votes[j, c] + self.never[j]),
-        )
+        mine = int(self.open_votes[j, c])
+        other = int(self.open_votes[j].sum() + self.never[j]) - mine
         right, seen = int(self.right[j, c]), int(self.seen[j, c])
         fewest = max(0 if seen else 1, int(self.least[c]) - (self.unlabelled - mine - other))
         most = min(mine + other, int(self.most[c]))
         if fewest > most:
             return 0.0, 1.0
         at_low, at_high = (min(max(turning, fewest), most) for turning in (other, mine))
-        return (right + max(0, at_low - other)) / (seen + at_low), (right + min(mine, at_high)) / (
-            seen + at_high
-        )
+        low = (right + max(0, at_low - other)) / (seen + at_low)
+        return low, (right + min(mine, at_high)) / (seen + at_high)
 
     def score(self, j: int) -> JudgeScore:
         """Return the bounds of judge j."""
-        none = Unknown("logic gives ranges, no estimates")
+        whole, parts = self.certain(j)
         return JudgeScore(
             name=self.names[j],
-            accuracy=none,
-            interval=_certain(*self.overall(j)),
+            accuracy=_NO_ESTIMATE,
+            interval=whole,
             per_label={
-                key: LabelScore(
-                    estimate=none,
-                    interval=_certain(*self.on_label(j, c)),
-                    logical=_certain(*self.on_label(j, c)),
-                )
-                for c, key in enumerate(self.keys)
+                key: LabelScore(estimate=_NO_ESTIMATE, interval=part, logical=part)
+                for key, part in parts.items()
             },
             votes=float(self._votes(j)),
-            logical=_certain(*self.overall(j)),
+            logical=whole,
         )
+
+    def certain(self, j: int) -> tuple[Interval, dict[str, Interval]]:
+        """Return the same bounds of judge j, overall and by label, as intervals."""
+        parts = {key: certain(self.on_label(j, c)) for c, key in enumerate(self.keys)}
+        return certain(self.overall(j)), parts
 
     def _votes(self, j: int) -> int:
         return int(self.open_votes[j].sum() + self.never[j] + self.seen[j].sum())
-
-
-def logical_curve(panel: Panel) -> dict[str, list[Any]]:
-    """Return the bounds of overall accuracy and of both labels over the prevalence of the first of
-    two labels.
-
-    Complete votes; at most 201 prevalences, whole numbers of items each.
-    """
-    n = int(panel.n)
-    q = np.unique(np.round(np.linspace(0, n, min(n + 1, _POINTS))).astype(np.int64))
-    columns: dict[str, list[Any]] = {name: [] for name in ("judge", "prevalence", "low", "high")}
-    for key in panel.keys:
-        columns |= {f"low on {key}": [], f"high on {key}": []}
-    for name, (a, b) in zip(panel.names, panel.vote_counts.tolist(), strict=True):
-        low = np.maximum(0, np.maximum(a + q - n, b + (n - q) - n))
-        high = np.minimum(a, q) + np.minimum(b, n - q)
-        columns["judge"] += [name] * len(q)
-        columns["prevalence"] += (q / n).tolist()
-        columns["low"] += (low / n).tolist()
-        columns["high"] += (high / n).tolist()
-        for key, mine, size in ((panel.keys[0], a, q), (panel.keys[1], b, n - q)):
-            columns[f"low on {key}"] += _over(np.maximum(0, size - (n - mine)), size, 0.0)
-            columns[f"high on {key}"] += _over(np.minimum(mine, size), size, 1.0)
-    return columns
-
-
-def _over(part: Floats, whole: Ints, otherwise: float) -> list[float]:
-    out: list[float] = np.divide(
-        part, whole, out=np.full(len(whole), otherwise), where=whole > 0
-    ).tolist()
-    return out
 
 
 def _right_ends(votes: Ints, least: Ints, most: Ints, unlabelled: int) -> tuple[int, int]:
@@ -334,165 +258,91 @@ def _right_ends(votes: Ints, least: Ints, most: Ints, unlabelled: int) -> tuple[
     return low, high
 
 
-def _certain(low: float, high: float) -> Interval:
-    return Interval(min(low, high), max(low, high), guarantee="exact", method="logic")
+def certain(ends: tuple[float, float]) -> Interval:
+    """Return two ends as an interval that always holds."""
+    return Interval(min(ends), max(ends), guarantee="exact", method="logic")
 
 
-def _width(interval: Range) -> float:
-    return interval.width if isinstance(interval, Interval) else 1.0
+# Sentences about several judges at once.
 
 
-def _pairs(panel: Panel) -> tuple[Statement, ...]:
-    """Return what disagreement alone proves of pairs, the strongest first."""
+def pair_statements(panel: Panel) -> tuple[Statement, ...]:
+    """Return what disagreement alone proves of pairs, the strongest first; nothing for crowds."""
+    if len(panel.names) > CROWD:
+        return ()
     codes, counts = panel.codes, panel.counts
     found = []
     for i, j in itertools.combinations(range(len(panel.names)), 2):
         both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
         common = float(counts[both].sum())
-        if not common:
-            continue
-        d = float(counts[both & (codes[:, i] != codes[:, j])].sum()) / common
-        found.append((d, common, (panel.names[i], panel.names[j])))
+        differ = float(counts[both & (codes[:, i] != codes[:, j])].sum())
+        if differ:
+            found.append((differ / common, common, (panel.names[i], panel.names[j])))
     found.sort(key=lambda item: -item[0])
     return tuple(
-        Statement(
-            text=pair_statement(a, b, d, common),
-            judges=(a, b),
-            bound=1 - d / 2,
-        )
+        Statement(text=pair_statement(a, b, d, common), judges=(a, b), bound=1 - d / 2)
         for d, common, (a, b) in found[:_PAIRS]
-        if d > 0
     )
 
 
 def _joint(panel: Panel, ranges: dict[int, tuple[float, float]]) -> tuple[Statement, ...]:
-    top, bottom = best_worst(panel, ranges), worst_best(panel, ranges)
+    """Return the best that the worst judge can be, and the worst that the best can be."""
     found = []
-    if top < 1 - 1e-9:
-        found.append(
-            Statement(
-                text=joint_statement(len(panel.names), top, at_least=False),
-                judges=panel.names,
-                bound=top,
-            )
-        )
-    if bottom > 1e-9:
-        found.append(
-            Statement(
-                text=joint_statement(len(panel.names), bottom, at_least=True),
-                judges=panel.names,
-                bound=bottom,
-                at_least=True,
-            )
-        )
+    for at_least in (False, True):
+        bound = joint_bound(panel, ranges, at_least=at_least)
+        if bound > 1e-9 if at_least else bound < 1 - 1e-9:
+            text = joint_statement(len(panel.names), bound, at_least=at_least)
+            found.append(Statement(text=text, judges=panel.names, bound=bound, at_least=at_least))
     return tuple(found)
 
 
-# Sentences about several judges at once, by linear programming over the true labels of vote
-# patterns.
-
-
-MOST_CELLS = 20_000
-"""Patterns x labels beyond which the programme is solved by prices: memory would grow with it."""
-
-
-def best_worst(
-    panel: Panel, ranges: dict[int, tuple[float, float]], *, whole: bool = False
+def joint_bound(
+    panel: Panel, ranges: dict[int, tuple[float, float]], *, at_least: bool = False
 ) -> float:
-    r"""Return the best accuracy that the worst judge can have: at least one judge is no better than
-    this.
+    r"""Return the best accuracy that the worst judge can have; *at_least*: the worst of the best.
 
     With :math:`x_{p\ell}` of the :math:`c_p` items of pattern p truly ℓ, every accuracy is linear
     in x, and
 
     .. math:: t^* = \max_x \min_j \text{accuracy}_j(x), \qquad \sum_\ell x_{p\ell} = c_p   \tag{J9}
 
-    within the prevalence ranges. Fractions of items only widen the bound; *whole* insists on whole
-    ones.
+    within the prevalence ranges. Fractions of items only widen the bound.
 
-    >>> from tallystick.table import Tally
-    >>> best_worst(Panel.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]})), {})
-    0.75
-    """
-    return _solve(panel, ranges, sign=-1.0, whole=whole)
-
-
-def worst_best(
-    panel: Panel, ranges: dict[int, tuple[float, float]], *, whole: bool = False
-) -> float:
-    """Return the worst accuracy that the best judge can have: at least one judge is no worse than
-    this.
-
-    >>> from tallystick.table import Tally
-    >>> worst_best(Panel.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]})), {})
-    0.25
-    """
-    return _solve(panel, ranges, sign=1.0, whole=whole)
-
-
-def _solve(
-    panel: Panel, ranges: dict[int, tuple[float, float]], *, sign: float, whole: bool
-) -> float:
-    """Minimise sign · t with every accuracy at least t (sign -1) or at most t (sign 1); x first, t
-    last.
+    >>> panel = Panel.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]}))
+    >>> joint_bound(panel, {}), joint_bound(panel, {}, at_least=True)
+    (0.75, 0.25)
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack, vstack
 
-    n_classes = len(panel.classes)
-    n_patterns, n_judges = panel.codes.shape
-    width = n_patterns * n_classes
-    if width > MOST_CELLS and not whole:
-        return price_bound(panel, _class_ends(panel, ranges), sign=sign)
-    size = panel.voted
-    possible = panel.answered.codes  # a vote that is never true is never right
+    # Columns: x by pattern and label, then t. A vote that is never true is never right.
+    patterns, n_classes, judges = len(panel.counts), panel.n_classes, len(panel.names)
+    width, sign = patterns * n_classes, 1.0 if at_least else -1.0
+    possible = panel.answered.codes
     pattern, judge = np.nonzero(possible >= 0)
     place = pattern * n_classes + possible[pattern, judge]
-    right = csr_array((1 / size[judge], (judge, place)), shape=(n_judges, width))
-    column = csr_array(np.full((n_judges, 1), -1.0))
-    each = csr_array(
-        (np.ones(width), (np.repeat(np.arange(n_patterns), n_classes), np.arange(width))),
-        shape=(n_patterns, width),
-    )
-    of_class = csr_array(
-        (np.ones(width), (np.tile(np.arange(n_classes), n_patterns), np.arange(width))),
-        shape=(n_classes, width),
-    )
-    low, high = _class_ends(panel, ranges)
-    accuracy = LinearConstraint(
-        hstack([right, column]).tocsr(),
-        np.zeros(n_judges) if sign < 0 else np.full(n_judges, -np.inf),
-        np.full(n_judges, np.inf) if sign < 0 else np.zeros(n_judges),
-    )
-    rest = hstack([vstack([each, of_class]), csr_array((n_patterns + n_classes, 1))]).tocsr()
-    fixed = LinearConstraint(
-        rest, np.concatenate((panel.counts, low)), np.concatenate((panel.counts, high))
-    )
+    right = csr_array((1 / panel.voted[judge], (judge, place)), shape=(judges, width))
+    gap = hstack([right, csr_array(np.full((judges, 1), -1.0))]).tocsr()
+    zero, endless = np.zeros(judges), np.full(judges, np.inf)
+    accuracy = LinearConstraint(gap, *((-endless, zero) if at_least else (zero, endless)))
+
+    cells = np.arange(width)
+    each = csr_array((np.ones(width), (cells // n_classes, cells)), shape=(patterns, width + 1))
+    labels = csr_array((np.ones(width), (cells % n_classes, cells)), shape=(n_classes, width + 1))
+    ends = np.array([ranges.get(c, (0.0, 1.0)) for c in range(n_classes)]) * panel.n
+    low = np.concatenate((panel.counts, np.ceil(ends[:, 0] - 1e-9)))
+    high = np.concatenate((panel.counts, np.floor(ends[:, 1] + 1e-9)))
+
     least, most = np.zeros(width + 1), np.append(np.repeat(panel.counts, n_classes), 1.0)
-    known = np.flatnonzero(panel.truth >= 0)
-    cells = known * n_classes + panel.truth[known]
-    least[cells] = panel.counts[known]
+    known = np.flatnonzero(panel.known)
+    least[known * n_classes + panel.truth[known]] = panel.counts[known]
     found = milp(
         np.append(np.zeros(width), sign),
-        constraints=[accuracy, fixed],
+        constraints=[accuracy, LinearConstraint(vstack([each, labels]).tocsr(), low, high)],
         bounds=Bounds(least, most),
-        integrality=np.append(np.full(width, float(whole)), 0.0),
     )
     if not found.success:
         raise InputError(
             f"prevalence ranges and truth leave no possible truth for these votes ({found.message})"
         )
     return float(np.clip(sign * found.fun, 0.0, 1.0))
-
-
-def _class_ends(panel: Panel, ranges: dict[int, tuple[float, float]]) -> tuple[Floats, Floats]:
-    n = panel.n
-    ends = [ranges.get(c, (0.0, 1.0)) for c in range(len(panel.classes))]
-    return np.ceil([low * n - 1e-9 for low, _ in ends]), np.floor(
-        [high * n + 1e-9 for _, high in ends]
-    )
-
-
-def plain(value: Number, otherwise: float = float("nan")) -> float:
-    """Return a number, or *otherwise* where it is unknown."""
-    return value if isinstance(value, float) else otherwise

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import FileError, InputError
-from tallystick.results import Result
-from tallystick.table import Cases, Data, Demo, Found, Label, Question, Tally, gather, option
-from tallystick.table.capability import MOST_ROWS
+from tallystick.table import Demo, Label, Question, option
+from tallystick.table.cells import identity
 from tallystick.table.frames import draw_answers, draw_truth
-from tallystick.verbs.judge.result import JudgeResult
+from tallystick.table.panel import Panel
 
-GRADING = (
-    "evaluate",
-    "majority",
-    "independent",
-    "dawid-skene",
-    "logical",
-)
+Ranges: TypeAlias = Mapping[Label, tuple[float, float]]
+"""Known ranges of prevalence, label to (low, high)."""
+
+Known: TypeAlias = Mapping[str, Mapping[Label, float]]
+"""Judge to label to its known accuracy there."""
+
+GRADING = ("evaluate", "majority", "independent", "dawid-skene", "logical")
 """Methods that give every judge a number."""
 
 METHODS = (*GRADING, "position-bias", "self-consistency")
@@ -54,12 +52,12 @@ class JudgeQuestion(Question):
         "How to grade the judges, or a diagnostic such as position-bias.",
         choices=METHODS,
     )
-    prevalence: tuple[str, ...] | Mapping[Label, tuple[float, float]] = option(
+    prevalence: tuple[str, ...] | Ranges = option(
         (),
         "Known range for the share of a label, e.g. fail=.05,.2; repeat for more.",
         metavar="L=LO,HI",
     )
-    known: Path | Mapping[str, Mapping[Label, float]] | None = option(
+    known: Path | Known | None = option(
         None, "JSON file with the accuracy of judges that you know: {judge: {label: accuracy}}."
     )
     certified: bool = option(
@@ -97,7 +95,7 @@ class JudgeQuestion(Question):
     @property
     def labels_speak_for(self) -> str:
         """Most methods read the votes alone, so labels cannot mislead them."""
-        return "all" if self.method in ("evaluate", "supervised") else "none"
+        return "all" if self.method == "evaluate" else "none"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,7 +110,6 @@ class JudgeQuestion(Question):
                 f"method {self.method} grades no judge, so it has no window and cannot follow a"
                 " stream"
             )
-
         if self.state is not None and self.window is None:
             raise InputError("state keeps a stream of windows: add --window N")
 
@@ -143,22 +140,60 @@ def _range(text: str) -> tuple[str, tuple[float, float]]:
 def _read_known(path: Path) -> Mapping[str, Mapping[str, float]]:
     try:
         body = json.loads(Path(path).read_text(encoding="utf-8"))
+        return {
+            name: {str(label): float(value) for label, value in parts.items()}
+            for name, parts in body.items()
+        }
     except OSError as error:
         raise FileError(f"--known {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, AttributeError, TypeError) as error:
         raise FileError(
-            f"--known {path} is not JSON ({error}): write {{judge: {{label: accuracy}}}}"
+            f"--known {path}: write one JSON object {{judge: {{label: accuracy}}}} ({error})"
         ) from error
-    good = isinstance(body, dict) and all(
-        isinstance(parts, dict) and all(isinstance(value, int | float) for value in parts.values())
-        for parts in body.values()
-    )
-    if not good:
-        raise FileError(f"--known {path}: write one JSON object {{judge: {{label: accuracy}}}}")
-    return {
-        name: {str(label): float(value) for label, value in parts.items()}
-        for name, parts in body.items()
-    }
+
+
+def check_ranges(prevalence: Ranges | None, panel: Panel) -> dict[int, tuple[float, float]]:
+    """Return prevalence ranges by label code; refuse what is no range, no label, or impossible
+    together.
+    """
+    code = {identity(label): i for i, label in enumerate(panel.classes)}
+    found: dict[int, tuple[float, float]] = {}
+    for label, (low, high) in (prevalence or {}).items():
+        if identity(label) not in code:
+            raise InputError(
+                f"prevalence names label {label!r}, which is not one of {list(panel.classes)}"
+            )
+        if not 0 <= low <= high <= 1 or high == 0 or low == 1:
+            raise InputError(
+                f"prevalence of {label!r} must be a range within (0, 1), got {low!r},{high!r}"
+            )
+        found[code[identity(label)]] = (float(low), float(high))
+    every = [found.get(c, (0.0, 1.0)) for c in range(len(panel.classes))]
+    if sum(low for low, _ in every) > 1 + 1e-12 or sum(high for _, high in every) < 1 - 1e-12:
+        raise InputError(f"prevalence ranges {dict(prevalence or {})!r} cannot add up to 1")
+    return found
+
+
+def known_table(known: Known, panel: Panel) -> np.typing.NDArray[np.float64]:
+    """Return judges x labels of known accuracies, NaN where not given; refuse strangers by name."""
+    table = np.full((len(panel.names), len(panel.classes)), np.nan)
+    code = {identity(label): c for c, label in enumerate(panel.classes)}
+    for judge, parts in known.items():
+        if judge not in panel.names:
+            raise InputError(
+                f"known names {judge!r}, which is not one of the judges {list(panel.names)}"
+            )
+        for label, value in parts.items():
+            if identity(label) not in code:
+                raise InputError(
+                    f"known: judge {judge!r} has label {label!r}, not one of {list(panel.classes)}"
+                )
+            if not 0 <= value <= 1:
+                raise InputError(
+                    f"known: accuracy of {judge!r} on {label!r} must be in [0, 1], got {value!r}"
+                )
+            table[panel.names.index(judge), code[identity(label)]] = value
+    return table
 
 
 # A table for the demonstration: five language models judge the answers of a chat bot.
@@ -185,89 +220,3 @@ def demo(rng: Rng) -> Demo:
         table={"item": np.arange(n), "gold": gold, **votes},
         options={"truth": "gold"},
     )
-
-
-# The items that judges got wrong; without labels, those on which they are most divided.
-
-
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
-    """Return labelled items that at least one judge got wrong, those most got wrong first."""
-    if not isinstance(result, JudgeResult) or isinstance(data.held, Tally):
-        return None
-    judges, truth = data.roles.judges, data.roles.truth
-    if len(judges) < 1 or data.n_rows > MOST_ROWS:
-        return None
-    labels = data.label_lists(*judges, *([truth] if truth else []))
-    if truth is not None and any(label is not None for label in labels[truth]):
-        return _wrong(data, labels, judges, truth, texts=texts)
-    return _divided(data, labels, judges, texts=texts) if len(judges) > 1 else None
-
-
-def _votes(labels: Mapping[str, Sequence[Any]], names: Sequence[str], row: int) -> Any:
-    return tuple((name, str(labels[name][row])) for name in names if labels[name][row] is not None)
-
-
-def _wrong(
-    data: Data,
-    labels: Mapping[str, Sequence[Any]],
-    judges: Sequence[str],
-    truth: str,
-    *,
-    texts: bool,
-) -> Cases:
-    found, labelled = [], 0
-    for row, true in enumerate(labels[truth]):
-        if true is None:
-            continue
-        labelled += 1
-        cast = [name for name in judges if labels[name][row] is not None]
-        wrong = [name for name in cast if labels[name][row] != true]
-        if not wrong:
-            continue
-        most = 2 * len(wrong) > len(cast)
-        found.append(
-            (
-                -len(wrong),
-                Found(
-                    row=row,
-                    kind="most judges wrong" if most else "some judges wrong",
-                    summary=f"true {true} · {len(wrong)} of {len(cast)} judges wrong",
-                    votes=(("true", str(true)), *_votes(labels, judges, row)),
-                ),
-            )
-        )
-    found.sort(key=lambda one: one[0])
-    listed = [one for _, one in found]
-    worst = sum(one.kind == "most judges wrong" for one in listed)
-    line = (
-        f"At least one judge is wrong on {len(listed):,} of {labelled:,} labelled items,"
-        f" most judges on {worst:,}."
-    )
-    return gather(data, listed, title="Items", line=line, texts=texts)
-
-
-def _divided(
-    data: Data, labels: Mapping[str, Sequence[Any]], judges: Sequence[str], *, texts: bool
-) -> Cases:
-    found = []
-    for row in range(len(labels[judges[0]])):
-        counts = Counter(str(labels[name][row]) for name in judges if labels[name][row] is not None)
-        if len(counts) < 2:
-            continue
-        (label, most), *_ = counts.most_common()
-        total = counts.total()
-        close = 3 * most <= 2 * total
-        found.append(
-            (
-                most / total,
-                Found(
-                    row=row,
-                    kind="nearly even" if close else "a few differ",
-                    summary=f"{most} of {total} judges say {label}",
-                    votes=_votes(labels, judges, row),
-                ),
-            )
-        )
-    found.sort(key=lambda one: one[0])
-    line = f"The judges differ on {len(found):,} of {len(labels[judges[0]]):,} items."
-    return gather(data, [one for _, one in found], title="Items", line=line, texts=texts)

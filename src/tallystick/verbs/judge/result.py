@@ -1,41 +1,223 @@
-"""The frozen result of judge: what it says, as rows, text, figures and items."""
+"""The frozen result of judge: its parts, and the result itself as rows, text, figures and items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from tallystick.results import (
     Figure,
     Interval,
+    Json,
     PatternTable,
     Result,
     Section,
     Unit,
     Unknown,
-    count,
-    number_interval,
-    p_value,
     percent,
-    points,
-    points_interval,
 )
 from tallystick.table import Tally
-from tallystick.verbs.judge.scores import (
-    AgreementTable,
-    Alarm,
-    CalibrationCheck,
-    CovariateEffect,
-    JudgeScore,
-    LabelsNeeded,
-    Number,
-    Range,
-    Share,
-    Solution,
-    Statement,
-)
-from tallystick.verbs.judge.verdict import rate_of
+
+Number: TypeAlias = float | Unknown
+Range: TypeAlias = Interval | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A number with its interval: a share, a coefficient, a distance."""
+
+    estimate: Number
+    interval: Range
+
+    @classmethod
+    def unknown(cls, reason: str) -> Share:
+        """Return neither, for one reason."""
+        return cls(estimate=Unknown(reason), interval=Unknown(reason))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelScore(Share):
+    """How often a judge is right on items of one label, and what logic alone allows."""
+
+    logical: Interval | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeScore:
+    """One judge: the share of its votes that are right, overall and by true label.
+
+    Parameters
+    ----------
+    name
+        The judge.
+    accuracy, interval
+        Without labels there is no interval, and the reason stands in its place.
+    per_label
+        The same on items of each label. With labels, accuracy is their mean, each label weighed by
+        how common it is.
+    votes
+        How many votes it cast.
+    logical
+        What logic alone allows, whatever the truth is.
+    range
+        Without labels: from twice the largest to half of the smallest estimate of the error rate
+        (U6), (low, high). Where the truth lay on comparable panels; not an interval.
+    distance, weighted_kappa
+        For grades in order, with labels: how far its grade lies from the true one on average, in
+        grades, and quadratically weighted kappa with the truth. None elsewhere.
+    answered, when_answered
+        Where some votes can never be true (tie, refusal): the share of its votes that are possible
+        labels, and the share of these that are right. None where every vote is a possible label.
+    tpr, tnr
+        With two labels: the true positive rate (on items of the positive label) and the true
+        negative rate. None otherwise.
+    """
+
+    name: str
+    accuracy: Number
+    interval: Range
+    per_label: Mapping[str, LabelScore] = field(default_factory=dict)
+    votes: float = 0.0
+    logical: Interval | None = None
+    range: tuple[float, float] | Unknown = Unknown("the interval says how sure the number is")
+    distance: Share | None = None
+    weighted_kappa: Share | None = None
+    answered: float | None = None
+    when_answered: Share | None = None
+    tpr: LabelScore | None = None
+    tnr: LabelScore | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementPair:
+    """How far two judges agree, or a judge and the truth.
+
+    ``weighted_kappa`` (quadratic) and ``bias`` (how much higher the first grades) are for grades in
+    order and None elsewhere.
+    """
+
+    a: str
+    b: str
+    n_items: int
+    raw: Share
+    kappa: Share
+    gwet_ac1: Share
+    weighted_kappa: Share | None = None
+    bias: Share | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementTable:
+    """Agreement of a panel.
+
+    Parameters
+    ----------
+    between
+        All judges together: raw agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1.
+    pairs, with_truth
+        Every pair of judges; every judge and the truth, on labelled items.
+    ordinal
+        Whether the labels are read as grades in order.
+    note
+        What limits the numbers, or nothing.
+    """
+
+    between: Mapping[str, Share]
+    pairs: tuple[AgreementPair, ...]
+    with_truth: tuple[AgreementPair, ...]
+    ordinal: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationCheck:
+    """How well item probabilities are calibrated, measured on labels that were left out.
+
+    ``noise_floor`` is about what a perfect forecast would score on as many labels.
+    """
+
+    error: float
+    noise_floor: float
+    n_labels: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsNeeded:
+    """Forecasts of labels, in addition to those that are there.
+
+    Parameters
+    ----------
+    precision
+        For an interval of ± 5 points for every judge; 0 if they have it.
+    leader
+        To tell the leader from every rival; 0 if it is told, None if no forecast can be made.
+    left
+        Items of the table without a label: no forecast exceeds it.
+    enough
+        Whether labelling all that is left is expected to tell the leader.
+    """
+
+    precision: int
+    leader: int | None
+    left: int
+    enough: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class CovariateEffect:
+    """How a judge's errors, and its lean towards the positive label, change with a covariate.
+
+    Slopes are per standard deviation of the covariate, as shares (0.04 is 4 points). With labels
+    they are absolute; without, relative to the other judges, so a bias that all share shows
+    nothing. ``lean`` is for two labels and None elsewhere.
+    """
+
+    judge: str
+    covariate: str
+    error: Share
+    error_p: Number
+    lean: Share | None
+    lean_p: Number
+    n_items: int
+    relative: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """One point that explains the votes equally well, and why it was chosen or not."""
+
+    prevalence: Mapping[str, Number]
+    accuracy: Mapping[str, Mapping[str, Number]]
+    chosen: bool
+    branch: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alarm:
+    """Something that the votes (or labels) prove, and what that does not prove."""
+
+    name: str
+    proves: str
+    does_not_prove: str
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON types."""
+        return {"name": self.name, "proves": self.proves, "does_not_prove": self.does_not_prove}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """A sentence that holds whatever the truth is.
+
+    One of *judges* reaches at most *bound*, or at least *bound* where *at_least* is set.
+    """
+
+    text: str
+    judges: tuple[str, ...]
+    bound: float
+    at_least: bool = False
+
 
 _NO_LABELS = Unknown("no labels were given")
 _NOT_DRAWN = Unknown("labels that were not drawn at random calibrate nothing")
@@ -92,6 +274,7 @@ class JudgeResult(Result):
     """
 
     verb: ClassVar[str] = "judge"
+    schema: ClassVar[int] = 2
 
     method: str
     judges: tuple[JudgeScore, ...]
@@ -126,69 +309,53 @@ class JudgeResult(Result):
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per judge: accuracy and its interval or range, then the same by label."""
-        return [self._row(score) for score in self.judges]
-
-    def _row(self, score: JudgeScore) -> dict[str, Any]:
-        row: dict[str, Any] = {
-            "judge": score.name,
-            "accuracy": score.accuracy,
-            "interval": score.interval,
-        }
-        if not isinstance(score.range, Unknown):
-            row |= {"range_low": score.range[0], "range_high": score.range[1]}
-        if not isinstance(score.new_items, Unknown):
-            row["new_items"] = score.new_items
-        for label, part in score.per_label.items():
-            row[f"right on {label}"] = part.estimate
-        if score.answered is not None:
-            row["answered"] = score.answered
-        if score.when_answered is not None:
-            row["when answered"] = score.when_answered.estimate
-        row["votes"] = int(score.votes) if score.votes.is_integer() else score.votes
-        return row
+        """Return one row per judge: the headline and its interval or range, then the same by
+        label.
+        """
+        return [_row(score) for score in self.judges]
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
         found: dict[str, Unit] = dict.fromkeys(
-            ("accuracy", "range_low", "range_high", "new_items", "answered", "when answered"),
-            "share",
+            ("accuracy", "range_low", "range_high", "answered", "when answered"), "share"
         )
         return found | {f"right on {one}": "share" for s in self.judges for one in s.per_label}
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: judges, labels, agreement and what is certain."""
-        return folds_of(self)
+        found = [_judges(self)]
+        if any(isinstance(share.estimate, float) for share in self.prevalence.values()):
+            found.append(_labels(self))
+        if self.agreement is not None and self.agreement.between:
+            found.append(_agreement(self, self.agreement))
+        if self.statements:
+            first, *rest = self.statements
+            notes = tuple(one.text for one in rest[:20])
+            found.append(Section(title="For certain", line=first.text, notes=notes))
+        return tuple(found)
 
     def summary(self) -> str:
         """Return the text of every result, then label shares and agreement."""
+        from tallystick.verbs.judge.verdict import more_lines
+
         more = more_lines(self)
         return "\n".join([super().summary(), *(["", *more] if more else [])])
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the judges' accuracies, the same by label, label shares and windows."""
-        overall = _forest(
-            "Share of votes that are right",
-            [(score.name, "", score.accuracy, _ends(score)) for score in self.judges],
+        overall = [(one.name, "", one.accuracy, _ends(one)) for one in self.judges]
+        by_label = [
+            (score.name, label, part.estimate, part.interval)
+            for score in self.judges
+            for label, part in score.per_label.items()
+        ]
+        shares = [(key, "", one.estimate, one.interval) for key, one in self.prevalence.items()]
+        found = (
+            _forest("Share of votes that are right", overall),
+            _forest("The same by true label", by_label),
+            _forest(_SHARES, shares, name="label", value="share"),
+            self._over_windows(),
         )
-        by_label = _forest(
-            "The same by true label",
-            [
-                (score.name, label, part.estimate, part.interval)
-                for score in self.judges
-                for label, part in score.per_label.items()
-            ],
-        )
-        shares = _forest(
-            "Share of each label, corrected for the judges' errors",
-            [
-                (label, "", share.estimate, share.interval)
-                for label, share in self.prevalence.items()
-            ],
-            name="label",
-            value="share",
-        )
-        found = (overall, by_label, shares, self._over_windows())
         return tuple(figure for figure in found if figure is not None)
 
     def _over_windows(self) -> Figure | None:
@@ -200,34 +367,56 @@ class JudgeResult(Result):
         ]
         if not cells:
             return None
+        items, names, values = (list(column) for column in zip(*cells, strict=True))
         return Figure(
             kind="curve",
             title="Accuracy, window by window",
-            columns={
-                "item": [start for start, _, _ in cells],
-                "judge": [name for _, name, _ in cells],
-                "accuracy": [value for _, _, value in cells],
-            },
+            columns={"item": items, "judge": names, "accuracy": values},
             roles={"x": "item", "y": "accuracy", "group": "judge"},
             unit="share",
         )
 
     def patterns(self) -> PatternTable | None:
         """Return what is known of the items of each vote pattern, to be attached to items."""
-        return (
-            PatternTable(self.votes, self.learnt)
-            if self.votes is not None and self.learnt
-            else None
-        )
+        known = self.votes is not None and self.learnt
+        return PatternTable(self.votes, self.learnt) if known and self.votes is not None else None
+
+
+# Rows, figures, and what a page unfolds.
+
+
+_SHARES = "Share of each label, corrected for the judges' errors"
+_FEW_LABELS = 4
+"""With more labels the rates by label have a picture and no columns."""
+
+
+def _row(score: JudgeScore) -> dict[str, Any]:
+    row: dict[str, Any] = {"judge": score.name}
+    for name, measure in (("distance", score.distance), ("weighted kappa", score.weighted_kappa)):
+        if measure is not None:
+            row |= {name: measure.estimate, f"{name} interval": measure.interval}
+    row |= {"accuracy": score.accuracy, "interval": score.interval}
+    if not isinstance(score.range, Unknown):
+        row |= {"range_low": score.range[0], "range_high": score.range[1]}
+    for label, part in score.per_label.items():
+        row[f"right on {label}"] = part.estimate
+    return row | _answers(score)
+
+
+def _answers(score: JudgeScore) -> dict[str, Any]:
+    """Return the last columns: votes that can be true, and all votes."""
+    row: dict[str, Any] = {}
+    if score.answered is not None:
+        row["answered"] = score.answered
+    if score.when_answered is not None:
+        row["when answered"] = score.when_answered.estimate
+    return row | {"votes": int(score.votes) if score.votes.is_integer() else score.votes}
 
 
 def _ends(score: JudgeScore) -> Range:
     """Return what is drawn as a line: the interval, or the range where there is none."""
-    ends = score.interval
-    if isinstance(ends, Interval) and not ends.width and isinstance(score.new_items, Interval):
-        return score.new_items  # every vote is labelled: the doubt is about new items
-    if isinstance(ends, Interval) or isinstance(score.range, Unknown):
-        return ends
+    if isinstance(score.interval, Interval) or isinstance(score.range, Unknown):
+        return score.interval
     return Interval(*score.range, guarantee="under", assumption="this panel is like others")
 
 
@@ -258,99 +447,60 @@ def _forest(
     )
 
 
-# What a page of ``judge`` unfolds: judges, labels, agreement and what is certain.
-
-
-_FEW_LABELS = 4
-"""With more labels the rates by label have a picture and no columns."""
-
-
-def folds_of(result: JudgeResult) -> tuple[Section, ...]:
-    """Return the sections of a result, the judges first."""
-    found = [_judges(result)]
-    if result.prevalence and share_lines(result):
-        found.append(_labels(result))
-    if result.agreement is not None and agreement_lines(result):
-        found.append(_agreement(result))
-    if result.statements:
-        found.append(
-            Section(
-                title="For certain",
-                line=result.statements[0].text,
-                notes=tuple(one.text for one in result.statements[1:20]),
-            )
-        )
-    return tuple(found)
-
-
 def _judges(result: JudgeResult) -> Section:
-    rows = [_judge(score) for score in result.judges]
-    units: dict[str, Unit] = dict.fromkeys(
-        ("accuracy", "likely range", "for new items", "answered", "right when answered"), "share"
-    )
+    from tallystick.verbs.judge.verdict import label_lines, rate_names
+
     labels = [label for score in result.judges for label in score.per_label]
+    units: dict[str, Unit] = dict.fromkeys(("accuracy", "answered", "when answered"), "share")
     units |= {f"on {label}": "share" for label in labels}
     known = sorted(
-        (score for score in result.judges if isinstance(score.accuracy, float)),
-        key=lambda score: -float(score.accuracy),  # type: ignore[arg-type]
+        ((one.accuracy, one.name) for one in result.judges if isinstance(one.accuracy, float)),
+        key=lambda one: -one[0],
     )
     line = f"{len(result.judges):,} judges."
     if known:
-        first, last = known[0], known[-1]
-        line = f"{first.name} {percent(float(first.accuracy))}"  # type: ignore[arg-type]
-        if last is not first:
-            line += f" to {last.name} {percent(float(last.accuracy))}"  # type: ignore[arg-type]
-        line += " accuracy."
-    figures = [one for one in result.figures()[1:] if one.title == "The same by true label"]
+        told = [f"{name} {percent(value)}" for value, name in (known[0], known[-1])]
+        line = " to ".join(dict.fromkeys(told)) + " accuracy."
     return Section(
         title="Judges",
         line=line,
-        rows=rows,
+        rows=[_unfolded(score) for score in result.judges],
         units=units,
-        figures=tuple(figures),
-        notes=(*label_lines(result.labels_needed, result), *rate_names(result)),
+        figures=tuple(one for one in result.figures()[1:] if one.title == "The same by true label"),
+        notes=(*label_lines(result), *rate_names(result)),
     )
 
 
-def _judge(score: JudgeScore) -> dict[str, Any]:
-    # Where every vote is labelled nothing is left to doubt but new items, as the verdict says.
-    ends = score.interval
-    if isinstance(ends, Interval) and not ends.width and isinstance(score.new_items, Interval):
-        ends = score.new_items
-    all_labelled = ends is not score.interval
+def _unfolded(score: JudgeScore) -> dict[str, Any]:
+    """Return a row of a page: every rate with its interval, what is only possible in words."""
     row: dict[str, Any] = {"judge": score.name}
-    if isinstance(score.accuracy, Unknown) and isinstance(ends, Interval):
-        # Logic alone: what is possible is words, since it is no doubt about a number.
-        row["possible"] = _possible(ends)
-    else:
-        row |= {"accuracy": score.accuracy, "interval": ends}
+    if score.distance is not None:
+        row |= {"distance": score.distance.estimate, "distance interval": score.distance.interval}
+    overall = LabelScore(estimate=score.accuracy, interval=score.interval)
+    parts = score.per_label if len(score.per_label) <= _FEW_LABELS else {}
+    cells = {("accuracy", "interval", "possible"): overall}
+    cells |= {(f"on {k}", f"on {k} interval", f"possible on {k}"): v for k, v in parts.items()}
+    for (name, interval, possible), part in cells.items():
+        if isinstance(part.estimate, Unknown) and isinstance(part.interval, Interval):
+            row[possible] = _from_to(*part.interval)  # logic alone is no doubt about a number
+        else:
+            row |= {name: part.estimate, interval: part.interval}
     if not isinstance(score.range, Unknown):
-        low, high = score.range
-        row["likely range"] = f"{percent(low)} to {percent(high)}"
-    if len(score.per_label) <= _FEW_LABELS:
-        for label, part in score.per_label.items():
-            if isinstance(part.estimate, Unknown) and isinstance(part.interval, Interval):
-                row[f"possible on {label}"] = _possible(part.interval)
-                continue
-            row[f"on {label}"] = part.estimate
-            row[f"on {label} interval"] = None if all_labelled else part.interval
-    if score.answered is not None:
-        row["answered"] = score.answered
-    if score.when_answered is not None:
-        row["right when answered"] = score.when_answered.estimate
-    row["votes"] = int(score.votes) if score.votes.is_integer() else score.votes
-    return row
+        row["range on other panels"] = _from_to(*score.range)
+    return row | _answers(score)
 
 
-def _possible(ends: Interval) -> str:
-    return f"{percent(ends.low)} to {percent(ends.high)}"
+def _from_to(low: float, high: float) -> str:
+    return f"{percent(low)} to {percent(high)}"
 
 
 def _labels(result: JudgeResult) -> Section:
+    from tallystick.verbs.judge.verdict import share_lines
+
     return Section(
         title="Labels",
         line=share_lines(result)[0],
-        figures=tuple(one for one in result.figures()[1:] if one.title.startswith("Share of")),
+        figures=tuple(one for one in result.figures()[1:] if one.title == _SHARES),
         rows=[
             {"label": label, "share": share.estimate, "interval": share.interval}
             for label, share in result.prevalence.items()
@@ -359,9 +509,9 @@ def _labels(result: JudgeResult) -> Section:
     )
 
 
-def _agreement(result: JudgeResult) -> Section:
-    table = result.agreement
-    pairs = [] if table is None else [*table.with_truth, *table.pairs]
+def _agreement(result: JudgeResult, table: AgreementTable) -> Section:
+    from tallystick.verbs.judge.verdict import agreement_lines, calibration_lines
+
     first, *rest = agreement_lines(result)
     return Section(
         title="Agreement",
@@ -376,165 +526,8 @@ def _agreement(result: JudgeResult) -> Section:
                 "Gwet's AC1": row.gwet_ac1.estimate,
                 "items": row.n_items,
             }
-            for row in pairs
+            for row in (*table.with_truth, *table.pairs)
         ],
         units={"agree": "share"},
         notes=(*rest, *calibration_lines(result)),
     )
-
-
-# The lines below the table of a result: label shares, forecasts, agreement.
-
-
-_SHOWN = 20
-_STATISTICS = {
-    "fleiss_kappa": "Fleiss' kappa",
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "krippendorff_alpha_ordinal": "ordinal alpha",
-    "krippendorff_alpha_interval": "interval alpha",
-    "gwet_ac1": "Gwet's AC1",
-}
-
-
-def more_lines(result: JudgeResult) -> list[str]:
-    """Return the lines below the table: label shares, agreement, calibration."""
-    lines = [
-        *share_lines(result),
-        *label_lines(result.labels_needed, result),
-        *agreement_lines(result),
-        *rate_names(result),
-        *calibration_lines(result),
-        *[_covariate_line(one) for one in result.covariates],
-        *([result.left_out[0].upper() + result.left_out[1:] + "."] if result.left_out else []),
-        *_window_lines(result),
-    ]
-    if result.statements and result.statements[0].text not in result.verdict:
-        lines += ["", f"For certain: {result.statements[0].text}"]
-    return lines
-
-
-def share_lines(result: JudgeResult) -> list[str]:
-    """Say how common each label is, corrected for the judges' errors."""
-    known = {
-        label: share
-        for label, share in result.prevalence.items()
-        if isinstance(share.estimate, float)
-    }
-    if not known:
-        return []
-    told = ", ".join(
-        f"{label} {rate_of(share.estimate, share.interval)}"
-        for label, share in list(known.items())[:_SHOWN]
-    )
-    bare = not any(isinstance(share.interval, Interval) for share in known.values())
-    doubt = " (from votes alone: no interval)" if bare else ""
-    return [f"Share of each label, corrected for the judges' errors: {told}{doubt}."]
-
-
-def label_lines(forecast: LabelsNeeded | None, result: JudgeResult) -> list[str]:
-    """Say how many more labels would help, and what those there are worth."""
-    if forecast is None or not forecast.left:
-        return []
-    parts = []
-    if forecast.precision:
-        parts.append(f"about {count(forecast.precision)} more give each judge ± 5 points")
-    elif result.n_labels:
-        parts.append("every judge is known to ± 5 points")
-    if forecast.leader:
-        enough = "" if forecast.enough else " may not even"
-        parts.append(
-            f"about {count(forecast.leader)} more tell the leader"
-            if not enough
-            else f"all {count(forecast.left)} that are left may be too few to tell the leader"
-        )
-    elif forecast.leader is None and result.rivals:
-        parts.append("no forecast says how many tell the leader")
-    told = "; ".join(parts)
-    worth = result.labels_worth
-    lines = [f"Labels: {told}. {count(forecast.left)} items are unlabelled."] if parts else []
-    if isinstance(worth, float) and worth > 1.05 * result.n_labels > 0:
-        lines.append(
-            f"The judges' votes make these {count(result.n_labels)} labels as informative as about"
-            f" {count(round(worth))} labels alone."
-        )
-    return lines
-
-
-def agreement_lines(result: JudgeResult) -> list[str]:
-    """Say how far the judges agree with one another."""
-    table = result.agreement
-    if table is None or not table.between:
-        return []
-    raw = table.between["raw"]
-    parts = [f"two judges agree on {rate_of(raw.estimate, raw.interval)}"]
-    for key, name in _STATISTICS.items():
-        if key in table.between:
-            parts.append(f"{name} {_coefficient(table.between[key])}")
-    lines = [f"Agreement: {', '.join(parts)} (intervals are for new items)."]
-    if table.note:
-        lines.append(f"Agreement: {table.note}.")
-    return lines
-
-
-def _coefficient(share: Share) -> str:
-    if not isinstance(share.estimate, float):
-        return "undefined"
-    if not isinstance(share.interval, Interval):
-        return f"{share.estimate:.2f}"
-    return number_interval(share.estimate, share.interval)
-
-
-def rate_names(result: JudgeResult) -> list[str]:
-    """Name the true positive and the true negative rate."""
-    if result.positive is None or not any(score.tpr for score in result.judges):
-        return []
-    other = next(
-        (key for key in result.judges[0].per_label if key != result.positive), "the other label"
-    )
-    return [
-        f'"right on {result.positive}" is the true positive rate (TPR), "right on {other}" the true'
-        " negative rate (TNR)."
-    ]
-
-
-def calibration_lines(result: JudgeResult) -> list[str]:
-    """Say how well the probabilities of items are calibrated."""
-    check = result.calibration
-    if isinstance(check, Unknown):
-        return []
-    return [
-        f"Item probabilities are off by {points(check.error, sign=False)} on average, measured on"
-        f" {count(check.n_labels)} labels that were left out; perfect ones would show about"
-        f" {points(check.noise_floor, sign=False)}."
-    ]
-
-
-def _covariate_line(effect: CovariateEffect) -> str:
-    estimate, interval = effect.error.estimate, effect.error.interval
-    if not isinstance(estimate, float) or not isinstance(interval, Interval):
-        return f"{effect.judge} and {effect.covariate}: nothing can be said."
-    versus = ", relative to the other judges" if effect.relative else ""
-    p = p_value(effect.error_p) if isinstance(effect.error_p, float) else ""
-    told = (
-        f"{effect.judge} and {effect.covariate}: errors change by"
-        f" {points_interval(estimate, interval)} per standard deviation{versus} ({p})"
-    )
-    lean = effect.lean
-    if (
-        lean is not None
-        and isinstance(lean.estimate, float)
-        and isinstance(lean.interval, Interval)
-    ):
-        told += (
-            f"; its lean to the positive label by {points_interval(lean.estimate, lean.interval)}"
-        )
-    return f"{told}."
-
-
-def _window_lines(result: JudgeResult) -> list[str]:
-    lines = []
-    for window in result.windows:
-        place = f"Items {count(window['start'] + 1)} to {count(window['end'])}"
-        lines += [f"{place}: {one['proves']}." for one in window.get("alarms", ())]
-        lines += [f"{place}: {text}." for text in window.get("notices", ())]
-    return lines

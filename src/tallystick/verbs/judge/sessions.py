@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Needed, Unknown, count
-from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes
-from tallystick.sampling.label_shares import (
-    JudgeAccuracy,
-    apart_of,
-    judge_accuracies,
-    planned_measure,
-)
-from tallystick.sampling.label_strata import LabelStrata, stratum_means
-from tallystick.sampling.label_task import (
+from tallystick.sampling.draws import GUESS_FLOOR, LabelStrata
+from tallystick.sampling.planned import accuracy_estimator, apart_of, planned_measure
+from tallystick.sampling.tasks import (
     LabelTask,
     Measure,
     Read,
@@ -27,13 +20,12 @@ from tallystick.sampling.label_task import (
     read_answers,
     votes_task_strata,
 )
+from tallystick.sampling.votes import Floats, Ints, VotePatterns, coded_votes
 from tallystick.table import Data
-from tallystick.table.panel import Panel
 from tallystick.table.session import Session
-from tallystick.verbs.judge.leader import Leader, leader
+from tallystick.verbs.judge.few_labels import Leader, leader
 from tallystick.verbs.judge.question import JudgeQuestion
-from tallystick.verbs.judge.result import JudgeResult
-from tallystick.verbs.judge.scores import JudgeScore, LabelScore, Share
+from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.verbs.judge.verdict import opening_with_labels
 
 DESIGN = "labelled items were drawn by label, with the probabilities that its session records"
@@ -42,9 +34,11 @@ DESIGN = "labelled items were drawn by label, with the probabilities that its se
 def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     """Return the accuracy of each judge on these items, from the draws of a session.
 
-    Labels of a session are not a uniform sample, so the methods for a random draw do not apply.
-    Inside a cell (stratum x vote) every item was equally likely to be drawn; the stratified adverse
-    likelihood on these cells is the interval (`tallystick.sampling.label_shares`).
+    A session whose labels are a random sample is read like any other labels. This is for the others:
+    sessions of the second version, which drew some items more often than others, and sessions with
+    skipped items or labels of unknown origin. Inside a cell (stratum x vote) every item was equally
+    likely to be drawn; the stratified adverse likelihood on these cells is the interval
+    (`tallystick.sampling.planned`).
     """
     session = data.session
     if session is None:
@@ -59,15 +53,16 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     if not read.n:
         raise InputError(f"{session.path} has no labels to read yet: answer its first items")
 
-    graded = _by_label(data, task, read, question.alpha)
+    votes = coded_votes(data, task.columns).codes
     scores = []
     strict = question.alpha / max(len(task.measures), 1)
     together = []
-    for measure, own in zip(task.measures, graded, strict=True):
+    for measure, own in zip(task.measures, votes.T, strict=True):
         known = apart_of(apart, measure, task)
         estimate, interval = planned_measure(task, read, measure, known, alpha=question.alpha)
         together.append(planned_measure(task, read, measure, known, alpha=strict)[1])
-        scores.append(_score(measure.name, estimate, interval, own, task))
+        voted = float((own >= 0).sum())
+        scores.append(_score(measure.name, estimate, interval, voted, task))
     best = _leader(scores, together)
     told = opening_with_labels(best, scores, n_labels=read.n, every=False)
     settled = best is not None and not best.rivals
@@ -96,28 +91,16 @@ def _more(session: Session) -> str:
     return f"labels: tallystick label --session {path} --next 20 --out batch.csv"
 
 
-def _by_label(data: Data, task: LabelTask, read: Read, alpha: float) -> tuple[JudgeAccuracy, ...]:
-    """Return each judge's share of right votes on each label, from answers that are settled."""
-    votes = coded_votes(data, task.columns)
-    same = ~read.skipped & (read.answers[:, 0, 0] == read.answers[:, 0, 1])
-    codes = read.answers[same, 0, 0].astype(np.int64)
-    return judge_accuracies(task.strata, votes.codes, read.units[same], codes, alpha=alpha)
-
-
 def _score(
     name: str,
     estimate: float | Unknown,
     interval: Interval | Unknown,
-    own: JudgeAccuracy,
+    voted: float,
     task: LabelTask,
 ) -> JudgeScore:
-    parts = {
-        str(label): LabelScore(estimate=part.estimate, interval=part.interval)
-        for label, part in zip(task.classes, own.recall, strict=True)
-    }
-    return JudgeScore(
-        name=name, accuracy=estimate, interval=interval, per_label=parts, votes=float(own.items)
-    )
+    none = Unknown("rates by label need labels that were all drawn with the same chance")
+    parts = {str(label): LabelScore(estimate=none, interval=none) for label in task.classes}
+    return JudgeScore(name=name, accuracy=estimate, interval=interval, per_label=parts, votes=voted)
 
 
 def _prevalence(task: LabelTask, read: Read, apart: Read, alpha: float) -> Mapping[str, Share]:
@@ -141,14 +124,11 @@ def _warnings(read: Read, apart: int) -> tuple[str, ...]:
     found = []
     skips = int(read.skipped.sum())
     if skips:
-        found.append(
-            f"skipped items: {count(skips)}. They count both ways in the accuracies, and are left"
-            " out of the numbers by label"
-        )
+        found.append(f"skipped items: {count(skips)}. They count both ways in the accuracies")
     if apart:
         found.append(
             f"{count(apart)} labels of unknown origin are taken as known and say nothing of other"
-            " items; the numbers by label leave them out"
+            " items"
         )
     return tuple(found)
 
@@ -173,148 +153,53 @@ def labelling(data: Data, question: JudgeQuestion, strata: Ints | None = None) -
     """
     judges = data.roles.judges
     votes = coded_votes(data, judges)
-    made, posterior = votes_task_strata(votes.codes, len(votes.classes), strata)
-    measures = (_accuracy(name, j, votes, made, posterior) for j, name in enumerate(judges))
-    n = votes.codes.shape[0]
-    some = votes.codes.max(axis=1)
-    low = np.where(votes.codes < 0, some[:, None], votes.codes).min(axis=1)
+    made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
+    # Any item of a pattern stands for all of them: there may be millions of items.
+    some = np.zeros(len(patterns.codes), np.int64)
+    some[patterns.place] = np.arange(patterns.place.size)
+    inside = made.of >= 0
+    pair = made.of[inside].astype(np.int64) * some.size + patterns.place[inside]
+    held = np.bincount(pair, minlength=len(made) * some.size).reshape(len(made), some.size)
+    measures = (
+        _accuracy(name, j, patterns, made, (posterior[some], held)) for j, name in enumerate(judges)
+    )
     return LabelTask(
         claim="share",
         classes=votes.classes,
         strata=made,
-        rows=np.arange(n)[:, None],
+        rows=np.arange(votes.codes.shape[0])[:, None],
         measures=tuple(measures),
         columns=judges,
-        disagree=low != some,
+        shared=accuracy_estimator(patterns, made, range(len(judges))),
     )
 
 
 def _accuracy(
-    name: str, j: int, votes: CodedVotes, strata: LabelStrata, posterior: Floats
+    name: str,
+    j: int,
+    patterns: VotePatterns,
+    strata: LabelStrata,
+    believed: tuple[Floats, Ints],
 ) -> Measure:
-    vote = votes.codes[:, j]
-    voted = vote >= 0
-    classes = len(votes.classes)
-    right = np.where(voted, posterior[np.arange(vote.size), np.maximum(vote, 0)], 0.0)
-    inside = voted & (strata.of >= 0)
-    cell = np.where(inside, strata.of.astype(np.int64) * classes + vote, -1)
+    """Return the accuracy of one judge; *believed* is the posterior of each pattern, and how many
+    items of each stratum show it.
+    """
+    posterior, held = believed
+    own, place, classes = patterns.codes[:, j], patterns.place, posterior.shape[1]
+    right = np.where(own >= 0, posterior[np.arange(own.size), np.maximum(own, 0)], 0.0)
+    vote = own.astype(np.int32)[place]
+    outside = (vote < 0) | (strata.of < 0)
+    cell = strata.of.astype(np.int32) * np.int32(classes) + vote
+    cell[outside] = -1
 
     def value(units: Ints, answers: Floats) -> Floats:
-        return np.asarray(answers[:, 0] == vote[units], dtype=np.float64)
+        return np.asarray(answers[:, 0] == own[place[units]], dtype=np.float64)
 
+    share = held @ right / np.maximum(strata.sizes, 1)
     return Measure(
         name=name,
         value=value,
-        guess=stratum_means(strata, right),
+        guess=np.clip(share, GUESS_FLOOR, 1 - GUESS_FLOOR),
         cell=cell,
-        scale=vote.size / max(int(voted.sum()), 1),
+        scale=place.size / max(float(patterns.counts[own >= 0].sum()), 1.0),
     )
-
-
-# The programme (J9) for many patterns: its dual has one price per judge and per label.
-#
-# A weight w on the judges, adding up to 1, and a price :math:`\mu_\ell` on the items of each label
-# turn the programme into a choice for each pattern on its own,
-#
-# .. math:: t^* \le \sum_p c_p \max_\ell \Big(\sum_j \frac{w_j}{n_j} [v_{pj} = \ell] -
-# \mu_\ell\Big)
-#           + \sum_\ell \max(\mu_\ell h_\ell, \mu_\ell l_\ell),   \tag{J9d}
-#
-# with :math:`l_\ell` and :math:`h_\ell` the fewest and the most items of the label, and equality at
-# the best prices (linear programming duality). Every choice of prices gives a valid bound, so a
-# search that stops early is only less sharp. The right side is convex in a few dozen numbers and is
-# lowered by cutting planes (Kelley, *The cutting-plane method for solving convex programs*, J. SIAM
-# 8, 1960). Memory is that of the votes, where the programme itself has a column per pattern and
-# label.
-
-
-_ROUNDS = 200
-_CLOSE = 1e-6
-"""Distance between the bound and what is still possible at which the search ends."""
-
-_BLOCK = 1 << 15
-"""Patterns that are weighed at once."""
-
-
-def price_bound(panel: Panel, ends: tuple[Floats, Floats], *, sign: float) -> float:
-    """Return the best accuracy of the worst judge (sign -1), or the worst of the best (sign 1).
-
-    Parameters
-    ----------
-    panel
-        The votes.
-    ends
-        The fewest and the most items that each label can have.
-    sign
-        As in (J9): -1 bounds from above, 1 from below.
-
-    Examples
-    --------
-    >>> from tallystick.table import Tally
-    >>> panel = Panel.of(Tally.of({"a": [0, 0, 1, 1], "b": [1, 1, 1, 1]}))
-    >>> free = (np.zeros(2), np.full(2, 4.0))
-    >>> [round(price_bound(panel, free, sign=sign), 4) for sign in (-1.0, 1.0)]
-    [0.75, 0.25]
-    """
-    from scipy.optimize import linprog
-
-    judges, labels = panel.codes.shape[1], len(panel.classes)
-    low, high = ends
-    bound_labels = bool((low > 0).any() or (high < panel.n).any())
-    # No price can matter beyond what one item is worth to all judges together.
-    most = float((1 / panel.voted).sum()) if bound_labels else 0.0
-    x = np.concatenate((np.full(judges, 1 / judges), np.zeros(labels)))
-    best = np.inf
-    cuts: list[Floats] = []
-    heights: list[float] = []
-    for _ in range(_ROUNDS):
-        value, slope = _dual(panel, x, low, high, sign)
-        best = min(best, value)
-        cuts.append(slope)
-        heights.append(value - float(slope @ x))
-        found = _lowest(linprog, np.array(cuts), np.array(heights), judges, labels, most)
-        x, floor = found[:-1], float(found[-1])
-        if best - floor < _CLOSE:
-            break
-    # For sign 1 the dual was lowered for minus the accuracy.
-    return float(np.clip(best if sign < 0 else -best, 0.0, 1.0))
-
-
-def _dual(panel: Panel, x: Floats, low: Floats, high: Floats, sign: float) -> tuple[float, Floats]:
-    """Return the right side of (J9d) and a slope of it, block by block of patterns."""
-    judges, labels = panel.codes.shape[1], len(panel.classes)
-    weight, price = x[:judges], x[judges:]
-    worth = -sign * weight / panel.voted
-    votes = panel.answered.codes
-    total, right, items = 0.0, np.zeros(judges), np.zeros(labels)
-    for start in range(0, len(votes), _BLOCK):
-        part = votes[start : start + _BLOCK]
-        counts = panel.counts[start : start + _BLOCK]
-        truth = panel.truth[start : start + _BLOCK]
-        value = np.stack([(part == label) @ worth for label in range(labels)], axis=1) - price
-        chosen = np.where(truth >= 0, truth, value.argmax(axis=1))
-        total += float(counts @ np.take_along_axis(value, chosen[:, None], axis=1)[:, 0])
-        right += counts @ (part == chosen[:, None])
-        items += np.bincount(chosen, weights=counts, minlength=labels)
-    ends = np.where(price > 0, high, low)
-    slope = np.concatenate((-sign * right / panel.voted, ends - items))
-    return total + float(price @ ends), slope
-
-
-def _lowest(
-    linprog: Any, cuts: Floats, heights: Floats, judges: int, labels: int, most: float
-) -> Floats:
-    """Return the prices at which the highest cut is lowest, and its height."""
-    size = judges + labels
-    found = linprog(
-        np.append(np.zeros(size), 1.0),
-        A_ub=np.column_stack((cuts, -np.ones(len(cuts)))),
-        b_ub=-heights,
-        A_eq=np.concatenate((np.ones(judges), np.zeros(labels + 1)))[None, :],
-        b_eq=[1.0],
-        bounds=[(0.0, 1.0)] * judges + [(-most, most)] * labels + [(None, None)],
-        method="highs",
-    )
-    if not found.success:
-        raise InputError(f"the bounds on all judges could not be found ({found.message})")
-    return np.asarray(found.x)

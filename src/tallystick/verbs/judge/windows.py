@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tallystick.errors import FileError, InputError, NotIdentifiable
-from tallystick.results import Json, Unknown, count, percent, to_json
+from tallystick.results import Json, Sentences, Unknown, count, percent, to_json
 from tallystick.stats.stream import Notice, Series, WatchOptions
 from tallystick.stats.stream_watch import (
     Event,
@@ -26,11 +26,11 @@ from tallystick.stats.stream_watch import (
     StreamAlarm,
     Watch,
 )
-from tallystick.table import Tally, atomic, is_no_answer, spelling
+from tallystick.table import Data, Tally, atomic, is_no_answer, spelling
 from tallystick.table.cells import Label, plain
 from tallystick.verbs.judge.grade import grade
-from tallystick.verbs.judge.result import JudgeResult
-from tallystick.verbs.judge.scores import Alarm
+from tallystick.verbs.judge.question import JudgeQuestion
+from tallystick.verbs.judge.result import Alarm, JudgeResult
 
 _VERSION = 1
 _MOST_LABELS = 500
@@ -77,18 +77,14 @@ class Window:
     def to_dict(self) -> dict[str, Json]:
         """Return the result's JSON object with the window's place, change, alarms and notices."""
         body: dict[str, Json] = {} if self.result is None else self.result.to_dict()
-        own = [_alarm(alarm) for alarm in self.alarms]
         kept = body.get("alarms")
-        change = None if self.change is None else _alarm(self.change)
         place: dict[str, Json] = {
-            "index": self.index,
-            "start": self.start,
-            "end": self.end,
-            "partial": self.partial,
-            "change": change,
+            **self._place(),
+            "change": None if self.change is None else self.change.to_dict(),
             "reason": self.reason or None,
         }
         details: list[Json] = [dict(one) for one in self.details]
+        own: list[Json] = [alarm.to_dict() for alarm in self.alarms]
         return {
             **body,
             "window": place,
@@ -102,10 +98,7 @@ class Window:
         """Return the window in short: its place, verdict, accuracies, and what changed."""
         scores = () if self.result is None else self.result.judges
         return {
-            "index": self.index,
-            "start": self.start,
-            "end": self.end,
-            "partial": self.partial,
+            **self._place(),
             "verdict": None if self.result is None else self.result.verdict,
             "reason": self.reason or None,
             "accuracy": {
@@ -114,8 +107,16 @@ class Window:
             },
             "change": None if self.change is None else self.change.proves,
             "changes": [dict(one) for one in self.details],
-            "alarms": [_alarm(alarm) for alarm in self.alarms],
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
             "notices": list(self.notices),
+        }
+
+    def _place(self) -> dict[str, Json]:
+        return {
+            "index": self.index,
+            "start": self.start,
+            "end": self.end,
+            "partial": self.partial,
         }
 
 
@@ -226,21 +227,17 @@ class Windows:
             reason = str(error)
         names = self.names
         labels = [] if self._watch is None else self._watch.labels
-        alarms, details, notices = [], [], []
-        kinds: list[str] = []
+        changes = [
+            alarm_of(one, names, self.alpha) for one in events if isinstance(one, StreamAlarm)
+        ]
+        notices: list[tuple[str, str]] = []
         namings: list[dict[str, Any]] = []
         for event in events:
-            if isinstance(event, StreamAlarm):
-                alarm, detail = alarm_of(event, names, self.alpha)
-                alarms.append(alarm)
-                details.append(detail)
-            elif isinstance(event, Notice):
-                notices.append(notice_of(event, names, labels))
-                kinds.append(event.kind)
+            if isinstance(event, Notice):
+                notices.append((event.kind, notice_of(event, names, labels)))
             elif isinstance(event, Naming):
                 told, naming = naming_of(event, names, self.block)
-                notices.append(told)
-                kinds.append("naming")
+                notices.append(("naming", told))
                 namings.append(naming)
         start = index * self.size
         return Window(
@@ -249,11 +246,11 @@ class Windows:
             end=start + len(next(iter(rows.values()))),
             result=result,
             reason=reason,
-            change=alarms[0] if alarms else None,
-            alarms=tuple(alarms),
-            details=tuple(details),
-            notices=tuple(notices),
-            notice_kinds=tuple(kinds),
+            change=changes[0][0] if changes else None,
+            alarms=tuple(alarm for alarm, _ in changes),
+            details=tuple(detail for _, detail in changes),
+            notices=tuple(told for _, told in notices),
+            notice_kinds=tuple(kind for kind, _ in notices),
             namings=tuple(namings),
             partial=partial,
         )
@@ -363,12 +360,76 @@ def windows(
     yield from stream.finish()
 
 
-def _alarm(alarm: Alarm) -> dict[str, Json]:
-    return {
-        "name": alarm.name,
-        "proves": alarm.proves,
-        "does_not_prove": alarm.does_not_prove,
-    }
+# A result over all rows, told what its windows saw: a change is part of the answer.
+
+
+def evaluate_windows(
+    data: Data, question: JudgeQuestion, evaluation: Callable[[Tally], JudgeResult]
+) -> tuple[Mapping[str, Any], ...]:
+    """Evaluate the rows in their order, window by window."""
+    stream = Windows(
+        size=question.window or 1,
+        evaluation=evaluation,
+        alpha=question.alpha,
+        truth=data.roles.truth,
+        block=question.block,
+    )
+    if question.state is not None:
+        load_state(stream, question.state)
+    done = stream.push(data.label_lists(*data.roles.columns("judges", "truth")))
+    if question.state is not None:
+        save_state(stream, question.state)
+    return tuple(window.summary() for window in (*done, *stream.finish()))
+
+
+_MOST_TOLD = 3
+"""Changes and notices that are shown; the windows of the JSON hold all."""
+
+
+def with_windows(result: JudgeResult, windows: Sequence[Mapping[str, Any]]) -> JudgeResult:
+    """Return the result with its windows; alarms and notices of any window are those of the whole.
+
+    Figures over all rows mix what was before a change with what came after it, so the verdict says
+    where it was.
+    """
+    alarms = [Alarm(**alarm) for window in windows for alarm in window["alarms"]]
+    # The later name of an alarm is beside that alarm in its window.
+    notices = [
+        text
+        for window in windows
+        for text in window["notices"]
+        if not text.startswith("the alarm at item")
+    ]
+    result = replace(result, windows=tuple(windows))
+    if not alarms and not notices:
+        return result
+    told = [one.proves for one in alarms] + notices
+    more = len(told) - _MOST_TOLD
+    rest = (f"{count(more)} more changes are in the windows of --json",) if more > 0 else ()
+    said = _sentences(result, windows)
+    return replace(
+        result,
+        alarms=(*result.alarms, *alarms),
+        warnings=(*result.warnings, *told[:_MOST_TOLD], *rest),
+        sentences=said,
+        verdict=said.verdict,
+    )
+
+
+def _sentences(result: JudgeResult, windows: Sequence[Mapping[str, Any]]) -> Sentences:
+    """Say in the opening that something changed, and where."""
+    said = result.sentences or Sentences(answer=result.verdict)
+    changes = [change for window in windows for change in window["changes"]]
+    if changes:
+        first = changes[0]
+        what = first["likely"] or "the votes changed"
+        text = (
+            f"But {what} around item {count(first['around'])}: figures over all items mix before"
+            " and after."
+        )
+    else:
+        text = "But a judge fell silent or began to write a new label: see the warnings."
+    return replace(said, contrast=f"{text} {said.contrast}".strip())
 
 
 # What is said of a stream: alarms with what they prove, notices, and what may have changed.

@@ -1,34 +1,229 @@
-"""The loop of one run: which item is asked next, which flip again, and when to stop."""
+"""One run: which item is asked next, which flip again, when to stop; then the assessment."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from tallystick.clients import Caller, JournalEntry
-from tallystick.clients.reading import is_refusal
-from tallystick.errors import BudgetError, InputError
-from tallystick.results.numbers import count as numbers_count
+from tallystick.clients import (
+    Caller,
+    Client,
+    Journal,
+    JournalEntry,
+    Progress,
+    is_refusal,
+    mentions_label,
+    usage_of,
+    usage_warnings,
+)
+from tallystick.errors import BudgetError, FormatError, InputError
+from tallystick.results import Json, to_json
 from tallystick.sampling import FAILED, Plan, Sampler
-from tallystick.table import Data, Label
-from tallystick.table.reading_names import parts
-from tallystick.table.words import is_failed_call
-from tallystick.verbs.shift.assess import Answers, FlipGate, frobenius_bound, looks
-from tallystick.verbs.shift.change import point, unseen_error
-from tallystick.verbs.shift.design import CLEAN_REPEATS, Items, more_repeats, outcome
-from tallystick.verbs.shift.noise import collapse, count
-from tallystick.verbs.shift.question import Progress, Run
-from tallystick.verbs.shift.verdict import may_hide_label, money_warnings
+from tallystick.stats.anytime import RateTest
+from tallystick.verbs.shift.assess import assess
+from tallystick.verbs.shift.design import Items, outcome
+from tallystick.verbs.shift.estimates import WHY, Answers, Past
+from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre, more_repeats
+from tallystick.verbs.shift.question import Run
+from tallystick.verbs.shift.result import Requests, ShiftGate, ShiftResult
+from tallystick.verbs.shift.verdict import (
+    money_warnings,
+    noise_notes,
+    request_notes,
+    unread_warnings,
+    watched_basis,
+)
 
-FIRST_LOOK = 100
+# A population so large that a test learns nothing from the items already seen: with noise it may
+# not.
 ENDLESS = 10**12
-"""A population so large that a test learns nothing from the items already seen: with noise it may
-not."""
+
+
+def run(
+    items: Items,
+    client: Client,
+    rows: Sequence[Mapping[str, Any]],
+    how: Run,
+    *,
+    past: Past | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> ShiftResult:
+    """Ask *client* about *items* as *how* says, and return whether and how it changed.
+
+    The result depends on the data, the settings and the answers alone: not on timing, and not on
+    how often the run was killed and resumed from its journal (only ``requests`` and ``cost`` tell).
+
+    Parameters
+    ----------
+    items, past
+        What is known.
+    client
+        Whom to ask.
+    rows
+        What the client is given of each item.
+    how
+        Budget, strategy, limits, journal.
+    progress
+        Called after answers.
+
+    Examples
+    --------
+    >>> from tallystick.clients import ReplayClient
+    >>> rows = [{"new": "a" if n < 30 else "b"} for n in range(100)]
+    >>> items = Items.of(["a"] * 50 + ["b"] * 50, old=["a"] * 50 + ["b"] * 50)
+    >>> result = run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=60))
+    >>> result.calls, result.accuracy_change.interval.high < 0
+    (60, True)
+    """
+    return asyncio.run(run_async(items, client, rows, how, past=past, progress=progress))
+
+
+async def run_async(
+    items: Items,
+    client: Client,
+    rows: Sequence[Mapping[str, Any]],
+    how: Run,
+    *,
+    past: Past | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> ShiftResult:
+    """Do the same as :func:`run`, inside a running event loop."""
+    if len(rows) != len(items):
+        raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
+    fresh = not client.recorded
+    plan = how.plan(items, fresh=fresh)
+    described = client.description
+    head: dict[str, Json] = {
+        "client": _digest(to_json(described)),
+        "data": items.digest,  # compared with journals of format 1 only
+        "api": described,
+        "labels": list(items.labels),  # an answer's code is its place among these
+        "reading": how.reading.how,
+        "seed": how.seed,
+        "calls": plan.calls,
+    }
+    prices = how.wire.prices
+    journal = Journal(how.journal, head=head, secrets=client.secrets, price=prices.call)
+    lost = journal.in_flight
+    try:
+        if journal.answers and not {e.item for e in journal.answers.values()} & {*items.names}:
+            raise FormatError(
+                f"the journal {how.journal} is of other data: it has none of these items; name"
+                " another journal"
+            )
+        async with client:
+
+            def read(text: str | None) -> int:
+                return how.reading.code(text, items.labels)
+
+            caller = Caller(client, rows, how.wire, journal, names=items.names, read=read)
+            asking = Asking(items, plan, how, caller, progress)
+            asking.most_repeats = how.most_repeats(fresh=fresh)
+            await asking.main()
+            answers = asking.answers()
+    finally:
+        journal.close()
+    kind: AnswersAre = "deterministic" if how.deterministic else "random" if fresh else "recorded"
+    result = assess(
+        items,
+        plan.strata,
+        answers,
+        strategy=how.how.strategy,
+        alpha=how.alpha,
+        seed=how.seed,
+        answers_are=kind,
+        past=past,
+    )
+    return _told(result, asking, client, lost)
+
+
+def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> ShiftResult:
+    """Add to an assessment what the run cost, and what was seen on the way."""
+    journal, how, items = asking.caller.journal, asking.how, asking.items
+    entries = asking.unread().values()
+    used = result.calls
+    requests = Requests(
+        sent=journal.sent.total(),
+        billed=journal.billed,
+        answered=sum(entry.code is not None for entry in journal.answers.values()),
+        failed=sum(entry.code is None for entry in journal.answers.values()),
+        resent=lost,
+        from_journal=asking.reused,
+        paid_twice=journal.paid_twice,
+        unused=max(0, len(journal.answers) - used) + journal.in_flight,
+        unread=len(entries),
+    )
+    texts = [entry.text for entry in entries if not entry.cut]
+    usage, currency = usage_of(journal), how.wire.prices.currency
+    gate = None
+    # Of an API that answers at random, the watch proves only that few answers changed.
+    if asking.gate is not None and (how.deterministic or asking.gate.passed):
+        gate = ShiftGate(
+            expression=f"flip_rate <= {asking.gate.limit:g}",
+            passed=asking.gate.passed,
+            rests_on=watched_basis(asking.gate.asked),
+        )
+    api, asked_hash, data_hash = identity_of(items, client)
+    return replace(
+        result,
+        cost=asking.caller.spent,
+        currency=currency,
+        requests=requests,
+        usage=usage,
+        gate=gate,
+        api=api,
+        asked_hash=asked_hash,
+        data_hash=data_hash,
+        warnings=(
+            *result.warnings,
+            *asking.money(),
+            *unread_warnings(texts, answers=len(asking.asked)),
+            *usage_warnings(usage),
+        ),
+        notes=(
+            *journal.notes,
+            *result.notes,
+            *noise_notes(result.noise, alpha=how.alpha),
+            *request_notes(requests, asking.caller.spent, currency),
+        ),
+    )
+
+
+def identity_of(items: Items, client: Client) -> tuple[str, str, str]:
+    """Return what a history keeps of a run, so that different ones are not mixed."""
+    described = client.description
+    name = described.get("url") or described.get("target") or described.get("column") or ""
+    request = described.get("request")
+    model = request.get("model", "") if isinstance(request, dict) else ""
+    shown = " ".join(str(part) for part in (described.get("kind", ""), model, name) if part)
+    data = "\x1f".join((*items.labels, "\x1e", *items.names))
+    return shown, _digest(to_json(described)), _digest(data)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def why_unread(text: str, labels: Sequence[str], *, cut: bool = False) -> int:
+    """Return why an answer that is none of the labels is none: a place in `WHY`.
+
+    Another word (a label that is never true) is simply wrong.
+
+    >>> [WHY[why_unread(text, ["A", "B"])] for text in ("It may be (A).", "D", "I'm sorry, I can't.")]
+    ['unread', '', 'refused']
+    """
+    if cut:
+        return WHY.index("cut")
+    if is_refusal(text):
+        return WHY.index("refused")
+    return WHY.index("unread" if mentions_label(text, labels) else "")
 
 
 class Asking:
@@ -42,51 +237,39 @@ class Asking:
         caller: Caller,
         progress: Callable[[Progress], None] | None,
     ) -> None:
-        self.items, self.plan, self.how, self.caller, self.progress = (
-            items,
-            plan,
-            how,
-            caller,
-            progress,
-        )
-        self.sampler = Sampler(plan, rng=how.seed)
+        self.items, self.plan, self.how, self.caller = items, plan, how, caller
+        self._progress = progress
+        self._sampler = Sampler(plan, rng=how.seed)
         self.asked: list[int] = []
-        self.codes: list[int | None] = []  # None: not here yet
-        self.told = 0
-        self.ready = 0  # answers without a gap
-        self.answered = 0  # of these, those that a gate saw and that did not fail
-        self.end: int | None = None  # how many answers count, once it is decided to stop
+        self._codes: list[int | None] = []  # None: not here yet
+        self._told = 0
+        self._ready = 0  # answers without a gap
+        self._answered = 0  # of these, those that a gate saw and that did not fail
+        self._end: int | None = None  # how many answers count, once it is decided to stop
         self.most_repeats = 0
-        self.second: dict[int, int] = {}  # second answers, by item
-        self.limit = plan.calls  # first questions at most; repeats lower it
+        self._second: dict[int, int] = {}  # second answers, by item
+        self._limit = plan.calls  # first questions at most; repeats lower it
         self.reused = 0
         # whether the money ended the first questions; second ones it did not pay
-        self.broke, self.unpaid = False, 0
-        self.gate = self._watch()
-        self.looks = looks(first=max(FIRST_LOOK, 2 * len(plan.strata)), calls=plan.calls)
-
-    def _watch(self) -> FlipGate | None:
-        """Return what watches the run.
-
-        With random answers few flips prove that few are beyond noise; many flips prove nothing, and
-        a limit of 0 cannot be watched at all.
-        """
-        how = self.how
-        if how.flip_limit is None or (how.flip_limit == 0 and not how.deterministic):
-            return None
-        population = len(self.items) if how.deterministic else ENDLESS
-        return FlipGate(limit=how.flip_limit, population=population, alpha=how.alpha)
+        self._broke, self._unpaid = False, 0
+        self.gate: FlipGate | None = None
+        # With random answers few flips prove that few are beyond noise; many flips prove nothing,
+        # and a limit of 0 cannot be watched at all.
+        if how.flip_limit is not None and (how.flip_limit > 0 or how.deterministic):
+            population = len(items) if how.deterministic else ENDLESS
+            self.gate = FlipGate(limit=how.flip_limit, population=population, alpha=how.alpha)
 
     async def main(self) -> None:
-        """Ask until the budget is used up or a rule says stop; flips of the blind phase twice."""
-        blind = self.sampler.n_shuffled if self.most_repeats else 0
-        if blind:
-            await self._first(min(blind, self.limit))
-            if not self.broke:
+        """Ask until the budget is used up or a gate is decided; flips of the blind phase twice."""
+        ours = self.how.how.strategy == "ours"
+        blind = self._sampler.n_shuffled if ours else self.plan.calls
+        if self.most_repeats and blind:
+            await self._first(min(blind, self._limit))
+            if not self._broke:
                 await self._again()
-            self.limit = min(self.limit, self.how.affordable() - len(self.second))
-        if not self.broke and self.end is None:
-            await self._first(self.limit)
+            self._limit = min(self._limit, self.how.affordable() - len(self._second))
+        if not self._broke and self._end is None:
+            await self._first(self._limit)
 
     async def _first(self, limit: int) -> None:
         """Ask new items until *limit* of them were asked, and all have answered."""
@@ -99,10 +282,10 @@ class Asking:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     self._tell(tasks.pop(task), task.result())
-                if self.end is not None:
+                if self._end is not None:
                     return
         except BudgetError:  # the money is used up: what came in without a gap counts
-            self.end, self.broke = self.ready, True
+            self._end, self._broke = self._ready, True
         finally:
             for task in tasks:
                 task.cancel()
@@ -110,15 +293,15 @@ class Asking:
 
     def _ask(self, tasks: dict[asyncio.Task[int | None], int], limit: int) -> None:
         while (
-            self.end is None
-            and not self.sampler.done
+            self._end is None
+            and not self._sampler.done
             and len(self.asked) < limit
-            and len(self.asked) + 1 - self.plan.in_flight <= self.ready
+            and len(self.asked) + 1 - self.plan.in_flight <= self._ready
         ):
-            for item in self.sampler.ask(limit - len(self.asked)):
+            for item in self._sampler.ask(limit - len(self.asked)):
                 ticket = len(self.asked)
                 self.asked.append(item)
-                self.codes.append(None)
+                self._codes.append(None)
                 code = self.caller.known(item)
                 if code is None:
                     tasks[asyncio.create_task(self.caller.ask(item))] = ticket
@@ -128,99 +311,63 @@ class Asking:
 
     def _tell(self, ticket: int, code: int | None) -> None:
         item = self.asked[ticket]
-        self.codes[ticket] = FAILED if code is None else code
-        self.sampler.tell(
-            [(item, None if code is None else outcome(self.plan, self.items, item, code))]
-        )
+        self._codes[ticket] = FAILED if code is None else code
+        said = None if code is None else outcome(self.plan, self.items, item, code)
+        self._sampler.tell([(item, said)])
         while (
-            self.end is None and self.ready < len(self.codes) and self.codes[self.ready] is not None
+            self._end is None
+            and self._ready < len(self._codes)
+            and self._codes[self._ready] is not None
         ):
             self._advance()
-        if self.progress is not None:
-            self.told += 1
-            number = self.told
-            every = max(1, self.plan.calls // 20)
-            error = (
-                self._error()[0]
-                if number % every == 0 and self.ready > 2 * len(self.plan.strata)
-                else None
-            )
+        if self._progress is not None:
+            self._told += 1
             planned = min(self.how.affordable(), self.plan.calls + self.most_repeats)
-            self.progress(
-                Progress(calls=number, planned=planned, cost=self.caller.spent, error=error)
-            )
+            self._progress(Progress(calls=self._told, planned=planned, cost=self.caller.spent))
 
     def _advance(self) -> None:
-        """Let the rules see one more answer."""
-        item, code = self.asked[self.ready], self.codes[self.ready]
-        self.ready += 1
-        if self.gate is not None and self.items.old is not None:
-            self.gate = self.gate.update(
-                np.nan if code == FAILED else float(code != self.items.old[item])
-            )
-            self.answered += code != FAILED
-            # One answer is proof enough, but no assessment. That there are many flips proves
-            # nothing of an API that answers at random: the run goes on.
-            decided = self.gate.passed is not None and (self.gate.passed or self.how.deterministic)
-            if decided and self.answered > 1:
-                self.end = self.ready
-        if (
-            self.how.target_error is not None
-            and self.ready in self.looks
-            and self._error()[1] <= self.how.target_error
-        ):
-            self.end = self.ready
+        """Let the gate see one more answer."""
+        item, code = self.asked[self._ready], self._codes[self._ready]
+        self._ready += 1
+        if self.gate is None:
+            return
+        flip = np.nan if code == FAILED else float(code != self.items.old[item])
+        self.gate = self.gate.update(flip)
+        self._answered += code != FAILED
+        # One answer is proof enough, but no assessment. That there are many flips proves nothing of
+        # an API that answers at random: the run goes on.
+        decided = self.gate.passed is not None and (self.gate.passed or self.how.deterministic)
+        if decided and self._answered > 1:
+            self._end = self._ready
 
-    def _error(self) -> tuple[float, float]:
-        """Return the estimated Frobenius error so far and its bound, with alpha split over the
-        looks.
-        """
-        answers = self.answers()
-        told = answers.codes != FAILED
-        number = np.bincount(
-            self.plan.strata.of[answers.asked[told]], minlength=len(self.plan.strata)
-        )
-        if told.sum() < 2:
-            return np.inf, np.inf
-        used = collapse(self.plan.strata, number)
-        counts = count(self.items, used, answers.asked, answers.codes)
-        variance = point(counts, by_item=self.how.how.strategy == "ours")[1]
-        rows = np.bincount(counts.true, weights=variance)
-        share = self.how.alpha / len(self.looks)
-        unseen = unseen_error(counts, alpha=share)
-        return float(rows.sum() ** 0.5), frobenius_bound(
-            rows, calls=int(told.sum()), alpha=share, unseen=unseen
-        )
+    @property
+    def _counted(self) -> int:
+        return self._ready if self._end is None else self._end
 
     def answers(self) -> Answers:
         """Return the questions that count, with their answers."""
-        end = self.ready if self.end is None else self.end
-        blind = self.sampler.blind[:end]
-        codes = [FAILED if code is None else code for code in self.codes[:end]]
+        end, ours = self._counted, self.how.how.strategy == "ours"
         asked = self.asked[:end]
         counted = set(asked)
-        again = {item: code for item, code in self.second.items() if item in counted}
-        unread = self._unread()
-        labels = self.items.labels
-        # A reply that was cut off may have come to any label.
-        unclear = [
-            item in unread and (unread[item].cut or may_hide_label(unread[item].text, labels))
-            for item in asked
-        ]
-        return Answers.of(asked, codes, blind=blind, unclear=unclear, again=again)
+        unread, labels = self.unread(), self.items.labels
+        return Answers.of(
+            asked,
+            [FAILED if code is None else code for code in self._codes[:end]],
+            # Phase 1 of other strategies is two answers per stratum: too few to correct by.
+            blind=self._sampler.blind[:end] if ours else None,
+            why=[
+                why_unread(unread[item].text, labels, cut=unread[item].cut) if item in unread else 0
+                for item in asked
+            ],
+            again={item: code for item, code in self._second.items() if item in counted},
+        )
 
-    def unread_texts(self) -> tuple[list[str], int]:
-        """Return the answers from which no label was read, and how many more were cut off."""
-        entries = list(self._unread().values())
-        texts = [entry.text for entry in entries if not entry.cut]
-        return texts, len(entries) - len(texts)
-
-    def _unread(self) -> dict[int, JournalEntry]:
+    def unread(self) -> dict[int, JournalEntry]:
         """Return each answer from which no label was read, by item."""
         none = len(self.items.labels)
         journal, names = self.caller.journal, self.items.names
         found = {}
-        for item, code in zip(self.asked, self.codes, strict=True):
+        for item, code in zip(self.asked, self._codes, strict=True):
             entry = journal.answers.get(f"1:{names[item]}") if code == none else None
             if entry is not None:
                 found[item] = entry
@@ -231,193 +378,135 @@ class Asking:
 
         If the first 30 all confirm, the API shows no noise and nothing more is repeated.
         """
-        end = self.ready if self.end is None else self.end
-        old = self.items.old
-        assert old is not None  # otherwise nothing may be repeated
-        flips = [
-            item
-            for item, code in zip(self.asked[:end], self.codes[:end], strict=True)
-            if code not in (None, FAILED) and code != old[item]
-        ]
+        end, old = self._counted, self.items.old
+        first = {item: self._codes[place] for place, item in enumerate(self.asked[:end])}
+        flips = [item for item, code in first.items() if code not in (None, FAILED, old[item])]
         # Repeats count against the budget, and the first questions have had theirs.
         room = min(self.most_repeats, self.how.affordable() - len(self.asked))
-        first = {item: self.codes[place] for place, item in enumerate(self.asked[:end])}
-        while len(self.second) < min(room, len(flips)) and not self.unpaid:
-            done = len(self.second)
-            unconfirmed = sum(code != first[item] for item, code in self.second.items())
+        while len(self._second) < min(room, len(flips)) and not self._unpaid:
+            done = len(self._second)
+            unconfirmed = sum(code != first[item] for item, code in self._second.items())
             by_rule = self.how.repeats is None
             if by_rule and not more_repeats(done, unconfirmed, budget=self.how.affordable()):
                 break
-            batch = flips[done : min(room, done + CLEAN_REPEATS)]
+            batch = flips[done : min(room, done + FEWEST_REPEATS)]
             came = await asyncio.gather(
-                *(self._second(item) for item in batch), return_exceptions=True
+                *(self._repeat(item) for item in batch), return_exceptions=True
             )
             for item, code in zip(batch, came, strict=True):
                 if isinstance(code, BudgetError):  # what was paid for counts
-                    self.unpaid += 1
+                    self._unpaid += 1
                 elif isinstance(code, BaseException):
                     raise code
                 else:
-                    self.second[item] = FAILED if code is None else code
+                    self._second[item] = FAILED if code is None else code
 
-    async def _second(self, item: int) -> int | None:
+    async def _repeat(self, item: int) -> int | None:
         self.reused += self.caller.known(item, draw=2) is not None
         code = await self.caller.ask(item, draw=2)
-        self.told += 1
+        self._told += 1
         return code
 
     def money(self) -> tuple[str, ...]:
         """Return warnings about what the limit on the cost left out."""
         wanted = min(self.how.budget, len(self.items))
-        asked = self.ready if self.end is None else self.end
-        short = self.how.affordable() < wanted
+        short = self._broke or self.how.affordable() < wanted
         return money_warnings(
             self.how.wire.max_cost,
-            asked=asked if self.broke or short else None,
+            asked=self._counted if short else None,
             wanted=wanted,
-            unpaid=self.unpaid,
+            unpaid=self._unpaid,
         )
 
 
-# Answers that a table holds already: failed calls, numbers, and words that no label shares.
-#
-# Each of these would be counted as a wrong answer, and make an API look worse than it is.
+# When enough has been asked: a limit on flips, proved or refuted at any time.
 
 
-_MOST_NUMBERS = 30
-"""Different numbers with fractions from which on they are measurements, not labels."""
-_MARKS = frozenset({"correct", "right", "success", "passed", "pass", "accurate"})
-"""Words in the name of a column that says whether an answer was right."""
+@dataclass(frozen=True, kw_only=True)
+class FlipGate:
+    r"""Watch items in uniformly random order, until it is proved which side of *limit* the share of
+    flips is on.
 
+    Two e-processes run side by side (:mod:`tallystick.stats.anytime`): one for "under the
+    limit", one for "over it". Each is wrong with probability at most *alpha*, however often one
+    looks. With a limit of 0 the first flip settles it (for an API whose answers do not vary by
+    chance), and only a clean run over all items passes. Where the items not yet asked can no longer
+    matter, the count decides.
 
-def without_failed_calls(
-    words: Mapping[str, Sequence[Label]], answers: Sequence[str], *, named: Sequence[Label]
-) -> tuple[dict[str, list[Label]], tuple[str, ...]]:
-    """Return the columns with failed calls as no answer, and a note for each column that has some.
+    A call that failed proves nothing: it counts as a flip against "under" and as no flip
+    against "over".
 
     Parameters
     ----------
-    words
-        The columns of labels.
-    answers
-        Those of them that hold answers; a true label is never a failed call.
-    named
-        Labels, and words that the caller counts as none of the labels: they stay.
+    limit
+        The share x of flips that is still allowed.
+    population
+        How many items there are.
+    alpha
+        The chance of a wrong decision, for either.
 
     Examples
     --------
-    >>> words, notes = without_failed_calls({"new": ["a", "Error: 429"]}, ["new"], named=["a", "b"])
-    >>> words["new"], notes[0][:45]
-    (['a', None], "1 of 2 answers in 'new' is a failed call ('Er")
+    >>> gate = FlipGate(limit=0.01, population=20_000)
+    >>> gate.update(np.zeros(303)).passed, gate.update(np.zeros(304)).passed
+    (None, True)
     """
-    known = {str(label) for label in named if label is not None}
-    found, notes = {name: list(column) for name, column in words.items()}, []
-    for name in answers:
-        failed = Counter(
-            str(word) for word in found[name] if str(word) not in known and is_failed_call(word)
+
+    limit: float
+    population: int
+    alpha: float = 0.05
+    asked: int = 0
+    flips: int = 0
+    failures: int = 0
+    passed: bool | None = None
+    _tests: tuple[RateTest, RateTest] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.limit < 1:
+            raise InputError(f"the limit of a gate on flips must be in [0, 1), got {self.limit!r}")
+        if self.limit > 0 and self._tests is None:
+            under = RateTest(limit=self.limit, population=self.population, side="below")
+            over = RateTest(limit=self.limit, population=self.population, side="above")
+            object.__setattr__(self, "_tests", (under, over))
+
+    def update(self, flips: ArrayLike) -> FlipGate:
+        """Return the gate after more items in the order asked: 1 flipped, 0 not, NaN failed.
+
+        Once it has decided it stays as it is.
+        """
+        events = np.atleast_1d(np.asarray(flips, dtype=np.float64))
+        if self.passed is not None or not events.size:
+            return self
+        after = self._after(events)
+        if after.passed is None or len(events) == 1:
+            return after
+        # It was decided somewhere in here: find the very answer, so that batches make no
+        # difference.
+        half = len(events) // 2
+        return self.update(events[:half]).update(events[half:])
+
+    def _after(self, events: NDArray[np.float64]) -> FlipGate:
+        """Return the gate after all *events*, decided if it was decided at any of them."""
+        failed = np.isnan(events)
+        seen = replace(
+            self,
+            asked=self.asked + len(events),
+            flips=self.flips + int(np.nansum(events)),
+            failures=self.failures + int(failed.sum()),
         )
-        if not failed:
-            continue
-        given = sum(word is not None for word in found[name])
-        found[name] = [None if str(word) in failed else word for word in found[name]]
-        many, shown = failed.total(), ", ".join(repr(text) for text, _ in failed.most_common(3))
-        verb = "is a failed call" if many == 1 else "are failed calls"
-        token = failed.most_common(1)[0][0]
-        notes.append(
-            f"{numbers_count(many)} of {numbers_count(given)} answers in {name!r} {verb} ({shown}): nobody answered"
-            " there, so these items are left out. To count them as wrong answers, add --other"
-            f" {token!r}"
-        )
-    return found, tuple(notes)
-
-
-def failed_replays(
-    data: Data, apis: Any, *, named: Sequence[Label]
-) -> tuple[frozenset[int], tuple[str, ...]]:
-    """Return the rows whose recorded answer, replayed as an API, is a failed call; and notes."""
-    lost: set[int] = set()
-    notes: list[str] = []
-    for api in apis if isinstance(apis, tuple) else ():
-        column = api.removeprefix("replay:") if isinstance(api, str) else ""
-        if column == api or column not in data.table.columns:
-            continue
-        cells = data.cells(column)
-        kept, more = without_failed_calls(cells, [column], named=named)
-        before, after = cells[column], kept[column]
-        lost |= {n for n, cell in enumerate(after) if cell is None and before[n] is not None}
-        notes += more
-    return frozenset(lost), tuple(notes)
-
-
-def refuse_numbers(data: Data, truth: str) -> None:
-    """Refuse measurements: an answer of 0.44 to a true 0.45 is not simply wrong.
-
-    Numbers are measurements where most of many different ones have fractions.
-    """
-    numbers = [_number(cell) for cell in data.cells(truth)[truth] if cell is not None]
-    known = {number for number in numbers if number is not None}
-    fractions = sum(number != np.floor(number) for number in known)
-    if len(known) <= _MOST_NUMBERS or 2 * fractions < len(known):
-        return
-    if sum(number is not None for number in numbers) < 0.9 * len(numbers):
-        return
-    raise InputError(
-        f"{data.source}: column {truth!r} holds {numbers_count(len(known))} different numbers,"
-        f" {min(known):g} and {max(known):g}: shift compares labels. Cut the numbers into classes"
-        " first; or write how far each answer is from the truth into two columns, old_error and"
-        " new_error, and compare those (tallystick compare FILE)"
-    )
-
-
-def _number(cell: Label) -> float | None:
-    try:
-        value = float(str(cell))
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
-
-
-def refuse_no_shared_label(
-    new: str, texts: Sequence[str | None], codes: NDArray[np.intp], labels: Sequence[str]
-) -> None:
-    """Refuse new answers of which not one is a label, and that are not refusals either.
-
-    Parameters
-    ----------
-    new
-        The column of new answers.
-    texts, codes
-        The answers, and their places among the labels.
-    labels
-        The labels.
-    """
-    none = len(labels)
-    if not len(codes) or bool((codes != none).any()):
-        return
-    odd = Counter(text for text in texts if text and not is_refusal(text))
-    if 2 * odd.total() < len(codes):
-        return
-    shown = ", ".join(repr(text[:40]) for text, _ in odd.most_common(3))
-    raise InputError(
-        f"no answer in {new!r} is one of the labels: it holds {shown}, and the labels are"
-        f" {', '.join(map(repr, labels[:5]))}{' …' if len(labels) > 5 else ''}. If they mean the"
-        " same, write them alike; if an answer is a sentence, say how it is read (--answer words)"
-    )
-
-
-def pointed_to_compare(columns: Sequence[str]) -> str:
-    """Return where to go with columns that say right or wrong; empty if there are no two such.
-
-    >>> pointed_to_compare(["id", "old_correct", "new_correct"])
-    '. Columns that say whether an answer was right (old_correct, new_correct) are compared by: tallystick compare FILE --models old_correct,new_correct'
-    >>> pointed_to_compare(["id", "old", "new"])
-    ''
-    """
-    marks = [name for name in columns if set(parts(name)) & _MARKS]
-    if len(marks) < 2:
-        return ""
-    shown = marks[:4]
-    return (
-        f". Columns that say whether an answer was right ({', '.join(shown)}) are compared by:"
-        f" tallystick compare FILE --models {','.join(shown)}"
-    )
+        if self._tests is None:
+            clean = seen.asked == self.population and not seen.flips and not seen.failures
+            return replace(seen, passed=False if seen.flips else True if clean else None)
+        under = self._tests[0].update(np.where(failed, 1.0, events))
+        over = self._tests[1].update(np.where(failed, 0.0, events))
+        most = self.limit * self.population * (1 + 1e-9)
+        left = self.population - seen.asked
+        passed: bool | None = None
+        if seen.flips > most:  # whatever the others say
+            passed = False
+        elif left + seen.flips + seen.failures <= most:  # even if all others flipped
+            passed = True
+        else:
+            enough = -log(self.alpha)
+            passed = True if under.peak >= enough else False if over.peak >= enough else None
+        return replace(seen, passed=passed, _tests=(under, over))

@@ -17,31 +17,28 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.clients import (
-    KINDS,
+    API,
     UNREAD,
-    AnswerReading,
     Client,
     ClientQuestion,
+    Gathered,
+    Questions,
     Usage,
     client_of,
-    read_label,
+    gather,
+    read_journal,
     usage_warnings,
 )
-from tallystick.clients.caller import Gathered, Questions, gather
-from tallystick.clients.journal import draw_of, read_journal
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Figure, Interval, Result, Unknown, to_json
 from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
-from tallystick.verbs.shift.design import Items
-from tallystick.verbs.shift.old_draws import old_noise
-from tallystick.verbs.shift.prepare import client_columns
+from tallystick.verbs.shift.noise import old_noise
+from tallystick.verbs.shift.read import client_columns
 from tallystick.verbs.shift.result import Change, ShiftResult
 from tallystick.verbs.shift.verdict import baseline_verdict, baseline_warnings, history_verdict
 
-_API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
 _PRIVATE = {"private": True}
 
 
@@ -49,7 +46,7 @@ _PRIVATE = {"private": True}
 class BaselineQuestion(ClientQuestion):
     """The first measurement of an API: every item, K times."""
 
-    api: str | Client | None = option(None, _API)
+    api: str | Client | None = option(None, API)
     repeats: int = option(
         2, "How many times to ask about each item; 2 or more show how much the answers vary.", low=1
     )
@@ -151,11 +148,10 @@ def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
         names=[str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)],
         rows=[{name: cells[name][n] for name in columns} for n in range(number)],
         draws=1 if client.recorded else question.repeats,
-        reading=AnswerReading(question.answer or "exact", data.rules.coerce),
+        reading=question.answer_reading,
         labels=labels or None,
         wire=question.wire(),
         journal=question.journal,
-        durable=question.durable,
     )
     with (question.progress or nullcontext)() as show:
         came = gather(client, questions, progress=show)
@@ -210,12 +206,13 @@ def _result(
         calls=len(read),
         unread=unread,
         failed=came.failed,
-        cost=came.spent,
+        cost=came.journal.spent,
         usage=came.usage,
         table=dict(zip(question.columns, draws, strict=False)),
     )
 
 
+# ``shift baseline``.
 BASELINE = Capability(
     verb="shift baseline",
     summary="Record what an API answers now, several times per item, to compare with later.",
@@ -224,12 +221,9 @@ BASELINE = Capability(
     reads=("truth", "item"),
     door=Door(pivots=False),
 )
-"""``shift baseline``."""
+
 
 # Assessments over time: kept in a file, drawn as a curve, and the next one begun from the last.
-
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,14 +234,11 @@ class HistoryResult(Result):
     ----------
     assessments
         As they were written.
-    changes
-        Dates at which the curve took a step that is more than its doubt.
     """
 
     verb: ClassVar[str] = "shift"
 
     assessments: tuple[dict[str, Any], ...]
-    changes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per assessment."""
@@ -260,7 +251,6 @@ class HistoryResult(Result):
                 "answers changed": one["flip_rate"]["estimate"],
                 "calls": one["calls"],
                 "cost": one.get("cost", 0.0),
-                "step": one["date"] if one["date"] in self.changes else "",
             }
             for one in self.assessments
         ]
@@ -317,12 +307,10 @@ def read_history(path: Path) -> HistoryResult:
         raise FormatError(f"{path} holds no assessment")
     found.sort(key=lambda one: str(one["date"]))
     last = found[-1]
-    changes = tuple(str(found[place]["date"]) for place in change_points(found))
     return HistoryResult(
-        verdict=history_verdict(found, changes),
+        verdict=history_verdict(found),
         n_items=int(last["n_items"]),
         assessments=tuple(found),
-        changes=changes,
     )
 
 
@@ -349,58 +337,6 @@ def check_history(path: Path, identity: tuple[str, str, str]) -> None:
             )
 
 
-def change_points(assessments: Sequence[Mapping[str, Any]], *, alpha: float = 0.05) -> list[int]:
-    """Return the places at which the accuracy took a step, by binary segmentation.
-
-    The step between the means of two stretches, each weighted by its precision, must exceed the
-    normal quantile at alpha over the number of places where it could be.
-
-    Examples
-    --------
-    >>> def at(value):
-    ...     return {"accuracy_change": {"estimate": value, "interval": [value - .01, value + .01]}}
-    >>> change_points([at(0), at(.001), at(-.05), at(-.051)])
-    [2]
-    """
-    known = [
-        (place, one["accuracy_change"]["estimate"], one["accuracy_change"]["interval"])
-        for place, one in enumerate(assessments)
-        if one["accuracy_change"]["estimate"] is not None
-    ]
-    if len(known) < 2:
-        return []
-    places = [place for place, _, _ in known]
-    values = np.array([value for _, value, _ in known], dtype=np.float64)
-    errors = np.array([max((high - low) / 3.92, 1e-6) for _, _, (low, high) in known])
-    bar = float(_z(alpha / (len(known) - 1)))
-    return [places[cut] for cut in sorted(_cuts(values, errors**-2.0, 0, bar))]
-
-
-def _cuts(values: FloatArray, weight: FloatArray, start: int, bar: float) -> list[int]:
-    """Return where a stretch of values is best cut in two, and its parts in turn."""
-    if len(values) < 2:
-        return []
-    total, sums = np.cumsum(weight), np.cumsum(weight * values)
-    left, right = total[:-1], total[-1] - total[:-1]
-    step = sums[:-1] / left - (sums[-1] - sums[:-1]) / right
-    surprise = np.abs(step) / np.sqrt(1 / left + 1 / right)
-    best = int(surprise.argmax())
-    if surprise[best] <= bar:
-        return []
-    cut = best + 1
-    return [
-        *_cuts(values[:cut], weight[:cut], start, bar),
-        start + cut,
-        *_cuts(values[cut:], weight[cut:], start + cut, bar),
-    ]
-
-
-def _z(alpha: float) -> float:
-    from scipy.special import ndtri
-
-    return -float(ndtri(alpha / 2))
-
-
 def models_before(history: Path | None, since: Path | None) -> tuple[str, ...]:
     """Return the models that the replies of the last run named, in the order of their appearance.
 
@@ -419,68 +355,3 @@ def models_before(history: Path | None, since: Path | None) -> tuple[str, ...]:
         return ()
     usage = read_history(history).assessments[-1].get("usage") or {}
     return tuple(usage.get("models") or ())
-
-
-def update_old(items: Items, journal: Path) -> Items:
-    """Return the items with the answers of a finished run in place of the old ones, where it asked.
-
-    So the next assessment starts from the last: a change that was seen already is not seen again as
-    a new one. Items that were not asked keep their older answer, and the result speaks of the
-    change since each item's latest answer.
-
-    Parameters
-    ----------
-    items
-        With old answers by item.
-    journal
-        Of the last run, on the same items or some of them; its answers are taken over by label, not
-        by number.
-    """
-    if items.old is None:
-        raise InputError("update_old needs the old answer to every item: give them (old=…)")
-    head, answers = read_journal(journal)
-    then, loose = _reading(head, items, journal)
-    place = {name: n for n, name in enumerate(items.names)}
-    names = (*items.labels, "")
-    old = [names[code] for code in items.old.tolist()]
-    for key, entry in answers.items():
-        if entry.item not in place:
-            raise FormatError(
-                f"the journal {journal} is of other data: it has an item {entry.item!r}"
-            )
-        if draw_of(key) != 1 or entry.code is None:
-            continue
-        # It was none of the labels then, but may be one that was added since; not if it was cut.
-        if entry.code == len(then) and not entry.cut:
-            label = names[read_label(entry.text, items.labels, loose=loose)]
-        else:
-            label = (*then, "")[entry.code]
-        if label not in names:
-            raise InputError(
-                f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which is"
-                f" not among the labels {', '.join(items.labels[:8])}: name all labels (--labels)"
-            )
-        old[place[entry.item]] = label
-    return Items.of(
-        np.array(items.labels)[items.truth].tolist(),
-        old=old,
-        confidence=items.confidence,
-        labels=items.labels,
-        names=items.names,
-    )
-
-
-def _reading(head: dict[str, Any], items: Items, journal: Path) -> tuple[tuple[str, ...], bool]:
-    """Return the labels by which a journal's answers are numbered, and whether they were read
-    loosely.
-    """
-    if "labels" in head:
-        return tuple(head["labels"]), bool(head.get("loose"))
-    # an older journal: the digest of its data covers the labels
-    if head.get("data") == items.digest:
-        return items.labels, False
-    raise FormatError(
-        f"the journal {journal} does not say its labels, and was begun on other data: nobody can"
-        f" tell whether its answers are numbered as {', '.join(items.labels[:8])}; make that run"
-        " again"
-    )

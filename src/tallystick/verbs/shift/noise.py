@@ -1,37 +1,112 @@
-"""Flips beyond the API's own randomness: some items are asked twice."""
+r"""How much of the difference is the API's own randomness, and whether it became less stable.
+
+An API may answer at random. Where the first new answer n1 flips the old answer o, the item is asked
+again (n2). For right/wrong, P(n1 flips o, n2 reverts n1) = E[r(1 - r)] exactly, with r the item's
+chance of a right answer: the within-item variance. So repeats of flips identify all noise, and
+repeats of items that did not flip would add nothing. With m repeats, x of them not confirmed
+(weighted),
+
+.. math:: ρ = \frac{x + ½}{m + 1}, \qquad
+          λ = \min\Bigl(1, 2ρ + \sqrt{\frac{ρ(1 - ρ)}{m + 1}}\Bigr)   \tag{N1}
+
+is the noise share. No repeats give λ = 1: all flips may be noise. The factor 2 says "the old API
+was as noisy as the new one"; λ = 1 needs no such assumption. For values in [0, 1] (grades),
+
+.. math::
+
+   λ = \min\Bigl(1, 2 \frac{\sum w h + q/2}{\sum w d^2 + q}\Bigr), \quad
+   h = ½ (g_1 - g_2)^2 (1 + [g_2 = o]), \quad q = \overline{d^2} \text{ of the repeats}   \tag{N8}
+
+With a repeats confirmed, b back to the old answer and c a third one, U the chance that two answers
+of one API to an item differ, P and Q an item's old and new distributions of answers,
+
+.. math::
+
+   U_{new} = F \frac{2b + c}{m}, \qquad U_{old} \le 2F - U_{new} = F \frac{2a + c}{m}, \qquad
+   E[½‖P - Q‖²] = F - ½ U_{new} - ½ U_{old}   \tag{N10}
+
+whatever the noise. Several old draws measure U_old; without them the estimate takes U_old = U_new,
+which gives F κ with κ = (a - b)/m. So b > a proves that the new API is less stable, and the excess
+F - U_old is 0 for an API that did not change, however noisy it is: a gate on it no flaky API can
+pass.
+
+"Nothing changed but chance" is tested by confirmed against reverted repeats. Under it the old
+answer and the two new ones are draws of one distribution, so over items drawn with equal
+probability a decided repeat confirms or reverts with probability ½. Where strata were drawn at
+unequal rates the counts are weighted. docs/theory/shift.md, *Change, or chance?*.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling import FAILED, Budget, Observed, Plan, Strata, Uniform, observe
-from tallystick.stats.exact_tails import at_least, open_unit
+from tallystick.sampling import FAILED, Strata
+from tallystick.stats.exact_tails import at_least, whole
 from tallystick.stats.intervals import score_ends
-from tallystick.verbs.shift.design import CHANCE_REFUTED, WIDELY_ASKED, Items, SumBounds
+from tallystick.verbs.shift.design import FloatArray, IntArray, Items
+from tallystick.verbs.shift.intervals import SumBounds
 
-# How much of the flips is noise: λ, from asking flipped items again.
-#
-# An API may answer at random. Where the first new answer n1 flips the old answer o, the item is
-# asked again. For right/wrong, P(n1 flips o, n2 reverts n1) = E[r(1 - r)] exactly, with r the
-# item's chance of a right answer: the within-item variance. So repeats of flips identify all noise,
-# and repeats of items that did not flip would add nothing. With m repeats, x of them not confirmed,
-#
-# .. math:: ρ = \frac{x + ½}{m + 1}, \qquad
-#           λ = \min\Bigl(1, 2ρ + \sqrt{\frac{ρ(1 - ρ)}{m + 1}}\Bigr)   \tag{N1}
-#
-# No repeats give λ = 1: all flips may be noise. The factor 2 says "the old API was as noisy as the
-# new one"; λ = 1 needs no such assumption. docs/theory/shift.md, *Change, or chance?*.
+AnswersAre: TypeAlias = Literal["random", "recorded", "deterministic"]
+
+# The numbers that noisy shift rests on, each with its reason. They were measured together
+# (docs/theory/shift.md): change one only with a new measurement (benchmarks/truth/shift_noise.py).
+
+# Flips that are asked again: a tenth of the budget, at least 30. If 30 all confirm, the API shows
+# no noise and repeating stops.
+REPEAT_SHARE, FEWEST_REPEATS = 0.1, 30
+
+# Below this p-value the repeats refute that chance explains every flip between right and wrong;
+# until then λ of the accuracy is 1. An estimated λ is below 1 in a third of all runs on an
+# unchanged API, by luck alone, and its narrower interval then says "changed" too often: with every
+# item asked in .052 of runs, with this rule in .047 (8 simulated populations, 900 runs each); the
+# power against a change of 3 points goes from .460 to .447.
+CHANCE_REFUTED = 0.05
+
+# From this share of items on, an interval with λ < 1 leans on "the old API was as noisy".
+WIDELY_ASKED = 0.2
+
+# Old draws that disagree as no repeats of one version would: the chance of a false refusal.
+NOT_REPEATS = 1e-3
 
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
+def repeats_planned(budget: int) -> int:
+    """Return how many flips to ask again at most: max(30, budget/10).
+
+    >>> repeats_planned(200), repeats_planned(1000)
+    (30, 100)
+    """
+    whole(1, budget=budget)
+    return max(FEWEST_REPEATS, budget // round(1 / REPEAT_SHARE))
+
+
+def more_repeats(repeated: int, unconfirmed: int, *, budget: int) -> bool:
+    """Say whether the next flip of the blind phase should be asked again.
+
+    Flips are repeated in the order in which they were asked, which must be uniformly random over
+    the blind items: in proportional order large strata come first and noise looks like change.
+
+    Parameters
+    ----------
+    repeated, unconfirmed
+        Repeats so far, and how many of them did not give the flipped answer again.
+    budget
+        Calls in all; repeats count against it.
+
+    Examples
+    --------
+    >>> more_repeats(29, 0, budget=1000), more_repeats(30, 0, budget=1000)
+    (True, False)
+    """
+    if repeated >= FEWEST_REPEATS and not unconfirmed:
+        return False
+    return repeated < repeats_planned(budget)
 
 
 def noise_share(repeats: ArrayLike, unconfirmed: ArrayLike) -> FloatArray:
@@ -58,20 +133,22 @@ def noise_share(repeats: ArrayLike, unconfirmed: ArrayLike) -> FloatArray:
     return np.asarray(np.where(m > 0, np.minimum(share, 1.0), 1.0))
 
 
-def assumes_equal_noise(share: float, *, asked: int, items: int) -> bool:
-    """Say whether "the old API was as noisy as the new one" must be printed, with λ = 1 beside it.
+def chance_p_value(confirmed: float, reverted: float) -> float:
+    """Return the one-sided p-value of "nothing changed but chance": P(X >= a), X of (a + b, ½).
 
-    Examples
-    --------
-    >>> assumes_equal_noise(0.4, asked=500, items=1000)
-    True
-    >>> assumes_equal_noise(0.4, asked=100, items=1000), assumes_equal_noise(1, asked=9, items=9)
-    (False, False)
+    It is exact for whole counts of items drawn with equal probability; repeats that gave a third
+    answer do not count. Weighted counts have the binomial tail as a beta integral.
+
+    >>> [round(chance_p_value(a, b), 4) for a, b in ((7, 0), (6.5, 0.2), (0, 0))]
+    [0.0078, 0.0159, 1.0]
     """
-    return share < 1 and asked > WIDELY_ASKED * items
+    from scipy.special import betainc
+
+    at_least(0, confirmed=confirmed, reverted=reverted)
+    return float(betainc(confirmed, reverted + 1, 0.5)) if confirmed > 0 else 1.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class Confirmed:
     """Weighted counts of repeated flips.
 
@@ -85,23 +162,22 @@ class Confirmed:
         m²/Σw², what the repeats are worth.
     """
 
-    repeats: FloatArray
-    confirmed: FloatArray
-    reverted: FloatArray
-    size: FloatArray
+    repeats: float
+    confirmed: float
+    reverted: float
+    size: float
 
     @property
-    def unconfirmed(self) -> FloatArray:
-        """X: the second answer differs from the first."""
-        return self.repeats - self.confirmed
+    def share(self) -> float:
+        """λ, (N1)."""
+        return float(noise_share(self.repeats, self.repeats - self.confirmed))
 
     @property
-    def decided(self) -> tuple[FloatArray, FloatArray]:
-        """Confirmed and reverted, as counts of so many repeats as the weights are worth."""
-        worth = np.where(
-            self.repeats > 0, self.size / np.where(self.repeats > 0, self.repeats, 1), 0
-        )
-        return self.confirmed * worth, self.reverted * worth
+    def p_values(self) -> tuple[float, float]:
+        """Of "only chance" against more confirmed repeats than reverted ones, and against fewer."""
+        worth = self.size / self.repeats if self.repeats > 0 else 0.0
+        a, b = self.confirmed * worth, self.reverted * worth
+        return chance_p_value(a, b), chance_p_value(b, a)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,45 +185,51 @@ class Repeats:
     """Flips of the blind phase that were asked again by a fresh call.
 
     A repeat from a cache, with a fixed seed or in the same batch confirms everything and makes
-    noise look like change. Leave out repeats that failed.
+    noise look like change.
 
     Parameters
     ----------
     old, first, second
-        Codes of the old answer and of the two new ones. Items that did not flip are refused.
+        Codes of the old answer and of the two new ones.
     weight
         p_k/n_k(blind) of the stratum of each; only ratios matter.
     truth
-        Codes of the true labels; None where there are none.
+        Codes of the true labels.
     """
 
     old: IntArray
     first: IntArray
     second: IntArray
     weight: FloatArray
-    truth: IntArray | None = None
+    truth: IntArray
 
-    def __post_init__(self) -> None:
-        for name, kind in (("old", np.intp), ("first", np.intp), ("second", np.intp)):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
-        object.__setattr__(self, "weight", np.asarray(self.weight, dtype=np.float64))
-        if self.truth is not None:
-            object.__setattr__(self, "truth", np.asarray(self.truth, dtype=np.intp))
-        parts = [self.old, self.first, self.second, self.weight]
-        parts += [] if self.truth is None else [self.truth]
-        if any(part.ndim != 1 or part.shape != self.old.shape for part in parts):
-            raise InputError(
-                "old, first, second, weight and truth must be equally long, got "
-                + ", ".join(str(part.shape) for part in parts)
-            )
-        if not np.all((self.weight > 0) & np.isfinite(self.weight)):
-            raise InputError(f"weight must be positive, got {self.weight.min()!r}")
-        if np.any(self.old == self.first):
-            place = int(np.argmax(self.old == self.first))
-            raise InputError(
-                f"repeat {place} did not flip (old and first are {self.old[place]}): "
-                "only flips are asked again"
-            )
+    @classmethod
+    def of(
+        cls,
+        items: Items,
+        strata: Strata,
+        first: tuple[IntArray, IntArray],
+        second: tuple[IntArray, IntArray],
+        blind: FloatArray,
+    ) -> Repeats:
+        """Take first and second answers, each as items and codes; what failed is left out.
+
+        *blind* holds the answers of each stratum that were chosen without regard to answers.
+        """
+        weight = (strata.shares / np.maximum(blind, 1))[strata.of]
+        code = np.full(len(items), FAILED, np.intp)
+        code[first[0]] = first[1]
+        again, codes = second
+        known = code[again]
+        keep = (codes != FAILED) & (known != FAILED) & (known != items.old[again])
+        again = again[keep]
+        return cls(
+            old=items.old[again],
+            first=known[keep],
+            second=codes[keep],
+            weight=weight[again],
+            truth=items.truth[again],
+        )
 
     def __len__(self) -> int:
         return len(self.old)
@@ -161,67 +243,54 @@ class Repeats:
         """Return the counts over all flips, for the flip rate and for change beyond noise."""
         return self._counted(self.old, self.first, self.second, np.ones(len(self), bool))
 
-    def correctness(self) -> Confirmed:
+    def correctness(self, labels: int) -> Confirmed:
         """Return the counts over flips between right and wrong, for the accuracy."""
-        truth = self._truths()
-        was, first, second = (codes == truth for codes in (self.old, self.first, self.second))
-        return self._counted(was, first, second, was != first)
+        was, first, second = (codes == self.truth for codes in (self.old, self.first, self.second))
+        return self._counted(was, first, second, (was != first) & (self.truth < labels))
 
     def entry(self, true: int, answer: int) -> Confirmed:
         """Return the counts over flips into or out of one entry of the matrix."""
-        here = self._truths() == true
         was, first, second = (codes == answer for codes in (self.old, self.first, self.second))
-        return self._counted(was, first, second, here & (was != first))
-
-    def entry_shares(
-        self, true: ArrayLike, answer: ArrayLike, *, joint: bool = False
-    ) -> FloatArray:
-        """Return λ of each entry; 1 for an entry of which no flip was repeated.
-
-        Parameters
-        ----------
-        true, answer
-            Codes of the entries.
-        joint
-            For a statement about many entries at once ("some cell changed"): no λ is below that of
-            all flips. An entry has few repeats, so the smallest of many own λ is too small by
-            luck: on an unchanged API some cell was "proved" in up to .12 of runs with own λ, in at
-            most .05 with this (27 cells, ``docs/benchmarks/shift.md``).
-        """
-        cells = zip(np.asarray(true).tolist(), np.asarray(answer).tolist(), strict=True)
-        found = [self.entry(i, j) for i, j in cells]
-        own = noise_share([f.repeats for f in found], [f.unconfirmed for f in found])
-        if not joint:
-            return own
-        flips = self.flips()
-        return np.maximum(own, noise_share(flips.repeats, flips.unconfirmed))
-
-    def _truths(self) -> IntArray:
-        if self.truth is None:
-            raise InputError("truth is None: accuracy and matrix entries need true labels")
-        return self.truth
+        return self._counted(was, first, second, (self.truth == true) & (was != first))
 
     def _counted(
         self,
         old: NDArray[np.generic],
         first: NDArray[np.generic],
         second: NDArray[np.generic],
-        keep: BoolArray,
+        keep: NDArray[np.bool_],
     ) -> Confirmed:
         """Count by weight, scaled to mean 1 over the repeats that are counted here."""
         w = self.weight[keep]
         w = w / w.mean() if w.size else w
-        sums = (w.sum(), w[(second == first)[keep]].sum(), w[(second == old)[keep]].sum())
-        size = w.sum() ** 2 / np.square(w).sum() if w.size else 0.0
-        return Confirmed(*(np.asarray(value, dtype=np.float64) for value in (*sums, size)))
+        return Confirmed(
+            repeats=float(w.sum()),
+            confirmed=float(w[(second == first)[keep]].sum()),
+            reverted=float(w[(second == old)[keep]].sum()),
+            size=float(w.sum() ** 2 / np.square(w).sum()) if w.size else 0.0,
+        )
+
+    def values(self, scale: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return h of (N8), d = first - old, and the weights scaled to mean 1, for each repeat."""
+        o, g1, g2 = (scale[codes] for codes in (self.old, self.first, self.second))
+        keep = np.isfinite(o + g1 + g2)
+        o, g1, g2, w = o[keep], g1[keep], g2[keep], self.weight[keep]
+        h = 0.5 * (g1 - g2) ** 2 * (1 + np.isclose(g2, o, rtol=0, atol=1e-12))
+        return h, g1 - o, w / w.mean() if w.size else w
 
 
-# Which noise share λ each number of an assessment gets, from the flips that were asked again.
+def value_noise_share(h: FloatArray, d: FloatArray, w: FloatArray) -> float:
+    """Return λ, (N8), from `Repeats.values`; 1 without a repeat.
 
-
-AnswersAre: TypeAlias = Literal["random", "recorded", "deterministic"]
-"""``random``: another call may give another answer. ``recorded``: the same, but nobody can ask
-again. ``deterministic``: the same call always gives the same answer."""
+    >>> h, d = np.array([.25, 0, 0, 0]), np.array([.5, .5, -.5, .5])
+    >>> round(value_noise_share(h, d, np.ones(4)), 3)
+    0.6
+    """
+    q = float((w * d**2).sum() / w.sum()) if h.size else 0.0
+    if q <= 0:
+        return 1.0  # nothing flipped, so nothing was repeated that could tell
+    rate = (float((w * h).sum()) + q / 2) / (float((w * d**2).sum()) + q)
+    return min(1.0, 2 * rate)  # (N8)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -230,399 +299,277 @@ class NoiseShares:
 
     Parameters
     ----------
-    accuracy, flips
-        Over flips between right and wrong, and over all flips.
-    entries
-        Of each counted cell of the matrix, for a statement about that cell.
-    joint
-        Of each cell, for a statement about all cells at once.
+    mean, flips
+        Of the accuracy (or the mean grade), and of all flips.
+    cells, joint
+        Of each counted cell of the matrix, for a statement about that cell, and for one about all
+        cells at once ("some cell changed"). There no λ is below that of all flips: an entry has few
+        repeats, so the smallest of many own λ is too small by luck. On an unchanged API some cell
+        was "proved" in up to .12 of runs with own λ, in at most .05 with this (27 cells).
     """
 
-    accuracy: float
+    mean: float
     flips: float
-    entries: FloatArray
+    cells: FloatArray
     joint: FloatArray
 
     @classmethod
-    def constant(cls, share: float, cells: int) -> NoiseShares:
-        """Return the same λ everywhere."""
-        each = np.full(cells, share)
-        return cls(accuracy=share, flips=share, entries=each, joint=each)
+    def of(
+        cls,
+        repeats: Repeats,
+        answers_are: AnswersAre,
+        *,
+        cells: tuple[IntArray, IntArray],
+        labels: int,
+        scale: FloatArray | None,
+    ) -> NoiseShares:
+        """Return λ of every number from what was asked again.
+
+        *cells* are the rows and columns of the counted cells; *scale* the grades of the labels,
+        where the mean is that of a grade.
+        """
+        if answers_are == "deterministic" or not len(repeats):
+            share = 0.0 if answers_are == "deterministic" else 1.0
+            each = np.full(len(cells[0]), share)
+            return cls(mean=share, flips=share, cells=each, joint=each)
+        flips = repeats.flips()
+        own = [repeats.entry(i, j).share for i, j in zip(*cells, strict=True)]
+        if scale is not None:
+            mean = value_noise_share(*repeats.values(scale))
+        else:
+            moved = repeats.correctness(labels)
+            # 1 until the repeats refute that chance explains all flips between right and wrong.
+            mean = 1.0 if moved.p_values[0] > CHANCE_REFUTED else moved.share
+        each = np.array(own, dtype=np.float64)
+        return cls(mean=mean, flips=flips.share, cells=each, joint=np.maximum(each, flips.share))
 
 
-def noise_shares(
-    counts: Counts, repeats: Repeats | None, answers_are: AnswersAre, *, labelled: bool
-) -> NoiseShares:
-    """Return λ of every number.
-
-    Parameters
-    ----------
-    counts
-        The counted cells.
-    repeats
-        Flips that were asked again; None or empty if there are none.
-    answers_are
-        What is known of the API.
-    labelled
-        Whether there are true labels, so that flips between right and wrong can be told.
-    """
-    cells = len(counts.true)
-    if answers_are == "deterministic":
-        return NoiseShares.constant(0.0, cells)
-    if repeats is None or not len(repeats):
-        return NoiseShares.constant(1.0, cells)
-    flips = repeats.flips()
-    share = float(noise_share(flips.repeats, flips.unconfirmed))
-    return NoiseShares(
-        accuracy=accuracy_noise_share(repeats) if labelled else share,
-        flips=share,
-        entries=repeats.entry_shares(counts.true, counts.answer),
-        joint=repeats.entry_shares(counts.true, counts.answer, joint=True),
-    )
+# Flips that are more than noise, and the randomness of each API.
 
 
-def accuracy_noise_share(repeats: Repeats) -> float:
-    """Return λ of the accuracy: (N1), but 1 until the repeats refute that chance explains all.
+@dataclass(frozen=True, kw_only=True)
+class OldDraws:
+    """What several old answers per item show: U_old, and the number of items that show it."""
 
-    If nothing changed, repeats of flips between right and wrong confirm and revert equally often
-    (:func:`~tallystick.verbs.shift.noise.chance_p_value`).
+    unstable: float
+    items: int
 
-    Parameters
-    ----------
-    repeats
-        Flips that were asked again, with true labels.
+    @classmethod
+    def of(cls, draws: IntArray) -> OldDraws:
+        """Count how often two old answers to an item differ; *draws* are codes, items x K.
 
-    Examples
-    --------
-    >>> def confirmed(number: int) -> Repeats:  # of 12 right answers that became wrong
-    ...     second = [1] * number + [0] * (12 - number)
-    ...     return Repeats(old=[0] * 12, first=[1] * 12, second=second, weight=[1.0] * 12,
-    ...                    truth=[0] * 12)
-    >>> [round(accuracy_noise_share(confirmed(number)), 4) for number in (8, 9, 10, 12)]
-    [1.0, 1.0, 0.4939, 0.1303]
-    """
-    moved = repeats.correctness()
-    if float(chance_p_value(*moved.decided)) > CHANCE_REFUTED:
-        return 1.0
-    return float(noise_share(moved.repeats, moved.unconfirmed))
+        >>> OldDraws.of(np.array([[0, 1, 2], [0, 0, 1], [1, 1, 1], [0, 0, 0]])).unstable
+        0.4166666666666667
+        """
+        pairs = combinations(draws.T, 2)
+        return cls(unstable=float(np.mean([(a != b).mean() for a, b in pairs])), items=len(draws))
 
 
-def repeats_of(
-    items: Items,
-    first: dict[int, int],
-    second: tuple[IntArray, IntArray],
-    weight: FloatArray,
-) -> Repeats | None:
-    """Return the repeated flips with their weights.
+@dataclass(frozen=True, kw_only=True)
+class ShareBounds:
+    """A share with its ends."""
+
+    value: float | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Randomness:
+    """What (N10) makes of flips, repeats and old draws.
 
     Parameters
     ----------
-    items
-        With old answers.
-    first
-        The first new answer by item.
-    second
-        The items that were asked again, and what they answered; failed repeats are left out.
-    weight
-        p/n(blind) of the stratum of every item.
-    """
-    again, codes = second
-    if items.old is None or not len(again):
-        return None
-    known = np.array([first.get(int(item), FAILED) for item in again], np.intp)
-    keep = (codes != FAILED) & (known != FAILED) & (known != items.old[again])
-    again, codes, known = again[keep], codes[keep], known[keep]
-    return Repeats(
-        old=items.old[again],
-        first=known,
-        second=codes,
-        weight=weight[again],
-        truth=items.truth[again],
-    )
-
-
-# Flips that are more than noise: how many, and whether there are any.
-#
-# With a repeats of flips confirmed, b back to the old answer and m in all (weighted),
-#
-# .. math:: κ = (a - b)/m, \qquad \text{flips beyond noise} = F κ   \tag{N4}
-#
-# equals E[½‖P - Q‖²] if both APIs are equally noisy (P and Q are an item's old and new
-# distributions of answers), so its lower end bounds the share of items whose distribution changed.
-# With U the chance that two answers of one API to an item differ, and c repeats that gave a third
-# answer,
-#
-# .. math:: E[½‖P - Q‖²] = F - ½ U_{new} - ½ U_{old}, \qquad U_{new} = F (2 b + c)/m   \tag{N10}
-#
-# whatever the noise. Several old draws measure U_old; U_old = U_new gives (N4). (N4) is too small
-# if the new API is noisier, so without old draws the upper end takes U_old for 0. Where the repeats
-# show that the new API is noisier (b > a, or U_new > U_old) the upper end is that of all flips: an
-# API that became less stable changed, however close to the old answers its distribution stays.
-#
-# "Nothing changed but chance" is tested by confirmed against reverted repeats, one-sided. Under it
-# the old answer and the two new ones are draws of one distribution, so over items drawn with equal
-# probability a decided repeat confirms or reverts with probability ½. That does not hold within a
-# stratum: an old answer that was a slip stands alone in its stratum, and its flip is confirmed. So
-# where strata were drawn at unequal rates (small ones get a least number of questions) the counts
-# are weighted; unweighted ones said "more than chance" in .06-.07 of runs on an unchanged API,
-# weighted ones in at most .04.
-
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class BeyondNoise:
-    """The share of flips beyond noise with its interval; arrays of any shape.
-
-    Parameters
-    ----------
-    value, low, high
-        A share, so none is below 0.
+    beyond
+        E[½‖P - Q‖²]: the flips beyond both APIs' own randomness.
+    excess
+        F - U_old: how many more answers differ than two old answers would.
+    new, old
+        U_new and U_old: the share of repeated calls that disagree.
     less_stable
-        Whether the new API is noisier than the old one: then *high* is that of all flips.
+        Whether it is shown that U_new is above U_old.
     """
 
-    value: Floats
-    low: Floats
-    high: Floats
-    less_stable: npt.NDArray[np.bool_]
+    beyond: ShareBounds
+    excess: ShareBounds
+    new: ShareBounds
+    old: ShareBounds
+    less_stable: bool
 
 
-def beyond_noise(
-    flips: SumBounds,
-    repeats: Confirmed,
-    *,
-    old: tuple[float, int] | None = None,
-    alpha: float = 0.05,
-) -> BeyondNoise:
-    r"""Bound the flips beyond noise: (N4), or (N10) where old draws show the old noise.
+def randomness(
+    flips: SumBounds, repeats: Confirmed, *, old: OldDraws | None = None, alpha: float = 0.05
+) -> Randomness:
+    r"""Bound the flips beyond noise and the instability of each API, (N10).
 
     The interval of (a + c/2)/m = (κ + 1)/2 is Wilson's at m²/Σw², and the reaches of F, κ and U_old
-    are combined as the root of the sum of their squares. Without a repeat nothing is known but that
-    the share is at most that of all flips.
+    are combined as the root of the sum of their squares.
 
     Parameters
     ----------
     flips
-        The flip rate, moved to the blind estimate:
-        :func:`~tallystick.verbs.shift.noisy.noisy_flips`.
+        The flip rate, moved to the blind estimate.
     repeats
-        Over all flips, :meth:`~tallystick.verbs.shift.noise.Repeats.flips`.
+        Over all flips, :meth:`Repeats.flips`.
     old
-        U_old and the number of items that show it. Without it the estimate and the lower end take
-        it for U_new, the upper end for 0.
+        What old draws show. Without them U_old is at most what the repeats leave.
     alpha
         One minus the level.
 
     Examples
     --------
-    >>> one = np.asarray
-    >>> rate = SumBounds(one(0.13), one(0.0878), one(0.1590), one(0.0), one(0.0))
-    >>> def shown(confirmed, reverted, old=None):
-    ...     repeats = Confirmed(one(39.0), one(confirmed), one(reverted), one(39.0))
-    ...     found = beyond_noise(rate, repeats, old=old)
-    ...     return f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}] {found.less_stable}"
-    >>> shown(19.0, 16.0), shown(19.0, 16.0, old=(0.12, 500))
+    >>> rate = SumBounds(*(np.asarray(one) for one in (0.13, 0.0878, 0.1590, 0.0, 0.0)))
+    >>> def shown(a, b, old=None):
+    ...     some = Confirmed(repeats=39.0, confirmed=a, reverted=b, size=39.0)
+    ...     found = randomness(rate, some, old=old)
+    ...     one = found.beyond
+    ...     return f"{one.value:.4f} [{one.low:.4f}, {one.high:.4f}] {found.less_stable}"
+    >>> shown(19.0, 16.0), shown(19.0, 16.0, OldDraws(unstable=0.12, items=500))
     ('0.0100 [0.0000, 0.0946] False', '0.0100 [0.0000, 0.0377] False')
-    >>> shown(4.0, 35.0), shown(4.0, 35.0, old=(0.0, 500))
+    >>> shown(4.0, 35.0), shown(4.0, 35.0, OldDraws(unstable=0.0, items=500))
     ('0.0000 [0.0000, 0.1590] True', '0.0133 [0.0034, 0.1590] True')
     """
     from scipy.special import ndtri
 
-    open_unit(alpha=alpha)
-    m, rate = repeats.repeats, flips.value
-    some = m > 0
-    kappa = np.where(some, (repeats.confirmed - repeats.reverted) / np.where(some, m, 1.0), 0.0)
-    kept = (kappa + 1) / 2
     z = np.asarray(-float(ndtri(alpha / 2)))
-    low, high = score_ends(kept, repeats.size, z)
-
-    if old is None:
-        before, fewer = 0.0, 0.0
-        value = rate * kappa  # (N4)
-        down = _root(kappa * _reach(flips, kappa), 2 * rate * (kept - low))
-        # Equal noise makes confirmed repeats at least as likely as reverted ones.
-        less_stable = chance_p_value(*reversed(repeats.decided)) <= alpha / 2
-    else:
-        before = old[0]
-        fewest, most = score_ends(np.asarray(before), np.asarray(float(old[1])), z)
-        fewer, more = before - float(fewest), float(most) - before
-        value = rate * kept - before / 2  # (N10)
-        down = _root(kept * (rate - flips.low), rate * (kept - low), more / 2)
-        unsure = _root(2 * (1 - kept) * (rate - flips.low), 2 * rate * (high - kept), more)
-        less_stable = 2 * rate * (1 - kept) - before > unsure
-
-    # An API that is not shown to be less stable confirms at least half of its flips.
-    held = np.maximum(kept, 0.5) if old is None else kept
-    up = _root(held * (flips.high - rate), rate * (high - kept), fewer / 2)
-    most_beyond = np.maximum(rate * held - before / 2, 0.0) + up
-    return BeyondNoise(
-        value=np.maximum(value, 0.0),
-        low=np.where(some, np.maximum(value - down, 0.0), 0.0),
-        high=np.where(some & ~less_stable, np.minimum(most_beyond, flips.high), flips.high),
-        less_stable=np.asarray(some & less_stable),
+    rate, down_f, up_f = (
+        float(flips.value),
+        float(flips.value - flips.low),
+        float(flips.high - flips.value),
     )
+    m = repeats.repeats
+    kept = (repeats.confirmed - repeats.reverted) / m / 2 + 0.5 if m > 0 else 0.5
+    low_kept, high_kept = 0.0, 1.0
+    if m > 0:
+        ends = score_ends(np.asarray(kept), np.asarray(repeats.size), z)
+        low_kept, high_kept = float(ends[0]), float(ends[1])
 
-
-def _root(*reaches: npt.ArrayLike) -> Floats:
-    """Return the root of the sum of squares."""
-    return np.asarray(np.sqrt(sum(np.square(one) for one in reaches)))
-
-
-def _reach(flips: SumBounds, kappa: Floats) -> Floats:
-    """Return how far F reaches in the direction that moves Fκ down: it turns with κ."""
-    return np.where(kappa >= 0, flips.value - flips.low, flips.high - flips.value)
-
-
-def chance_p_value(confirmed: npt.ArrayLike, reverted: npt.ArrayLike) -> Floats:
-    """Return the one-sided p-value of "nothing changed but chance": P(X >= a), X of (a + b, ½).
-
-    Parameters
-    ----------
-    confirmed, reverted
-        a and b, :attr:`~tallystick.verbs.shift.noise.Confirmed.decided`; repeats that gave a third
-        answer do not count. The test is exact for whole counts of items drawn with equal
-        probability.
-
-    Examples
-    --------
-    >>> [round(float(chance_p_value(a, b)), 4) for a, b in ((7, 0), (6.5, 0.2), (0, 0))]
-    [0.0078, 0.0159, 1.0]
-    """
-    from scipy.special import betainc
-
-    at_least(0, confirmed=confirmed, reverted=reverted)
-    a, b = np.asarray(confirmed, dtype=float), np.asarray(reverted, dtype=float)
-    some = a > 0
-    # The binomial tail as a beta integral, which weighted counts have as well.
-    return np.asarray(np.where(some, betainc(np.where(some, a, 1.0), b + 1, 0.5), 1.0))
-
-
-# Count answers by stratum and by cell of the matrix, and which events were possible where.
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Counts:
-    """Counts of one run, or of many side by side.
-
-    Parameters
-    ----------
-    items, strata
-        What was sampled.
-    seen
-        Counts over the cells of the matrix that occurred before or in the answers, C of them.
-    true, answer
-        The row and the column of each of those cells.
-    of_label
-        Items by stratum and true label, shape (S, L).
-    before
-        Items by stratum and old cell, shape (S, C); None without old answers.
-    """
-
-    items: Items
-    strata: Strata
-    seen: Observed
-    true: IntArray
-    answer: IntArray
-    of_label: IntArray
-    before: IntArray | None
-
-    @property
-    def right(self) -> BoolArray:
-        """Which cells are on the diagonal."""
-        return np.asarray(self.true == self.answer)
-
-    @property
-    def can_gain(self) -> BoolArray:
-        """Where an item can move into a cell: shape (C, S)."""
-        own = self.of_label[:, self.true]
-        return np.asarray((own > (0 if self.before is None else self.before)).T)
-
-    @property
-    def can_lose(self) -> BoolArray:
-        """Where an item can move out of a cell: shape (C, S)."""
-        if self.before is None:
-            return np.zeros((len(self.true), len(self.strata)), bool)
-        return (self.before > 0).T
-
-
-def count(
-    items: Items,
-    strata: Strata,
-    asked: IntArray,
-    answers: IntArray,
-    *,
-    keep: BoolArray | None = None,
-) -> Counts:
-    """Count *answers* (codes 0 … L, or FAILED) to the items *asked*, along the last axis.
-
-    Parameters
-    ----------
-    items, strata
-        What was sampled.
-    asked, answers
-        Shape (questions,) or (runs, questions).
-    keep
-        Which questions to count; None counts all.
-    """
-    width = len(items.labels) + 1
-    failed = answers == FAILED
-    flat = np.where(failed, items.truth[asked] * width, items.truth[asked] * width + answers)
-    parts = (
-        [np.unique(flat)]
-        if items.old is None
-        else [np.unique(flat), np.unique(items.flat(items.old))]
-    )
-    cells = np.unique(np.concatenate(parts))
-    old = None if items.old is None else np.searchsorted(cells, items.flat(items.old))
-    # Only the counting of a plan is wanted here: its policy plays no part.
-    plan = Plan(
-        strata=strata, policy=Uniform(), budget=Budget(calls=1), n_outcomes=len(cells), baseline=old
-    )
-    seen = observe(plan, asked, np.where(failed, FAILED, np.searchsorted(cells, flat)), keep=keep)
-    L = len(items.labels)
-    of_label = np.bincount(strata.of * L + items.truth, minlength=len(strata) * L).reshape(-1, L)
-    before = None
+    new = _product(2 * (1 - kept), 2 * (1 - high_kept), 2 * (1 - low_kept), rate, down_f, up_f)
     if old is not None:
-        C = len(cells)
-        before = np.bincount(strata.of * C + old, minlength=len(strata) * C).reshape(-1, C)
-    return Counts(
-        items=items,
-        strata=strata,
-        seen=seen,
-        true=cells // width,
-        answer=cells % width,
-        of_label=of_label,
-        before=before,
+        fewest, most = score_ends(np.asarray(old.unstable), np.asarray(float(old.items)), z)
+        before = ShareBounds(value=old.unstable, low=float(fewest), high=float(most))
+        fewer, more = old.unstable - before.low, before.high - old.unstable
+        gap = new.value - old.unstable if new.value is not None else 0.0
+        less_stable = m > 0 and gap > _root((new.value or 0.0) - new.low, more)
+        excess = ShareBounds(
+            value=max(rate - old.unstable, 0.0),
+            low=max(rate - old.unstable - _root(down_f, more), 0.0),
+            high=min(max(rate - old.unstable, 0.0) + _root(up_f, fewer), float(flips.high)),
+        )
+        value = rate * kept - old.unstable / 2  # (N10)
+        down = _root(kept * down_f, rate * (kept - low_kept), more / 2)
+        up = _root(kept * up_f, rate * (high_kept - kept), fewer / 2)
+        top = max(rate * kept - old.unstable / 2, 0.0) + up
+    else:
+        # What the repeats leave for the old API: U_old <= 2F - U_new.
+        left = _product(2 * kept, 2 * low_kept, 2 * high_kept, rate, down_f, up_f)
+        before = ShareBounds(value=None, low=0.0, high=left.high if m > 0 else 1.0)
+        less_stable = m > 0 and repeats.p_values[1] <= alpha / 2
+        excess = ShareBounds(value=None, low=0.0, high=float(flips.high))
+        kappa = 2 * kept - 1
+        value = rate * kappa  # equal noise
+        down = _root(kappa * (down_f if kappa >= 0 else up_f), 2 * rate * (kept - low_kept))
+        # Equal noise makes confirmed repeats at least as likely as reverted ones.
+        held = max(kept, 0.5)
+        top = rate * held + _root(held * up_f, rate * (high_kept - kept))
+    high = float(flips.high) if less_stable or m == 0 else min(top, float(flips.high))
+    # Without a repeat nothing is known of the new API but by its flips.
+    beyond = ShareBounds(
+        value=max(value, 0.0) if m > 0 else None,
+        low=max(value - down, 0.0) if m > 0 else 0.0,
+        high=high,
     )
+    new = new if m > 0 else ShareBounds(value=None, low=0.0, high=min(1.0, 2 * float(flips.high)))
+    return Randomness(beyond=beyond, excess=excess, new=new, old=before, less_stable=less_stable)
 
 
-def collapse(strata: Strata, answered: IntArray, *, least: int = 2) -> Strata:
-    """Join every stratum with fewer than *least* answers to another, so that no part of the whole
-    is a guess.
+def _product(
+    value: float, low: float, high: float, rate: float, down: float, up: float
+) -> ShareBounds:
+    """Return *rate* times *value*, each with its reaches."""
+    below = _root(value * down, rate * (value - low))
+    above = _root(value * up, rate * (high - value))
+    at = rate * value
+    return ShareBounds(value=min(at, 1.0), low=max(at - below, 0.0), high=min(at + above, 1.0))
 
-    Strata run short of answers where a run ended early, where calls failed, or where a gate took
-    the budget. The one with the fewest answers joins the one with the fewest among its family (else
-    among all). Which strata join depends on how many answers there are, not on what they say.
+
+def _root(*reaches: float) -> float:
+    """Return the root of the sum of squares."""
+    return float(np.sqrt(sum(reach**2 for reach in reaches)))
+
+
+# K old draws per item: the old noise is measured, not assumed.
+#
+# .. math::
+#
+#    z^2 (ν_{new} + ν_{old}/K)/M, \qquad ν_{old} = \frac{K}{K - 1} \overline{\bar c (1 - \bar c)},
+#    \qquad ν_{new} = F\, \frac{\sum w h + ¼}{m + 1}   \tag{N9}
+#
+# over the repeats of flips between right and wrong, c̄ the mean of an item's old draws.
+
+
+def old_noise(draws: ArrayLike) -> float:
+    """Return ν_old of (N9): the variance of one old value around the item's own mean.
+
+    Parameters
+    ----------
+    draws
+        Values in [0, 1], right (1) or wrong (0) for instance: items x K, K at least 2.
 
     Examples
     --------
-    >>> collapse(Strata([0, 0, 0, 1, 1, 2]), np.array([3, 1, 1])).sizes
-    array([3, 3])
+    >>> round(old_noise([[1, 0]] * 100 + [[1, 1]] * 500), 4)
+    0.0833
     """
-    got = np.asarray(answered).copy()
-    while len(strata) > 1:
-        short = got < np.minimum(least, strata.sizes)
-        if not short.any():
-            break
-        k = int(np.where(short, got, got.max() + 1).argmin())
-        other = np.arange(len(strata)) != k
-        kin = np.flatnonzero(other & (strata.families == strata.families[k]))
-        hosts = kin if kin.size else np.flatnonzero(other)
-        into = np.arange(len(strata))
-        into[k] = hosts[got[hosts].argmin()]
-        number = np.unique(into, return_inverse=True)[1]
-        got = np.bincount(number, weights=got).astype(np.intp)
-        strata = strata.regroup(into)
-    return strata
+    return float(np.mean(np.var(np.asarray(draws, dtype=np.float64), axis=1, ddof=1)))
+
+
+def fresh_noise(flip_rate: float, h: FloatArray, w: FloatArray) -> float:
+    """Return ν_new of (N9) from h and weights of the repeats of flips between right and wrong.
+
+    >>> h = np.r_[np.ones(10), np.zeros(30)]
+    >>> round(fresh_noise(0.2, h, np.ones(40)), 4)
+    0.05
+    """
+    return flip_rate * (float((w * h).sum()) + 0.25) / (float(w.sum()) + 1)
+
+
+def refuse_other_versions(draws: IntArray, names: Sequence[str], labels: Sequence[str]) -> None:
+    """Refuse columns that disagree more than repeated calls of one version could.
+
+    Repeats are exchangeable: "a then b" is as frequent as "b then a" (Bowker's test of symmetry),
+    and any two columns differ equally often.
+
+    >>> draws = np.array([[0, 0]] * 50 + [[0, 1]] * 40)
+    >>> refuse_other_versions(draws, ["spring", "fall"], ["no", "yes"])
+    Traceback (most recent call last):
+    tallystick.errors.InputError: fall is not a repeat of spring: ...
+    """
+    from scipy.special import bdtr, chdtrc
+
+    pairs = list(combinations(range(draws.shape[1]), 2))
+    bar = NOT_REPEATS / (len(pairs) * (len(pairs) + 1) / 2)
+    L = int(draws.max()) + 1
+    apart = {}
+    for i, j in pairs:
+        table = np.bincount(draws[:, i] * L + draws[:, j], minlength=L * L).reshape(L, L)
+        both, more = np.triu(table + table.T, 1), np.triu(table - table.T, 1)
+        some = both > 0
+        p = float(chdtrc(max(int(some.sum()), 1), (more[some] ** 2 / both[some]).sum()))
+        apart[i, j] = draws[:, i] != draws[:, j]
+        if p < bar:
+            a, b = np.unravel_index(int(np.abs(more).argmax()), more.shape)
+            text = [*labels, "(other)"]
+            raise InputError(
+                f"{names[j]} is not a repeat of {names[i]}: {table[a, b]} answers went from"
+                f" {text[a]} to {text[b]} and {table[b, a]} back, and repeated calls of one version"
+                " go both ways equally often. Name the column of one version (--old)"
+            )
+    for one, two in combinations(pairs, 2):
+        only, other = (int((apart[a] & ~apart[b]).sum()) for a, b in ((one, two), (two, one)))
+        if only + other and 2 * float(bdtr(min(only, other), only + other, 0.5)) < bar:
+            odd = one if only > other else two
+            raise InputError(
+                f"{names[odd[0]]} and {names[odd[1]]} differ more often than repeats of one version"
+                " could: name the columns of one version (--old, --old-draws)"
+            )

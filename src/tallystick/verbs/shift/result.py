@@ -1,4 +1,4 @@
-"""What an assessment found: changes of the matrix, of accuracy and of answers, and the cost."""
+"""What an assessment found: whether the API changed, how, and what it cost."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.clients import Usage
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Result, Section, Unit, Unknown, points
+from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown, points
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
-    from tallystick.verbs.shift.assess import Answers
     from tallystick.verbs.shift.design import Items
+    from tallystick.verbs.shift.estimates import Answers, Past
 
 _PRIVATE = {"private": True}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A change with its interval."""
+    """A change, or a share, with its interval."""
 
     estimate: float | Unknown
     interval: Interval | None
@@ -41,17 +41,19 @@ class Noise:
         λ: how much of the flips, and of the flips between right and wrong, may be noise. 1 where
         nothing was asked again, 0 for a deterministic API.
     beyond
-        The share of answers that changed beyond noise.
+        The share of answers that changed beyond both APIs' noise.
+    excess
+        How many more answers differ than two old answers would: what a gate on flip_rate holds.
+    stability, stability_before
+        The share of repeated calls that disagree, now and before.
     less_stable
-        Whether the repeats show that the new API is noisier than the old one.
+        Whether it is shown that the new API is noisier than the old one.
     p_value
         Of "nothing changed but chance", from the repeats; None without any.
     equal_noise
         Whether the intervals lean on "the old API was as noisy as the new one".
     whole_noise
         The change of accuracy (or of the mean grade) with λ = 1, which leans on nothing.
-    new_items
-        The same for new items instead of these.
     """
 
     answers_are: str
@@ -61,10 +63,12 @@ class Noise:
     share: float
     accuracy_share: float
     beyond: Change
+    excess: Change
+    stability: Change
+    stability_before: Change
     p_value: float | None
     equal_noise: bool
-    whole_noise: Change | None
-    new_items: Change | None
+    whole_noise: Change
     less_stable: bool = False
 
 
@@ -78,8 +82,6 @@ class TopCell:
         The row and the column.
     change, interval
         By how much of all items, and the interval of this cell alone.
-    words
-        For a person: ``four → five: +2.1 points ± 0.4 points``.
     survives
         Whether it is beyond chance after correction for all cells.
     examples
@@ -90,23 +92,35 @@ class TopCell:
     answered: str
     change: float
     interval: Interval
-    words: str
     survives: bool
     examples: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """For a person: ``four → five: +2.1 points ± 0.4 points``."""
+        half = (self.interval.high - self.interval.low) / 2
+        return f"{self.true} → {self.answered}: {points(self.change)} ± {points(half, sign=False)}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stratum:
-    """One stratum: what it is, how large, how often asked, and what the optimum would have
-    asked.
-    """
+    """One stratum: what it is, how large, how often asked and answered, and how many flipped."""
 
     name: str
     items: int
     asked: int
     answered: int
-    flips: int | None
-    optimal: float
+    flips: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unheard:
+    """Answers of which nobody knows what they were: how many, and the share of all items that they
+    stand for and could hide.
+    """
+
+    answers: int
+    hides: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,38 +173,33 @@ class ShiftGate:
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftResult(Result):
-    """How an API changed.
+    """Whether an API changed, and how.
 
     Parameters
     ----------
+    changed
+        Whether it is shown that the API changed beyond its own randomness; False where it is shown
+        that it hardly did, None where neither is.
     labels
         The rows of the matrix; its columns are these and one for answers that were none of them.
     shift, interval
-        The change of every cell, as a share of all items, and its interval.
+        The change of every cell, as a share of the items with a true label, and its interval.
     accuracy_change, flip_rate, recall_change
         The change of accuracy, the share of changed answers, and the change of each label's recall.
     calls, cost
         Questions asked (twice-asked items count twice), and what they cost.
+    population
+        All items, asked or not.
     strata, top_cells
         Where it was looked, and what changed most.
-    error
-        ``estimate``: the root of the estimated squared Frobenius error; ``bound``: what it stays
-        below (95 %).
-    baselines
-        The estimated squared Frobenius error of this run, of uniform and of proportional sampling
-        at equal calls, and of the optimum of Lemma 1.
-    sensitivity
-        Where accuracy change and flip rate could lie if the failed calls were all one way or all
-        the other.
+    unheard
+        Calls that failed and answers that were not read, cut off or refused, each kind apart.
     strategy
         Which strategy sampled.
     noise
         How much of the change is the API's own randomness.
-    these_answers
-        Accuracy change and flip rate of the answers as they came: what "these answers differ" rests
-        on. The other numbers say what the API would do again.
-    grade_change
-        The change of the mean grade, where answers are grades.
+    grade_change, scale
+        The change of the mean grade, and the ends of the scale, where answers are grades.
     usage, currency
         Tokens, latency and models, and the currency of the cost.
     api, asked_hash, data_hash
@@ -198,7 +207,9 @@ class ShiftResult(Result):
     """
 
     verb: ClassVar[str] = "shift"
+    schema: ClassVar[int] = SCHEMA + 1
 
+    changed: bool | None = None
     labels: tuple[str, ...]
     shift: tuple[tuple[float, ...], ...]
     interval: tuple[tuple[Interval, ...], ...]
@@ -207,16 +218,14 @@ class ShiftResult(Result):
     recall_change: Mapping[str, Change]
     calls: int
     cost: float
+    population: int
     strata: tuple[Stratum, ...]
     top_cells: tuple[TopCell, ...]
-    error: Mapping[str, float]
-    baselines: Mapping[str, float]
-    sensitivity: Mapping[str, Interval]
     strategy: str
-    simultaneous: bool = False
-    noise: Noise | None = None
-    these_answers: Mapping[str, Change] = field(default_factory=dict)
+    noise: Noise
+    unheard: Mapping[str, Unheard] = field(default_factory=dict)
     grade_change: Change | None = None
+    scale: tuple[str, str] | None = None
     requests: Requests = Requests()
     usage: Usage | None = None
     currency: str = ""
@@ -224,29 +233,29 @@ class ShiftResult(Result):
     asked_hash: str = ""
     data_hash: str = ""
     gate: ShiftGate | None = None
-    name: str = ""
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
-    path: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
-    evidence: tuple[Items, Strata, Answers] | None = field(
+    evidence: tuple[Items, Strata, Answers, Past] | None = field(
         default=None, repr=False, compare=False, metadata=_PRIVATE
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return accuracy, flips and every label's recall, then the cells that changed most."""
-        named: dict[str, Change] = {}
+        """Return what differs, accuracy and every label's recall, then the cells that moved
+        most.
+        """
+        named: dict[str, Change] = {"answers that differ": self.flip_rate}
+        if self.noise.answers_are != "deterministic":
+            named["changed beyond noise"] = self.noise.beyond
+            named["repeated calls that disagree"] = self.noise.stability
         if self.grade_change is not None:
             named["mean grade"] = self.grade_change
         elif not isinstance(self.accuracy_change.estimate, Unknown):
             named["accuracy"] = self.accuracy_change
-        named["answers changed"] = self.flip_rate
-        if self.noise is not None and self.noise.answers_are != "deterministic":
-            named["changed beyond noise"] = self.noise.beyond
         named |= {f"recall of {label}": change for label, change in self.recall_change.items()}
         rows = [
             {"what": name, "change": c.estimate, "interval": c.interval, "proved": ""}
             for name, c in named.items()
         ]
-        rows += [
+        return rows + [
             {
                 "what": f"{cell.true} → {cell.answered}",
                 "change": cell.change,
@@ -255,7 +264,6 @@ class ShiftResult(Result):
             }
             for cell in self.top_cells
         ]
-        return rows
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure; a change of a mean grade is a plain number."""
@@ -263,10 +271,38 @@ class ShiftResult(Result):
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: what changed, the matrix, and where it was looked."""
-        return folds_of(self)
+        asked = sum(one.asked for one in self.strata)
+        questions = f"{self.calls:,} calls on {asked:,} items in {len(self.strata):,} strata."
+        proved = [f"{one.true} → {one.answered}" for one in self.top_cells if one.survives]
+        moved = "No single cell of the matrix changed beyond chance."
+        if proved:
+            more = "" if len(proved) == 1 else f" and {len(proved) - 1} more"
+            moved = f"Beyond chance: {proved[0]}{more}."
+        return (
+            Section(title="What changed", line=moved, rows=self.rows(), units=self.units()),
+            Section(
+                title="Answers",
+                line="Which answers moved where, as a share of all items.",
+                figures=(self.figures()[1],),
+            ),
+            Section(
+                title="Questions",
+                line=questions,
+                rows=[
+                    {
+                        "stratum": one.name,
+                        "items": one.items,
+                        "asked": one.asked,
+                        "answered": one.answered,
+                        "changed": one.flips,
+                    }
+                    for one in self.strata
+                ],
+            ),
+        )
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the signed matrix, the changes with intervals, and the allocation by question."""
+        """Return the changes with intervals, and the signed matrix."""
         columns = (*self.labels, "(other)")
         cells = [(i, j) for i in range(len(self.labels)) for j in range(len(columns))]
         matrix = Figure(
@@ -279,13 +315,7 @@ class ShiftResult(Result):
                 "low": [self.interval[i][j].low for i, j in cells],
                 "high": [self.interval[i][j].high for i, j in cells],
             },
-            {
-                "row": "true",
-                "column": "answered",
-                "value": "change",
-                "low": "low",
-                "high": "high",
-            },
+            {"row": "true", "column": "answered", "value": "change", "low": "low", "high": "high"},
             {"row": "true label", "column": "answer"},
             unit="points",
         )
@@ -294,9 +324,10 @@ class ShiftResult(Result):
             for row in self.rows()
             if isinstance(row["interval"], Interval) and isinstance(row["change"], float)
         ]
+        graded = self.grade_change is not None
         forest = Figure(
             "forest",
-            "What changed" + ("" if self.grade_change is not None else ", in points"),
+            "What changed" + ("" if graded else ", in points"),
             {
                 "what": [row["what"] for row in known],
                 "change": [row["change"] for row in known],
@@ -304,122 +335,35 @@ class ShiftResult(Result):
                 "high": [row["interval"].high for row in known],
             },
             {"name": "what", "x": "change", "low": "low", "high": "high"},
-            {"low": f"{100 * self._level:g} % interval"},
-            unit="number" if self.grade_change is not None else "points",
+            {"low": f"{100 * self.interval[0][0].level:g} % interval"},
+            unit="number" if graded else "points",
         )
-        if not self.path:
-            return forest, matrix
-        curve = Figure(
-            "curve",
-            "Questions by stratum; the optimum is marked at the end",
-            self.path,
-            {"x": "question", "y": "asked", "group": "stratum", "mark": "optimal"},
-        )
-        return forest, matrix, curve
-
-    @property
-    def _level(self) -> float:
-        return self.interval[0][0].level
-
-
-# What a page of ``shift`` unfolds: what changed, which answers moved where, and what was asked.
-
-
-def folds_of(result: ShiftResult) -> tuple[Section, ...]:
-    """Return the sections of a result, the changes first."""
-    figures = result.figures()[1:]
-    found = [
-        Section(
-            title="What changed",
-            line=_line(result),
-            rows=result.rows(),
-            units=result.units(),
-        ),
-        Section(
-            title="Answers",
-            line="Which answers moved where, as a share of all items.",
-            figures=tuple(one for one in figures if one.kind == "matrix"),
-        ),
-    ]
-    if result.strata:
-        asked = sum(one.asked for one in result.strata)
-        found.append(
-            Section(
-                title="Questions",
-                line=f"{result.calls:,} calls on {asked:,} items in {len(result.strata):,} strata.",
-                rows=[
-                    {
-                        "stratum": one.name,
-                        "items": one.items,
-                        "asked": one.asked,
-                        "answered": one.answered,
-                        "changed": one.flips,
-                        "the optimum would ask": round(one.optimal, 1),
-                    }
-                    for one in result.strata
-                ],
-                figures=tuple(one for one in figures if one.kind == "curve"),
-            )
-        )
-    return tuple(found)
-
-
-def _line(result: ShiftResult) -> str:
-    proved = [f"{one.true} → {one.answered}" for one in result.top_cells if one.survives]
-    if not proved:
-        return "No single cell of the matrix changed beyond chance."
-    more = "" if len(proved) == 1 else f" and {len(proved) - 1} more"
-    return f"Beyond chance: {proved[0]}{more}."
+        return forest, matrix
 
 
 # Several APIs on several data sets in one view: one signed matrix of accuracy changes.
 
 
 @dataclass(frozen=True, kw_only=True)
-class FleetCell:
-    """One API on one data set."""
-
-    api: str
-    data: str
-    accuracy_change: float | Unknown
-    interval: Interval | None
-    flip_rate: float | Unknown
-    calls: int
-    verdict: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class FleetResult(Result):
-    """The fleet: a cell for each API and data set that was assessed."""
+    """The fleet: a row for each API and data set that was assessed, as `rows` gives it."""
 
     verb: ClassVar[str] = "shift"
 
-    cells: tuple[FleetCell, ...]
+    cells: tuple[Mapping[str, Any], ...]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per cell."""
-        return [
-            {
-                "api": cell.api,
-                "data": cell.data,
-                "accuracy change": cell.accuracy_change,
-                "interval": cell.interval,
-                "answers changed": cell.flip_rate,
-                "calls": cell.calls,
-            }
-            for cell in self.cells
-        ]
+        return [dict(cell) for cell in self.cells]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the signed matrix: figure 2 of [CZZ22]_ (api-shifts)."""
-        known = [cell for cell in self.cells if isinstance(cell.accuracy_change, float)]
+        known = [cell for cell in self.cells if isinstance(cell["accuracy change"], float)]
         columns: dict[str, list[Any]] = {
-            "api": [cell.api for cell in known],
-            "data": [cell.data for cell in known],
-            "change": [cell.accuracy_change for cell in known],
-            "text": [_signed(cell) for cell in known],
+            name: [cell[name] for cell in known] for name in ("api", "data", "accuracy change")
         }
-        roles = {"row": "api", "column": "data", "value": "change", "text": "text"}
+        columns["text"] = [points(cell["accuracy change"]) for cell in known]
+        roles = {"row": "api", "column": "data", "value": "accuracy change", "text": "text"}
         return (Figure("matrix", "Change of accuracy by API and data set", columns, roles),)
 
 
@@ -445,43 +389,31 @@ def fleet(results: Mapping[tuple[str, str], ShiftResult], *, alpha: float = 0.05
     """
     if not results:
         raise InputError("a fleet needs at least one assessment")
-    cells = tuple(
-        FleetCell(
-            api=api,
-            data=data,
-            accuracy_change=one.accuracy_change.estimate,
-            interval=one.accuracy_change.interval,
-            flip_rate=one.flip_rate.estimate,
-            calls=one.calls,
-            verdict=one.verdict,
-        )
+    cells: list[dict[str, Any]] = [
+        {
+            "api": api,
+            "data": data,
+            "accuracy change": one.accuracy_change.estimate,
+            "interval": one.accuracy_change.interval,
+            "answers changed": one.flip_rate.estimate,
+            "calls": one.calls,
+        }
         for (api, data), one in results.items()
+    ]
+    known = [cell for cell in cells if isinstance(cell["interval"], Interval)]
+    changed = [cell for cell in known if 0 not in cell["interval"]]
+    loose = any(1 - one["interval"].level > alpha / len(cells) + 1e-12 for one in known)
+    names = ", ".join(
+        f"{one['api']} on {one['data']} {points(one['accuracy change'])}" for one in changed[:5]
     )
-    changed = [cell for cell in cells if cell.interval is not None and 0 not in cell.interval]
-    loose = any(
-        cell.interval is not None and 1 - cell.interval.level > alpha / len(cells) + 1e-12
-        for cell in cells
-    )
-    names = ", ".join(f"{cell.api} on {cell.data} {_signed(cell)}" for cell in changed[:5])
-    verdict = (
-        f"{len(changed)} of {len(cells)} changed in accuracy"
-        + (f": {names}" if names else "")
-        + "."
-    )
-    open_ = sum(one.decision == "undecided" for one in results.values())
+    undecided = any(one.decision == "undecided" for one in results.values())
+    said = f"{len(changed)} of {len(cells)} changed in accuracy" + (f": {names}" if names else "")
+    warning = f"each cell has its own level: about {alpha:g} of unchanged ones look changed"
     return FleetResult(
-        verdict=verdict,
-        decision="undecided" if open_ else "decided",
+        verdict=f"{said}.",
+        decision="undecided" if undecided else "decided",
         n_items=sum(one.n_items for one in results.values()),
         assumptions=next(iter(results.values())).assumptions,
-        warnings=(
-            (f"each cell has its own level: about {alpha:g} of unchanged ones look changed",)
-            if loose
-            else ()
-        ),
-        cells=cells,
+        warnings=(warning,) if loose else (),
+        cells=tuple(cells),
     )
-
-
-def _signed(cell: FleetCell) -> str:
-    return points(cell.accuracy_change if isinstance(cell.accuracy_change, float) else None)

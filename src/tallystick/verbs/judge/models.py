@@ -1,0 +1,512 @@
+"""One model on request: majority, independent trios, Dawid-Skene. None needs a label.
+
+Each says how good the judges would be if its premise held, and none has an interval: a bias that
+all judges share fits the votes perfectly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import get_args
+
+import numpy as np
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.papers.noisy_judges.baselines import majority_scores, majority_shares
+from tallystick.papers.noisy_judges.trio_quadratic import (
+    Trios,
+    TrioStatus,
+    choose_branch,
+    failure_modes,
+    mirrored,
+    solve_trios,
+    unresolved_roots,
+)
+from tallystick.results import Interval, Unknown
+from tallystick.stats.latent_checks import fit_plain
+from tallystick.stats.latent_fit import LatentFit, fit
+from tallystick.stats.latent_model import LatentOptions, as_votes
+from tallystick.table import Tally
+from tallystick.table.cells import Label
+from tallystick.table.panel import Floats, Panel
+from tallystick.verbs.judge.label_free import item_support, support_by_shares
+from tallystick.verbs.judge.question import Known, Ranges, check_ranges, known_table
+from tallystick.verbs.judge.result import (
+    Alarm,
+    JudgeResult,
+    JudgeScore,
+    LabelScore,
+    Number,
+    Share,
+    Solution,
+)
+from tallystick.verbs.judge.verdict import (
+    ALWAYS_LOOKS_RIGHT,
+    BETTER_THAN_CHANCE,
+    INDEPENDENCE,
+    MAJORITY,
+    MISSING_SAY_NOTHING,
+    NEVER_RIGHT,
+    NO_INTERVAL,
+    SHARED_BIAS,
+    as_stated,
+    failed_trios,
+    few_for_majority,
+    hardly_better,
+    known_judges,
+    logic_needs_range,
+    of_baseline,
+    picks_no_branch,
+    range_contradicted,
+    tied_items,
+    trios_contradict,
+)
+
+_FAILED = get_args(TrioStatus)[1:]
+_MOST_ROOTS = 20
+_HARDLY = 0.05
+_SLACK = 1e-9
+_SEEN = 1e-6
+"""Items of a label below which its rate rests on nothing."""
+_DIGITS = 6
+"""Estimates on the edge come out of the iteration as 1e-12 or so: they are written as 0."""
+
+
+def majority(
+    votes: Tally | Panel,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    leave_one_out: bool = False,
+) -> JudgeResult:
+    """Grade judges by the vote of all of them.
+
+    The label with most votes is taken for the truth
+    (`tallystick.papers.noisy_judges.baselines.majority_scores`), for any number of judges and
+    labels. A tie of k labels counts 1/k for each.
+
+    Parameters
+    ----------
+    votes, judges, truth, labels
+        The tally; which columns judge; a column to leave aside; labels that nobody voted for.
+    leave_one_out
+        Grade each judge by the majority of the others, so that it does not vote for itself.
+
+    Examples
+    --------
+    >>> votes = Tally.of({"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "eve": [0, 0, 0, 1]})
+    >>> [score.accuracy for score in majority(votes).judges]
+    [1.0, 0.75, 0.75]
+    """
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind
+    right, mass = majority_scores(
+        panel.codes, panel.counts, n_labels=panel.n_classes, leave_one_out=leave_one_out
+    )
+    empty = np.full_like(right, np.nan)
+    rates = np.divide(right, mass, out=empty, where=mass > 0)
+    whole = mass.sum(axis=1)
+    overall = np.divide(right.sum(axis=1), whole, out=empty[:, 0].copy(), where=whole > 0)
+    shares = majority_shares(panel.codes, n_labels=panel.n_classes)
+    said = (panel.codes >= 0).any(axis=1)
+    total = float(panel.counts[said].sum())
+    tied = float(panel.counts @ (said & (shares.max(axis=1) < 1)))
+
+    warnings = [ALWAYS_LOOKS_RIGHT]
+    warnings += [tied_items(tied, total)] if tied else []
+    warnings += [few_for_majority(len(panel.names))] if len(panel.names) < 3 else []
+    name = "majority of the others" if leave_one_out else "majority"
+    scores = _scores(panel, overall, rates, "no majority where {} votes")
+    return JudgeResult(
+        verdict=of_baseline(scores, f"the {name} were always right", "Nothing here tests that."),
+        decision="undecided",
+        n_items=round(panel.n),
+        assumptions=(MAJORITY,),
+        warnings=tuple(warnings),
+        method=name,
+        judges=scores,
+        prevalence=_prevalence(panel, panel.counts @ shares / total),
+        votes=panel.votes,
+        learnt=item_support(panel, support_by_shares(panel)).columns,
+    )
+
+
+def _scores(panel: Panel, overall: Floats, rates: Floats, nothing: str) -> tuple[JudgeScore, ...]:
+    """Return one row per judge, NaN as unknown."""
+
+    def number(value: float, name: str) -> Number:
+        return float(value) if np.isfinite(value) else Unknown(nothing.format(name))
+
+    return tuple(
+        JudgeScore(
+            name=name,
+            accuracy=number(overall[j], name),
+            interval=NO_INTERVAL,
+            per_label={
+                key: LabelScore(estimate=number(rates[j, c], name), interval=NO_INTERVAL)
+                for c, key in enumerate(panel.keys)
+            },
+            votes=float(panel.voted[j]),
+        )
+        for j, name in enumerate(panel.names)
+    )
+
+
+def _prevalence(panel: Panel, shares: Floats) -> dict[str, Share]:
+    return {
+        key: Share(estimate=float(share), interval=NO_INTERVAL)
+        for key, share in zip(panel.keys, shares, strict=True)
+    }
+
+
+# Trios of judges, exactly solved if their errors are independent.
+
+
+def independent(
+    votes: Tally | Panel,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    prevalence: Ranges | None = None,
+    known: Known | None = None,
+) -> JudgeResult:
+    """Grade three or more binary judges without labels, exactly if their errors are independent.
+
+    A trio has two mirror points (`tallystick.papers.noisy_judges.trio_quadratic`), and the branch
+    says which is reported. With more than three judges every trio is solved and each number is the
+    median over the trios that are sensible; overall accuracy puts these medians together.
+
+    Parameters
+    ----------
+    votes, judges, labels
+        The tally; which columns judge; labels that nobody voted for.
+    truth
+        A column of true labels, partly blank; it picks the branch and nothing else.
+    prevalence
+        Label to a range; picks the branch.
+    known
+        Judge to label to known accuracy; picks the branch.
+
+    Raises
+    ------
+    NotIdentifiable
+        Fewer than three judges, or not one trio is sensible: the message says how each failed.
+
+    Examples
+    --------
+    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
+    >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
+    >>> result = independent(simulate(point).tally, judges=["x", "y", "z"])
+    >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)
+    ([0.85, 0.75, 0.733333333], 0.5)
+    """
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered
+    panel.require_binary("independent")
+    if len(panel.names) < 3:
+        raise NotIdentifiable(
+            f"{len(panel.names)} judge(s) without labels have infinitely many explanations: add"
+            " judges up to three, label some items, or ask logical for what holds anyway"
+        )
+    branch, blind = Branch.of(panel, prevalence=prevalence, known=known), panel.blind
+    trios = solve_trios(blind.codes, blind.counts)
+    counts = {"trios": len(trios.status), **failure_modes(trios)}
+    items = bool((blind.counts == np.floor(blind.counts)).all())
+    if blind.complete and items and len(blind.names) <= _MOST_ROOTS:
+        counts["unresolved root"] = unresolved_roots(blind.codes, blind.counts)
+
+    modes = {mode: counts.get(mode, 0) for mode in _FAILED}
+    failed = sum(modes.values())
+    if not (trios.status == "sensible").any():
+        told = ", ".join(f"{n} {mode}" for mode, n in counts.items() if n and mode != "trios")
+        raise NotIdentifiable(
+            f"no trio of judges has a sensible solution ({told}), which proves that their"
+            " errors depend on one another or that items are too few: use dawid_skene, add judges,"
+            " or label some items"
+        )
+    share, accuracy = medians(trios, branch, panel)
+    shares = np.array([share, 1 - share])
+    scores = _scores(blind, accuracy @ shares, accuracy, "no sensible trio contains {}")
+    solutions = _both_points(share, accuracy, panel, branch)
+    alarms = [failed_trios(failed, counts["trios"], modes)] if failed else []
+    doubt = trios_contradict(failed, counts["trios"])
+    result = JudgeResult(
+        verdict=of_baseline(scores, "errors were independent", doubt),
+        decision="undecided",
+        n_items=round(blind.n),
+        assumptions=(INDEPENDENCE, branch.words),
+        warnings=(SHARED_BIAS,),
+        method="independent",
+        judges=scores,
+        prevalence=_prevalence(panel, shares),
+        solutions=solutions,
+        alarms=(*alarms, *_unpicked(solutions, branch, panel)),
+        trios=counts,
+    )
+    return held_to_range(result, panel, prevalence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """What decides between two mirror points: a choice that votes alone never make.
+
+    Parameters
+    ----------
+    name
+        ``better-than-chance``, ``prevalence``, ``known`` or ``labels``.
+    prevalence
+        For ``prevalence``: ranges by label.
+    reference
+        For ``known`` and ``labels``: judges x labels of accuracies, NaN where nothing is known.
+    """
+
+    name: str = "better-than-chance"
+    prevalence: Ranges = field(default_factory=dict)
+    reference: Floats | None = None
+
+    @classmethod
+    def of(cls, panel: Panel, *, prevalence: Ranges | None, known: Known | None) -> Branch:
+        """Return the strongest branch that the inputs allow: labels, known judges, prevalence,
+        better than chance.
+        """
+        if panel.known.any():
+            there = [(panel.codes >= 0) & (panel.truth == c)[:, None] for c in range(2)]
+            cast = np.stack([panel.counts @ one for one in there], axis=1)
+            right = np.stack(
+                [panel.counts @ (one & (panel.codes == c)) for c, one in enumerate(there)], axis=1
+            )
+            nothing = np.full(cast.shape, np.nan)
+            reference = np.divide(right, cast, out=nothing, where=cast > 0)
+            return cls(name="labels", reference=reference)
+        if known:
+            return cls(name="known", reference=known_table(known, panel))
+        if prevalence:
+            check_ranges(prevalence, panel)
+            return cls(name="prevalence", prevalence=prevalence)
+        return cls()
+
+    def range_of_first(self, panel: Panel) -> tuple[float, float] | None:
+        """Return the range of the first label's share, where a range decides."""
+        if self.name != "prevalence":
+            return None
+        ranges = check_ranges(self.prevalence, panel)
+        return ranges[0] if 0 in ranges else (1 - ranges[1][1], 1 - ranges[1][0])
+
+    @property
+    def words(self) -> str:
+        """The choice as an assumption."""
+        picks = "one of two mirror points"
+        return {
+            "better-than-chance": (
+                "judges are better than chance taken together (the other point is its mirror)"
+            ),
+            "prevalence": f"the prevalence lies in {dict(self.prevalence)!r}, which picks {picks}",
+            "known": f"the judges of known quality pick {picks}",
+            "labels": f"the labelled items pick {picks}",
+        }[self.name]
+
+
+def medians(trios: Trios, branch: Branch, panel: Panel) -> tuple[float, Floats]:
+    """Return the first label's share and judges x 2 of accuracies: medians over the sensible trios
+    on the branch, NaN for a judge in none of them.
+    """
+    use = trios.status == "sensible"
+    balance, accuracy = choose_branch(
+        trios, prevalence=branch.range_of_first(panel), reference=branch.reference
+    )
+    found = np.full((len(panel.names), 2), np.nan)
+    for j in range(len(panel.names)):
+        mine = (trios.judges == j) & use[:, None]
+        if mine.any():
+            found[j] = np.median(accuracy[mine], axis=0)
+    share = float(np.clip(np.median(balance[use]), 0, 1))
+    return share, np.clip(found, 0, 1)
+
+
+def _both_points(
+    balance: float, accuracy: Floats, panel: Panel, branch: Branch
+) -> tuple[Solution, ...]:
+    """Return the point on the branch and its mirror point."""
+    other_balance, other = mirrored(np.array(balance), accuracy)
+    points = ((balance, accuracy, branch.name), (float(other_balance), other, "the mirror point"))
+    return tuple(
+        Solution(
+            prevalence={panel.keys[0]: float(share), panel.keys[1]: 1 - float(share)},
+            accuracy={
+                one.name: {key: part.estimate for key, part in one.per_label.items()}
+                for one in _scores(panel, table[:, 0], table, "no sensible trio contains {}")
+            },
+            chosen=name == branch.name,
+            branch=name,
+        )
+        for share, table, name in points
+    )
+
+
+# Whether a prevalence that was given agrees with what the votes or labels say.
+
+
+def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) -> JudgeResult:
+    """Return *result* with an alarm and a warning for every label whose share contradicts its given
+    range.
+
+    It contradicts if its interval misses the range, or its estimate does and there is no interval.
+    """
+    alarms = []
+    for c, (low, high) in check_ranges(prevalence, panel).items():
+        share = result.prevalence.get(panel.keys[c])
+        if share is None or not isinstance(share.estimate, float):
+            continue
+        ends = share.interval if isinstance(share.interval, Interval) else (share.estimate,) * 2
+        if max(ends) < low - _SLACK or min(ends) > high + _SLACK:
+            alarms.append(range_contradicted(panel.keys[c], (low, high), result.method, share))
+    return replace(
+        result,
+        alarms=(*result.alarms, *alarms),
+        warnings=(*map(logic_needs_range, alarms), *result.warnings),
+    )
+
+
+def _unpicked(solutions: Sequence[Solution], branch: Branch, panel: Panel) -> tuple[Alarm, ...]:
+    """Return an alarm if the range was to pick one of two mirror points, and neither lies in it."""
+    ends = branch.range_of_first(panel)
+    shares = [float(one.prevalence[panel.keys[0]]) for one in solutions]  # type: ignore[arg-type]
+    if ends is None or any(ends[0] - _SLACK <= one <= ends[1] + _SLACK for one in shares):
+        return ()
+    return (picks_no_branch(shares, panel.keys[0]),)
+
+
+# Dawid-Skene: any number of judges, labels and gaps, by likelihood.
+
+
+def dawid_skene(
+    votes: Tally | Panel,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    known: Known | None = None,
+) -> JudgeResult:
+    """Grade judges without labels by the latent-class model of Dawid and Skene.
+
+    Maximum likelihood from the majority vote, for any number of labels and with missing votes
+    (`tallystick.stats.latent`, equation L1). Everything holds only if judges err independently
+    given the label. Where some votes can never be true (tie, refusal), truth is fitted over the
+    possible labels and votes over all.
+
+    Parameters
+    ----------
+    votes, judges, labels
+        The tally; which columns judge; labels that nobody voted for.
+    truth
+        A column of true labels, left aside: this estimate uses votes only, so that labels can test
+        it.
+    known
+        Judge to label to known accuracy. With all judges known only the prevalence is estimated:
+        the environment is monitored, not the judges [CE23]_, section 6. A wrong vote is taken to
+        fall evenly on the other labels.
+
+    Examples
+    --------
+    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
+    >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
+    >>> votes = simulate(point).tally
+    >>> [round(score.accuracy, 4) for score in dawid_skene(votes, truth="truth").judges]
+    [0.85, 0.75, 0.7333]
+    >>> known = {"x": {"a": 0.9, "b": 0.8}, "y": {"a": 0.75, "b": 0.75}, "z": {"a": 2 / 3, "b": 0.8}}
+    >>> round(dawid_skene(votes, truth="truth", known=known).prevalence["a"].estimate, 4)
+    0.5
+    """
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind
+    if known:
+        panel = panel.answered  # the quality of a known judge is about its answers
+    return dawid_skene_result(panel, fit_panel(panel, known=known), known=known)
+
+
+def fit_panel(panel: Panel, *, known: Known | None = None) -> LatentFit:
+    """Fit the latent-class model to votes alone."""
+    sizes = {"n_classes": panel.n_classes, "n_votes": len(panel.labels)}
+    options = LatentOptions(confusion=_confusions(known, panel)) if known else LatentOptions()
+    try:
+        if panel.extras:  # one pseudo-vote per row: a judge may never have cast an extra vote
+            return fit_plain(as_votes(panel.codes, panel.counts, **sizes), panel.n_classes)
+        return fit(panel.codes, panel.counts, **sizes, options=options)
+    except NotIdentifiable as error:
+        raise NotIdentifiable(
+            f"dawid_skene cannot grade {', '.join(panel.names[:6])} without labels: {error}; or"
+            " ask logical for what holds anyway"
+        ) from error
+
+
+def dawid_skene_result(panel: Panel, fitted: LatentFit, *, known: Known | None) -> JudgeResult:
+    """Write a fit as a result."""
+    seen = fitted.n_effective
+    rates = np.diagonal(fitted.confusion[:, :, : panel.n_classes], axis1=1, axis2=2)
+    rates = np.where(seen > _SEEN, np.round(rates, _DIGITS), np.nan)
+    overall = fitted.accuracy.copy()
+    for j, name in enumerate(panel.names):
+        if known and name in known:  # what is stated, over the items that it saw
+            overall[j] = seen[j] @ np.nan_to_num(rates[j]) / seen[j].sum()
+    scores = _scores(panel, np.round(overall, _DIGITS), rates, "{} saw no item of this label")
+    scores = tuple(with_answers(one, panel, j) for j, one in enumerate(scores))
+
+    mean = float(fitted.accuracy.mean())
+    weak = not known and mean < 1 / panel.n_classes + _HARDLY
+    verdict = of_baseline(
+        scores, "errors were independent", "A bias that all judges share would not show."
+    )
+    if known and len(known) == len(panel.names):
+        verdict = known_judges(dict(zip(panel.keys, fitted.balance.tolist(), strict=True)))
+    return JudgeResult(
+        verdict=verdict,
+        decision="undecided",
+        n_items=round(panel.n),
+        assumptions=(
+            *(INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING),
+            *((NEVER_RIGHT,) if panel.extras else ()),
+            *((as_stated(sorted(known)),) if known else ()),
+        ),
+        warnings=(SHARED_BIAS, *((hardly_better(mean),) if weak else ())),
+        method="dawid-skene",
+        judges=scores,
+        prevalence=_prevalence(panel, fitted.balance),
+        never_true=tuple(map(str, panel.extras)),
+        votes=panel.votes,
+        learnt=item_support(panel, support_by_shares(panel)).columns,
+    )
+
+
+def with_answers(score: JudgeScore, panel: Panel, j: int) -> JudgeScore:
+    """Return the score with the share of possible votes, and accuracy among them; as it is if all
+    votes are possible.
+
+    On these items the share is known, so dividing both ends of an interval by it is exact.
+    """
+    if not panel.extras:
+        return score
+    share = float(panel.answered_share[j])
+    if not share or not isinstance(score.accuracy, float):
+        nothing = Share.unknown("no labelled item has an answer of this judge")
+        return replace(score, answered=share, when_answered=nothing)
+    ends = score.interval
+    if isinstance(ends, Interval):
+        ends = replace(ends, low=min(1.0, ends.low / share), high=min(1.0, ends.high / share))
+    right = Share(estimate=min(1.0, score.accuracy / share), interval=ends)
+    return replace(score, answered=share, when_answered=right)
+
+
+def _confusions(known: Known, panel: Panel) -> Mapping[int, Floats]:
+    """Return what is known as matrices: a wrong vote falls evenly on the other labels."""
+    table, n_classes = known_table(known, panel), panel.n_classes
+    found: dict[int, Floats] = {}
+    for j in [panel.names.index(name) for name in known]:
+        if not np.isfinite(table[j]).all():
+            raise InputError(
+                f"known: give the accuracy of {panel.names[j]!r} on every label of"
+                f" {list(panel.classes)}"
+            )
+        matrix = np.repeat(((1 - table[j]) / (n_classes - 1))[:, None], n_classes, axis=1)
+        np.fill_diagonal(matrix, table[j])
+        found[j] = matrix
+    return found
