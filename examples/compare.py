@@ -3,7 +3,7 @@
 # %% Scores of four models on 1,000 items: right or wrong
 import numpy as np
 
-from tallystick import compare
+from tallystick.verbs import compare
 
 rng = np.random.default_rng(0)
 hard = rng.random((1000, 1))
