@@ -10,7 +10,9 @@ hard = rng.random((1000, 1))
 scores = (0.8 * hard + 0.2 * rng.random((1000, 4)) < [0.55, 0.56, 0.62, 0.4]).astype(int)
 names = ["base", "tuned", "large", "small"]
 board = compare.Board.of(
-    {"item": [f"q{i}" for i in range(1000)], **dict(zip(names, scores.T, strict=True))}, item="item"
+    {"item": [f"q{i}" for i in range(1000)], **dict(zip(names, scores.T, strict=True))},
+    item="item",
+    models=names,
 )
 
 # %% The answer, with ranks that hold all at once
@@ -32,9 +34,10 @@ answers = {
 partial = compare.evaluate(
     {"gold": [t if i < 300 else None for i, t in enumerate(truth.tolist())], **answers},
     truth="gold",
+    models=names[:2],
 )
 print(partial.verdict, partial.needed)
 
 # %% A new model joins the others
 newest = dict(zip(names, scores.T, strict=True)) | {"newest": np.ones(1000, int)}
-print(compare.evaluate(newest).contenders)
+print(compare.evaluate(newest, models=(*names, "newest")).contenders)

@@ -37,6 +37,7 @@ def main() -> None:
     ).astype(float)
     total, products = scores.sum(axis=0), scores.T @ scores
     b, c = discordance(total, products, ITEMS)
+    first, second = np.triu_indices(MODELS, 1)
 
     ours = best_of(5, lambda: mcnemar(b, c))
     rows: list[dict[str, Any]] = [
@@ -48,7 +49,7 @@ def main() -> None:
         rows[0]["claim"] = "statsmodels is absent"
     else:
         sample = rng.choice(b.size, 2000, replace=False)
-        both = products[np.triu_indices(MODELS, 1)]
+        both = products[first, second]
 
         def loop() -> list[float]:
             return [

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, ndtri, xlogy
 
-from tallystick.stats.clusters import cluster_errors, pairs_of_new_clusters
+from tallystick.stats.clusters import cluster_errors
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.pairs import pairs_of_items
+from tallystick.stats.pairs import pairs_of_items, pairs_of_new_clusters
 from tallystick.stats.signs import ranks
 from tallystick.stats.two_accuracies import exact_score, tango
 from tallystick.table import Moments

@@ -13,7 +13,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.stats.intervals import Bounds
 from tallystick.stats.replicates import PassKind
-from tallystick.table import Data, Demo, Question, option
+from tallystick.table import Demo, Question, option
 from tallystick.table.frames import draw_answers, draw_truth
 from tallystick.table.reading_names import lower_word
 
@@ -77,10 +77,6 @@ class CompareQuestion(Question):
         """Return the score to read: what pass@k is made of, where that is asked for."""
         base = split_metric(self.metric)[1]
         return {} if base is None else {"metric": base}
-
-    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
-        """Return the bounds of scores; beside a truth there are answers and no scores."""
-        return None if data.roles.truth is not None else ("--bounds", self.bounds)
 
     def direction(self, metric: str | None) -> tuple[Better, str]:
         """Return which way is better, and a note where that was guessed from the name."""
