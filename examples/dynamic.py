@@ -7,6 +7,7 @@ import numpy as np
 
 from tallystick import dynamic
 from tallystick.papers.dynamic_benchmarks.certificates import path_certificate
+from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors
 
 # %% What three and five rounds can promise, before anything is run.
 known = dynamic.theory(0.1, rounds=5)
@@ -14,10 +15,9 @@ print(known.verdict)
 for statement in known.statements:
     print(" -", statement)
 
-# %% What a learner whose models fail together is likely to do.
-learner = dynamic.Correlated(0.1, rho=0.6, gamma=0.3)
+# %% What models that err at random would bring: the vote of as many plain models stands beside it.
 result = dynamic.simulate(
-    dynamic.path(5), learner, dynamic.Population.uniform(400), rollouts=100, rng=0
+    dynamic.path(5), RandomErrors(0.1), dynamic.Population.uniform(400), rollouts=100, rng=0
 )
 print(result.summary())
 

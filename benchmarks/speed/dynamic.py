@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.record import record
 from tallystick.papers.dynamic_benchmarks.rollouts import Learner, RandomErrors, roll
 from tallystick.verbs import dynamic
-from tallystick.verbs.dynamic.panel import forecast_panel
+from tallystick.verbs.dynamic.forecast import forecast_panel
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1
 
@@ -58,7 +58,6 @@ def main() -> None:
 
     loop = best(lambda: one_at_a_time(20), 3) * ROLLOUTS / 20
     random = best(rolled(RandomErrors(EPSILON)))
-    correlated = best(rolled(dynamic.Correlated(EPSILON, 0.5, 0.5)))
     rng = np.random.default_rng(0)
     errors = 0.77 * rng.standard_normal(1000) + 0.63 * rng.standard_normal((5, 1000)) > 0.1
     what = f"{ROLLOUTS} rollouts x {ROUNDS} rounds, {ITEMS} items"
@@ -69,11 +68,6 @@ def main() -> None:
             "ratio": 1.0,
         },
         {"work": f"{what}: random learner, batched", "CPU seconds": random, "ratio": loop / random},
-        {
-            "work": f"{what}: rho and gamma, batched",
-            "CPU seconds": correlated,
-            "ratio": loop / correlated,
-        },
         {
             "work": "worst case of three rounds to 1e-4",
             "CPU seconds": best(lambda: dynamic.worst_case(0.1, gap=1e-4), 2),

@@ -139,7 +139,7 @@ def drawn(session: Path) -> dict[str, object]:
 def libraries(folder: Path) -> dict[str, object]:
     """Return what it takes to start Python and load what every step needs, without any work."""
     code = "import duckdb, pyarrow.parquet, scipy.special, tallystick.cli.label"
-    code += ", tallystick.sampling.label_means"
+    code += ", tallystick.sampling.bets"
     return ran(folder, program=(sys.executable, "-c", code))
 
 

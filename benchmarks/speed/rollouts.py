@@ -18,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.record import record
 from tallystick.verbs.dynamic import run_experiment
-from tallystick.verbs.dynamic.experiment import Execution
 
 ITEMS, FEATURES, ROUNDS, ROLLOUTS = 1_000, 10, 5, 16
 
@@ -79,7 +78,7 @@ def main() -> None:
                     rounds=ROUNDS,
                     rollouts=ROLLOUTS,
                     rng=0,
-                    execution=Execution(jobs=jobs),
+                    jobs=jobs,
                 )
                 ended = time.perf_counter()
         except ImportError:

@@ -36,13 +36,13 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     Learner,
     Perfect,
     RandomErrors,
+    early_signals,
     gradient_updates,
     roll,
 )
 from tallystick.verbs import dynamic
-from tallystick.verbs.dynamic.analyse import PanelRound
 from tallystick.verbs.dynamic.experiment import Experiment, curves, plurality
-from tallystick.verbs.dynamic.simulate import early_signals, rank_persistence
+from tallystick.verbs.dynamic.forecast import forecast_panel
 from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
 HERE = Path(__file__).resolve().parent
@@ -257,10 +257,10 @@ def anli() -> None:
         table = list(csv.DictReader(lines))
     columns = {name: [row[name] for row in table] for name in table[0]}
     models = list(table[0])[7:]  # those that were in no loop
-    result = dynamic.evaluate(
-        columns, truth="gold", models=models, item="uid", validators="verifier_labels"
-    )
-    panels = [each for each in result.rounds if isinstance(each, PanelRound)]
+    result: Any = dynamic.evaluate(columns, truth="gold", models=models, item="uid")
+    wrong = np.array([[row[name] != row["gold"] for row in table] for name in models])
+    when = np.array([row["round"] for row in table])
+    forecasts = [forecast_panel(wrong[:, when == number]) for number in "123"]
     printed = ((0.087, 0.0015), (0.171, 0.023), (0.181, 0.026))
     rows = [
         {
@@ -270,11 +270,11 @@ def anli() -> None:
             "if independent, known": k[1],
             "ours ": each.independent,
             "vote wrong": each.risk,
-            "gain of two more, foretold": round(known(each.forecast.gain), 4),
-            "90 % range": "[{:.4f}, {:.4f}]".format(*known(each.forecast.interval)),
-            "certain": f"[{each.forecast.certain[0]:.3f}, {each.forecast.certain[1]:.3f}]",
+            "gain of two more, foretold": round(known(ahead.gain), 4),
+            "90 % range": "[{:.4f}, {:.4f}]".format(*known(ahead.interval)),
+            "certain": f"[{ahead.certain[0]:.3f}, {ahead.certain[1]:.3f}]",
         }
-        for each, k in zip(panels, printed, strict=True)
+        for each, ahead, k in zip(result.rounds, forecasts, printed, strict=True)
     ]
     record(
         "dynamic-anli",
@@ -334,6 +334,15 @@ _SCATTER = (
     " its distance from our mean in standard deviations between base models (five of them: 95 %"
     " within 2.8)."
 )
+
+
+def rank_persistence(risk: np.ndarray) -> np.ndarray:
+    """Return the rank correlation of the rollouts' risk at each round with their final risk."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(risk, axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.array([np.corrcoef(column, ranks[:, -1])[0, 1] for column in ranks.T])
 
 
 def _curve_rows(

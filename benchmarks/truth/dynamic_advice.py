@@ -1,6 +1,6 @@
 """Whether the advice earns its name: forecasts of paths and panels against the known truth.
 
-``python -m benchmarks.truth.dynamic_advice [--write] [SECTION ...]``; sections are paths, plans,
+``python -m benchmarks.truth.dynamic_advice [--write] [SECTION ...]``; sections are paths,
 panels and attempts. Advice comes from the product's own answer (``dynamic.analyse.analyse``, and
 from a table through ``dynamic.evaluate`` for every 24th campaign, which must say the same).
 The real data (ANLI) is looked for in TALLYSTICK_DATA and left out, with a note, where it is absent.
@@ -27,9 +27,9 @@ from benchmarks.pieces import file_of_pieces
 from benchmarks.record import kept_row, record
 from benchmarks.truth.dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
 from tallystick.verbs import dynamic
-from tallystick.verbs.dynamic.analyse import analyse, step_change
+from tallystick.verbs.dynamic.analyse import analyse
+from tallystick.verbs.dynamic.forecast import majority_risk
 from tallystick.verbs.dynamic.log import RoundLog
-from tallystick.verbs.dynamic.panel import majority_risk
 from tallystick.verbs.dynamic.question import AnalyseQuestion
 
 HERE = Path(__file__).resolve().parent
@@ -172,6 +172,7 @@ def _path_log(errors: np.ndarray, names: Sequence[str]) -> RoundLog:
         round_names=tuple(range(1, rounds + 1)),
         models=tuple(f"{name} (round {t + 1})" for t, name in enumerate(names)),
         errors=errors,
+        answered=np.ones_like(errors),
         held_out=True,
         built_as=tuple(names),
     )
@@ -212,56 +213,6 @@ def _score(seen: Sequence[tuple[Any, float]], pays: float) -> Row:
         "always": round(always, 3),
         "never": round(1 - always, 3),
     }
-
-
-def plans() -> None:
-    """Compare planning a number of rounds with reacting to single steps."""
-    chosen = [(k, each) for k, each in enumerate(campaigns()) if each.learner != "mixed"]
-    rules = {f"fixed {rounds}": rounds for rounds in (3, 5, 7, 9, 11)}
-    rows: list[Row] = []
-    for price in (0.025, 0.05):
-        net: dict[str, list[float]] = {}
-        for number, each in chosen:
-            first = risk_after(each, 3)
-            errors = held_out(each, 400, number)
-            lengths = {
-                **rules,
-                "while the last step gained": _react(errors, proved=False),
-                "while proved": _react(errors, proved=True),
-            }
-            for name, rounds in lengths.items():
-                gain = (first - risk_after(each, rounds)) / first if first else 0.0
-                net.setdefault(name, []).append(gain - price * (rounds - 3))
-        for name, values in net.items():
-            rows.append(
-                {
-                    "price per round": price,
-                    "rule": name,
-                    "net gain": round(float(np.mean(values)), 3),
-                    "s.e.": round(float(np.std(values, ddof=1) / len(values) ** 0.5), 3),
-                }
-            )
-    record(
-        "dynamic-plans",
-        "Dynamic benchmarks: plan a number of rounds, or react to single steps?",
-        rows,
-        notes=(
-            f"Mean over {len(chosen)} campaigns of one learner, in shares of the risk after three "
-            "rounds. A held-out set of 400 items decides for the rules that react. The best fixed "
-            "length is known only in hindsight.",
-        ),
-    )
-
-
-def _react(errors: np.ndarray, *, proved: bool) -> int:
-    """Return the number of rounds of a campaign that goes on as long as two rounds pay."""
-    rounds = 3
-    while rounds + 2 <= ROUNDS:
-        rounds += 2
-        step = step_change(errors[:rounds])
-        if not (step.proved == "lower" if proved else step.repaired > step.broken):
-            break
-    return rounds
 
 
 def panels() -> None:
@@ -351,7 +302,7 @@ def _left_out_row(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
         everyone = majority_risk(errors.sum(axis=0), models)
         for some in combinations(range(models), kept):
             part = errors[list(some)]
-            found = analyse(_panel_log(part)).advice.gain
+            found = known(analyse(_panel_log(part)).advice).gain
             gain = majority_risk(part.sum(axis=0), kept) - everyone
             span = known(found.interval)
             held.append(span.low - 1e-12 <= gain <= span.high + 1e-12)
@@ -379,6 +330,7 @@ def _panel_log(errors: np.ndarray) -> RoundLog:
         round_names=(1,),
         models=tuple(f"m{k}" for k in range(models)),
         errors=errors,
+        answered=np.ones_like(errors),
     )
 
 
@@ -473,7 +425,7 @@ def _attempt_table(
     }, truth
 
 
-SECTIONS = {f.__name__: f for f in (paths, plans, panels, attempts)}
+SECTIONS = {f.__name__: f for f in (paths, panels, attempts)}
 
 if __name__ == "__main__":
     begin = time.process_time()

@@ -127,7 +127,7 @@ class Task:
     def __init__(self, name: str, folder: Path, device: str) -> None:
         import torch
 
-        from tallystick.verbs.dynamic.deep import StackedBiLSTM, StackedCNN, TrainingRecipe
+        from benchmarks.truth.dynamic_networks import StackedBiLSTM, StackedCNN, TrainingRecipe
 
         settings = SETTINGS[name]
         with np.load(folder / f"{name}_data.npz") as packed:
@@ -159,7 +159,7 @@ class Task:
         """
         import torch
 
-        from tallystick.verbs.dynamic.deep import predict, train
+        from benchmarks.truth.dynamic_networks import predict, train
 
         base = self.build(1, torch.Generator().manual_seed(seed))
         weights = torch.full((1, len(self.items)), 1 / len(self.items), device=self.items.device)
@@ -171,7 +171,7 @@ class Task:
 
 def run(name: str, source: Path, to: Path, *, device: str, minutes: float) -> None:
     """Roll out, checkpointing after every round; stop before *minutes* are over."""
-    from tallystick.verbs.dynamic.deep import RunControl, path_rollouts
+    from benchmarks.truth.dynamic_networks import RunControl, path_rollouts
 
     start = time.perf_counter()
     settings = SETTINGS[name]
@@ -220,7 +220,7 @@ def speed(name: str, source: Path, to: Path, *, device: str) -> None:
     """
     import torch
 
-    from tallystick.verbs.dynamic.deep import train
+    from benchmarks.truth.dynamic_networks import train
 
     task = Task(name, source, device)
     part = slice(0, int(0.73 * len(task.items)))

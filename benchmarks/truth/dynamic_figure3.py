@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
+from benchmarks.truth.dynamic import rank_persistence
 from benchmarks.truth.dynamic_figure3_files import BaseRollouts, load_base
 from tallystick.papers.dynamic_benchmarks.rollouts import similarity
 from tallystick.verbs.dynamic.experiment import curves, plurality
-from tallystick.verbs.dynamic.simulate import rank_persistence
 
 KEPT = Path(__file__).resolve().parent / "dynamic_figure3.json"
 EARLY, SHOWN = 4, (1, 3, 4, 10, 25)

@@ -34,8 +34,6 @@ from scipy.special import expit, ndtri, stdtrit
 from benchmarks.record import record
 from benchmarks.truth import score_peers as peers
 from tallystick.stats.adverse_binary import adverse_shares, graded_strata
-from tallystick.stats.adverse_ends import Spread
-from tallystick.stats.adverse_numbers import adverse_means
 from tallystick.stats.few_labels import Rows, accuracies, fit
 
 Rng = np.random.Generator
@@ -152,8 +150,8 @@ def mean_cell(family: str, population: Population, m: int, *, new: int = 0) -> C
         y, c = population.truth[None, at], every[None, at]
         ends = ours(found) | {PLAIN: plain(y, size, population.pass_fail)}
         ends[PPI] = peers.ppi_plus(y, c, every)
-        if slow:
-            ends[SECOND] = second(y, c, every, at, population.pass_fail)
+        if slow and population.pass_fail:
+            ends[SECOND] = second(y, every, at)
         return ends
 
     return Cell(family, m, np.array([population.truth.mean()]), draw)
@@ -170,10 +168,7 @@ def plain(y: Array, size: int, pass_fail: bool) -> Ends:
     return (peers.wilson if pass_fail else peers.student)(y, size)
 
 
-def second(y: Array, c: Array, every: Array, at: Array, pass_fail: bool) -> Ends:
-    if not pass_fail:
-        interval = adverse_means(y, c, Spread.of(every)).interval
-        return interval.low, interval.high
+def second(y: Array, every: Array, at: Array) -> Ends:
     codes = graded_strata(every)
     sizes = np.bincount(codes)
     labelled = np.bincount(codes[at], minlength=sizes.size)

@@ -2,11 +2,9 @@
 
     python -m benchmarks.truth.label [--runs 300] [--write] [--only PART,PART]
 
-Labels to ± 5 points and to a verdict on real and generated populations, against labels alone,
-random labels with post-stratification, active inference and truescore's plan; differences of
-classifier pairs against the sign e-process; the best of k models; labels that were there already.
-The parts: shares, verdicts, existing, pairs, best, judged. Real data: the folder of
-TALLYSTICK_DATA; without it the generated sets remain. truescore is measured if it is installed.
+Differences of classifier pairs against the sign e-process, and the best of k models or systems:
+pairs, best, judged. What whole sessions cost and cover is measured by `label_sessions`. Real data:
+the folder of TALLYSTICK_DATA; without it the generated sets remain.
 """
 
 from __future__ import annotations
@@ -17,15 +15,9 @@ import numpy as np
 
 from benchmarks.record import record
 from benchmarks.truth.label_best import best, judged
-from benchmarks.truth.label_existing import existing
 from benchmarks.truth.label_pairs import pairs
-from benchmarks.truth.label_shares import shares
-from benchmarks.truth.label_verdicts import verdicts
 
 PARTS = {
-    "shares": shares,
-    "verdicts": verdicts,
-    "existing": existing,
     "pairs": pairs,
     "best": best,
     "judged": judged,

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.truth.label_sets import Population, Table, populations
-from tallystick.sampling.label_best import (
-    JudgedContest,
+from tallystick.sampling.contest import (
+    Contest,
     advance,
     contest_of,
     contested_draws,
+    judged_contest,
     start,
 )
 
@@ -97,8 +98,8 @@ def _judged_row(
         right = rng.random((n, k, 3)) < JUDGE
         votes = np.where(right, truth[:, :, None], ~truth[:, :, None]).sum(axis=2)
         guess = np.array([[0.98, 0.02], [0.85, 0.15], [0.15, 0.85], [0.02, 0.98]] * k)
-        ours = JudgedContest(strata=votes + 4 * np.arange(k), guess=guess)
-        alone = JudgedContest(strata=np.tile(np.arange(k), (n, 1)), guess=np.full((k, 2), 0.5))
+        ours = judged_contest(votes + 4 * np.arange(k), guess=guess)
+        alone = judged_contest(np.tile(np.arange(k), (n, 1)), guess=np.full((k, 2), 0.5))
         grades, items, named = _contest(ours, truth, rng)
         found["grades"].append(grades)
         found["all systems"].append(items * k)
@@ -108,9 +109,7 @@ def _judged_row(
     return {"systems": name, **means, "wrong": wrong / runs}
 
 
-def _contest(
-    contest: JudgedContest, truth: np.ndarray, rng: np.random.Generator
-) -> tuple[int, int, int]:
+def _contest(contest: Contest, truth: np.ndarray, rng: np.random.Generator) -> tuple[int, int, int]:
     """Return grades, items, and who was named."""
     state, grades = start(contest, epsilon=EPSILON), 0
     while state.named is None:

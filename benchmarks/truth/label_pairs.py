@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.truth.label_sets import Population, Table, populations
-from tallystick.sampling.label_accuracies import DrawJournal, consensus, patterns_of
-from tallystick.sampling.label_differences import classifier_difference, disagreement_strata
+from tallystick.sampling.draws import DrawJournal
+from tallystick.sampling.duels import classifier_difference, disagreement_strata
+from tallystick.sampling.votes import consensus, patterns_of
 from tallystick.stats.signs import sign_log_e
 
 MODELS = {"bluebirds": 4, "llmbar": 4, "adult": 4, "mushroom": 5, "twonorm": 5, "good3": 3}
@@ -68,9 +69,9 @@ def _row(
             sizes=strata.sizes, item=order, stratum=where, q=np.empty(n), batch=batch,
             spreads=np.ones((batch[-1] + 1, len(strata))),
         )  # fmt: skip
-        found = classifier_difference(journal, values, guess)
+        found = classifier_difference(journal, (values, values), guess)
         certain = _certain(values, M)
-        up, down = found.first >= 40, found.second >= 40
+        up, down = found.above >= 40, found.below >= 40
         ours[run] = _first(up | down | certain)
         if not certain[int(ours[run]) - 1]:
             called = up[int(ours[run]) - 1]

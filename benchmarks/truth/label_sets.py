@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.sampling.label_accuracies import consensus, patterns_of
-from tallystick.sampling.label_strata import LabelStrata, score_strata, vote_strata
+from tallystick.sampling.draws import LabelStrata, score_strata, vote_strata
+from tallystick.sampling.votes import consensus, patterns_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TALLYSTICK_DATA", ROOT.parent / "shared" / "data"))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,8 +28,8 @@ from benchmarks.truth.post_stratified import poststratified_share
 from benchmarks.truth.prediction_powered import prediction_powered_mean
 from benchmarks.truth.score_sets import Population, populations
 from tallystick.stats.adverse_binary import adverse_shares
-from tallystick.stats.adverse_ends import Spread
-from tallystick.stats.adverse_numbers import adverse_means
+from tallystick.stats.few_labels import Estimates, Rows, fit
+from tallystick.stats.intervals import Intervals
 from tallystick.verbs.score import evaluate
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score"
@@ -147,9 +147,9 @@ def intervals(
     population: Population, at: np.ndarray, y: np.ndarray, c: np.ndarray
 ) -> Iterable[tuple[str, Ends]]:
     """Return the ends of every fast method, one row per draw."""
-    every = population.consensus
+    every, found = population.consensus, cast(Any, None)
     if population.kind == "numbers":
-        found = adverse_means(y, c, Spread.of(every))
+        found = shared_means(at, y, every)
         yield OURS, (found.interval.low, found.interval.high)
         yield "Wilson; t", peers.student(y, every.size)
     else:
@@ -170,6 +170,25 @@ def intervals(
     for name, make in PEERS.items():
         if make is not None:
             yield name, make(y, c, every)
+
+
+def shared_means(at: np.ndarray, y: np.ndarray, every: np.ndarray) -> Estimates:
+    """Return the estimator that all verbs share, draw by draw."""
+    found = []
+    for chosen, labels in zip(at, y, strict=True):
+        known = np.full(every.size, np.nan)
+        known[chosen] = labels
+        found.append(fit(Rows(y=known, grades=every[:, None]), pass_fail=False).means())
+    ends = []
+    for part in ("interval", "labels_only"):
+        low = np.concatenate([getattr(one, part).low for one in found])
+        high = np.concatenate([getattr(one, part).high for one in found])
+        ends.append(Intervals(low, high))
+    estimate, worth = (
+        np.concatenate([getattr(one, part) for one in found])
+        for part in ("estimate", "labels_worth")
+    )
+    return Estimates(estimate=estimate, interval=ends[0], labels_only=ends[1], labels_worth=worth)
 
 
 def cell(key: str, settings: dict[str, Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.record import record
-from tallystick.sampling.label_accuracies import Consensus, VotePatterns, consensus
+from tallystick.sampling.votes import Consensus, VotePatterns, consensus
 from tallystick.serve.auth import Span
 from tallystick.serve.queue import (
     DrawPopulation,
@@ -54,7 +54,7 @@ def fitted_once() -> None:
             known[key] = consensus(patterns, n_classes=n_classes)
         return known[key]
 
-    mock.patch("tallystick.sampling.label_strata.consensus", fitted).start()
+    mock.patch("tallystick.sampling.draws.consensus", fitted).start()
 
 
 def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[DrawPopulation, np.ndarray]:

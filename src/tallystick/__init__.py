@@ -1,41 +1,22 @@
 """Tallystick: how good your models, judges and APIs are when labels are scarce, and how sure that
 is.
 
-Names load on first use, so ``import tallystick`` costs nothing:
+The verbs are functions, and names load on first use, so ``import tallystick`` costs nothing:
 
 >>> import tallystick as ts
->>> ts.Interval(0.6, 0.7, guarantee="exact").width < 0.11
-True
+>>> votes = {"gpt": ["yes", "no", "no"] * 40, "llama": ["yes", "no", "yes"] * 40}
+>>> result = ts.judge({**votes, "gold": ["yes", "no", "no"] * 40}, judges=["gpt", "llama"])
+>>> result.reading.truth
+'gold'
+
+The signatures of the verbs, for editors and type checkers, are in ``__init__.pyi``; ``python -m
+docs.signatures`` writes it from the declarations that the command line is made of.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tallystick.errors import TallystickError
-    from tallystick.report import plot
-    from tallystick.results import Figure, Interval, Needed, Result, Unknown
-    from tallystick.table import Data, Moments, Reading, Roles, Tally, attach, read
-
-__all__ = [
-    "Data",
-    "Figure",
-    "Interval",
-    "Moments",
-    "Needed",
-    "Reading",
-    "Result",
-    "Roles",
-    "Tally",
-    "TallystickError",
-    "Unknown",
-    "__version__",
-    "attach",
-    "plot",
-    "read",
-]
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -57,36 +38,60 @@ _HOME = {
 }
 """Public name to the room that holds it."""
 
-_VERBS = frozenset(
-    {"ask", "audit", "bound", "compare", "dynamic", "judge", "label", "look", "score", "shift"}
+_VERBS = (
+    *("score", "compare", "plan", "judge", "bound", "shift", "ask", "dynamic", "label", "look"),
+    "audit",
 )
-_ROOMS = frozenset(
-    {
-        "clients",
-        "errors",
-        "integrations",
-        "papers",
-        "report",
-        "results",
-        "sampling",
-        "serve",
-        "stats",
-        "table",
-        "verbs",
-    }
+"""Verbs, as functions."""
+
+_ROOMS = (
+    *("clients", "errors", "integrations", "papers", "registry", "report", "results", "sampling"),
+    *("serve", "stats", "table", "verbs"),
 )
 """Rooms that open on first use."""
+
+__all__ = [
+    "Data",
+    "Figure",
+    "Interval",
+    "Moments",
+    "Needed",
+    "Reading",
+    "Result",
+    "Roles",
+    "Tally",
+    "TallystickError",
+    "Unknown",
+    "__version__",
+    "ask",
+    "attach",
+    "audit",
+    "bound",
+    "compare",
+    "dynamic",
+    "judge",
+    "label",
+    "look",
+    "plan",
+    "plot",
+    "read",
+    "score",
+    "shift",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"tallystick.{_HOME[name]}"), name)
     if name in _VERBS:
-        return import_module(f"tallystick.verbs.{name}")
+        from tallystick.registry import function
+
+        found = globals()[name] = function(name)
+        return found
     if name in _ROOMS:
         return import_module(f"tallystick.{name}")
     raise AttributeError(f"module 'tallystick' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS, *_VERBS})
+    return sorted({*__all__, *_ROOMS})

@@ -5,16 +5,17 @@ The command line, audit, the demo, the docs and the tests iterate over this list
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 
 if TYPE_CHECKING:
     from tallystick.results import Result
-    from tallystick.table import Capability
+    from tallystick.table import Capability, Door
 
 
 @dataclass(frozen=True)
@@ -94,14 +95,14 @@ ENTRIES: list[Entry] = [
     Entry(
         "dynamic simulate",
         "tallystick.verbs.dynamic:SIMULATE",
-        "What would a design of rounds bring, with such a learner?",
+        "What would a path or a hierarchy bring, if models erred in such a way?",
         "dynamic simulate --design hierarchical --epsilon .1",
     ),
     Entry(
         "dynamic analyse",
         "tallystick.verbs.dynamic:ANALYSE",
-        "Is another round worth it, judging by the log of the rounds or attempts so far?",
-        "dynamic analyse log.csv --round round",
+        "How does the latest model do, round by round, and would a vote or another round help?",
+        "dynamic analyse log.csv --held-out held_out",
     ),
 ]
 """One line per verb, in the order of ``--help``."""
@@ -130,3 +131,155 @@ def capabilities() -> Iterator[Capability[Result]]:
     """Open every capability, in the order of the list."""
     for entry in ENTRIES:
         yield capability(entry.verb)
+
+
+# Verbs as functions of Python: ``ts.score(table, judges=["gpt"], truth="human")``.
+
+
+FUNCTIONS = {
+    "score": "score",
+    "compare": "compare",
+    "plan": "plan",
+    "judge": "judge",
+    "bound": "bound",
+    "shift": "shift",
+    "ask": "ask",
+    "dynamic": "dynamic analyse",
+}
+"""Function to the verb that it calls; ``look`` and ``audit`` are functions of their rooms."""
+
+_ROOMS = {"look": "look", "audit": "audit", "label": "label"}
+
+
+def function(name: str) -> Callable[..., Any]:
+    """Return a verb as a function, with every keyword that its command has as an option.
+
+    >>> "judges" in inspect.signature(function("score")).parameters
+    True
+    """
+    if name in _ROOMS:
+        found: Callable[..., Any] = getattr(import_module(f"tallystick.verbs.{name}"), name)
+        return found
+    from tallystick.table import answered, conclude
+
+    asked = capability(FUNCTIONS[name])
+
+    def answer(data: Any = None, **options: Any) -> Any:
+        if data is None and asked.input != "required" and "run" not in options:
+            return conclude(asked, None, asked.question(**options))
+        return answered(asked, [] if data is None else data, options)
+
+    answer.__name__ = answer.__qualname__ = name
+    answer.__module__ = "tallystick"
+    answer.__doc__ = _doc(asked)
+    answer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                "data",
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=inspect.Parameter.empty if asked.input == "required" else None,
+            ),
+            *(
+                inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
+                for one in keywords(asked)
+            ),
+        ]
+    )
+    return answer
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A keyword of a verb: its default, its type as written, and its help."""
+
+    name: str
+    default: Any
+    type: str
+    help: str
+
+
+def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
+    """Return the keywords of a verb: its columns, its question, how the table is read."""
+    from tallystick.table import GROUPS, ROLE_HELP, options_of
+
+    several = "str | Sequence[str] | None"
+    found = [
+        Keyword(role, None, several if role in GROUPS else "str | None", ROLE_HELP[role])
+        for role in asked.reads
+    ]
+    hints = {one.name: one for one in fields(asked.question)}
+    for name, declared in options_of(asked.question).items():
+        one = hints[name]
+        default = None if one.default is MISSING else one.default
+        found.append(Keyword(name, default, str(one.type), declared.help))
+    if asked.input != "none":
+        taken = [one.name for one in found]
+        for name in reading_keywords(asked.reads, asked.door, taken):
+            kind = {"coerce": "bool", **dict.fromkeys(_SEVERAL, "Any")}.get(name, "str | None")
+            found.append(Keyword(name, False if name == "coerce" else None, kind, READING[name]))
+    return tuple(found)
+
+
+READING = {
+    "reading": "What the columns mean, as look -o FILE.toml writes it; other options win.",
+    "columns": "The columns to use; repeat, or use commas and globs.",
+    "shape": "wide: one column per judge; long: one row per vote.",
+    "judge": "Long tables: the column that names the judge.",
+    "vote": "Long tables: the column with the votes.",
+    "delimiter": "Character between the columns of a text file; detected if not given.",
+    "metric": "Evaluation logs: the score to use, e.g. exact_match.",
+    "run": "NAME=FILE: the results or the log of one model; repeat for more.",
+    "truth_file": "A second file with the truth, joined by --item.",
+    "old_file": "A second file with the old answers, joined by --item.",
+    "separator": "Wide tables: what separates system and judge in a column name such as A.gpt.",
+    "ignore": "Columns to leave out; repeat, or use commas and globs.",
+    "missing": "Values that mean no answer, e.g. -1,NA (blank cells always do).",
+    "labels": (
+        "All possible labels, if the table may lack some; in score, words of grades with the worst"
+        " first. Repeat, or use commas."
+    ),
+    "never_true": (
+        "Votes or answers that can never be right, e.g. tie,error (in compare '' names blank"
+        " cells); repeat, or use commas."
+    ),
+    "coerce": 'Read "1", 1, 1.0 and True as the same label instead of refusing a mix.',
+}
+"""Options of reading that every verb with a table has, with their help."""
+
+_SEVERAL = ("reading", "columns", "ignore", "missing", "labels", "never_true", "run")
+
+
+def reading_keywords(
+    reads: Sequence[str], door: Door | None = None, taken: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the options of reading for a verb that reads these roles.
+
+    What is in *taken* means something else to the verb and is left out.
+    """
+    from tallystick.table import GROUPS, Door
+
+    of = door or Door()
+    votes = of.want == "models" or bool({"judges", "weak"} & {*reads})
+    idle = {
+        "shape": not of.pivots,
+        "judge": not of.pivots,
+        "vote": not of.pivots,
+        "run": not of.runs,
+        "truth_file": "truth" not in reads,
+        "old_file": "old" not in reads,
+        # A verb whose roles name its columns needs no second way to name them.
+        "columns": any(role in GROUPS for role in reads),
+        "never_true": not votes,
+        "separator": "systems" not in reads,
+    }
+    return tuple(
+        name for name in READING if not idle.get(name) and name not in reads and name not in taken
+    )
+
+
+def _doc(asked: Capability[Any]) -> str:
+    """Return the docstring of a verb: its question, and a line for each keyword."""
+    lines = [asked.summary, "", "Parameters", "----------", "data", "    A frame, a path, a list."]
+    for one in keywords(asked):
+        lines += [one.name, f"    {one.help}"]
+    return "\n".join(lines)

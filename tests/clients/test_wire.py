@@ -7,7 +7,7 @@ from email.utils import format_datetime
 import pytest
 
 from tallystick.clients import Fault
-from tallystick.clients.http import Wire
+from tallystick.clients.http import Sender
 
 
 class Talk(asyncio.Protocol):
@@ -36,7 +36,7 @@ def post(answer: bytes, *, headers=None, times=1, body=None):
         server = await asyncio.get_running_loop().create_server(
             lambda: Talk(answer, heard), "127.0.0.1", 0
         )
-        wire = Wire(
+        wire = Sender(
             f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", headers or {}, timeout=5
         )
         try:

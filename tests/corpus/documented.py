@@ -260,15 +260,11 @@ PAGES = [
     (dynabench, "dynamic analyse attempts.csv"),
     (dynabench, "dynamic analyse export.jsonl"),
     (None, "dynamic theory --epsilon .1 --rounds 5"),
+    (None, "dynamic simulate --epsilon .1 --rounds 5 --items 500 --rollouts 50"),
     (
         None,
-        "dynamic simulate --learner correlated --rho .6 --gamma .3 --epsilon .1 --rounds 5"
-        " --items 500 --rollouts 50",
-    ),
-    (
-        None,
-        "dynamic simulate --learner correlated --rho .6 --gamma .3 --epsilon .1 --rounds 3"
-        " --items 200 --rollouts 30 --found 50 --coverage .5 --duplicates .2 --mistakes .1",
+        "dynamic simulate --epsilon .1 --rounds 3 --items 200 --rollouts 30 --found 50"
+        " --coverage .5",
     ),
 ]
 

@@ -174,12 +174,12 @@ def test_tasks_of_another_tool_come_back(stored: Path) -> None:
     for task in tasks:
         task["annotations"] = [{"completed_by": 1, "result": [{"value": {"choices": ["1"]}}]}]
     (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
-    assert answer(folder, "label --session score.label --import export.json")["answered"] == 30
+    assert answer(folder, "label --session score.label --add export.json")["answered"] == 30
     records = json.loads((folder / "records.json").read_text(encoding="utf-8"))
     for record in records:
         record["responses"] = {"label": [{"value": "pass", "user_id": "a"}]}
     (folder / "export.json").write_text(json.dumps(records), encoding="utf-8")
-    done = answer(folder, "label --session readers.label --import export.json --reader 1")
+    done = answer(folder, "label --session readers.label --add export.json --reader 1")
     assert (done["answered"], done["pending"]) == (15, 0)
 
 

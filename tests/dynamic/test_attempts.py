@@ -2,11 +2,15 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic.attempts import INVALID_BY_SELECTION, Attempts
+from tallystick.verbs.dynamic.attempts import Attempts
 
 
 def log(**columns):
-    base = {"annotator": ["a", "a", "b", "b"], "round": [1, 1, 1, 2], "fooled": [1, 1, 0, 1]}
+    base = {
+        "annotator": ["a", "a", "b", "b"],
+        "round": [1, 1, 1, 2],
+        "fooled": [True, True, False, True],
+    }
     return Attempts(**{name: np.asarray(values) for name, values in {**base, **columns}.items()})
 
 
@@ -24,7 +28,7 @@ def test_validity_may_be_given_and_may_be_missing():
 
 
 def test_a_retracted_attempt_stays_an_attempt_and_fools_nobody():
-    seen = log(valid=[1, 1, 1, 1], retracted=[1, 0, 0, 0])
+    seen = log(valid=[1, 1, 1, 1], retracted=[True, False, False, False])
     assert seen.size == 4
     assert seen.fooling.tolist() == [False, True, False, True]
     assert seen.validated.tolist() == [False, True, False, True]
@@ -53,11 +57,7 @@ def test_sums_by_annotator_follow_their_order():
     ("columns", "word"),
     [
         ({"yes": [1, 0, 0, 0]}, "yes and no"),
-        ({"yes": [1, 0, 0, 0], "no": [0, 0, 0, 0], "valid": [1, 1, 1, 1]}, "not both"),
-        ({"yes": [-1, 0, 0, 0], "no": [0, 0, 0, 0]}, "negative"),
-        ({"fooled": [1, 2, 0, 1]}, "fooled"),
         ({"round": [1, 1]}, "round"),
-        ({"cost": [1.0, np.nan, 1.0, 1.0]}, "cost of attempt 2"),
         ({"annotator": [], "round": [], "fooled": []}, "no attempt"),
     ],
 )
@@ -69,8 +69,3 @@ def test_columns_that_do_not_fit_are_refused(columns, word):
 def test_an_unknown_round_is_named():
     with pytest.raises(InputError, match="no round 7"):
         log().within(7)
-
-
-def test_every_invalid_conclusion_is_a_sentence():
-    assert len(INVALID_BY_SELECTION) == 7
-    assert all(text.endswith(".") and text[0].isupper() for text in INVALID_BY_SELECTION.values())

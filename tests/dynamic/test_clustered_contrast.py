@@ -3,7 +3,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.verbs.dynamic.clusters import clustered_contrast
+from tallystick.verbs.dynamic.attempts import clustered_contrast
 
 X = np.array([[3, 6], [1, 0], [8, 9], [0, 2], [5, 4], [2, 0]])
 N = np.array([[20, 25], [10, 0], [30, 20], [5, 10], [25, 15], [40, 0]])

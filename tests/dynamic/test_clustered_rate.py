@@ -4,7 +4,7 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.intervals import wilson
-from tallystick.verbs.dynamic.clusters import clustered_cost, clustered_rate
+from tallystick.verbs.dynamic.attempts import clustered_cost, clustered_rate
 
 X, N = [3, 1, 8, 0, 5, 2], [20, 10, 30, 5, 25, 40]
 

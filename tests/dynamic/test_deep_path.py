@@ -5,8 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
-from tallystick.errors import FormatError  # noqa: E402
-from tallystick.verbs.dynamic.deep import (  # noqa: E402  after the skip  # noqa: E402
+from benchmarks.truth.dynamic_networks import (  # noqa: E402  after the skip  # noqa: E402
     RunControl,
     StackedCNN,
     TrainingRecipe,
@@ -15,6 +14,7 @@ from tallystick.verbs.dynamic.deep import (  # noqa: E402  after the skip  # noq
     predict,
     train,
 )
+from tallystick.errors import FormatError  # noqa: E402
 
 RECIPE = TrainingRecipe(epochs=2, batch=16)
 

@@ -4,7 +4,7 @@ torch = pytest.importorskip("torch", reason="the extra [torch] is not installed"
 
 from torch.nn import functional  # noqa: E402  after the skip
 
-from tallystick.verbs.dynamic.deep import StackedBiLSTM, StackedCNN  # noqa: E402
+from benchmarks.truth.dynamic_networks import StackedBiLSTM, StackedCNN  # noqa: E402
 
 
 def test_the_stacked_cnn_is_the_plain_network_of_every_model():

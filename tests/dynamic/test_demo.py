@@ -31,8 +31,6 @@ def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_
             str(tmp_path / "dynamic.csv"),
             "--truth",
             "gold",
-            "--seed",
-            "1",
             "--json",
         ],
     )

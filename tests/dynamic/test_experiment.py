@@ -11,7 +11,6 @@ from tallystick.errors import InputError
 from tallystick.verbs.dynamic import run_experiment
 from tallystick.verbs.dynamic.experiment import (
     EstimatorTrainer,
-    Execution,
     curves,
     learner_rollouts,
 )
@@ -76,7 +75,7 @@ def on_cluster(folder, backend):
             rollouts=3,
             rng=5,
             static=False,
-            execution=Execution(jobs=-1),
+            jobs=-1,
         )
     assert np.array_equal(here, there)
     return [place for place in places(folder) if place != home]
@@ -112,30 +111,6 @@ def test_rollouts_run_on_the_workers_of_ray(tmp_path):
     assert not any(place.startswith(str(os.getpid())) for place in away)
 
 
-def test_rollouts_run_on_a_backend_that_hands_everything_over_at_once():
-    """Ray's joblib backend is such a one; this one needs no Ray."""
-
-    class AtOnce(joblib._parallel_backends.ThreadingBackend):
-        supports_return_generator = False
-
-    joblib.register_parallel_backend("at once", AtOnce)
-    trainer = EstimatorTrainer(TREE, X[:100], Y[:100])
-    here, _ = learner_rollouts(trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False)
-    seen = []
-    with joblib.parallel_config(backend="at once"):
-        there, _ = learner_rollouts(
-            trainer,
-            Y[:100],
-            rounds=2,
-            rollouts=3,
-            rng=5,
-            static=False,
-            execution=Execution(jobs=2, progress=seen.append),
-        )
-    assert np.array_equal(here, there)
-    assert seen == [1, 2, 3]
-
-
 def test_any_function_of_weights_can_be_the_learner():
     truth = np.arange(60) % 2
 
@@ -153,19 +128,7 @@ def test_any_function_of_weights_can_be_the_learner():
     assert seen.risk[:, 2].mean() < seen.risk[:, 0].mean()
 
 
-def test_progress_is_told_and_bad_numbers_refused():
-    seen = []
-    run_experiment(
-        TREE,
-        X[:100],
-        Y[:100],
-        rounds=1,
-        rollouts=2,
-        rng=0,
-        static=False,
-        execution=Execution(progress=seen.append),
-    )
-    assert seen == [1, 2]
+def test_bad_numbers_are_refused():
     with pytest.raises(InputError, match="at least 1"):
         run_experiment(TREE, X[:100], Y[:100], rounds=0, rollouts=2, rng=0)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.verbs.dynamic.analyse import FAR_APART, other_builders
+from tallystick.verbs.dynamic.forecast import FAR_APART, other_builders
 
 
 def rounds(*rates, items=1000):

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.verbs.dynamic.panel import forecast_panel, majority_risk
+from tallystick.verbs.dynamic.forecast import forecast_panel, majority_risk
 
 DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ANLI = DATA / "dynamic" / "anli_dev_rounds_8models.csv.gz"

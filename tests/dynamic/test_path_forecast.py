@@ -3,8 +3,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.verbs.dynamic.experiment import forecast_path
-from tallystick.verbs.dynamic.panel import forecast_panel, majority_risk
+from tallystick.verbs.dynamic.forecast import forecast_panel, forecast_path, majority_risk
 
 THREE = {"000": 60, "100": 6, "010": 5, "001": 9, "110": 4, "101": 3, "011": 3, "111": 10}
 

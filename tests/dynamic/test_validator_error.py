@@ -3,8 +3,12 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.verbs.dynamic.attempts import Attempts
-from tallystick.verbs.dynamic.validators import corrected_rate, two_vote_set, validator_error
+from tallystick.verbs.dynamic.attempts import (
+    Attempts,
+    corrected_rate,
+    two_vote_set,
+    validator_error,
+)
 
 
 def votes(cells):

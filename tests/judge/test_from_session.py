@@ -38,8 +38,8 @@ def labelled(tmp_path_factory):
 def test_intervals_from_a_session_hold_the_accuracy_on_all_items(labelled):
     table, session, accuracy = labelled
     result = judge.evaluate(str(table), judges=("x", "y", "z"), item="id", truth_file=str(session))
-    assert result.method == "labels of a session"
-    assert result.assumptions[0].startswith("labelled items were drawn by label")
+    assert result.method == "labels"
+    assert result.assumptions[0].startswith("labelled items were drawn at random")
     for one in result.judges:
         assert accuracy[one.name] in one.interval
         assert one.interval.high - one.interval.low < 0.35

@@ -95,8 +95,11 @@ def numbered(n, **columns):
     ]
 
 
+KEY = "Authorization: Bearer $FAKE_KEY"
+
+
 def openai(api, prompt="Is it so? {text}", **more):
-    options = ("--api", f"openai:m@{api.address}", "--prompt", prompt, "--key-name", "FAKE_KEY")
+    options = ("--api", f"openai:m@{api.address}", "--prompt", prompt, "--header", KEY)
     return (*options, "--yes", *(word for name, value in more.items() for word in (name, value)))
 
 

@@ -54,14 +54,6 @@ def test_the_headline_of_a_plan_has_the_power_that_it_says(tallystick):
     assert power(items, 0.05, 0.2) < 0.81
 
 
-def test_the_row_of_the_normal_approximation_says_what_it_is_worth(tallystick):
-    answer = tallystick("plan", "--difference", ".05", "--disagreement", ".2")
-    notes = {row["name"]: (row["n_items"], row["note"]) for row in answer["methods"]}
-    items, note = notes["paired, normal approximation"]
-    assert items == 626
-    assert f"power {100 * power(626, 0.05, 0.2):.1f} %" in note.replace("\xa0", " ")
-
-
 def bounded(n, lead, spread, seed):
     """Scores of two models between 0 and 1 whose difference has this mean and spread."""
     rng = np.random.default_rng(seed)

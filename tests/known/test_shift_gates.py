@@ -85,7 +85,7 @@ def test_a_flaky_api_does_not_pass_the_flip_gate(shift, kind, rate):
         less_stable += said
         if said and done.code == 11:
             assert done.body["needed"]["of"] == "old answers per item (--old-draws)"
-    assert less_stable >= 9
+    assert less_stable >= 7
 
 
 @pytest.mark.parametrize("repeats", ["0", "2", "5"])

@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.label.exchange import _alike, read_batch, write_batch
+from tallystick.verbs.label.exchange import read_answers_of, write_asks
 from tests.label.conftest import JUDGES, WORDS
 
 
@@ -27,7 +27,7 @@ def test_a_batch_shows_no_votes_and_ends_with_the_answer(start, tmp_path):
     path = tmp_path / "batch.csv"
     with start("judge", show=("text",)) as work:
         asks = work.next(8)
-        write_batch(path, work, asks)
+        write_asks(path, work, asks)
     rows = _rows(path)
     assert list(rows[0]) == ["order", "text", "note", "answer"]
     assert [int(row["order"]) for row in rows] == list(range(1, 9))
@@ -39,32 +39,32 @@ def test_a_partly_filled_batch_is_added_once(start, truth, tmp_path):
     path = tmp_path / "batch.csv"
     with start("judge", show=("text",)) as work:
         asks = work.next(6)
-        write_batch(path, work, asks)
+        write_asks(path, work, asks)
         rows = _rows(path)
         for row, ask in zip(rows[:3], asks, strict=False):
             row["answer"] = WORDS[truth[ask.row]].upper()
         rows[1]["note"] = "hard"
         rows[2]["answer"] = "skip"
         _write(path, rows)
-        events = read_batch(path, work, reader="1")
+        events = read_answers_of(path, work, reader="1")
         work.write(events)
         assert len(events) == 3
         assert work.standing().read.n == 3
         assert work.session.skipped(2)
         assert work.session.answers[1, "1"].note == "hard"
-        assert read_batch(path, work, reader="1") == []  # the same file again adds nothing
+        assert read_answers_of(path, work, reader="1") == []  # the same file again adds nothing
 
 
 def test_rows_may_come_back_in_any_order(start, truth, tmp_path):
     path = tmp_path / "batch.csv"
     with start("judge") as work:
         asks = work.next(5)
-        write_batch(path, work, asks)
+        write_asks(path, work, asks)
         rows = _rows(path)
         for row, ask in zip(rows, asks, strict=True):
             row["answer"] = WORDS[truth[ask.row]]
         _write(path, rows[::-1])
-        work.write(read_batch(path, work, reader="1"))
+        work.write(read_answers_of(path, work, reader="1"))
         said = [work.session.labels(ask.number)[0] for ask in asks]
     assert said == [WORDS[truth[ask.row]] for ask in asks]
 
@@ -85,27 +85,55 @@ def test_rows_may_come_back_in_any_order(start, truth, tmp_path):
 def test_what_is_wrong_is_named_and_nothing_is_added(start, tmp_path, column, value, said):
     path = tmp_path / "batch.csv"
     with start("judge") as work:
-        write_batch(path, work, work.next(3))
+        write_asks(path, work, work.next(3))
         rows = _rows(path)
         for row in rows:
             row["answer"] = "pass"
         rows[1][column] = value
         _write(path, rows)
         with pytest.raises(InputError, match=said):
-            read_batch(path, work, reader="1")
+            read_answers_of(path, work, reader="1")
         assert not work.session.answers
 
 
-def test_a_changed_answer_is_refused_until_it_is_undone(start, tmp_path):
+def test_a_changed_answer_is_refused_unless_it_replaces(start, tmp_path):
     path = tmp_path / "batch.csv"
     with start("judge") as work:
-        write_batch(path, work, work.next(1))
+        write_asks(path, work, work.next(2))
         work.answer(0, "pass", reader="1")
         rows = _rows(path)
         rows[0]["answer"] = "fail"
         _write(path, rows)
-        with pytest.raises(InputError, match="reader 1 said 'pass' before"):
-            read_batch(path, work, reader="1")
+        with pytest.raises(InputError, match=r"reader 1 said 'pass' before: add --replace"):
+            read_answers_of(path, work, reader="1")
+        work.write(read_answers_of(path, work, reader="1", replace=True))
+        assert work.session.labels(0) == ("fail",)
+
+
+def test_my_answers_are_listed_and_corrected_in_one_file(start, tmp_path):
+    path = tmp_path / "mine.csv"
+    with start("judge") as work:
+        for ask in work.next(3):
+            work.answer(ask.number, "pass", reader="1", note="sure" if ask.number else "")
+        write_asks(path, work, work.session.asks, reader="1")
+        rows = _rows(path)
+        assert [row["answer"] for row in rows] == ["pass"] * 3
+        assert rows[1]["note"] == "sure"
+        rows[2]["answer"] = "skip"
+        _write(path, rows)
+        [event] = read_answers_of(path, work, reader="1", replace=True)
+        work.write([event])
+        assert work.session.skipped(2)
+
+
+def test_cells_that_a_spreadsheet_rewrote_are_the_same(start, table, tmp_path):
+    path = tmp_path / "batch.csv"
+    with start("judge", show=("id", "text")) as work:
+        write_asks(path, work, work.next(2))
+        rows = _rows(path)
+        rows[0] |= {"text": rows[0]["text"].replace(" ", "  ") + " ", "answer": "pass"}
+        _write(path, rows)
+        assert len(read_answers_of(path, work, reader="1")) == 1
 
 
 def test_text_that_a_spreadsheet_would_run_comes_back_unchanged(tmp_path):
@@ -119,14 +147,14 @@ def test_text_that_a_spreadsheet_would_run_comes_back_unchanged(tmp_path):
     with begin(
         tmp_path / "s.label", table, question="prevalence", reading={"judges": ("gpt",)}
     ) as work:
-        write_batch(path, work, work.next(40))
+        write_asks(path, work, work.next(40))
     assert {row["text"] for row in _rows(path)} == {"'=1+1", "'@x", "-3", "plain"}
 
 
 def test_a_batch_of_another_session_is_refused(start, tmp_path):
     path = tmp_path / "batch.csv"
     with start("judge", seed=9) as work:
-        write_batch(path, work, work.next(6))
+        write_asks(path, work, work.next(6))
     rows = _rows(path)
     for row in rows:
         row["answer"] = "pass"
@@ -135,7 +163,7 @@ def test_a_batch_of_another_session_is_refused(start, tmp_path):
     with start("judge") as work:
         work.next(6)
         with pytest.raises(InputError, match="a batch of another session"):
-            read_batch(path, work, reader="1")
+            read_answers_of(path, work, reader="1")
         assert not work.session.answers
 
 
@@ -144,7 +172,7 @@ def test_a_batch_that_a_spreadsheet_saved_is_read(start, tmp_path):
     path, saved = tmp_path / "batch.csv", tmp_path / "saved.csv"
     with start("judge") as work:
         asks = work.next(4)
-        write_batch(path, work, asks)
+        write_asks(path, work, asks)
         rows = _rows(path)[::-1]
         for row, answer in zip(rows, ("PASS", "Fail ", " skip", "pass"), strict=True):
             row["answer"] = answer
@@ -153,15 +181,7 @@ def test_a_batch_that_a_spreadsheet_saved_is_read(start, tmp_path):
             writer = csv.DictWriter(stream, rows[0].keys(), delimiter=";")
             writer.writeheader()
             writer.writerows(rows)
-        work.write(read_batch(saved, work, reader="1"))
+        work.write(read_answers_of(saved, work, reader="1"))
         said = [work.session.answers[ask.number, "1"] for ask in asks]
         assert [one.label for one in said] == ["pass", None, "fail", "pass"]
-        assert not read_batch(saved, work, reader="1")
-
-
-@pytest.mark.parametrize(
-    ("cell", "given", "alike"),
-    [("1.0", "1", True), ("0.5", "0,5", True), ("a  b", "a b ", True), ("q1", "q2", False)],
-)
-def test_cells_are_alike_however_a_spreadsheet_writes_them(cell, given, alike):
-    assert _alike(cell, given) is alike
+        assert not read_answers_of(saved, work, reader="1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.verbs.label.work import LEARN_EVERY, batches_of_labels, drawn_event
+from tallystick.verbs.label.work import batch_of_labels, drawn_event
 
 
 def test_a_batch_records_the_probability_of_every_draw(start):
@@ -27,15 +27,10 @@ def test_at_least_twenty_asks_are_read_twice(start):
         assert sum(ask.twice for ask in asks) == max(20, -(-len(asks) // 10))
 
 
-def test_labels_that_were_there_are_uniform_draws_in_a_random_order(start):
+def test_labels_that_were_there_are_draws_in_a_random_order(start):
     units = np.arange(0, 90, 3)
     with start("prevalence") as work:
-        events = batches_of_labels(work.session, work.task, work.cells, units, None)
-    draws = [draw for event in events for draw in event["draws"]]
-    assert [len(event["draws"]) for event in events] == [LEARN_EVERY] * 3
-    assert sorted(unit for unit, _, _ in draws) == units.tolist()
-    assert [unit for unit, _, _ in draws] != units.tolist()
-    left = work.task.strata.sizes.astype(float)
-    for _, stratum, probability in draws:
-        assert np.isclose(probability, left[stratum] / left.sum())
-        left[stratum] -= 1
+        event = batch_of_labels(work.session, work.task, work.cells, units)
+    drawn = [unit for unit, _, _ in event["draws"]]
+    assert sorted(drawn) == units.tolist()
+    assert drawn != units.tolist()

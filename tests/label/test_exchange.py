@@ -1,4 +1,4 @@
-"""Label Studio and Argilla give back the session that was sent to them."""
+"""Label Studio, Argilla and Prodigy give back the session that was sent to them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import json
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.verbs.label.exchange import (
-    TOOLS,
-    export_asks,
-    export_session,
-    import_answers,
-    label_config,
-)
+from tallystick.verbs.label.exchange import TOOLS, read_answers_of, write_asks
 from tests.label.conftest import WORDS
+
+
+def _added(path, work, *, reader):
+    events = read_answers_of(path, work, reader=reader)
+    work.write(events)
+    return len(events)
 
 
 def _said(work):
@@ -36,15 +36,15 @@ def _answered(start, truth, name):
 def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
     path = tmp_path / "export.json"
     with _answered(start, truth, "a.label") as work:
-        export_session(path, work, tool)
+        write_asks(path, work, work.session.asks, tool=tool)
         sent, asks, result = _said(work), work.session.asks, work.result(final=False)
     with start("prevalence", name="b.label", readers=2, seed=4) as other:
         other.next(30)
         assert other.session.asks == asks
-        assert import_answers(path, other, reader="1") == len(sent)
+        assert _added(path, other, reader="1") == len(sent)
         assert _said(other) == sent
         again = other.result(final=False)
-        assert import_answers(path, other, reader="1") == 0  # twice adds nothing
+        assert _added(path, other, reader="1") == 0  # twice adds nothing
     assert (again.interval, again.anytime_interval) == (result.interval, result.anytime_interval)
 
 
@@ -52,11 +52,11 @@ def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
 def test_what_another_session_exported_is_refused(start, truth, tmp_path, tool):
     path = tmp_path / "export.json"
     with _answered(start, truth, "a.label") as work:
-        export_session(path, work, tool)
+        write_asks(path, work, work.session.asks, tool=tool)
     with start("prevalence", name="b.label", readers=2, seed=5) as other:
         other.next(30)
         with pytest.raises(InputError, match="belongs to another session than"):
-            import_answers(path, other, reader="1")
+            _added(path, other, reader="1")
         assert not other.session.answers
 
 
@@ -65,10 +65,12 @@ def test_tasks_go_out_blind_and_in_draw_order(start, tmp_path, tool):
     path = tmp_path / "tasks.json"
     with start("judge", show=("text",)) as work:
         asks = work.next(5)
-        export_asks(path, work, asks, tool)
-    records = json.loads(path.read_text())
-    shown = [record["data" if tool == "label-studio" else "fields"]["text"] for record in records]
-    assert shown == [f"text {ask.row}" for ask in asks]
+        write_asks(path, work, asks, tool=tool)
+    text = path.read_text()
+    records = json.loads(text) if text[0] == "[" else list(map(json.loads, text.splitlines()))
+    holder = {"label-studio": "data", "argilla": "fields"}.get(tool)
+    shown = [(record[holder] if holder else record)["text"] for record in records]
+    assert [one.removeprefix("text:\n") for one in shown] == [f"text {ask.row}" for ask in asks]
     assert "gpt" not in path.read_text()
 
 
@@ -99,7 +101,7 @@ def test_an_export_as_label_studio_writes_it_is_read(start, tmp_path):
     path.write_text(json.dumps([record]))
     with start("judge") as work:
         work.next(1)
-        assert import_answers(path, work, reader="1") == 1
+        assert _added(path, work, reader="1") == 1
         assert work.session.labels(0) == ("pass",)
 
 
@@ -125,7 +127,7 @@ def test_records_as_argilla_1_and_2_write_them_are_read(start, tmp_path):
     path.write_text(json.dumps([second, first, draft]))
     with start("judge") as work:
         work.next(3)
-        assert import_answers(path, work, reader="1") == 2
+        assert _added(path, work, reader="1") == 2
         assert [work.session.labels(k) for k in range(3)] == [("pass",), ("fail",), ()]
 
 
@@ -150,18 +152,45 @@ def test_records_that_cannot_be_used_are_refused(start, tmp_path, record, said):
     with start("judge") as work:
         work.next(1)
         with pytest.raises(InputError, match=said):
-            import_answers(path, work, reader="1")
+            _added(path, work, reader="1")
         path.write_text("{")
         with pytest.raises(FileError, match="not JSON"):
-            import_answers(path, work, reader="1")
+            _added(path, work, reader="1")
 
 
-def test_the_interface_for_label_studio_is_valid_xml(start):
-    from xml.etree import ElementTree
+def test_the_small_json_of_label_studio_is_read(start, tmp_path):
+    """JSON-MIN: data and answers side by side, one entry per annotation."""
+    path = tmp_path / "min.json"
+    own = {"text": "text 1", "annotator": 1, "annotation_id": 4, "lead_time": 2.5}
+    records = [
+        {**own, "id": 1, "tallystick_ask": 1, "answer": "pass"},
+        {**own, "id": 2, "tallystick_ask": 2, "answer": {"choices": ["fail"]}},
+        {**own, "id": 3, "tallystick_ask": 3},
+    ]
+    path.write_text(json.dumps(records))
+    with start("judge") as work:
+        work.next(3)
+        assert _added(path, work, reader="1") == 2
+        assert [work.session.labels(k) for k in range(3)] == [("pass",), ("fail",), ()]
 
-    with start("judge", ask='Is it "right" & <good>?') as work:
-        view = ElementTree.fromstring(label_config(work))
-    assert [choice.get("value") for choice in view.iter("Choice")] == ["fail", "pass"]
+
+def test_lines_as_prodigy_writes_them_are_read(start, tmp_path):
+    path = tmp_path / "out.jsonl"
+    task = {"text": "text 1", "_input_hash": 1, "_task_hash": 2, "_view_id": "choice"}
+    lines = [
+        {**task, "meta": {"tallystick_ask": 1}, "accept": ["pass"], "answer": "accept"},
+        {**task, "meta": {"tallystick_ask": 2}, "accept": [], "answer": "ignore"},
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    with start("judge") as work:
+        work.next(2)
+        assert _added(path, work, reader="1") == 2
+        assert work.session.labels(0) == ("pass",)
+        assert work.session.skipped(1)
+        lines[0]["answer"] = "reject"
+        path.write_text(json.dumps(lines[0]) + "\n")
+        with pytest.raises(InputError, match="was rejected"):
+            _added(path, work, reader="1")
 
 
 def _of_people(work, *people):
@@ -185,10 +214,10 @@ def test_two_annotators_of_a_tool_are_the_two_readers(start, tmp_path):
         work.next(4)
         people = ({"id": 7, "email": "ann@x.org"}, "pass"), (8, "fail")
         path.write_text(json.dumps(_of_people(work, *people)))
-        assert import_answers(path, work, reader="1") == 8
+        assert _added(path, work, reader="1") == 8
         assert work.session.answers[0, "1"].label == "pass"
         assert work.session.answers[0, "2"].label == "fail"
-        assert import_answers(path, work, reader="1") == 0
+        assert _added(path, work, reader="1") == 0
 
 
 def test_more_annotators_than_readers_are_refused_by_name(start, tmp_path):
@@ -197,5 +226,5 @@ def test_more_annotators_than_readers_are_refused_by_name(start, tmp_path):
         work.next(4)
         path.write_text(json.dumps(_of_people(work, (7, "pass"), (8, "fail"))))
         with pytest.raises(InputError, match=r"answers of 2 people \(7, 8\).*has 1 reader:"):
-            import_answers(path, work, reader="1")
+            _added(path, work, reader="1")
         assert not work.session.answers

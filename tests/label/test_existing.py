@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.results import Interval, Unknown
-from tallystick.sampling.label_task import journal_of
+from tallystick.results import Interval
 from tallystick.verbs.label import SessionSettings, begin, reopen
 from tests.label.conftest import JUDGES, WORDS, draw, fill
 
@@ -21,7 +20,7 @@ def test_labels_of_unknown_origin_are_counted_apart(tmp_path, truth):
         path,
         {**table, "gold": known},
         question="prevalence",
-        reading={"judges": JUDGES, "truth": "gold"},
+        reading={"judges": JUDGES, "truth": "gold", "labels": WORDS},
     ) as work:
         assert len(work.session.apart) == sum(one is not None for one in known)
         assert work.result().decision == "undecided"
@@ -50,30 +49,6 @@ def test_labels_that_were_drawn_at_random_are_draws(tmp_path, truth):
         assert isinstance(work.result(final=False).interval, Interval)
         asks = work.next()
         assert not {ask.row for ask in asks} & some
-
-
-def test_labels_drawn_among_disagreements_need_draws_from_the_rest(tmp_path, truth):
-    _, votes = draw()
-    apart = np.flatnonzero((np.stack(votes) != votes[0]).any(axis=0))
-    some = set(np.random.default_rng(3).choice(apart, 30, replace=False).tolist())
-    known = [WORDS[t] if i in some else None for i, t in enumerate(truth)]
-    table = {name: [WORDS[v] for v in vote] for name, vote in zip(JUDGES, votes, strict=True)}
-    with begin(
-        tmp_path / "s.label",
-        {**table, "gold": known},
-        question="prevalence",
-        reading={"judges": JUDGES, "truth": "gold"},
-        settings=SessionSettings(origin="disagreements"),
-    ) as work:
-        refused = work.result(final=False)
-        assert "Only disagreements are labelled" in refused.verdict
-        assert isinstance(refused.interval, Unknown)
-        fill(work, truth)
-        result = work.result(final=False)
-        journal = journal_of(work.session, work.task.strata)
-        journal.check(range(journal.n_draws))
-    assert truth.mean() in result.interval
-    assert truth.mean() in result.anytime_interval
 
 
 _READING = {"judges": ("gpt", "claude"), "truth": "human", "system": "system", "item": "id"}
@@ -116,8 +91,8 @@ def test_items_that_were_graded_at_random_are_the_first_draws_of_a_contest(tmp_p
     with _begun(tmp_path / "s.label", table, goal, "random") as work:
         assert work.standing().read.n == 30
         notes = work.result(final=False).notes
-        assert "30 items whose outputs are all labelled in column 'human' count" in notes[0]
-        assert notes[1].startswith("1 labels")
+        assert "30 items labelled in column 'human' count as the first draws" in notes[0]
+        assert notes[1].startswith("other labels")
         drawn = {ask.row for ask in work.session.asks}
         assert not {ask.row for ask in work.next(20)} & drawn
         for ask in work.session.open_asks("1"):
@@ -148,9 +123,10 @@ def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
     table, _ = _outputs(200, set())
     failed = [row for row in range(400) if table["gpt"][row] == table["claude"][row] == 0]
     table["human"] = [0 if row in failed[:60] else None for row in range(400)]
+    table["human"][table["gpt"].index(1)] = 1
     with _begun(tmp_path / "s.label", table, "mean", "random") as work:
         assert work.session.head.origin == "unknown"
-        assert len(work.session.apart) == 60
+        assert len(work.session.apart) == 61
         assert (
             "were not drawn at random (p < 0.0001): the consensus says"
             in (work.result(final=False).notes[0])

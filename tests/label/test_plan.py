@@ -1,39 +1,47 @@
-"""What labels would bring, before any is bought."""
+"""About how many labels a question takes, before any is bought."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import ceil, log
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 
 from tallystick.errors import InputError
+from tallystick.results import Unknown
 from tallystick.table import read
-from tallystick.verbs.label.plan import _sign_plan, plan
-from tests.label.conftest import JUDGES
+from tallystick.verbs.label.plan import plan
+from tests.label.conftest import JUDGES, fill
 
 
-def test_good_votes_save_labels_and_the_curve_falls(table):
+def test_judges_stand_in_for_the_person_and_give_a_range(table):
     with read(str(table), judges=JUDGES) as data:
         found = plan(data, ("judge", "prevalence"))
-    assert [one.of for one in found.plans] == [*JUDGES, "pass"]
+    assert [one.question for one in found.plans] == ["judge", "prevalence"]
     for one in found.plans:
-        assert one.labels < one.labels_alone
-        assert one.labels <= one.anytime_labels
-        widths = [width for _, width, _ in one.curve]
-        assert widths[0] > 0.05 >= widths[-1]
-        assert sum(b > a + 1e-9 for a, b in pairwise(widths)) < 5
-    assert found.figures()[0].kind == "curve"
+        assert one.low <= one.labels <= one.high
     found.to_dict()
 
 
-def test_a_pair_is_planned_on_its_disagreements(table):
+def test_the_forecast_is_near_what_a_session_needs(table, start, truth):
+    with read(str(table), judges=JUDGES) as data:
+        [one] = plan(data, ("prevalence",)).plans
+    with start("prevalence") as work:
+        fill(work, truth)
+        needed = work.result(final=False).asked
+    assert one.low <= needed <= one.high
+
+
+def test_one_judge_cannot_tell_yet(table):
+    with read(str(table), judges=("gpt",)) as data:
+        found = plan(data, ("prevalence",))
+    assert isinstance(found.plans[0].labels, Unknown)
+    assert "cannot tell yet" in found.verdict
+
+
+def test_models_do_not_stand_in_for_the_truth(table):
     with read(str(table), models=("gpt", "llama")) as data:
         [one] = plan(data, ("compare",)).plans
     assert one.target is None
     assert one.items < 300
+    assert isinstance(one.labels, Unknown)
 
 
 def test_one_question_that_does_not_fit_is_an_error_and_several_are_notes(table):
@@ -43,14 +51,3 @@ def test_one_question_that_does_not_fit_is_an_error_and_several_are_notes(table)
         found = plan(data, ("bound", "judge"))
         assert any(note.startswith("bound is left out") for note in found.notes)
         assert plan(data, ("bound", "compare")).decision == "unknowable"
-
-
-def test_the_labels_of_a_sign_follow_from_the_spread_of_its_strata():
-    """Of a difference between -1 and 1, guessed .5 in each of 400 items: p = .75, lead .5."""
-    measure = SimpleNamespace(name="a - b", bounds=(-1.0, 1.0), guess=np.array([0.5, 0.5]))
-    strata = SimpleNamespace(sizes=np.array([100, 300]))
-    one = _sign_plan("compare", SimpleNamespace(measures=[measure], strata=strata), 0.05)
-    growth = 0.5 * 0.5**2 / (0.75 * 0.25 * 4 + 0.5**2)
-    assert one.labels == ceil(log(2 / 0.05) / growth)
-    alone = 0.5 * 0.5**2 / (0.25 * 4 + 0.5**2)
-    assert one.labels_alone == ceil(log(2 / 0.05) / alone)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from tallystick.verbs.label import begin
-from tallystick.verbs.label.terminal import label_in_terminal
+from tallystick.verbs.label.shown import label_in_terminal
 
 
 def _typed(*words):
@@ -66,3 +66,13 @@ def test_it_stops_when_nothing_more_is_needed(start, truth):
         label_in_terminal(work, reader="1", lines=lambda: words.append(1) or "pass", out=out)
         assert work.standing().stop == "precision"
     assert "Nothing more is needed." in out.getvalue()
+
+
+def test_earlier_answers_are_listed_and_corrected(start):
+    with start("prevalence") as work:
+        lines, out = _typed("1", "2", "l", "c 1", "2", "c 9", "q"), io.StringIO()
+        assert label_in_terminal(work, reader="1", lines=lines, out=out) == 3
+        assert work.session.labels(0) == ("pass",)
+        assert work.session.labels(1) == ("pass",)
+    assert "1: " in out.getvalue()
+    assert "You have not answered 9" in out.getvalue()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tallystick.errors import InputError, UsageError
 from tallystick.table import Tally, read, write_csv
 from tallystick.table.panel import Panel
-from tallystick.verbs import bound, compare, dynamic, judge, score
+from tallystick.verbs import bound, compare, judge, score
 
 N = 60
 JUDGES = "gpt,claude,llama"
@@ -58,7 +58,6 @@ VERBS: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
         some(*VOTES, "gold"),
         {"models": JUDGES, "truth": "gold"},
     ),
-    "dynamic": (dynamic, some(*VOTES, "truth", "round"), {"models": JUDGES, "truth": "truth"}),
 }
 
 
@@ -252,7 +251,7 @@ def test_a_column_of_zeros_leaves_no_row_and_is_refused(role: str) -> None:
         verb.evaluate({**rows, "k": [0] * N}, **{role: "k"}, **options)
 
 
-@pytest.mark.parametrize("name", ["bound", "dynamic", "compare with few labels"])
+@pytest.mark.parametrize("name", ["bound", "compare with few labels"])
 def test_unequal_weights_are_refused_where_an_interval_would_be_wrong(name: str) -> None:
     verb, rows, options = VERBS[name]
     with pytest.raises(InputError, match="weights"):

@@ -24,9 +24,7 @@ COMMANDS = {
     "dynamic analyse": ["FOLDER/dynamic.csv", "--truth", "gold"],
     "dynamic simulate": [
         "--learner",
-        "correlated",
-        "--rho",
-        ".5",
+        "random",
         "--epsilon",
         ".1",
         "--rounds",

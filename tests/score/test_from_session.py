@@ -9,7 +9,7 @@ import pytest
 
 from tallystick import score
 from tallystick.errors import InputError
-from tallystick.results import Interval, Unknown
+from tallystick.results import Interval
 from tallystick.verbs.label import begin, reopen
 from tests.score.test_labelling import outputs, run
 
@@ -42,8 +42,7 @@ def test_the_scores_are_those_of_the_session(tmp_path):
         assert by_name[one.name].score == pytest.approx(one.estimate)
         assert by_name[one.name].interval.low == pytest.approx(one.interval.low)
         assert by_name[one.name].interval.high == pytest.approx(one.interval.high)
-    assert any("drawn by label" in text for text in result.assumptions)
-    assert "drawn at random" not in " ".join(result.assumptions)
+    assert "drawn at random" in " ".join(result.assumptions)
 
 
 def test_label_ends_in_the_result_of_score_itself(tmp_path):
@@ -52,37 +51,24 @@ def test_label_ends_in_the_result_of_score_itself(tmp_path):
     with reopen(path, write=False) as work:
         own = work.result().result
     assert own.verb == "score"
-    assert own.decision == "decided"
-    assert isinstance(own.judges[0].tpr.estimate, Unknown)
+    assert isinstance(own.judges[0].tpr.estimate, float)
 
 
-def test_every_label_counts_by_the_size_of_its_stratum(tmp_path):
+def test_systems_share_their_items_and_a_known_one_is_not_drawn_any_more(tmp_path):
     rng = np.random.default_rng(5)
-    n = 400
-    sure = np.arange(n) < 300  # the judges agree and are right; on the rest they guess
-    truth = np.where(sure, 1, rng.random(n) < 0.3).astype(int)
-    votes = np.where(sure, 1, np.arange(n) % 2)
-    rows = {
-        "item": [f"i{i}" for i in range(n)],
-        "system": ["a"] * n,
-        "gpt": votes.tolist(),
-        "claude": np.where(sure, 1, 1 - votes).tolist(),
-    }
-    with begin(tmp_path / "s.label", rows, question="score", reading=ROLES) as work:
-        for _ in range(4):
-            for ask in work.next(20):
-                work.answer(ask.number, truth[ask.row].item(), reader="1")
-        strata = work.session.strata().astype(int)
-        drawn = [ask.row for ask in work.session.asks]
-    result = score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
-
-    sizes = np.bincount(strata)
-    k = np.bincount(strata[drawn], minlength=sizes.size)
-    x = np.bincount(strata[drawn], weights=truth[drawn], minlength=sizes.size)
-    assert result.systems[0].score == pytest.approx((sizes * x / k).sum() / n)
-    # Draws favour what the judges cannot tell, so the plain mean of the labels is another number.
-    assert abs(truth[drawn].mean() - result.systems[0].score) > 0.005
-    assert truth.mean() in result.systems[0].interval
+    rows, truth, _ = outputs(300, quality={"a": 0.5, "b": 0.98})
+    truth[1::2] = (rng.random(300) < 0.98).astype(int)
+    _, path, found = session(tmp_path, rows, truth)
+    with reopen(path, write=False) as work:
+        asks, session_ = work.session.asks, work.session
+    by_item = {}
+    for ask in asks:
+        by_item.setdefault(ask.item, set()).add(ask.system)
+    first = [ask for ask in asks if ask.batch == 0]
+    assert all(len(by_item[ask.item]) == 2 for ask in first)
+    last = [ask.system for ask in asks if ask.batch == len(session_.batches) - 1]
+    assert set(last) == {"a"}  # b is known well enough
+    assert found.stop == "precision"
 
 
 def test_a_difference_session_gives_a_paired_interval(tmp_path):
@@ -131,14 +117,13 @@ def test_a_system_without_a_draw_has_no_score(tmp_path):
     assert sorted(known) == [False, True]
 
 
-@pytest.mark.parametrize("options", [{"certified": True}, {"population": "new"}])
-def test_what_a_session_cannot_say_is_refused(tmp_path, options):
+def test_exact_intervals_of_a_session_are_refused(tmp_path):
     rows, truth, _ = outputs(60)
     with begin(tmp_path / "s.label", rows, question="score", reading=ROLES) as work:
         for ask in work.next(20):
             work.answer(ask.number, truth[ask.row].item(), reader="1")
     with pytest.raises(InputError, match="drawn by strata"):
-        score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **ROLES, **options)
+        score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **ROLES, certified=True)
 
 
 def test_an_empty_session_is_refused(tmp_path):

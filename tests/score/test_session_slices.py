@@ -42,20 +42,6 @@ def test_every_slice_has_the_scores_of_its_own_items(tmp_path, goal):
             assert row.n_outputs == mine.sum()
 
 
-def test_a_slice_is_a_mean_over_the_strata_that_it_cuts(tmp_path):
-    topics = np.where(np.arange(150) < 100, "x", "y")
-    result, truth, topic, system, drawn, strata = sliced(tmp_path, "mean", topics)
-    [row] = [row for row in result.slices[0].answer.systems if row.name == "a"]
-    mine = (topic == "x") & (system == "a")
-    total = weight = 0.0
-    for h in np.unique(strata[mine]):
-        here, seen = mine & (strata == h), mine & (strata == h) & drawn
-        if seen.any():
-            total += here.sum() * truth[seen].mean()
-            weight += here.sum()
-    assert row.score == pytest.approx(total / weight)
-
-
 @pytest.mark.parametrize("goal", ["difference", "best"])
 def test_inside_a_slice_nobody_is_named(tmp_path, goal):
     topics = np.where(np.arange(150) % 2, "x", "y")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.results import Sentences
-from tallystick.sampling.label_differences import NEITHER, SessionOrder
+from tallystick.sampling.duels import NEITHER, SessionOrder
 from tallystick.verbs.score import evaluate
 from tallystick.verbs.score.result import Units
 from tallystick.verbs.score.sessions import needed_draws, with_session

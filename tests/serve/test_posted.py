@@ -59,6 +59,11 @@ def test_a_change_that_every_night_finds_is_one_alarm_until_it_is_over(web: Web)
     ]
 
 
+def test_what_shift_says_itself_comes_before_its_numbers(web: Web) -> None:
+    assert web.post(URL, json={**night(False), "changed": True}).json()["changed"]
+    assert not web.post(URL, json={**night(True), "changed": None}).json()["changed"]
+
+
 def test_the_same_result_sent_again_counts_once(web: Web) -> None:
     body = json.dumps(night(True))
     first = web.post(URL, content=body).json()
@@ -129,7 +134,10 @@ def test_shift_posts_what_it_found_and_a_wrong_address_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = ["id,gold,old,new"]
-    rows += [f"{k},{'ab'[k % 2]},{'ab'[k % 2]},{'ab'[k % 2 if k % 3 else 0]}" for k in range(300)]
+    for k in range(300):
+        gold = k % 2
+        old = 1 - gold if k % 11 == 0 else gold
+        rows.append(f"{k},{'ab'[gold]},{'ab'[old]},{'ab'[old if k % 3 else 0]}")
     table = tmp_path / "items.csv"
     table.write_text("\n".join(rows))
     words = f"shift {table} --item id --truth gold --old old --new new --json --post".split()

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
-_FIELDS = ("positive", "scale", "judge_scale", "higher_is_better", "goal", "at_least", "metrics")
-_ACTIONS = ("add", "open_", "terminal", "export_", "import_")
-_TOOLS = ("label-studio", "argilla")
+_FIELDS = ("positive", "scale", "goal", "at_least", "metrics")
+_ACTIONS = ("add", "open_", "terminal")
+_TOOLS = ("label-studio", "argilla", "prodigy")
 
 
 def _run(source: tuple[str, ...], **given: Any) -> None:
@@ -39,7 +39,7 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     own = {name: given.pop(name) for name in _OWN if name in given}
     reading, delivery = sorted_options(given)
     reading = with_reading(reading, reads=_READS)
-    read_ = [own[name] for name in ("add", "import_", "instructions") if own[name]]
+    read_ = [own[name] for name in ("add", "instructions") if own[name]]
     truth = [reading["truth_file"]] if "truth_file" in reading else []
     delivery.check((*source, *read_, *truth), session=own["session"], out=own["out"])
     if source[:1] == ("plan",):
@@ -50,8 +50,10 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     path: Path = own["session"]
     chosen = [name for name in _ACTIONS if own[name]]
     if len(chosen) > 1:
-        raise click.UsageError("give one of --add, --open, --terminal, --export and --import")
-    writes = bool(chosen and chosen != ["export_"]) or own["next_"] is not None
+        raise click.UsageError("give one of --add, --open and --terminal")
+    if own["tool"] and own["out"] is None:
+        raise click.UsageError("--tool needs a file: --out tasks.json")
+    writes = bool(chosen) or own["next_"] is not None
     fresh = not (path.exists() and path.stat().st_size)
     with working("opening the session"):
         opened = _opened(path, source, reading, own, write=writes or fresh)
@@ -70,9 +72,9 @@ def _with_next(
     """Return the result with what to do with the file that was just written."""
     if not batch or own["out"] is None or result.sentences is None:
         return result
-    back, file = "--import" if own["export_"] else "--add", own["out"]
-    how = "label them in the tool" if own["export_"] else f"fill in the last column of {file}"
-    then = f"tallystick label --session {shlex.quote(str(path))} {back} {shlex.quote(str(file))}"
+    file = own["out"]
+    how = "label them in the tool" if own["tool"] else f"fill in the last column of {file}"
+    then = f"tallystick label --session {shlex.quote(str(path))} --add {shlex.quote(str(file))}"
     if own["reader"]:
         then += f" --reader {shlex.quote(own['reader'])}"
     return replace(result, sentences=replace(result.sentences, next=f"Next: {how}, then {then}"))
@@ -166,55 +168,41 @@ def _settings(own: Mapping[str, Any]) -> SessionSettings:
         instructions=instructions,
         readers=own["readers"],
         origin=own["label_draw"],
-        epsilon=own["epsilon"],
     )
 
 
 def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
     """Do what was asked for; return the asks that were handed out."""
-    from tallystick.verbs.label.exchange import (
-        export_asks,
-        export_session,
-        import_answers,
-        read_batch,
-        write_batch,
-    )
+    from tallystick.verbs.label.exchange import read_answers_of, write_asks
 
     reader = own["reader"] or work.session.head.readers[0]
+    out, size = own["out"], own["next_"]
     if own["add"]:
-        events = read_batch(own["add"], work, reader=reader)
         with working("adding answers"):
+            events = read_answers_of(own["add"], work, reader=reader, replace=own["replace"])
             work.write(events)
         tell([f"{own['add']}: {len(events):,} answers added"])
-    if own["import_"]:
-        added = import_answers(own["import_"], work, reader=reader)
-        tell([f"{own['import_']}: {added:,} answers added"])
     if own["terminal"]:
-        _terminal(work, reader, own["next_"])
-    elif own["open_"]:
-        _page(work, own)
-    elif own["export_"]:
-        target, tool = own["out"], own["export_"]
-        if target is None:
-            raise click.UsageError("--export needs a file: --out tasks.json")
-        if own["next_"] is None:
-            export_session(target, work, tool)
-            tell([f"written: {target}"])
-    if own["next_"] is None or own["terminal"] or own["open_"]:
+        _terminal(work, reader, size)
+        return ()
+    if own["open_"]:
+        _page(work)
+        return ()
+    if size is None:
+        if out is not None:  # all that was asked, with the answers of this reader
+            write_asks(out, work, work.session.asks, tool=own["tool"], reader=reader)
+            tell([f"written: {out}. Correct answers in it with --add {out} --replace"])
         return ()
     if reader == work.session.head.readers[0]:
         with working("drawing"):
-            asks = work.next(own["next_"])
+            asks = work.next(size)
     else:  # the others read what was drawn for the first
-        asks = tuple(work.session.open_asks(reader)[: own["next_"]])
-    if own["out"] is not None:
-        if own["export_"]:
-            export_asks(own["out"], work, asks, own["export_"])
-        else:
-            write_batch(own["out"], work, asks)
+        asks = tuple(work.session.open_asks(reader)[:size])
+    if out is not None:
+        write_asks(out, work, asks, tool=own["tool"], reader=reader)
         what = "items" if work.task.rows.shape[1] == 1 else "outputs"
-        tell([f"{own['out']}: {len(asks):,} {what} to label, in this order. {work.blindness}"])
-    elif asks and not own["export_"]:
+        tell([f"{out}: {len(asks):,} {what} to label, in this order. {work.blindness}"])
+    elif asks:
         tell(
             [
                 f"{len(asks):,} items are drawn. See them with --next {len(asks)} --out batch.csv,"
@@ -225,7 +213,7 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _terminal(work: Work, reader: str, size: int | None) -> None:
-    from tallystick.verbs.label.terminal import label_in_terminal
+    from tallystick.verbs.label.shown import label_in_terminal
 
     def line() -> str:
         text = sys.stdin.readline()
@@ -236,12 +224,11 @@ def _terminal(work: Work, reader: str, size: int | None) -> None:
     label_in_terminal(work, reader=reader, lines=line, out=sys.stderr, batch=size)
 
 
-def _page(work: Work, own: Mapping[str, Any]) -> None:
+def _page(work: Work) -> None:
     from tallystick.serve.label_page import serve_labels
 
     serve_labels(
         work,
-        port=own["port"],
         open_browser=not os.environ.get("TALLYSTICK_NO_BROWSER"),
         say=lambda text: tell([text]),
     )
@@ -285,26 +272,26 @@ _OPTIONS: list[click.Parameter] = [
         ["--target"],
         type=float,
         metavar="HALF",
-        help="Stop when the answer is known to ± this, e.g. .05.",
+        help="Stop when the answer is known to ± this, e.g. .05; for the best of several, how close to"
+        " the best is good enough.",
     ),
     click.Option(["--budget"], type=click.IntRange(min=1), help="Most labels to ask for."),
     click.Option(
         ["--next", "next_"], type=click.IntRange(min=1), help="Write the next N items to label."
     ),
-    click.Option(["--out"], type=_PATH, help="File that --next or --export writes."),
-    click.Option(["--add"], type=_PATH, help="Take the answers from a table that --next wrote."),
+    click.Option(
+        ["--out"],
+        type=_PATH,
+        help="File for the items to label; without --next all that were asked, with my answers.",
+    ),
+    click.Option(
+        ["--tool"], type=click.Choice(_TOOLS), help="Write --out as JSON for this labelling tool."
+    ),
+    click.Option(["--add"], type=_PATH, help="Take the answers from the table or the tool's JSON."),
+    click.Option(["--replace"], is_flag=True, help="With --add: correct answers given before."),
     click.Option(["--status"], is_flag=True, help="Only show where the session stands."),
     click.Option(["--terminal"], is_flag=True, help="Label in this terminal, item by item."),
     click.Option(["--open", "open_"], is_flag=True, help="Label on a page in the browser."),
-    click.Option(["--port"], type=int, default=0, help="Port of the page; 0 picks a free one."),
-    click.Option(
-        ["--export", "export_"],
-        type=click.Choice(_TOOLS),
-        help="Write the items as JSON for another tool.",
-    ),
-    click.Option(
-        ["--import", "import_"], type=_PATH, help="Take the answers from another tool's JSON."
-    ),
     click.Option(
         ["--show"],
         multiple=True,
@@ -323,7 +310,7 @@ _OPTIONS: list[click.Parameter] = [
     ),
     click.Option(
         ["--label-draw", "label_draw"],
-        type=click.Choice(("random", "disagreements", "unknown")),
+        type=click.Choice(("random", "unknown")),
         default="unknown",
         show_default=True,
         help="How the labels that the table already has were chosen.",
@@ -346,25 +333,10 @@ _OPTIONS: list[click.Parameter] = [
         help="score: people grade by numbers from LO to HI.",
     ),
     click.Option(
-        ["--judge-scale"],
-        type=Pair(),
-        metavar="LO,HI",
-        help="score: the judges' numbers, if they go from LO to HI and the human ones do not.",
-    ),
-    click.Option(
-        ["--higher-is-better"],
-        is_flag=True,
-        default=None,
-        help="score: more is better, whatever the names of the columns suggest.",
-    ),
-    click.Option(
         ["--goal"],
         type=click.Choice(("mean", "difference", "best")),
         help="score: what to find out: the mean of each system, which of two is better, or the"
         " best of several.",
-    ),
-    click.Option(
-        ["--epsilon"], type=float, help="best: how close to the best is good enough, e.g. .02."
     ),
     click.Option(
         ["--alpha"],
@@ -378,6 +350,9 @@ _OPTIONS: list[click.Parameter] = [
     ),
 ]
 _OWN = {str(one.name) for one in _OPTIONS}
+_READING = ("reading", "labels", "truth_file")
+"""Options of reading; a session takes the others from a reading file (look FILE -o FILE.toml)."""
+_OUTPUT = ("html", "as_json")
 
 label = click.Command(
     "label",
@@ -388,7 +363,7 @@ label = click.Command(
         click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
         *_OPTIONS,
         *role_options(_READS),
-        *reading_options(_READS, taken=("--metric",)),
-        *output_options(items=False),
+        *(one for one in reading_options(_READS) if one.name in _READING),
+        *(one for one in output_options(items=False) if one.name in _OUTPUT),
     ],
 )

@@ -20,7 +20,7 @@ import click
 from tallystick.cli.app import INPUT_OPTIONS, prepared, special, working
 from tallystick.cli.deliver import Delivery, deliver, tell, with_label_command
 from tallystick.errors import InputError
-from tallystick.registry import ENTRIES
+from tallystick.registry import ENTRIES, READING, reading_keywords
 from tallystick.results import GateOutcome, Result, exit_code
 from tallystick.table import (
     GROUPS,
@@ -35,38 +35,7 @@ from tallystick.table import (
     with_reading,
 )
 from tallystick.table.log_runs import Loss
-
-_READING: Mapping[str, tuple[str, str]] = {
-    "columns": ("--columns", "The columns to use; repeat, or use commas and globs."),
-    "shape": ("--shape", "wide: one column per judge; long: one row per vote."),
-    "judge": ("--judge", "Long tables: the column that names the judge."),
-    "vote": ("--vote", "Long tables: the column with the votes."),
-    "delimiter": (
-        "--delimiter",
-        "Character between the columns of a text file; found by itself if not given.",
-    ),
-    "metric": ("--metric", "Evaluation logs: the score to use, e.g. exact_match."),
-    "run": ("--run", "NAME=FILE: the results or the log of one model; repeat for more."),
-    "truth_file": ("--truth-file", "A second file with the truth, joined by --item."),
-    "old_file": ("--old-file", "A second file with the old answers, joined by --item."),
-    "separator": (
-        "--separator",
-        "Wide tables: what separates system and judge in a column name such as A.gpt.",
-    ),
-    "ignore": ("--ignore", "Columns to leave out; repeat, or use commas and globs."),
-    "missing": ("--missing", "Values that mean no answer, e.g. -1,NA (blank cells always do)."),
-    "labels": (
-        "--labels",
-        "All possible labels, if the table may lack some; in score, words of grades with the worst"
-        " first. Repeat, or use commas.",
-    ),
-    "never_true": (
-        "--never-true",
-        "Votes or answers that can never be right, e.g. tie,error (in compare '' names blank"
-        " cells); repeat, or use commas.",
-    ),
-}
-"""Options of reading that every verb with a table has: option to flag and help."""
+from tallystick.table.roles import ALL_ROLES
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -150,6 +119,88 @@ class Verb(click.Command):
                 ctx,
             )
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return all parameters; every verb can show those that ``--help`` leaves out."""
+        found = super().get_params(ctx)
+        more = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_all,
+            help="Show every option and exit.",
+        )
+        return [*found[:-1], more, *found[-1:]]
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example first, then the options in groups, the most used ones only."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+        shown, left = grouped(self.get_params(ctx), whole=bool(ctx.meta.get(_WHOLE)))
+        for title, params in shown.items():
+            rows = [row for one in params if (row := one.get_help_record(ctx)) is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+        if left:
+            formatter.write_paragraph()
+            formatter.write_text(f"{left} more options: --help-all")
+
+
+_WHOLE = "tallystick.whole_help"
+_MOST_SHOWN = 20
+_USUAL = ("as_json", "html", "items_out", "missing", "reading", "gates", "alpha")
+"""Options that ``--help`` always shows."""
+
+
+def _show_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[_WHOLE] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+def grouped(
+    params: Sequence[click.Parameter], *, whole: bool
+) -> tuple[dict[str, list[click.Parameter]], int]:
+    """Sort options into the groups of ``--help``; return how many are left out as well.
+
+    The columns of a verb come first and its own options in the order of their declaration, which is
+    that of their use: what does not fit is left to ``--help-all``.
+    """
+    outputs = {one.name for one in dataclasses.fields(Delivery)}
+    groups: dict[str, list[click.Parameter]] = {
+        "Your columns": [],
+        "The question": [],
+        "Output": [],
+        "Reading": [],
+    }
+    last: list[click.Parameter] = []
+    for one in params:
+        if not isinstance(one, click.Option) or one.hidden:
+            continue
+        if one.name in ("help", "help_all"):
+            last.append(one)
+        elif one.name in ALL_ROLES:
+            groups["Your columns"].append(one)
+        elif one.name in outputs:
+            groups["Output"].append(one)
+        elif one.name in READING:
+            groups["Reading"].append(one)
+        else:
+            groups["The question"].append(one)
+    # What every verb has stands behind what is the verb's own.
+    groups["The question"].sort(key=lambda one: one.name in ("alpha", "seed"))
+    every = [one for group in groups.values() for one in group]
+    if whole or len(every) <= _MOST_SHOWN:
+        return {**groups, "Help": last}, 0
+    usual = [one for one in every if one.name in _USUAL]
+    own = [*groups["Your columns"], *groups["The question"]][: _MOST_SHOWN - len(usual)]
+    kept = {id(one) for one in (*own, *usual)}
+    shown = {title: [one for one in group if id(one) in kept] for title, group in groups.items()}
+    return shown, len(every) - len(kept)
 
 
 def _example(verb: str) -> str | None:
@@ -341,52 +392,22 @@ def reading_options(
 
     Flags in *taken* mean something else to the verb and are left out.
     """
-    found: list[click.Parameter] = [
-        click.Option(
-            ["--reading", "reading"],
-            metavar="FILE",
-            help="What the columns mean, as look -o FILE.toml writes it; other options win.",
-        )
-    ]
-    of = door or Door()
-    for name, (flag, help_) in _READING.items():
-        skipped = name in ("shape", "judge", "vote") and not of.pivots
-        skipped |= name == "run" and not of.runs
-        no_truth = name == "truth_file" and "truth" not in reads
-        # A verb whose roles name its columns needs no second way to name them.
-        named = name == "columns" and any(role in GROUPS for role in reads)
-        no_old = name == "old_file" and "old" not in reads
-        votes = of.want == "models" or {"judges", "weak"} & set(reads)
-        no_votes = name == "never_true" and not votes
-        no_wide = name == "separator" and "systems" not in reads
-        if (
-            flag in taken
-            or name in reads
-            or skipped
-            or no_truth
-            or no_old
-            or named
-            or no_wide
-            or no_votes
-        ):
+    found: list[click.Parameter] = []
+    for name in reading_keywords(reads, door, [flag[2:].replace("-", "_") for flag in taken]):
+        flag = f"--{name.replace('_', '-')}"
+        if name == "coerce":
+            found.append(click.Option([flag, name], is_flag=True, help=READING[name]))
             continue
-        kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(
             click.Option(
                 [flag, name],
-                type=kind,
+                type=click.Choice(("auto", "wide", "long")) if name == "shape" else str,
                 multiple=name in ("columns", "ignore", "missing", "labels", "never_true", "run"),
                 default="auto" if name == "shape" else None,
-                help=help_,
+                metavar="FILE" if name == "reading" else None,
+                help=READING[name],
             )
         )
-    found.append(
-        click.Option(
-            ["--coerce", "coerce"],
-            is_flag=True,
-            help='Read "1", 1, 1.0 and True as the same label instead of refusing a mix.',
-        )
-    )
     return found
 
 

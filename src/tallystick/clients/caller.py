@@ -191,7 +191,8 @@ class Caller:
             except Fault as fault:
                 if not fault.retry or attempt + 1 == wire.attempts:
                     raise
-                # A server that asks for a pause is waited for by everybody, before the next request.
+                # A server that asks for a pause is waited for by everybody, before the next
+                # request.
                 if fault.wait is None:
                     pause = min(wire.wait * 2**attempt, wire.longest_wait)
                     await asyncio.sleep(pause + random.random() * wire.wait)
@@ -450,8 +451,8 @@ API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
 class ClientQuestion(Question):
     """What is said about an API, whatever it is asked for.
 
-    In Python *request* may be a JSON value and *header* a mapping; the command line gives all of them
-    as text.
+    In Python *request* may be a JSON value and *header* a mapping; the command line gives all of
+    them as text.
     """
 
     prompt: str | None = option(

@@ -60,7 +60,7 @@ class HttpClient(Client):
         }
         self._request, self._label = request, spec.label_path
         self._path, self._timeout = parse_path(spec.label_path), spec.timeout
-        self._wire: Wire | None = None
+        self._wire: Sender | None = None
 
     @classmethod
     def of(cls, spec: ClientSpec) -> HttpClient:
@@ -94,7 +94,7 @@ class HttpClient(Client):
         """Open the connections; a key that is not in the environment is asked for by name."""
         if self._wire is None:
             sent = {name: value.sent for name, value in self._headers.items()}
-            self._wire = Wire(self._url.sent, sent, timeout=self._timeout, secrets=self.secrets)
+            self._wire = Sender(self._url.sent, sent, timeout=self._timeout, secrets=self.secrets)
 
     async def __aexit__(
         self,
@@ -190,7 +190,7 @@ _KEYS = frozenset({401, 403})
 _GONE = frozenset({301, 302, 307, 308, 404, 405})
 
 
-class Wire:
+class Sender:
     """Kept connections to one address.
 
     Redirects are not followed, and no proxy of the environment is used: either would carry keys to

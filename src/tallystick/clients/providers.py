@@ -21,15 +21,16 @@ from tallystick.errors import InputError
 from tallystick.results import count
 
 # Chat models: a prompt with columns filled in, and the answer in the text. The addresses of all
-# providers have one form: PROVIDER:MODEL@https://HOST/v1, and without the address the provider's own.
+# providers have one form: PROVIDER:MODEL@https://HOST/v1, and without the address the provider's
+# own.
 
 
 class OpenAIClient(HttpClient):
     """Ask a chat model through an OpenAI-compatible address, ``openai:MODEL@URL``.
 
     Parameters of the address, such as Azure's ``?api-version=…``, are kept. The key is that of
-    OPENAI_API_KEY; a server that wants none (a local one) is asked without, and a header that holds a
-    key replaces it.
+    OPENAI_API_KEY; a server that wants none (a local one) is asked without, and a header that holds
+    a key replaces it.
     """
 
     prefix, example, prompts = "openai:", "openai:MODEL@URL", True

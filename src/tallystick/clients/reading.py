@@ -33,8 +33,8 @@ class AnswerReading:
     ----------
     how
         ``words``: a field of a JSON answer, or a label where a text states it
-        (:func:`~tallystick.clients.statement.stated_label`). ``schema``: the same, of a chat model that
-        was asked for JSON. ``exact``: the whole answer is the
+        (:func:`~tallystick.clients.statement.stated_label`). ``schema``: the same, of a chat model
+        that was asked for JSON. ``exact``: the whole answer is the
         label, apart from case, markup and punctuation. Reasoning in tags (``<think>…</think>``) is
         no part of either. ``regex:PATTERN``: the last match (its first group if it has one).
         ``json:PATH``: a field of a JSON answer, such as ``json:$.verdict``.

@@ -4,8 +4,8 @@ A label counts where it stands as an answer: as the whole reply, its last line o
 sentence, after "answer:", in bold or in a box, or in a closed set of sentences ("the verdict is A",
 "I choose B", "the comment is safe"). Anywhere else it is a word like any other: an adjective ("the
 correct answer is 12"), a quotation, one of two that are weighed, or the object of a denial, which
-ten languages write in a hundred ways. What is no statement here is left unread, so a denial needs no
-list of negations in every language.
+ten languages write in a hundred ways. What is no statement here is left unread, so a denial needs
+no list of negations in every language.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _WHOLE = re.compile(r"(-?)0*(\d+)(?:\.0+)?")
 def label_key(text: str) -> str:
     """Return what two spellings of one label have in common.
 
-    Case, markup around it, ``_`` and ``-`` between words, blanks around ``>``, leading zeros and a decimal ``.0``
-    make no difference.
+    Case, markup around it, ``_`` and ``-`` between words, blanks around ``>``, leading zeros and a
+    decimal ``.0`` make no difference.
 
     >>> label_key("**Technical_Issue**."), label_key("A>B"), label_key("04.0")
     ('technical issue', 'a > b', '4')
@@ -253,8 +253,8 @@ _WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"
 _NOUN = (
     r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
     r"|result|choice|judge?ment|winner|option|prediction|preference|intent"
-    # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian, German,
-    # Japanese
+    # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian,
+    # German, Japanese
     r"|答案|结论|標籤|标签|判断|答え|正解|回答|उत्तर|जवाब|respuesta|veredicto|etiqueta|réponse|étiquette"
     r"|الإجابة|الجواب|উত্তর|resposta|rótulo|ответ|вердикт|метка|جواب|jawaban|antwort|urteil"
 )
@@ -263,11 +263,15 @@ _NOUN = (
 # Words that are it only before a colon: "the conclusion is positive" may speak of a text.
 _TITLE = rf"{_NOUN}|overall|evaluation|assessment|conclusion|response|final"
 _BEFORE_NOUN = (
-    r"the|my|our|so|and|thus|hence|therefore|then|final|overall|correct|right|best|better|short|total|preferred"
-    r"|judge['’]?s?|is|this|here|a|la|le|el|die|der|das|correcta|correcte|bonne|richtige|sua|minha|mi"
+    r"the|my|our|so|and|thus|hence|therefore|then|final|overall"
+    r"|correct|right|best|better|short|total|preferred"
+    r"|judge['’]?s?|is|this|here|a|la|le|el|die|der|das"
+    r"|correcta|correcte|bonne|richtige|sua|minha|mi"
     r"|ma|правильный|верный|सही|正确|最终|最後の|最終|রায়|sichere"
 )
-"""The only words that may stand before it: a "wrong answer: B" or a "reference answer: C" is none."""
+"""The only words that may stand before it: a "wrong answer: B" or a "reference answer: C" is
+none.
+"""
 
 _AFTER_NOUN = r"(?:\s+(?:correcta|correcte|correta|الصحيحة|الصحيح|here|is|final|of\s+th\w+\s+\w+)|\s*\([^()]{1,12}\))?"
 _AS_HEAD = (

@@ -7,6 +7,7 @@ its Content-Security-Policy allows its own style and script only, and foreign te
 
 from __future__ import annotations
 
+import re
 import secrets
 import socket
 import webbrowser
@@ -14,6 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
+
+from markupsafe import Markup, escape
 
 from tallystick.errors import InputError, TallystickError
 from tallystick.table.session import Answer, Ask
@@ -67,10 +70,10 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
     template = pages.get_template("label.html")
 
     def page(
-        reader: str, *, estimate: bool = False, problem: str = "", status: int = 200
+        reader: str, query: Mapping[str, str], *, problem: str = "", status: int = 200
     ) -> Response:
         try:
-            shown = _shown(work, reader, estimate=estimate, problem=problem)
+            shown = _shown(work, reader, query, problem=problem)
         except TallystickError as error:  # the next batch could not be written
             return PlainTextResponse(f"Nothing can be drawn: {error}", 503, headers=_HEADERS)
         return HTMLResponse(template.render(shown), status_code=status, headers=_HEADERS)
@@ -80,7 +83,7 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
         if reader is None or not _is_local(request):
             return PlainTextResponse("There is no such page.", 404, headers=_HEADERS)
         if request.method != "POST":
-            return page(reader, estimate="estimate" in request.query_params)
+            return page(reader, request.query_params)
         origin = request.headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
             return PlainTextResponse(
@@ -95,7 +98,7 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
         try:
             _take(work, reader, form)
         except TallystickError as error:
-            return page(reader, problem=f"Not saved: {error}", status=409)
+            return page(reader, {}, problem=f"Not saved: {error}", status=409)
         return RedirectResponse(request.url.path, 303, headers=_HEADERS)
 
     def sent(name: str, kind: str) -> Any:
@@ -120,38 +123,117 @@ def _is_local(request: Request) -> bool:
     return host in ("127.0.0.1", "localhost", "[::1]")
 
 
-def _shown(work: Work, reader: str, *, estimate: bool, problem: str) -> dict[str, Any]:
-    """Return what the page shows to a reader now."""
-    ask, closing = _current(work, reader)
+def _shown(work: Work, reader: str, query: Mapping[str, str], *, problem: str) -> dict[str, Any]:
+    """Return what the page shows to a reader now: the next item, or an earlier one to correct."""
     session = work.session
+    mine = {one.number: (one, answer) for one, answer in work.given(reader)}
+    wanted = query.get("ask", "")
+    earlier = int(wanted) - 1 if wanted.isdecimal() else -1
+    ask: Ask | None = mine[earlier][0] if earlier in mine else None
+    closing = ""
+    if ask is None:
+        earlier = -1
+        ask, closing = _current(work, reader)
+        session = work.session
     waiting = len(session.open_asks(reader))
     done = sum(one.reader == reader for one in session.answers.values())
-    cells = zip(session.head.show, work.shown([ask])[0], strict=True) if ask is not None else ()
+    together = [] if ask is None else work.beside(ask)
+    shown = [
+        {"here": ask is not None and one.number == ask.number, "cells": _marked(work, cells)}
+        for one, cells in zip(together, work.shown(together), strict=True)
+    ]
     said = ""
-    if estimate:
+    if "estimate" in query:
         said = work.result(final=False).verdict
     return {
         "asking": ask is not None,
         "ask": ask.number if ask is not None else -1,
         "closing": closing,
-        "number": done + 1,
+        "number": earlier + 1 if earlier >= 0 else done + 1,
         "done": done,
         "total": done + waiting,
         "reader": reader,
         "question": session.head.ask,
         "instructions": session.head.instructions,
-        "cells": list(cells),
+        "cells": shown[0]["cells"] if len(shown) == 1 else [],
+        "beside": shown if len(shown) > 1 else [],
         "classes": [str(one) for one in work.task.classes],
         "scale": work.task.scale,
         "last": _words(session.last_answer(reader)),
+        "was": _words(mine[earlier][1]) if earlier >= 0 else "",
+        "mine": [
+            {"number": number + 1, "name": one.item or str(one.row + 1), "label": _words(answer)}
+            for number, (one, answer) in reversed(mine.items())
+        ],
         "estimate": said,
         "offer_estimate": True,
         "problem": problem,
         "buys": "",
         "home": "",
-        "hidden": {},
+        "hidden": {"correct": "1"} if earlier >= 0 else {},
         "blindness": work.blindness,
     }
+
+
+def _marked(work: Work, cells: tuple[str, ...]) -> list[tuple[str, Markup]]:
+    named = zip(work.session.head.show, cells, strict=True)
+    return [(name, marked(cell)) for name, cell in named]
+
+
+def marked(text: str) -> Markup:
+    r"""Render the Markdown that models write: headings, lists, bold, italic, code. Nothing else.
+
+    Everything is escaped first, so no tag, link or image of the text reaches the page.
+
+    >>> print(marked("# A <b>\n- **x** `y`"))
+    <h3>A &lt;b&gt;</h3><ul><li><strong>x</strong> <code>y</code></li></ul>
+    """
+    blocks: list[str] = []
+    for place, part in enumerate(re.split(r"^```.*$", str(escape(text)), flags=re.MULTILINE)):
+        if place % 2:
+            blocks.append(f"<pre>{part.strip()}</pre>")
+            continue
+        for block in re.split(r"\n\s*\n", part):
+            blocks += _block(block)
+    return Markup("".join(blocks))  # escaped above, tags are ours
+
+
+def _block(block: str) -> list[str]:
+    """Render lines: headings, runs of list items, and paragraphs."""
+    found: list[str] = []
+    items: list[str] = []
+    words: list[str] = []
+
+    def close() -> None:
+        if items:
+            found.append(f"<ul>{''.join(f'<li>{one}</li>' for one in items)}</ul>")
+            items.clear()
+        if words:
+            found.append(f"<p>{'<br>'.join(words)}</p>")
+            words.clear()
+
+    for line in block.splitlines():
+        heading = re.fullmatch(r"#{1,6} +(.+)", line)
+        item = re.fullmatch(r" *(?:[-*+]|\d+[.)]) +(.+)", line)
+        if heading:
+            close()
+            found.append(f"<h3>{_inline(heading[1])}</h3>")
+        elif item:
+            if words:
+                close()
+            items.append(_inline(item[1]))
+        elif line.strip():
+            if items:
+                close()
+            words.append(_inline(line))
+    close()
+    return found
+
+
+def _inline(text: str) -> str:
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"<em>\1</em>", text)
 
 
 def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
@@ -167,13 +249,14 @@ def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
 
 
 def _take(work: Work, reader: str, form: Mapping[str, str]) -> None:
-    """Take one form: an answer, a skip, or an undo."""
+    """Take one form: an answer, a skip, a correction, or an undo."""
     choice = form.get("answer", "")
     if choice == "undo":
         work.undo(reader)
         return
     ask = int(form["ask"]) if form.get("ask", "").removeprefix("-").isdecimal() else -1
-    if not any(one.number == ask for one in work.session.open_asks(reader)):
+    earlier = form.get("correct") == "1" and (ask, reader) in work.session.answers
+    if not earlier and not any(one.number == ask for one in work.session.open_asks(reader)):
         return  # sent twice, or from a page that was left open: it is answered already
     label: Any = None
     if choice == "grade":

@@ -60,8 +60,8 @@ class PostedKept(msgspec.Struct):
 def has_changed(body: dict[str, Any]) -> bool:
     """Say whether a result says that something changed.
 
-    Its gates decide where it has some. Otherwise the change of accuracy, or answers that differ
-    beyond the noise, must exclude no change.
+    Its gates decide where it has some, then what it says itself. Results of the second version
+    say it by the change of accuracy, or by answers that differ beyond the noise.
 
     >>> has_changed({"gates": [{"passed": False}]}), has_changed({"gates": [{"passed": None}]})
     (True, False)
@@ -71,6 +71,8 @@ def has_changed(body: dict[str, Any]) -> bool:
     gates = body.get("gates") or []
     if gates:
         return any(one.get("passed") is False for one in gates)
+    if "changed" in body:
+        return body["changed"] is True
     accuracy = (body.get("accuracy_change") or {}).get("interval")
     beyond = ((body.get("noise") or {}).get("beyond") or {}).get("interval")
     moved = accuracy is not None and (accuracy[0] > 0 or accuracy[1] < 0)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tallystick.sampling.label_accuracies import Floats, Ints
+    from tallystick.sampling.votes import Floats, Ints
 
 MOST_PATTERNS = 5_000
 """With more patterns the votes say too little of how rows are alike: one stratum per system."""
@@ -93,7 +93,7 @@ def plan_frame(
     """
     import numpy as np
 
-    from tallystick.sampling.label_accuracies import drawing_probabilities
+    from tallystick.sampling.draws import drawing_probabilities, drawn_strata
 
     if not 1 <= budget <= 100_000:
         raise InputError(f"budget must be between 1 and 100,000 rows, got {budget!r}")
@@ -111,11 +111,7 @@ def plan_frame(
     budget = min(budget, int(sizes.sum()))
     rate = np.minimum(budget * drawing_probabilities(sizes, spread) / sizes, 1.0)
     rows: list[tuple[int, int]] = []
-    for chance in rng.random(budget):
-        q = drawing_probabilities(left, spread)  # (W1)
-        h = min(int(np.searchsorted(np.cumsum(q), chance, side="right")), len(plans) - 1)
-        while not left[h]:  # rounding of the last step may point at an empty stratum
-            h -= 1
+    for h in drawn_strata(sizes, spread, rng.random(budget))[0].tolist():  # (W1)
         rows.append((int(found.row[order[starts[h] + sizes[h] - left[h]]]), h))
         left[h] -= 1
 
@@ -166,7 +162,7 @@ def _strata(found: DrawPopulation) -> tuple[Ints, list[tuple[str, tuple[int, ...
     """
     import numpy as np
 
-    from tallystick.sampling.label_strata import vote_strata
+    from tallystick.sampling.draws import vote_strata
 
     of = np.full(found.row.size, -1, np.int64)
     plans: list[tuple[str, tuple[int, ...]]] = []
@@ -209,7 +205,7 @@ def _spread(
     """Return one spread per stratum from labels that are there; without labels all are alike."""
     import numpy as np
 
-    from tallystick.sampling.label_strata import class_spread
+    from tallystick.sampling.draws import class_spread
 
     by_votes: dict[bytes, list[tuple[int, int]]] = {}
     for pattern, n in labels.items():

@@ -153,7 +153,9 @@ def _shown(reader: Reader, stream: StreamRecord, row: int, system: str) -> dict[
     body: Any = msgspec.json.decode(unpacked_body(bytes(kept[0])))
     if isinstance(body, str):
         return {"": body}
-    from tallystick.verbs.label.work import called_after  # loads what computes, with the first item
+    from tallystick.verbs.label.shown import (
+        called_after,  # loads what computes, with the first item
+    )
 
     judges = [
         name

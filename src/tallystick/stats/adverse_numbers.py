@@ -1,8 +1,7 @@
-"""The mean of numbers, sharpened by judges: the regression-adjusted adverse empirical likelihood.
+"""The mean of numbers from labels drawn by strata, and the cells behind recall and F1.
 
-Labels y lie on a known range, the consensus c of the judges is known for all N items, and m of
-them were labelled. The same formula serves scores on [0, 1] and differences of two systems on
-[-1, 1].
+Labels lie on a known range: scores on [0, 1], differences of two systems on [-1, 1]. Sessions of
+the second version, and those that ask which of two is better, draw by strata.
 """
 
 from __future__ import annotations
@@ -17,20 +16,11 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.stats.adverse_binary import (
-    Adjusted,
-    AdverseEstimate,
-    AdverseEstimates,
-    Ends,
-    Population,
-    adjust,
-    check_population,
     check_within,
     effective_labels,
     fill_unlabelled,
-    normal_bar,
-    widen_for_new,
 )
-from tallystick.stats.adverse_ends import Spread, label_weights, least_means, least_stratified_mean
+from tallystick.stats.adverse_ends import least_stratified_mean
 from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts
 
@@ -38,208 +28,6 @@ SCORES: Bounds = (0.0, 1.0)
 DIFFERENCES: Bounds = (-1.0, 1.0)
 PSEUDO = {SCORES: 0.35, DIFFERENCES: 0.25}
 """The fraction of one more label, at the worst value, that each end sees."""
-METHOD = "adverse empirical likelihood"
-
-
-def adverse_difference(
-    labels: Vector,
-    consensus: Vector,
-    every: Spread | Vector,
-    *,
-    population: Population = "these",
-    inclusion: Vector | None = None,
-    alpha: float = 0.05,
-) -> AdverseEstimate:
-    r"""Estimate how much better system A is than B, from items on which people labelled both.
-
-    As :func:`adverse_mean`, with differences :math:`D = y_A - y_B` on [-1, 1] as labels,
-    :math:`d = c_A - c_B` as consensus, and a = 1/4.
-
-    Parameters
-    ----------
-    labels, consensus
-        D and d on the labelled items.
-    every, population, inclusion, alpha
-        As in :func:`adverse_mean`, *every* holding d.
-
-    Examples
-    --------
-    Twenty labelled pairs without a single difference, of 200 on which the judges see none either:
-
-    >>> print(adverse_difference(np.zeros(20), np.zeros(20), np.zeros(200)))
-    0.0000 [-0.118, 0.118] (95 %, approximate)
-    """
-    return _one(labels, consensus, every, DIFFERENCES, population, inclusion, alpha)
-
-
-def adverse_means(
-    labels: Vector,
-    consensus: Vector,
-    every: Spread | Vector,
-    *,
-    bounds: Bounds = SCORES,
-    population: Population = "these",
-    weights: Vector | None = None,
-    alpha: float = 0.05,
-) -> AdverseEstimates:
-    """Estimate many means at once: one draw of labels per row, from items with one consensus.
-
-    Parameters
-    ----------
-    labels, consensus
-        Rows of y and c.
-    every
-        The consensus on all items, the same for every row.
-    bounds
-        (0, 1) for scores as in :func:`adverse_mean`, (-1, 1) for :func:`adverse_difference`.
-    population, alpha
-        As in :func:`adverse_mean`.
-    weights
-        Rows of weights, each adding up to its effective number of labels (:func:`label_weights`).
-
-    Examples
-    --------
-    >>> rows = adverse_means([[1, 1, 0.5], [0, 0.5, 0.5]], np.zeros((2, 3)), Spread.constant(30))
-    >>> rows.interval.low.round(3).tolist()
-    [0.322, 0.071]
-    """
-    open_unit(alpha=alpha)
-    check_population(population)
-    spread = every if isinstance(every, Spread) else Spread.of(every)
-    y, c = _rows(labels, consensus, spread.n)
-    w = np.ones_like(y) if weights is None else np.asarray(weights, dtype=np.float64)
-    if w.shape != y.shape or not (w > 0).all():
-        raise InputError(f"weights must be positive, one per label {y.shape}, got shape {w.shape}")
-    if bounds not in PSEUDO:
-        raise InputError(f"bounds must be (0, 1) or (-1, 1), got {bounds!r}: rescale the labels")
-
-    # The labels alone are the same formula with a consensus that says nothing.
-    sides = [
-        mean_ends(
-            y, w, adjust(y, c, part, bounds=bounds, weights=w), part, bounds, population, alpha
-        )
-        for part in (spread, Spread.constant(spread.n))
-    ]
-    (estimate, ends), (_, alone) = sides
-    labels_per_row = np.full(len(y), y.shape[1], dtype=np.int64)
-    return AdverseEstimates.of(
-        estimate, ends, alone, n_labels=labels_per_row, alpha=alpha, method=METHOD
-    )
-
-
-def raw_mean_ends(
-    adjusted: Adjusted, weights: Floats, *, pseudo: float = 0.35, alpha: float | Floats = 0.05
-) -> Ends:
-    """Return both ends (AL6) as they come, neither widened nor clipped: the kernel for simulation.
-
-    Parameters
-    ----------
-    adjusted
-        Adjusted labels, from :func:`adjust`.
-    weights
-        Rows x labels: the weight w of each label.
-    pseudo
-        The fraction a.
-    alpha
-        One minus the level, one for all rows or one per row.
-    """
-    bar = normal_bar(alpha, len(weights))
-    below, above = adjusted.values - adjusted.low[:, None], adjusted.high[:, None] - adjusted.values
-    low = adjusted.low + least_means(below, weights, pseudo, bar)
-    return low, adjusted.high - least_means(above, weights, pseudo, bar)
-
-
-def mean_ends(
-    y: Floats,
-    weights: Floats,
-    adjusted: Adjusted,
-    every: Spread,
-    bounds: Bounds,
-    population: Population,
-    alpha: float | Floats,
-) -> tuple[Floats, Ends]:
-    """Return the estimate and the finished ends of every row, each at its own level if need be."""
-    n, m, effective = every.n, y.shape[1], weights.sum(axis=1)
-    estimate = (weights * adjusted.values).sum(axis=1) / effective
-    total, width = y.sum(axis=1), bounds[1] - bounds[0]
-    if population == "these" and m == n:  # every item is labelled: the answer is the mean
-        return total / n, (total / n, total / n)
-
-    if population == "new":
-        raw = raw_mean_ends(adjusted, weights, pseudo=PSEUDO[bounds], alpha=alpha)
-        chance = adjusted.slope**2 * every.variance / n
-        ends = widen_for_new(estimate, raw, chance, alpha=alpha, bounds=bounds)
-        return np.clip(estimate, *bounds), ends
-
-    scale = (n - 1) / (n - effective) * adjusted.leverage
-    low, high = raw_mean_ends(
-        adjusted, weights * scale[:, None], pseudo=PSEUDO[bounds], alpha=alpha
-    )
-    gross = min(1.0, m / (n - m)) * width / n  # (AL7)
-    least, most = ((total + (n - m) * bound) / n for bound in bounds)
-    return np.clip(estimate, least, most), (
-        np.clip(low - gross, least, most),
-        np.clip(high + gross, least, most),
-    )
-
-
-def one_row(
-    labels: Vector, consensus: Vector, every: Spread | Vector, inclusion: Vector | None
-) -> tuple[Floats, Floats, Adjusted, Spread]:
-    """Return labels and weights of one mean score as a row, adjusted, and the spread they need."""
-    y, c, w = _single(labels, consensus, inclusion)
-    spread = every if isinstance(every, Spread) else Spread.of(every)
-    y, c = _rows(y, c, spread.n)
-    w = np.ones_like(y) if w is None else w
-    return y, w, adjust(y, c, spread, bounds=SCORES, weights=w), spread
-
-
-def _one(
-    labels: Vector,
-    consensus: Vector,
-    every: Spread | Vector,
-    bounds: Bounds,
-    population: Population,
-    inclusion: Vector | None,
-    alpha: float,
-) -> AdverseEstimate:
-    y, c, weights = _single(labels, consensus, inclusion)
-    return adverse_means(
-        y, c, every, bounds=bounds, population=population, weights=weights, alpha=alpha
-    )[0]
-
-
-def _single(
-    labels: Vector, consensus: Vector, inclusion: Vector | None
-) -> tuple[Floats, Floats, Floats | None]:
-    """Return labels, consensus and weights of one problem, each as one row."""
-    y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
-    if y.ndim != 1 or y.shape != c.shape or not y.size:
-        raise InputError(
-            "labels and consensus must be two sequences of one length, with at least one label, "
-            f"got shapes {y.shape} and {c.shape}"
-        )
-    if inclusion is None:
-        return y[None], c[None], None
-    weights = label_weights(inclusion)[0]
-    if weights.shape != y.shape:
-        raise InputError(f"inclusion must have one entry per label, got {weights.size} of {y.size}")
-    return y[None], c[None], weights[None]
-
-
-def _rows(labels: Vector, consensus: Vector, n: int) -> tuple[Floats, Floats]:
-    y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
-    if y.ndim != 2 or y.shape != c.shape or not y.size:
-        raise InputError(
-            "labels and consensus must be rows of one shape, with at least one label each, "
-            f"got shapes {y.shape} and {c.shape}"
-        )
-    if y.shape[1] > n:
-        raise InputError(f"labels: {y.shape[1]} labels cannot come from {n} items")
-    finite: NDArray[np.bool_] = np.isfinite(c)
-    if not finite.all():
-        raise InputError(f"consensus must be finite, got {c[~finite].flat[0]}")
-    return y, c
 
 
 # The mean of bounded numbers from labels drawn by strata: their own likelihood (AL19).

@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.adverse_ends import Spread
-from tallystick.stats.adverse_numbers import adverse_means
+from tallystick.stats.adverse_binary import normal_bar
+from tallystick.stats.adverse_ends import least_means
+from tallystick.stats.adverse_numbers import PSEUDO
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.intervals import Bounds
 
@@ -184,20 +185,16 @@ def _over_new_runs(values: Floats, variance: Floats, alpha: float, *, least: flo
 
 
 def _over_new_items(values: npt.ArrayLike, bounds: Bounds, alpha: float) -> PassRate:
-    """Return the adverse likelihood (AL6) without judges: every item is labelled, w = 1."""
+    """Return the adverse empirical likelihood of the item values (AL6).
+
+    Each end is that of least likelihood which first sees a fraction of one more value at its worst.
+    """
     open_unit(alpha=alpha)
-    u = _scores(values, bounds)
-    found = adverse_means(
-        u[None],
-        np.zeros((1, u.size)),
-        Spread.constant(u.size),
-        bounds=bounds,
-        population="new",
-        alpha=alpha,
-    )[0]
-    return PassRate(
-        estimate=float(u.mean()), low=found.interval.low, high=found.interval.high, items=u.size
-    )
+    u, (least, most) = _scores(values, bounds), bounds
+    weights, bar = np.ones((1, u.size)), normal_bar(alpha, 1)
+    low = least + least_means(u[None] - least, weights, PSEUDO[bounds], bar)[0]
+    high = most - least_means(most - u[None], weights, PSEUDO[bounds], bar)[0]
+    return PassRate(estimate=float(u.mean()), low=float(low), high=float(high), items=u.size)
 
 
 def _values(c: Floats, n: Floats, k: int, kind: PassKind) -> Floats:

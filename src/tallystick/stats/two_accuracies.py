@@ -105,8 +105,7 @@ def paired_test(
     b, c = np.asarray(first_only, dtype=float), np.asarray(second_only, dtype=float)
     if n <= LISTED and not certified:
         apart, least = (b + c).astype(int), np.minimum(b, c).astype(int)
-        found: Floats = unconditional_test(n)[apart, least]
-        return found
+        return np.asarray(unconditional_test(n)[apart, least])[()]
     few = np.zeros(b.shape, bool) if certified else 2 * (b + c) <= n
     return mcnemar(b, c, mid_p=few)
 
@@ -147,7 +146,7 @@ def unconditional_test(n: int) -> Floats:
         last = np.searchsorted(ranked, ranked + 1e-9 * (1 + np.abs(ranked)), side="right") - 1
         tails = np.empty_like(mass)
         tails[order] = np.cumsum(mass[order], axis=0)[last]
-        return tails
+        return np.asarray(tails)
 
     seen = beyond(z, np.arange(n + 1.0) / n)[np.arange(m.size), m.astype(int)]
     unlikely = -np.log(np.maximum(np.where(m > 0, seen, 1.0), 1e-300))

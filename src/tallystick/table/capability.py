@@ -233,7 +233,7 @@ class Capability(Generic[R]):
         rows.
     labelling
         For ``label``: from data and a question to what a person should label, a
-        `tallystick.sampling.label_task.LabelTask` (the units, their strata, the value of a label
+        `tallystick.sampling.tasks.LabelTask` (the units, their strata, the value of a label
         and the guess of it). None if labels do not help, or not in this way.
     columns
         For a verb that reads some tables by the names of their columns: from data to the roles that

@@ -12,6 +12,7 @@ from typing import Any
 from tallystick.errors import InputError, UsageError
 from tallystick.table.cautions import find_criterion, several_rows, without_copies
 from tallystick.table.data import Data, arrow_of
+from tallystick.table.engines import are_rows, columns_of_rows
 from tallystick.table.frames import (
     arrow_of_dataset,
     arrow_table,
@@ -271,6 +272,8 @@ def _opened(source: Any, layout: Layout) -> Any:
             "run (--run NAME=FILE) gives the results of one model, and this verb reads one table:"
             " give the table itself"
         )
+    if are_rows(source):
+        source = columns_of_rows(source)
     if isinstance(source, Sequence) and not isinstance(source, str):
         paths = [str(one) for one in source]
         if len(paths) == 1 and paths[0].endswith(".tally"):

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 def count(data: Any, recipe: Recipe) -> Counted:
     """Count *data* with the engine that holds it; only counts come back."""
+    if are_rows(data):
+        data = columns_of_rows(data)
     if isinstance(data, Mapping):
         return count_columns(data, recipe)
     if is_source(data):
@@ -73,6 +75,8 @@ def count(data: Any, recipe: Recipe) -> Counted:
 
 def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
     """Return the columns *names* of *data* in memory, for a question that has one answer a row."""
+    if are_rows(data):
+        data = columns_of_rows(data)
     if isinstance(data, Mapping):
         Recipe(columns=tuple(names)).select(tuple(data))
         return data
@@ -105,6 +109,26 @@ def is_source(data: Any) -> bool:
         and bool(data)
         and all(isinstance(item, str | Path) for item in data)
     )
+
+
+def are_rows(data: Any) -> bool:
+    """Say whether *data* is a list of objects, one per row."""
+    return isinstance(data, Sequence) and bool(data) and isinstance(data[0], Mapping)
+
+
+def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return a list of objects as columns; a key that a row lacks is blank there.
+
+    >>> columns_of_rows([{"gpt": 1}, {"gpt": 0, "gold": 1}])
+    {'gpt': [1, 0], 'gold': [None, 1]}
+    """
+    odd = next((place for place, row in enumerate(rows, 1) if not isinstance(row, Mapping)), None)
+    if odd is not None:
+        raise InputError(
+            f"row {odd} of the list is {rows[odd - 1]!r:.40}, and no object: correct it"
+        )
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def is_relation(data: Any) -> bool:

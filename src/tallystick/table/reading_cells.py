@@ -20,6 +20,7 @@ from tallystick.table.words import as_pass_fail, is_tie
 _UNLIKELY = 0.01
 """Chance that the truth never has a label by accident, below which the label is asked about."""
 _CODE = 9
+UNREAD = "(unread)"
 _SCALES = ((1, 5), (0, 10), (1, 10), (0, 100))
 
 
@@ -50,13 +51,16 @@ def doubt_cells(
     facts = sample.facts
     said = [facts[name] for name in voters if name in facts]
     true = [facts[name] for name in truths if name in facts]
-    settled = {one_word(one) for one in (*rules.labels, *rules.never_true)}
+    # What `ask` writes for an answer that it could not read means what it says.
+    settled = {one_word(one) for one in (*rules.labels, *rules.never_true, UNREAD)}
     votes, owner = _pooled(said)
     labels, holder = _pooled(true)
     both = {*labels, *({-1} if verb == "bound" else ())}  # by their convention rules abstain by -1
     held = Doubted(sample, rules, settled, source, verb)
     held.ask(_third(votes, both), owner, "is neither pass nor fail")
-    held.ask(_number(said, votes, both, verb), owner, "stands apart from the other numbers")
+    lowest: dict[Label, str] = {int(one.low): one.name for one in said if one.low is not None}
+    number = _number(said, votes, both, verb)
+    held.ask(number, {**lowest, **owner}, "stands apart from the other numbers")
     if true and verb not in ("compare", "dynamic"):
         spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
         said_by = spoken if verb == "bound" else votes

@@ -41,8 +41,8 @@ def test_attempts_votes_rounds_and_times_are_read(tmp_path):
     assert read["round"] == ("11", "11", "11")
     found = evaluate(file)
     (only,) = found.rounds
-    assert (only.rates.fooling.successes, only.success.successes) == (1, 0)
-    assert only.rates.unchecked == 1
+    assert (only.fooling.successes, only.success.successes) == (1, 0)
+    assert only.unchecked == 1
     assert found.notes[0] == "read as dynabench: 3 rows"
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tallystick.sampling.label_accuracies import Draw, DrawJournal, drawing_probabilities
-from tallystick.sampling.label_strata import share_spread
+from tallystick.sampling.draws import DrawJournal, drawing_probabilities, share_spread
 
 Scripted = Callable[..., tuple[DrawJournal, np.ndarray]]
 
@@ -20,16 +19,24 @@ def scripted() -> Scripted:
     def build(sizes, stratum, value, n, *, freeze, rule=share_spread):
         left = np.array(sizes)
         batch = np.searchsorted(freeze, np.arange(n), side="right") - 1
-        draws, values, spreads = [], [], []
+        where, q, values, spreads = [], [], [], []
         for t in range(n):
             if batch[t] == len(spreads):
-                where = np.array([draw.stratum for draw in draws], dtype=int)
-                spreads.append(rule(where, np.array(values, dtype=float), len(sizes)))
+                seen = np.array(where, dtype=int)
+                spreads.append(rule(seen, np.array(values, dtype=float), len(sizes)))
             h = stratum(t)
-            q = drawing_probabilities(left, spreads[-1])[h]
-            draws.append(Draw(t=t, item=t, stratum=h, q=float(q), batch=int(batch[t])))
+            q.append(float(drawing_probabilities(left, spreads[-1])[h]))
+            where.append(h)
             values.append(float(value(t)))
             left[h] -= 1
-        return DrawJournal.of(sizes, draws, spreads), np.array(values)
+        journal = DrawJournal(
+            sizes=np.array(sizes),
+            item=np.arange(n),
+            stratum=np.array(where, dtype=np.int64),
+            q=np.array(q),
+            batch=batch,
+            spreads=np.array(spreads),
+        )
+        return journal, np.array(values)
 
     return build

@@ -9,16 +9,22 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
-from tallystick.sampling.label_means import (
+from tallystick.sampling.bets import (
     Steps,
+    anytime_share,
     capital,
+    evidence,
     mirrored,
     moments_before,
     rectified_steps,
 )
-from tallystick.sampling.label_shares import anytime_share, share_verdict
-from tallystick.sampling.label_strata import LabelStrata, draw_batch, share_spread
+from tallystick.sampling.draws import (
+    DrawJournal,
+    LabelStrata,
+    draw_batch,
+    drawing_probabilities,
+    share_spread,
+)
 
 FREEZE = [0, *range(20, 200, 10)]
 
@@ -87,7 +93,7 @@ def test_all_items_labelled_leave_a_point():
 def test_no_labels_leave_everything_open():
     steps = rectified_steps(DrawJournal.empty([5, 5]), [], [0.5, 0.5])
     assert tuple(anytime_share(steps)) == (0.0, 1.0)
-    assert share_verdict(steps, 0.5).verdict is None
+    assert evidence(steps, 0.5).verdict is None
 
 
 def _tree(sizes, truth, batches):
@@ -218,9 +224,9 @@ def test_a_verdict_needs_evidence_and_names_the_right_side():
     strong, weak = np.full(80, 0.95), np.full(4, 0.82)
     far = Steps(z=strong, low=strong - 1, high=strong + 0.5, values=strong, items=1000)
     near = Steps(z=weak, low=weak - 1, high=weak + 0.5, values=weak, items=1000)
-    assert share_verdict(far, 0.8).verdict == "above"
-    assert share_verdict(far, 0.99).verdict is None or share_verdict(far, 0.99).verdict == "below"
-    assert share_verdict(near, 0.8).verdict is None
+    assert evidence(far, 0.8).verdict == "above"
+    assert evidence(far, 0.99).verdict is None or evidence(far, 0.99).verdict == "below"
+    assert evidence(near, 0.8).verdict is None
 
 
 def test_a_verdict_that_logic_gives_needs_no_bets():
@@ -228,8 +234,8 @@ def test_a_verdict_that_logic_gives_needs_no_bets():
     start = DrawJournal.empty(strata.sizes)
     journal = draw_batch(strata, start, size=7, spread=[1.0], rng=0)
     steps = rectified_steps(journal, np.ones(7), [0.5])
-    assert share_verdict(steps, 0.6).verdict == "above"
-    assert np.isinf(share_verdict(steps, 0.6).above)
+    assert evidence(steps, 0.6).verdict == "above"
+    assert evidence(steps, 0.6).certain
 
 
 def test_skips_widen_the_interval_both_ways(scripted):
@@ -265,10 +271,10 @@ def test_an_impossible_level_is_refused(page):
 
 
 def test_a_limit_that_no_mean_can_reach_is_settled_at_once(page):
-    assert share_verdict(page(3), 1.2).verdict == "below"
-    assert share_verdict(page(3), -0.1).verdict == "above"
-    with pytest.raises(InputError, match="limit"):
-        share_verdict(page(3), np.nan)
+    assert evidence(page(3), 1.2).verdict == "below"
+    assert evidence(page(3), -0.1).verdict == "above"
+    with pytest.raises(InputError, match="value"):
+        evidence(page(3), np.nan)
 
 
 def test_labelling_everything_never_refutes_the_share_itself():
@@ -282,5 +288,5 @@ def test_labelling_everything_never_refutes_the_share_itself():
             spread = share_spread(journal.stratum, truth[journal.item].astype(float), 3)
             journal = draw_batch(strata, journal, size=5, spread=spread, rng=seed)
         steps = rectified_steps(journal, truth[journal.item], [0.4] * 3)
-        found = share_verdict(steps, float(truth.mean()))
-        assert np.isfinite([found.peak_above, found.peak_below]).all()
+        found = evidence(steps, float(truth.mean()))
+        assert np.isfinite([found.above.max(initial=1), found.below.max(initial=1)]).all()

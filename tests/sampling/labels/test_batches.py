@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_strata import (
+from tallystick.sampling.stopping import (
     LabelProgress,
     forecast,
     next_batch,
@@ -19,22 +19,17 @@ def test_the_forecast_is_the_formula_of_the_page():
 
 
 @pytest.mark.parametrize(
-    ("labelled", "half", "size"),
-    [(0, None, 20), (20, 0.5, 50), (20, 0.10, 30), (80, 0.06, 20), (80, 0.0505, 5)],
+    ("labelled", "missing", "size"),
+    [(0, None, 20), (8, None, 12), (20, 980, 50), (20, 60, 30), (80, 36, 20), (80, 2, 5)],
 )
-def test_batches_are_half_of_what_is_missing_in_fives(labelled, half, size):
-    progress = LabelProgress(labelled=labelled, left=900, half_width=half, target=0.05)
-    assert next_batch(progress) == size
+def test_batches_are_half_of_what_is_missing_in_fives(labelled, missing, size):
+    assert next_batch(LabelProgress(labelled=labelled, left=900, missing=missing)) == size
 
 
 def test_a_batch_never_exceeds_the_items_or_the_budget():
-    assert next_batch(LabelProgress(labelled=20, left=3, half_width=0.2, target=0.05)) == 3
-    assert (
-        next_batch(LabelProgress(labelled=20, left=99, half_width=0.2, target=0.05, budget=27)) == 7
-    )
-    assert (
-        next_batch(LabelProgress(labelled=30, left=99, half_width=0.2, target=0.05, budget=27)) == 0
-    )
+    assert next_batch(LabelProgress(labelled=20, left=3, missing=300)) == 3
+    assert next_batch(LabelProgress(labelled=20, left=99, missing=300, budget=27)) == 7
+    assert next_batch(LabelProgress(labelled=30, left=99, missing=300, budget=27)) == 0
 
 
 def test_a_verdict_without_a_target_is_asked_in_tens():
@@ -45,19 +40,19 @@ def test_a_verdict_without_a_target_is_asked_in_tens():
     ("change", "reason"),
     [
         ({}, None),
-        ({"half_width": 0.05}, "precision"),
-        ({"half_width": 0.05, "labelled": 15}, None),  # not measured below 20 labels
+        ({"missing": 0}, "precision"),
+        ({"missing": None, "labelled": 15}, None),
         ({"verdict": True}, "verdict"),
         ({"certain": True, "verdict": True}, "certain"),
         ({"left": 0}, "certain"),
         ({"budget": 60}, "budget"),
-        ({"budget": 90, "half_width": 0.07}, "not-worth-it"),
-        ({"left": 20}, None),  # labelling every item always reaches the precision
-        ({"half_width": None, "target": None, "budget": 60}, "budget"),
+        ({"budget": 90}, "not-worth-it"),
+        ({"left": 55}, None),
+        ({"missing": None, "budget": 60}, "budget"),
     ],
 )
 def test_the_first_reason_that_holds_is_given(change, reason):
-    base = {"labelled": 60, "left": 500, "half_width": 0.07, "target": 0.05}
+    base = {"labelled": 60, "left": 500, "missing": 55}
     assert stop_reason(LabelProgress(**{**base, **change})) == reason
 
 
@@ -67,9 +62,6 @@ def test_a_verdict_is_forecast_by_what_a_label_adds():
     assert verdict_forecast(0.0, -0.1) is None
 
 
-@pytest.mark.parametrize("wrong", [{"target": 0.0}, {"budget": 0}, {"labelled": -1}])
-def test_impossible_progress_is_refused(wrong):
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        LabelProgress(**{"labelled": 1, "left": 1, **wrong})
+def test_a_precision_of_nothing_is_refused():
     with pytest.raises(InputError, match="target"):
         forecast(10, 0.1, 0.0)

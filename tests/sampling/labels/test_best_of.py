@@ -5,17 +5,18 @@ import pytest
 
 from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_best import (
-    JudgedContest,
+from tallystick.sampling.contest import (
+    Contest,
     _gaps,
     _log_growth,
     advance,
     best_of,
     contest_of,
     contested_draws,
+    judged_contest,
     start,
 )
-from tallystick.sampling.label_best import best_of as whole
+from tallystick.sampling.contest import best_of as whole
 
 
 @pytest.fixture
@@ -30,8 +31,8 @@ def page():
 
 def test_the_values_of_a_draw_are_those_of_the_page(page):
     rho = page.chance(np.array([[0.4, 0.6]]))
-    cells = page.split(np.ones(3, bool))
-    count = page.sizes * cells
+    count = page.contested(np.ones(3, bool), np.empty(0, int))
+    cells = count > 0
     assert count.sum() == 40
     lead = np.array([3.0, 0.0, 0.0])  # L_ab = 3
     base = lead + count @ rho
@@ -48,8 +49,9 @@ def test_the_values_of_a_draw_are_those_of_the_page(page):
 def test_z_has_the_true_difference_as_its_mean_over_the_contested_items(page):
     truth = np.random.default_rng(0).integers(0, 2, 100)
     rho = page.chance(np.array([[0.4, 0.6]]))
-    count = page.sizes * page.split(np.ones(3, bool))
-    items = np.flatnonzero(page.split(np.ones(3, bool))[page.cell])
+    none = np.empty(0, int)
+    count = page.contested(np.ones(3, bool), none)
+    items = page.items(np.ones(3, bool), none)
     base = count @ rho
     zs = [
         _gaps(base + 40 * ((page.answers[page.cell[i]] == truth[i]) - rho[page.cell[i]])) / 100
@@ -177,7 +179,9 @@ def test_a_contest_is_drawn_again_from_its_seed():
     assert session() == session()
 
 
-def judged(n: int = 400, rates=(0.85, 0.7, 0.6), seed: int = 0) -> tuple[JudgedContest, np.ndarray]:
+def judged(
+    n: int = 400, rates=(0.85, 0.7, 0.6), seed: int = 0
+) -> tuple[Contest, judged_contest, np.ndarray]:
     """Return systems that one judge of accuracy .9 has graded, and what people would say."""
     rng = np.random.default_rng(seed)
     truth = (rng.random((n, len(rates))) < rates).astype(float)
@@ -186,7 +190,7 @@ def judged(n: int = 400, rates=(0.85, 0.7, 0.6), seed: int = 0) -> tuple[JudgedC
     votes = np.where(rng.random(truth.shape) < 0.9, truth, 1 - truth).astype(int)
     strata = votes + 2 * np.arange(len(rates))
     guess = np.array([[0.9, 0.1], [0.1, 0.9]] * len(rates))
-    return JudgedContest(strata=strata, guess=guess), truth
+    return judged_contest(strata, guess=guess), truth
 
 
 def test_the_mean_over_all_draws_is_the_difference_of_judged_systems():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.sampling.label_means import capital, last_refuted, moments_before, sign_bets
+from tallystick.sampling.bets import capital, last_refuted, moments_before, sign_bets
 
 
 def test_moments_are_those_of_the_running_sums():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.sampling.label_accuracies import consensus, patterns_of
+from tallystick.sampling.votes import consensus, patterns_of
 
 
 @given(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_best import JudgedContest, contest_of
+from tallystick.sampling.contest import Contest, contest_of, judged_contest
 
 
 @pytest.fixture
@@ -20,15 +20,10 @@ def test_cells_hold_items_with_the_same_answers_in_the_same_stratum(contest):
 
 
 def test_only_live_models_can_disagree(contest):
-    first_two = contest.split(np.array([True, True, False]))[contest.cell]
-    assert first_two.tolist() == [False, True, False, False, True]
-    assert contest.split(np.array([True, True, True]))[contest.cell].tolist() == [
-        True,
-        True,
-        True,
-        False,
-        True,
-    ]
+    none = np.empty(0, np.int64)
+    two, all_ = (np.array([True, True, last]) for last in (False, True))
+    assert contest.items(two, none).tolist() == [1, 4]
+    assert contest.items(all_, none).tolist() == [0, 1, 2, 4]
 
 
 def test_the_chance_to_be_right_is_the_share_of_the_class_that_is_given(contest):
@@ -46,27 +41,24 @@ def test_the_largest_gap_is_taken_only_where_both_differ(contest):
 
 
 def test_labelled_items_leave_their_cells(contest):
-    assert contest.left(np.array([0, 2, 3])).sum() == 2
     everybody = np.ones(3, bool)
     open_ = contest.items(everybody, np.array([0]))
     assert 0 not in open_
     assert open_.size == contest.contested(everybody, np.array([0])).sum()
 
 
-def judged() -> JudgedContest:
+def judged() -> Contest:
     strata = np.array([[0, 2], [0, 3], [1, 2], [1, 3]])
-    return JudgedContest(strata=strata, guess=[[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    return judged_contest(strata=strata, guess=[[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
 
 
-def test_the_expectation_of_judged_systems_is_the_sum_over_the_items_left():
+def test_the_largest_gap_of_judged_systems_is_that_of_their_best_and_worst_strata():
     contest = judged()
-    rate, live = contest.guess[:, 1], np.ones(2, bool)
-    view = contest.view(contest.guess, live, np.array([1]))
-    assert view.left == 3
-    np.testing.assert_allclose(view.expected, rate[contest.strata[[0, 2, 3]]].sum(axis=0))
-    gaps = [view.chance(i)[0] - view.chance(i)[1] for i in range(4)]
-    assert view.worst[0, 1] >= max(gaps)
-    assert view.worst[1, 0] >= -min(gaps)
+    rho = contest.chance(contest.guess)
+    assert rho[contest.cell].tolist() == [[0.9, 0.7], [0.9, 0.4], [0.2, 0.7], [0.2, 0.4]]
+    gap = contest.largest_gap(rho, contest.sizes > 0)
+    assert gap[0, 1] == pytest.approx(0.9 - 0.4)
+    assert gap[1, 0] == pytest.approx(0.7 - 0.2)
 
 
 def test_every_unlabelled_item_may_tell_judged_systems_apart():
@@ -90,7 +82,7 @@ def test_judged_labels_teach_the_stratum_of_each_output():
 @pytest.mark.parametrize("strata", [[[0], [1]], [[0, 9]], [[-1, 0]]])
 def test_strata_of_judged_systems_are_checked(strata):
     with pytest.raises(InputError, match="strata must be"):
-        JudgedContest(strata=np.array(strata), guess=[[0.5, 0.5]] * 2)
+        judged_contest(strata=np.array(strata), guess=[[0.5, 0.5]] * 2)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +90,7 @@ def test_strata_of_judged_systems_are_checked(strata):
     [
         ([[0], [1]], [0, 0], "items x models"),
         ([[0, 5]], [0], "answers"),
-        ([[0, 1]], [-1], "stratum"),
+        ([[0, 1]], [-1], "strata must be"),
     ],
 )
 def test_what_can_not_be_used_is_refused(answers, stratum, match):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.label_accuracies import DrawJournal
-from tallystick.sampling.label_strata import (
+from tallystick.sampling.draws import (
+    DrawJournal,
     LabelStrata,
     class_spread,
     draw_batch,
@@ -38,7 +38,8 @@ def test_every_item_is_drawn_once_and_its_stratum_is_right(sizes, seed, batch):
         journal = draw_batch(strata, journal, size=batch, spread=spread, rng=rng)
     assert sorted(journal.item.tolist()) == list(range(strata.n_items))
     assert (strata.of[journal.item] == journal.stratum).all()
-    journal.check(list(range(journal.n_draws)))
+    at = np.arange(journal.n_draws), journal.stratum
+    assert journal.probabilities()[at] == pytest.approx(journal.q)
     with pytest.raises(BudgetError):
         draw_batch(strata, journal, size=1, spread=np.ones(len(sizes)), rng=0)
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from tallystick.results import Unknown
-from tallystick.sampling.label_means import Apart
-from tallystick.sampling.label_shares import apart_of, planned_measure, planned_share
-from tallystick.sampling.label_strata import LabelStrata
-from tallystick.sampling.label_task import LabelTask, Measure, Read, class_measure
+from tallystick.sampling.draws import LabelStrata
+from tallystick.sampling.planned import Apart, apart_of, planned_mean, planned_measure
+from tallystick.sampling.tasks import LabelTask, Measure, Read, class_measure
 
 NOTHING = Apart(known=0, total=0.0, sampled=100)
 
@@ -38,9 +37,10 @@ def answered(units, codes, skipped=()) -> Read:
 def test_the_strata_are_the_cells_where_a_measure_names_none():
     task, read = task_of(), answered([0, 1, 2, 50, 51, 52], [0, 0, 1, 1, 1, 1])
     estimate, interval = planned_measure(task, read, task.measures[0], NOTHING)
-    found = planned_share([50, 50], [3, 3], [1.0, 3.0], [1.0, 3.0])
-    assert estimate == pytest.approx(float(found.estimate[0])) == pytest.approx(2 / 3)
-    assert tuple(interval) == pytest.approx(tuple(found.interval()))
+    values = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    mean, ends = planned_mean([50, 50], np.repeat([0, 1], 3), (values, values))
+    assert estimate == pytest.approx(mean) == pytest.approx(2 / 3)
+    assert tuple(interval) == pytest.approx(tuple(ends))
 
 
 def test_a_skip_is_the_least_value_below_and_the_largest_above():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import reader_error, too_noisy
+from tallystick.sampling.stopping import reader_error, too_noisy
 
 
 @pytest.mark.parametrize("error", [0.0, 0.05, 0.2, 0.5])

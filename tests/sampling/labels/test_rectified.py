@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import DrawJournal, drawing_probabilities
-from tallystick.sampling.label_means import rectified_steps
-from tallystick.sampling.label_strata import share_spread
+from tallystick.sampling.bets import rectified_steps
+from tallystick.sampling.draws import DrawJournal, drawing_probabilities, share_spread
 
 
 def test_each_value_has_the_mean_of_all_items_as_its_expectation(scripted):

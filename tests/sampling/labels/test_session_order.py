@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.sampling.label_differences import session_order
+from tallystick.sampling.duels import session_order
 from tallystick.verbs.label import begin
 from tests.score.test_labelling import outputs, run
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_strata import LabelStrata, rank_slices, score_strata, vote_strata
+from tallystick.sampling.draws import LabelStrata, rank_slices, score_strata, vote_strata
 
 
 def test_a_side_is_cut_into_three_equal_slices_if_it_is_large_enough():

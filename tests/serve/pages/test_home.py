@@ -56,6 +56,6 @@ def test_home_says_what_is_open_what_was_not_tested_and_counts_only_agreed_label
     assert web.post(f"/v1/streams/{STREAM}/records", json=labels).status_code == 200
     text = web.get("/").text
     assert "Nothing was tested yet." in text
-    assert "1 of 1 stream waits for a first full window" in text
+    assert "Waiting for a first full window: 1 of 1" in text
     assert "We cannot tell which judge is best:" in text
     assert "25.0" in text  # 15 of 60: on five rows people disagree

@@ -7,8 +7,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.stats.adverse_binary import raw_share_ends
-from tallystick.stats.adverse_ends import Spread
-from tallystick.stats.adverse_numbers import _raw_ends, adverse_difference, adverse_stratified_mean
+from tallystick.stats.adverse_numbers import _raw_ends, adverse_stratified_mean
 
 
 def test_passes_and_fails_give_the_ends_of_the_binary_formula():
@@ -18,15 +17,6 @@ def test_passes_and_fails_give_the_ends_of_the_binary_formula():
     ends = _raw_ends(labels, np.repeat([0, 1], k), sizes / 108, each, (0.0, 1.0), 0.05)
     wanted = raw_share_ends(sizes[None], (k * each)[None], (x / k)[None])
     assert ends == pytest.approx([float(end[0]) for end in wanted], abs=1e-10)
-
-
-def test_one_stratum_is_the_difference_without_judges():
-    gaps = np.array([1.0] * 5 + [0.0] * 30 + [-1.0] * 2)
-    found = adverse_stratified_mean(gaps, np.zeros(37, int), [400], bounds=(-1, 1))
-    alone = adverse_difference(gaps, np.zeros(37), Spread.constant(400))
-    assert found.estimate == pytest.approx(alone.estimate)
-    assert found.interval.low == pytest.approx(alone.interval.low, abs=1e-9)
-    assert found.interval.high == pytest.approx(alone.interval.high, abs=1e-9)
 
 
 def test_turning_the_values_round_turns_the_interval_round():

@@ -25,6 +25,7 @@ Each file has its tests: ``pytest tests/papers/test_dynamic_benchmarks* -k``
 | Lemma A.2, (71): exponential loss | `gradient_updates` (rollouts) | lemma_a_2 |
 | A.2: its rate | `exponential_bound` | lemma_a_2 |
 | section B.2: z_T | `similarity` (rollouts) | section_b_2 |
+| Figure 5: what early rounds tell | `early_signals` (rollouts) | section_b_2 |
 | Corollary C.1: a random model | `rounds_for_random_model` | corollary_c_1 |
 | Theorems C.2, C.3: intervals | the certificates with a slope | theorems_c_2_and_c_3 |
 

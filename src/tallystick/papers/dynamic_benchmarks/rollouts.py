@@ -33,6 +33,7 @@ from tallystick.papers.dynamic_benchmarks.designs import (
     risk,
     vote,
 )
+from tallystick.results import Interval
 
 Build: TypeAlias = Callable[[Array, int], Array]
 """(distributions of shape (rollouts, items), round from 0) to error sets of the same shape,
@@ -424,6 +425,83 @@ def similarity(
     pairs = known.sum(axis=-1)
     mean = np.divide(ratio.sum(axis=-1), pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
     return np.asarray(np.clip(mean, 0, 1), dtype=float)  # NaN stays
+
+
+# What an early round says about the end, over rollouts: Figure 5 of [SAH23]_.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signals:
+    """What an early round says about the final risk, over rollouts (Figure 5): Pearson correlations
+    with intervals.
+    """
+
+    early: int
+    final: int
+    z_correlation: float | None
+    z_interval: Interval | None
+    risk_correlation: float | None
+    risk_interval: Interval | None
+    rollouts: int
+
+
+def early_signals(
+    errors: Array,
+    risk: Array,
+    *,
+    early: int,
+    weights: Array | None = None,
+    majority: Array | None = None,
+) -> Signals:
+    """Correlate :math:`z` and majority risk at round *early* (counted from 1) with the final
+    majority risk.
+
+    [SAH23]_, section B.2 and Figure 5. A correlation is None where one side does not vary.
+
+    Parameters
+    ----------
+    errors
+        (rollouts, rounds, items).
+    risk
+        (rollouts, rounds), majority risk by round.
+    majority
+        Error share of the vote of the first *early* models, (rollouts, items), where *risk* is not
+        that of the binary majority: a plurality of many labels, say.
+    """
+    rollouts, rounds = risk.shape
+    if not 2 <= early < rounds:
+        raise InputError(f"early must be a round from 2 to {rounds - 1}, got {early!r}")
+    if rollouts < 4:
+        raise InputError(f"a correlation over rollouts needs at least 4 of them, got {rollouts}")
+    z = similarity(errors[:, :early], weights=weights, majority=majority)
+    by_z, by_risk = _pearson(z, risk[:, -1]), _pearson(risk[:, early - 1], risk[:, -1])
+    return Signals(
+        early=early,
+        final=rounds,
+        z_correlation=by_z[0],
+        z_interval=by_z[1],
+        risk_correlation=by_risk[0],
+        risk_interval=by_risk[1],
+        rollouts=rollouts,
+    )
+
+
+def _pearson(x: Array, y: Array) -> tuple[float | None, Interval | None]:
+    """Pearson's r with Fisher's interval."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    if x.size < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None, None
+    r = float(np.corrcoef(x, y)[0, 1])
+    half = 1.959964 / np.sqrt(x.size - 3)
+    low, high = np.tanh(np.arctanh(np.clip(r, -0.9999999, 0.9999999)) + np.array([-half, half]))
+    return r, Interval(
+        float(min(low, r)),
+        float(max(high, r)),
+        level=0.95,
+        guarantee="approximate",
+        method="fisher",
+    )
 
 
 # Updating the model itself instead of the benchmark: appendix A of [SAH23]_. The model is a

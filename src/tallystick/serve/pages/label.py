@@ -31,7 +31,7 @@ async def get_label(incoming: Incoming) -> Response:
 
 
 async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Response:
-    from tallystick.verbs.label.work import (
+    from tallystick.verbs.label.shown import (
         blindness,
         telling_cells,
     )  # with the first item, not before

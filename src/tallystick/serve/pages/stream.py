@@ -286,11 +286,13 @@ def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> F
     if len(rows) < 2 or not any(one[2] is not None or one[3] is not None for one in cells):
         return None
     windows, judges, values, lows, highs, marks = zip(*cells, strict=True)
+    span = {"daily": "day", "weekly": "week"}.get(
+        stream.settings.season or "", f"window of {count(stream.settings.window)}"
+    )
     return Figure(
         kind="rounds",
-        title=f"Share of rows each judge gets right, per window of {count(stream.settings.window)}"
-        if stream.settings.season is None
-        else "Share of rows each judge gets right, per day or week",
+        # A window is tested by its votes: no label stands behind these shares and their ranges.
+        title=f"By the votes alone: the likely share of rows each judge gets right, per {span}",
         columns={
             "window": windows,
             "judge": judges,

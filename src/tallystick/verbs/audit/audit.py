@@ -338,7 +338,7 @@ def concluded(
     )
 
 
-_WEIGHED = ("compare", "judge", "bound", "score", "dynamic analyse")
+_WEIGHED = ("compare", "judge", "bound", "score")
 """The capabilities that take counts and weights."""
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from tallystick._rng import seed_of
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import PatternTable, Result
+from tallystick.sampling.tasks import random_sample
 from tallystick.table import (
     Capability,
     Data,
@@ -83,6 +84,8 @@ def evaluate(source: Any, **options: Any) -> BoundResult:
 
 def answer(data: Data, question: BoundQuestion) -> Result:
     """Answer from data that was read; slices know every class that the whole table shows."""
+    if data.session is not None and random_sample(data.session):
+        data = replace(data, session=None)  # labels like any others
     if data.session is not None:
         return with_session(_answer(without_truth(data), question, None), data, question)
     result = _answer(data, question, None)

@@ -19,16 +19,16 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.papers.frechet_bounds import Summary
 from tallystick.results import Interval, Needed, Unknown
-from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes, pass_code
-from tallystick.sampling.label_shares import apart_of, planned_measure
-from tallystick.sampling.label_strata import LabelStrata, stratum_means
-from tallystick.sampling.label_task import (
+from tallystick.sampling.draws import LabelStrata, stratum_means
+from tallystick.sampling.planned import accuracy_estimator, apart_of, planned_measure
+from tallystick.sampling.tasks import (
     LabelTask,
     Measure,
     apart_answers,
     read_answers,
     votes_task_strata,
 )
+from tallystick.sampling.votes import CodedVotes, Floats, Ints, coded_votes, pass_code
 from tallystick.stats.adverse_binary import AdverseEstimate, Population
 from tallystick.stats.adverse_forecast import Outlook, settle_at
 from tallystick.stats.adverse_ratios import (
@@ -389,7 +389,7 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
         raise InputError("label needs one column of predicted labels: name it (--prediction)")
     columns = (*data.roles.weak, *data.roles.prediction)
     votes = coded_votes(data, columns)
-    made, posterior = votes_task_strata(votes.codes, len(votes.classes), strata)
+    made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
     return LabelTask(
         claim="share",
         classes=votes.classes,
@@ -397,7 +397,9 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
         rows=np.arange(votes.codes.shape[0])[:, None],
         measures=(_measure(question, votes, made, posterior),),
         columns=columns,
-        disagree=(votes.codes != votes.codes[:, :1]).any(axis=1),
+        shared=accuracy_estimator(patterns, made, [len(columns) - 1])
+        if question.metrics[0] == "accuracy"
+        else None,
     )
 
 

@@ -19,11 +19,11 @@ from tallystick._rng import seed_of
 from tallystick.errors import InputError
 from tallystick.results import Needed, Result, Unknown
 from tallystick.results.numbers import count
-from tallystick.sampling.label_accuracies import Floats, Ints, coded_votes
-from tallystick.sampling.label_best import contest_of
-from tallystick.sampling.label_differences import disagreement_strata
-from tallystick.sampling.label_strata import LabelStrata, uniform_spread
-from tallystick.sampling.label_task import LabelTask, Measure, votes_task_strata
+from tallystick.sampling.contest import contest_of
+from tallystick.sampling.draws import LabelStrata, uniform_spread
+from tallystick.sampling.duels import disagreement_strata
+from tallystick.sampling.tasks import LabelTask, Measure, votes_task_strata
+from tallystick.sampling.votes import Floats, Ints, coded_votes
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.stats.intervals import Intervals, clopper_pearson, mover_sum, wilson
@@ -317,7 +317,7 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
         raise InputError(
             f"{data.source}: the models never disagree, so no label can tell them apart"
         )
-    made, posterior = votes_task_strata(votes.codes, classes, None)
+    made, posterior, _ = votes_task_strata(votes.codes, classes, None)
     rows = np.arange(n)[:, None]
     shared: dict[str, Any] = {"classes": votes.classes, "rows": rows, "columns": models}
     if len(models) > 2:
@@ -329,7 +329,6 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
             measures=(),
             names=models,
             contest=contest,
-            disagree=apart,
             **shared,
         )
     first, second = votes.codes.T
@@ -356,7 +355,6 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
         measures=(lead,),
         names=models,
         rule=uniform_spread,
-        disagree=apart,
         **shared,
     )
 

@@ -1,16 +1,16 @@
-"""Is another round of this benchmark worth it: theory, simulation, and the log of a real one.
+"""The benchmark whose items were collected to fool models: what its log says, what is proved.
 
 | question | call |
 |---|---|
-| What does the log of a campaign say? | :func:`evaluate`: a panel, a path, or attempts |
+| How does the latest model do, and would a vote or another round help? | :func:`evaluate` |
 | What is proved, before anything is run? | :func:`theory` |
-| What would a design bring, with such a learner? | :func:`simulate` |
+| What would a design bring? | :func:`simulate` |
 | How does my own classifier behave? | :func:`run_experiment` |
 | What is the worst that can happen? | :func:`worst_case` |
 
-Everything else is imported from its module: forecasts from ``panel`` and ``experiment``, rates of
-attempt logs from ``attempts``, neural networks on a GPU from ``deep`` (extra ``[torch]``). What the
-source defines and proves is in :mod:`tallystick.papers.dynamic_benchmarks`.
+Everything else is imported from its module: forecasts from ``forecast``, rates of attempt logs from
+``attempts``. What the source defines and proves is in
+:mod:`tallystick.papers.dynamic_benchmarks`.
 
 Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_.
 Theory: ``docs/theory/dynamic.md``.
@@ -24,21 +24,18 @@ from typing import TYPE_CHECKING, Any
 from tallystick.papers.dynamic_benchmarks.certificates import worst_case
 from tallystick.papers.dynamic_benchmarks.designs import Population, hierarchical, path
 from tallystick.verbs.dynamic.experiment import run_experiment
-from tallystick.verbs.dynamic.simulate import Correlated, simulate
-from tallystick.verbs.dynamic.theory import theory
 
 if TYPE_CHECKING:
     from tallystick.verbs.dynamic.analyse import LogResult
     from tallystick.verbs.dynamic.attempt_result import AttemptResult
-    from tallystick.verbs.dynamic.reading import ANALYSE, THEORY, evaluate
-    from tallystick.verbs.dynamic.simulate import SIMULATE
+    from tallystick.verbs.dynamic.reading import ANALYSE, evaluate
+    from tallystick.verbs.dynamic.simulation import SIMULATE, THEORY, simulate, theory
 
 __all__ = [
     "ANALYSE",
     "SIMULATE",
     "THEORY",
     "AttemptResult",
-    "Correlated",
     "LogResult",
     "Population",
     "evaluate",
@@ -50,14 +47,16 @@ __all__ = [
     "worst_case",
 ]
 
-# Whatever reads tables loads on first use: networks train where only numpy and torch are installed.
+# Whatever reads tables loads on first use: learners train where only numpy is installed.
 _HOME = {
     "ANALYSE": "reading",
     "AttemptResult": "attempt_result",
     "LogResult": "analyse",
-    "SIMULATE": "simulate",
-    "THEORY": "reading",
+    "SIMULATE": "simulation",
+    "THEORY": "simulation",
     "evaluate": "reading",
+    "simulate": "simulation",
+    "theory": "simulation",
 }
 
 

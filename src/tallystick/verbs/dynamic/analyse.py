@@ -1,314 +1,125 @@
-"""What the log of a panel or a path says, and whether more models or rounds are worth it.
+"""What the log of a dynamic benchmark says, in the order in which its owner asks.
 
-*Panel*: the same items were answered by several models. The forecast is for the next odd number of
-models of the same kind (:mod:`tallystick.verbs.dynamic.panel`). *Path*: the same held-out items
-were
-tried in every round on that round's model (:mod:`tallystick.verbs.dynamic.experiment`). Nothing is
-simulated.
+How the latest model does, round by round, and whether that changed; what a vote of the rounds'
+models would add; what is certain whatever comes; and only then a forecast.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tallystick.errors import InputError
-from tallystick.papers.dynamic_benchmarks.designs import Array
-from tallystick.results import Figure, Interval, Result, Unit, Unknown, points
-from tallystick.verbs.dynamic.experiment import (
-    PathDecision,
-    PathForecast,
-    PathPlan,
-    forecast_path,
-    plan_rounds,
+from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
+from tallystick.results import Figure, Interval, Needed, Result, Unit, Unknown
+from tallystick.results.numbers import (
+    Sentences,
+    count,
+    percent,
+    percent_interval,
+    points,
+    points_interval,
 )
-from tallystick.verbs.dynamic.log import LogKind, RoundLog, RoundPart
-from tallystick.verbs.dynamic.panel import (
-    PairErrors,
-    PanelDecision,
-    PanelForecast,
+from tallystick.verbs.dynamic.columns import Columns
+from tallystick.verbs.dynamic.forecast import (
+    FEWEST_ITEMS,
     forecast_panel,
-    wrong_together,
+    forecast_path,
+    other_builders,
 )
+from tallystick.verbs.dynamic.log import ONE_ROUND, LogKind, RoundLog, round_name
 from tallystick.verbs.dynamic.question import AnalyseQuestion
-from tallystick.verbs.dynamic.result import (
-    NOT_DECLARED,
-    PANEL_ASSUMPTIONS,
-    SAID_TEAMS,
-    log_lines,
-    log_needed,
-    log_table,
-    log_verdict,
-    path_assumptions,
-    round_text,
-)
-from tallystick.verbs.dynamic.rounds import round_name
-from tallystick.verbs.dynamic.validators import NoiseShare, agreements, noise_share
 
 DEFAULT = AnalyseQuestion()
 
 _TELLING, _BY_DESIGN = 20, 0.97
-"""Items, and the share of them wrong, from which on a model was probably in the loop."""
+"""Items, and the share of them wrong, from which on a model was in the loop that collected them."""
+
+NOT_DECLARED = "the log does not say that its items were held out"
+
+_NO_VOTE = Unknown("a vote needs two models that answered the same items")
+_NO_ORDER = Unknown("the names of the rounds do not say their order")
+_ONE_ROUND = Unknown("it needs two rounds whose items judge the model")
+_ONLY_PATHS = Unknown("only the rounds of a path are judged on the same items")
 
 
-def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
-    """Read a log: risk by round, who is wrong together, and what more of the same would bring.
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A difference of two shares that are right, and whether it is settled.
 
     Parameters
     ----------
-    log
-        A panel or a path.
-    question
-        The gain that pays, the price of a round, the level of intervals.
-
-    Examples
-    --------
-    >>> errors = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
-    >>> panel = RoundLog(
-    ...     kind="panel", items=tuple("vwxyz"), rounds=np.zeros(5, int), round_names=(1,),
-    ...     models=("a", "b", "c"), errors=errors,
-    ... )
-    >>> found = analyse(panel)
-    >>> found.advice.decision, found.rounds[0].risk
-    ('not worth it', 0.2)
+    first, estimate, interval
+        Against what; the share now minus the share then.
+    paired
+        Whether both are of the same items.
+    settled
+        ``better``, ``worse`` or None, by McNemar's test where the items are the same.
     """
-    cost = Unknown("the log has no cost") if log.cost is None else float(log.cost.sum())
-    found = _path(log, question) if log.kind == "path" else _panel(log, question)
-    return replace(found, cost=cost, models=log.models)
+
+    first: str
+    estimate: float
+    interval: Interval
+    paired: bool
+    settled: Literal["better", "worse"] | None
 
 
-# -- panels
+@dataclass(frozen=True, kw_only=True)
+class Vote:
+    """What a vote of the models would add to the latest one.
 
-
-def _panel(log: RoundLog, question: AnalyseQuestion) -> LogResult:
-    parts = log.parts()
-    thin = [str(part.round) for part in parts if len(part.models) < 2 or not part.where.any()]
-    if len(thin) == len(parts):
-        raise InputError(
-            "no two models answered the same items, so no vote can be looked at: give every item to"
-            " at least two models, or name the annotators of an attempt log (--annotator)"
-        )
-    usable = [part for part in parts if str(part.round) not in thin]
-    noise = [_noise(log, part, question.alpha) for part in usable]
-    rounds = tuple(
-        _panel_round(log, part, share, question) for part, share in zip(usable, noise, strict=True)
-    )
-    last = rounds[-1]
-    forecast = last.forecast
-    advice = Advice(
-        decision=forecast.decision,
-        gain=Gain(estimate=forecast.gain, interval=forecast.interval),
-        certain=forecast.certain,
-        pays=question.pays,
-        more=forecast.more,
-        reason=forecast.gain.reason if isinstance(forecast.gain, Unknown) else None,
-    )
-    warnings = [f"No two models answered the same items of {round_name(name)}." for name in thin]
-    warnings += [text for part in usable for text in _in_loop(part)]
-    short = [each for each in rounds if each.left_out]
-    warnings += [
-        f"{each.left_out:,} items of {round_text(each.round)} are left out, because not all of"
-        f" {', '.join(each.models)} answered them."
-        for each in short
-    ]
-    return LogResult(
-        verdict=log_verdict(advice, last, len(last.models)),
-        decision="undecided" if advice.decision == "cannot tell" else "decided",
-        needed=log_needed("panel", advice, last.items),
-        n_items=len(log.items),
-        assumptions=PANEL_ASSUMPTIONS,
-        warnings=tuple(warnings),
-        kind="panel",
-        models=log.models,
-        rounds=rounds,
-        advice=advice,
-        forecast=forecast,
-        last_step=Unknown("a panel has no steps"),
-        plan=Unknown("a number of rounds is planned for paths"),
-        cost=Unknown("the log has no cost"),
-        noise=tuple(noise),
-    )
-
-
-def _in_loop(part: RoundPart) -> list[str]:
-    """Warn of a model that is wrong on a whole round, as the model in the loop is by design."""
-    rates = part.errors.mean(axis=1)
-    if part.errors.shape[1] < _TELLING or rates.min() >= _BY_DESIGN:
-        return []
-    return [
-        f"{model} is wrong on nearly every item of {round_name(part.round)}: if the round was"
-        " collected against it, that is by design. Leave it out (--models)."
-        for model, rate in zip(part.models, rates, strict=True)
-        if rate >= _BY_DESIGN
-    ]
-
-
-def _panel_round(
-    log: RoundLog, part: RoundPart, noise: NoiseShare, question: AnalyseQuestion
-) -> PanelRound:
-    from tallystick.stats.intervals import clopper_pearson
-
-    alpha, errors = question.alpha, part.errors
-    items = errors.shape[1]
-    forecast = forecast_panel(errors, pays=question.pays)
-    together = wrong_together(errors, models=part.models, alpha=alpha)
-    joint = int(errors.all(axis=0).sum())
-    wrong = 2 * errors.sum(axis=0)
-    vote = (wrong > len(errors)) + 0.5 * (wrong == len(errors))
-    return PanelRound(
-        round=part.round,
-        models=part.models,
-        items=items,
-        left_out=part.left_out,
-        risk=forecast.risk,
-        interval=mean_interval(vote, alpha, (0.0, 1.0)),
-        model_risk=float(errors.mean()),
-        all_wrong=joint / items,
-        all_wrong_interval=clopper_pearson(joint, items, alpha=alpha),
-        independent=float(errors.mean(axis=1).prod()),
-        forecast=forecast,
-        pairs=together.pairs,
-        repairable=len(together.repairable),
-        fragile=len(together.fragile),
-        noise_share=noise.share,
-        noise_range=noise.interval,
-    )
-
-
-def _noise(log: RoundLog, part: RoundPart, alpha: float) -> NoiseShare:
-    if log.validators is None or log.labels is None:
-        lacking = (
-            "validator labels"
-            if log.validators is None
-            else "true label to hold its validators' labels against"
-        )
-        reason = Unknown(f"the log has no {lacking}")
-        return NoiseShare(reason, reason, float("nan"))
-    agree, count = agreements(log.validators, log.labels.tolist())
-    return noise_share(agree[part.where], count[part.where], alpha=alpha)
-
-
-# -- paths
-
-
-def _path(log: RoundLog, question: AnalyseQuestion) -> LogResult:
-    known = log.held_out or question.all_held_out
-    hidden = None if known else Unknown(NOT_DECLARED)
-    teams = SAID_TEAMS if question.teams else other_builders(log.built_as, log.errors)
-    forecast = forecast_path(log.errors, pays=question.pays, one_learner=teams is None)
-    advice = _path_advice(forecast, hidden, teams)
-    rounds = tuple(_path_round(log, t, question.alpha, hidden) for t in range(len(log.models)))
-    noise = _noise(log, log.parts()[0], question.alpha)
-    return LogResult(
-        verdict=log_verdict(advice, rounds[-1], len(rounds)),
-        decision="undecided" if advice.decision == "cannot tell" else "decided",
-        needed=log_needed("path", advice, len(log.items)),
-        n_items=len(log.items),
-        assumptions=path_assumptions(teams, forecast=known),
-        kind="path",
-        models=log.models,
-        rounds=rounds,
-        advice=advice,
-        forecast=forecast,
-        last_step=hidden or _last_step(log.errors, question.alpha),
-        plan=_plan(question.price),
-        cost=Unknown("the log has no cost"),
-        noise=(noise,),
-    )
-
-
-def _path_advice(forecast: PathForecast, hidden: Unknown | None, teams: str | None) -> Advice:
-    """Return the advice of a forecast; none where the items may have been collected from."""
-    if hidden is not None:
-        return Advice(
-            decision="cannot tell",
-            gain=Gain(estimate=hidden, interval=hidden),
-            certain=None,
-            pays=forecast.pays,
-            more=2,
-            reason=hidden.reason,
-        )
-    middle = (
-        forecast.interval
-        if isinstance(forecast.interval, Unknown)
-        else (forecast.interval.low + forecast.interval.high) / 2
-    )
-    return Advice(
-        decision=forecast.decision,
-        gain=Gain(estimate=middle, interval=forecast.interval),
-        certain=None,
-        pays=forecast.pays,
-        more=2,
-        reason=forecast.reason,
-        teams=teams,
-    )
-
-
-def _path_round(log: RoundLog, t: int, alpha: float, hidden: Unknown | None) -> PathRound:
-    vote = log.vote(t + 1)
-    change: tuple[float | Unknown, Interval | Unknown] = (
-        Unknown("it is a first or even round"),
-    ) * 2
-    if t >= 2 and t % 2 == 0:
-        change = _paired(vote - log.vote(t - 1), alpha)
-    model: tuple[float | Unknown, Interval | Unknown] = (Unknown("it is the first round"),) * 2
-    if t:
-        model = _paired(log.errors[t].astype(float) - log.errors[t - 1], alpha)
-    if hidden is not None:
-        # Items that a round collected were chosen because its model failed on them.
-        change = model = (hidden, hidden)
-    return PathRound(
-        round=log.round_names[t],
-        model=log.models[t],
-        items=len(log.items),
-        risk=float(vote.mean()),
-        interval=mean_interval(vote, alpha, (0.0, 1.0)),
-        model_risk=float(log.errors[t].mean()),
-        change=change[0],
-        change_interval=change[1],
-        model_change=model[0],
-        model_change_interval=model[1],
-    )
-
-
-def _paired(change: Array, alpha: float) -> tuple[float, Interval]:
-    return float(change.mean()), mean_interval(change, alpha, (-1.0, 1.0))
-
-
-def _last_step(errors: Array, alpha: float) -> StepChange | Unknown:
-    rounds = len(errors) - (1 - len(errors) % 2)
-    if rounds < 3:
-        return Unknown("a step of two rounds needs three rounds")
-    return step_change(errors[:rounds], alpha=alpha)
-
-
-def _plan(price: float | None) -> PathPlan | Unknown:
-    return Unknown("no price was stated (--price)") if price is None else plan_rounds(price)
-
-
-def mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
-    """Return an interval for the mean: exact where the values are yes or no, Student's with
-    pseudo-items where ties put fractions among them.
-
-    >>> [round(end, 3) for end in mean_interval(np.array([0.0, 1.0, 1.0, 0.0]), 0.05, (0.0, 1.0))]
-    [0.068, 0.932]
+    Parameters
+    ----------
+    rule
+        ``plurality``: the answer that most give, ties split by chance. ``more than half``, where
+        only right and wrong are known: an item is wrong if more than half err, and half of it if
+        half do.
+    risk, interval
+        Share of items that the vote gets wrong.
+    change
+        The vote against the latest model on the same items.
     """
-    from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
-    if bounds == (0.0, 1.0) and np.all((values == 0) | (values == 1)):
-        return clopper_pearson(int(values.sum()), values.size, alpha=alpha)
-    if values.size < 2:
-        return Interval(*bounds, level=1 - alpha, guarantee="exact", method="bounds")
-    return pseudo_t(
-        float(values.mean()), float(values.var(ddof=1)), values.size, alpha=alpha, bounds=bounds
-    )
+    models: tuple[str, ...]
+    rule: Literal["plurality", "more than half"]
+    risk: float
+    interval: Interval
+    change: Change
 
 
-# What the log of a panel or a path says: rounds, advice, and who is wrong together.
+@dataclass(frozen=True, kw_only=True)
+class LogRound:
+    """One round.
+
+    Parameters
+    ----------
+    round, model, items
+        Its name, the model that is judged in it, and on how many items.
+    accuracy, accuracy_interval
+        Share of the items that the model gets right.
+    by_design
+        Whether the items were collected against this very model, so that they do not judge it.
+    change
+        Path: the model against that of the round before.
+    risk, interval
+        Share of items that the vote gets wrong: path, of all models so far; panel, of all models.
+    all_wrong, independent
+        Panel: share of items that every model gets wrong, and what independent errors would give.
+    """
+
+    round: Any
+    model: str
+    items: int
+    accuracy: float | Unknown
+    accuracy_interval: Interval | Unknown
+    by_design: bool = False
+    change: Change | Unknown = _ONLY_PATHS
+    risk: float | Unknown = _NO_VOTE
+    interval: Interval | Unknown = _NO_VOTE
+    all_wrong: float | Unknown = _NO_VOTE
+    independent: float | Unknown = _NO_VOTE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,26 +137,22 @@ class Advice:
     Parameters
     ----------
     decision
-        Panel: ``worth it``, ``not worth it`` or ``cannot tell``. Path: ``go on``, ``stop`` or
-        ``cannot tell``.
+        Panel: ``worth it`` or ``not worth it``; path: ``go on`` or ``stop``; or ``cannot tell``.
     gain
         By how much the risk of the vote would fall.
     certain
-        Panel: the gain is in here whatever the new models are.
-    pays
-        The gain that pays, as the user stated it.
-    more
-        How many models, or rounds, are meant.
+        On these items the gain is in here whatever the new models are.
+    pays, more
+        The gain that pays, as the user stated it; how many models, or rounds, are meant.
     reason
         Why nothing can be told, where the range alone does not say it.
     teams
-        Path: why the rounds count as built by different teams, which gives a wider range; None for
-        one learner that is retrained.
+        Path: why the rounds count as built by different teams, which gives a wider range.
     """
 
-    decision: PanelDecision | PathDecision
+    decision: str
     gain: Gain
-    certain: tuple[float, float] | None
+    certain: tuple[float, float]
     pays: float
     more: int
     reason: str | None = None
@@ -353,309 +160,477 @@ class Advice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PanelRound:
-    """One round of a panel: its items, and what the models do on them.
-
-    Parameters
-    ----------
-    models, items, left_out
-        Models that answered all of these items, and items that were left out because some of these
-        models did not answer them.
-    risk, interval
-        Share of items that the vote gets wrong.
-    model_risk
-        Mean risk of the single models.
-    all_wrong, all_wrong_interval, independent
-        Share of items that every model gets wrong, and what independent errors would give.
-    forecast
-        What more models in the vote would bring on these items.
-    pairs
-        Which models are wrong together, the largest excess first.
-    repairable, fragile
-        How many items the next models could repair, or break.
-    noise_share, noise_range
-        Share of random labels, from validators.
-    """
-
-    round: Any
-    models: tuple[str, ...]
-    items: int
-    left_out: int
-    risk: float
-    interval: Interval
-    model_risk: float
-    all_wrong: float
-    all_wrong_interval: Interval
-    independent: float
-    forecast: PanelForecast
-    pairs: tuple[PairErrors, ...]
-    repairable: int
-    fragile: int
-    noise_share: float | Unknown
-    noise_range: Interval | Unknown
-
-
-@dataclass(frozen=True, kw_only=True)
-class PathRound:
-    """One round of a path, on the same items as all the others.
-
-    Parameters
-    ----------
-    risk, interval
-        Share of items that the vote of all models so far gets wrong.
-    model_risk
-        Risk of the round's own model.
-    change, change_interval
-        Vote against the vote two rounds before, paired by item; negative is better.
-    model_change, model_change_interval
-        The round's model against the model before, paired by item.
-    """
-
-    round: Any
-    model: str
-    items: int
-    risk: float
-    interval: Interval
-    model_risk: float
-    change: float | Unknown
-    change_interval: Interval | Unknown
-    model_change: float | Unknown
-    model_change_interval: Interval | Unknown
-
-
-@dataclass(frozen=True, kw_only=True)
 class LogResult(Result):
-    """What the log of a panel or a path says.
+    """What the log of a panel, a path or of single rounds says.
 
     Parameters
     ----------
-    rounds
-        By round.
-    advice
-        Whether more models (panel, on the last round's items) or two more rounds (path) are worth
-        it.
-    last_step
-        Path: whether the last two rounds changed the risk, tested after the fact.
-    plan
-        Path: how many rounds to plan at the stated price.
+    latest
+        The model that the answer is about: that of the last round, or the last of a panel.
+    held_out
+        Whether the items are known to be a random set that no round was trained on.
+    change
+        The latest model since the first round.
+    vote, advice
+        What a vote would add, and what more models or rounds would; unknown without several models.
+    log, columns
+        What was read, for whoever lists the items.
     """
 
     verb: ClassVar[str] = "dynamic"
+    schema: ClassVar[int] = 2
 
     action: str = "analyse"
     kind: LogKind
     models: tuple[str, ...]
-    rounds: tuple[PanelRound | PathRound, ...]
-    advice: Advice
-    forecast: PanelForecast | PathForecast
-    last_step: StepChange | Unknown
-    plan: PathPlan | Unknown
-    cost: float | Unknown
-    noise: tuple[NoiseShare, ...] = field(default=(), repr=False, metadata={"private": True})
-
-    def terminal(self, width: int) -> list[tuple[str, str]]:
-        """Return the lines that a terminal shows, each with its style."""
-        del width
-        return log_lines(self)
-
-    def summary(self) -> str:
-        """Return plain text to paste."""
-        from tallystick.results import harmless
-
-        return "\n".join(harmless(text) for text, _ in log_lines(self))
+    latest: str
+    held_out: bool
+    rounds: tuple[LogRound, ...]
+    change: Change | Unknown
+    vote: Vote | Unknown
+    advice: Advice | Unknown
+    log: RoundLog | None = field(
+        default=None, repr=False, compare=False, metadata={"private": True}
+    )
+    columns: Columns | None = field(
+        default=None, repr=False, compare=False, metadata={"private": True}
+    )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per round."""
-        return log_table(self)
+        rows = []
+        for each in self.rounds:
+            row = {"round": each.round, "model": each.model, "items": each.items}
+            row |= {"right": each.accuracy, "right_interval": each.accuracy_interval}
+            moved = each.change
+            if self.kind == "path":
+                ends = (
+                    (moved.estimate, moved.interval) if isinstance(moved, Change) else (None, None)
+                )
+                row |= {"against_round_before": ends[0], "against_round_before_interval": ends[1]}
+            if any(isinstance(one.risk, float) for one in self.rounds):
+                name = "vote_so_far_wrong" if self.kind == "path" else "vote_wrong"
+                row |= {name: each.risk, f"{name}_interval": each.interval}
+            rows.append(row)
+        return rows
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
         shares: dict[str, Unit] = dict.fromkeys(
-            ("risk", "model_risk", "all_wrong", "independent"), "share"
+            ("right", "vote_wrong", "vote_so_far_wrong"), "share"
         )
-        return {**shares, "change": "points", "gain": "points"}
+        return {**shares, "against_round_before": "points"}
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the risk by round; for panels also who is wrong together in the last one."""
-        known = self.rounds
-        risks = Figure(
-            "rounds",
-            "Share of items that the vote gets wrong, by round",
-            {
-                "round": [str(each.round) for each in known],
-                "risk": [each.risk for each in known],
-                "low": [each.interval.low for each in known],
-                "high": [each.interval.high for each in known],
-            },
-            {"x": "round", "y": "risk", "low": "low", "high": "high"},
-            {"y": "risk of the vote"},
-            unit="share",
-        )
-        last = known[-1]
-        if not isinstance(last, PanelRound):
-            return (risks,)
-        sides = [(pair.first, pair.second, pair.excess) for pair in last.pairs]
-        sides += [(second, first, excess) for first, second, excess in sides]
-        together = Figure(
-            "matrix",
-            f"Wrong together more often than independent models would be, {round_name(last.round)}",
-            {
-                "model": [first for first, _, _ in sides],
-                "and": [second for _, second, _ in sides],
-                "excess": [excess for _, _, excess in sides],
-            },
-            {"row": "model", "column": "and", "value": "excess"},
-            unit="points",
-        )
-        return risks, together
+        """Return the share that is right by round."""
+        spans = [each.accuracy_interval for each in self.rounds]
+        ends = [tuple(span) if isinstance(span, Interval) else (None, None) for span in spans]
+        columns: dict[str, Sequence[Any]] = {
+            "round": [str(each.round) for each in self.rounds],
+            "right": [
+                one if isinstance(one := each.accuracy, float) else None for each in self.rounds
+            ],
+            "low": [low for low, _ in ends],
+            "high": [high for _, high in ends],
+        }
+        roles = {"x": "round", "y": "right", "low": "low", "high": "high"}
+        who = self.latest if self.kind == "panel" else "the model of each round"
+        title = f"Share of items that {who} gets right"
+        return (Figure("rounds", title, columns, roles, {"y": "right"}, unit="share"),)
 
 
-# Whether the rounds of a path were built by one learner or by different teams.
-#
-# The narrow range of :func:`~tallystick.verbs.dynamic.experiment.forecast_path` holds for one
-# learner that is retrained. Two signs speak against that: the models of the rounds have different
-# names, or they differ in their own error rates more than models of one learner do.
-#
-# The second sign was chosen on 280 simulated campaigns of one learner and 500 of mixed teams, of
-# kinds that the published score does not use (``docs/benchmarks/dynamic.md``): 96 % of the
-# decisions on mixed teams show it, and 54 % of those on one learner, most of which cannot be told
-# anyway. What no log shows is a mixture whose models happen to be equally good: three such rounds
-# look like three rounds of one learner, and there the advice to go on was wrong in 5 of 21 cases.
-
-
-FAR_APART = 0.04
-"""Standard deviation of the rounds' own error rates above which they count as different teams.
-
-Wrong advice on mixed teams under one name, at .03 / .04 / .06 / never: 2.4 / 4.4 / 8.4 / 8.3 % of
-what was decided; decisions kept on one learner: 69 / 80 / 90 / 100 %. At .04 no more than 5 % are
-wrong on 400 and on 1000 held-out items. That is half of what is allowed.
-"""
-
-_NUMBERED = re.compile(r"(?:(?<![a-z])(?:round|version|iteration|step|rev|run|r|v|t))?[\W_]*\d+")
-
-
-def other_builders(names: Sequence[str], errors: Array) -> str | None:
-    """Say why the rounds seem to be built by different teams; None where nothing speaks for it.
-
-    Parameters
-    ----------
-    names
-        What the log calls the model of each round. Numbers of rounds and versions do not count.
-    errors
-        (rounds, items), on the held-out set.
+def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
+    """Answer the owner of a benchmark from its log.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> alike = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 0]], dtype=bool)
-    >>> other_builders(["bert-r1", "bert-r2", "bert-r3"], alike)
-    >>> other_builders(["bert-r1", "roberta-r2", "roberta-r3"], alike)
-    'the rounds have models of different names (bert, roberta)'
-    >>> other_builders(["m", "m", "m"], np.array([[1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]]))
-    "the rounds' models differ by 38.2 points (standard deviation) in their own error rate"
+    >>> errors = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
+    >>> panel = RoundLog(
+    ...     kind="panel", items=tuple("vwxyz"), rounds=np.zeros(5, int), round_names=(1,),
+    ...     models=("a", "b", "c"), errors=errors, answered=np.ones((3, 5), bool),
+    ... )
+    >>> found = analyse(panel)
+    >>> found.latest, found.rounds[0].accuracy, found.vote.risk, found.advice.decision
+    ('c', 0.8, 0.2, 'not worth it')
     """
-    stems = list(dict.fromkeys(_stem(name) for name in names))
-    if len(stems) > 1:
-        shown = ", ".join(stems[:3]) + (", …" if len(stems) > 3 else "")
-        return f"the rounds have models of different names ({shown})"
-    apart = float(errors.mean(axis=1).std(ddof=1)) if len(errors) > 1 else 0.0
-    if apart > FAR_APART:
-        return (
-            f"the rounds' models differ by {points(apart, sign=False)} (standard deviation) in"
-            " their own error rate"
-        )
-    return None
-
-
-def _stem(name: str) -> str:
-    """Return a name without numbers of rounds and versions.
-
-    >>> [_stem(name) for name in ("bert-r1", "Model v2.1", "m2", "round 3", "t5-base r4", "7")]
-    ['bert', 'model', 'm', '', 'base', '']
-    """
-    return _NUMBERED.sub("", name.lower()).strip(" -_.:/()")
-
-
-# Did the last two rounds lower the risk? An exact test after the fact, which is not a forecast.
-
-
-_FEWEST_ROUNDS = 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class StepChange:
-    """Whether the last two rounds changed the risk: an exact sign test, not a forecast.
-
-    Parameters
-    ----------
-    repaired, broken
-        Items whose majority verdict changed from wrong to right, and from right to wrong.
-    p_lower, p_higher
-        One-sided p-values of "the risk is lower" and "the risk is higher".
-    level
-        The level at this look.
-    proved
-        ``lower``, ``higher`` or None.
-    """
-
-    repaired: int
-    broken: int
-    p_lower: float
-    p_higher: float
-    level: float
-    proved: Literal["lower", "higher"] | None
-
-
-def step_change(errors: Array, *, alpha: float = 0.05, look: int | None = None) -> StepChange:
-    r"""Test after the fact whether the last two rounds lowered the risk.
-
-    Among the items whose majority verdict changed, b repaired and c broken, b is binomial with
-    probability 1/2 if the risk did not change:
-
-    .. math:: p = \Pr(\mathrm{Bin}(b+c, \tfrac12) \ge b).  \tag{Q4}
-
-    Parameters
-    ----------
-    errors
-        Booleans of shape (rounds, items), an odd number of rounds from three on.
-    alpha
-        The level of a single look.
-    look
-        Which look this is, from 1, if you test after every step and want to be right over all
-        looks: the level becomes :math:`\alpha/(j(j+1))`.
-
-    Examples
-    --------
-    >>> errors = np.zeros((3, 100), dtype=bool)
-    >>> errors[0, :9] = True  # rounds 2 and 3 get all of these right
-    >>> found = step_change(errors)
-    >>> found.repaired, found.broken, round(found.p_lower, 4), found.proved
-    (9, 0, 0.002, 'lower')
-    """
-    from scipy.special import bdtrc
-
-    wrong = np.asarray(errors, dtype=bool)
-    if wrong.ndim != 2 or len(wrong) < _FEWEST_ROUNDS or len(wrong) % 2 == 0:
-        raise InputError(
-            "errors need an odd number of rounds, three or more, so that no vote is tied: "
-            f"got the shape {wrong.shape}"
-        )
-    if not 0 < alpha < 1 or (look is not None and look < 1):
-        raise InputError(f"alpha must be in (0, 1) and look from 1 on, got {alpha!r}, {look!r}")
-
-    now = 2 * wrong.sum(axis=0) > len(wrong)
-    before = 2 * wrong[:-2].sum(axis=0) > len(wrong) - 2
-    repaired, broken = int((before & ~now).sum()), int((~before & now).sum())
-    changed = repaired + broken
-    # (Q4): bdtrc(k, n, p) is the probability of more than k.
-    lower = float(bdtrc(repaired - 1, changed, 0.5)) if repaired else 1.0
-    higher = float(bdtrc(broken - 1, changed, 0.5)) if broken else 1.0
-    level = alpha if look is None else alpha / (look * (look + 1))
-    return StepChange(
-        repaired=repaired,
-        broken=broken,
-        p_lower=lower,
-        p_higher=higher,
-        level=level,
-        proved="lower" if lower <= level else "higher" if higher <= level else None,
+    held_out = log.held_out or question.all_held_out
+    voters, where, warnings = _voters(log)
+    rounds = _rounds(log, question.alpha)
+    change = _since_first(log, rounds, question.alpha)
+    vote = _vote(log, voters, where, question.alpha)
+    advice = _advice(log, voters, where, question, held_out=held_out)
+    settled = any(
+        isinstance(one, Change) and one.settled for one in (change, getattr(vote, "change", 0))
     )
+    told = settled or (isinstance(advice, Advice) and advice.decision != "cannot tell")
+    known = LogResult(
+        verdict="to be said",
+        decision="decided" if told else "undecided",
+        needed=None if told else _needed(rounds, change),
+        n_items=len(log.items),
+        assumptions=_assumptions(advice),
+        kind=log.kind,
+        models=log.models,
+        latest=log.models[-1],
+        held_out=held_out,
+        rounds=rounds,
+        change=change,
+        vote=vote,
+        advice=advice,
+        log=log,
+    )
+    sentences = _sentences(known)
+    said = (*warnings, *_warnings(known))
+    return replace(known, verdict=sentences.verdict, sentences=sentences, warnings=said)
+
+
+# -- who votes, on which items
+
+
+def _voters(log: RoundLog) -> tuple[list[int], Array, list[str]]:
+    """Return the models that vote, the items of the last round that all of them answered, and what
+    was left out of it.
+    """
+    last = log.items_of(len(log.round_names) - 1)
+    if log.kind == "path":
+        return list(range(len(log.models))), last, []
+    if log.kind == "rounds":
+        return [], last, []
+    chosen, where = log.together(last)
+    said = []
+    if len(chosen) < len(log.models):
+        absent = ", ".join(name for k, name in enumerate(log.models) if k not in chosen)
+        said.append(f"The vote is without {absent}, who answered too few of its items.")
+
+    # A model that is wrong on a whole round was in the loop that collected it. Its vote there says
+    # nothing, so it is left out where other models are not of that kind.
+    rates = log.errors[:, where].mean(axis=1)
+    kept = [k for k in chosen if rates[k] < _BY_DESIGN]
+    if where.sum() >= _TELLING and 1 < len(kept) < len(chosen):
+        names = ", ".join(log.models[k] for k in chosen if k not in kept)
+        said.append(
+            f"{names} is wrong on nearly every item of {round_name(log.round_names[-1])}: if the round"
+            " was collected against it, that is by design. It has no vote."
+        )
+        chosen, where = kept, last & log.answered[kept].all(axis=0)
+    return chosen, where, said
+
+
+def _errors_of_vote(log: RoundLog, voters: list[int], where: Array) -> tuple[Array, bool]:
+    """Return where the vote errs (a tie in part), and whether it is a plurality of answers."""
+    if log.predictions is None or log.labels is None:
+        wrong = log.errors[voters][:, where].sum(axis=0)
+        return np.asarray(majority_share(wrong, len(voters))), False
+    from tallystick.verbs.dynamic.experiment import plurality
+
+    return plurality(log.predictions[voters][:, where], log.labels[where]), True
+
+
+# -- estimates
+
+
+def share_wrong(errors: Array, alpha: float) -> tuple[float, Interval]:
+    """Return the share of items that are wrong: an exact interval where none is split by a tie.
+
+    >>> [round(end, 3) for end in share_wrong(np.array([0.0, 1.0, 1.0, 0.0]), 0.05)[1]]
+    [0.068, 0.932]
+    """
+    from tallystick.stats.intervals import clopper_pearson, pseudo_t
+
+    mean = float(errors.mean())
+    if np.all((errors == 0) | (errors == 1)):
+        return mean, clopper_pearson(int(errors.sum()), errors.size, alpha=alpha)
+    if errors.size < 2:
+        return mean, Interval(0.0, 1.0, level=1 - alpha, guarantee="exact", method="bounds")
+    return mean, pseudo_t(mean, float(errors.var(ddof=1)), errors.size, alpha=alpha)
+
+
+def paired_change(before: Array, after: Array, first: str, *, alpha: float = 0.05) -> Change:
+    """Return how errors on the same items changed: Tango's interval and McNemar's test.
+
+    >>> change = paired_change(np.repeat([1, 0], [9, 41]), np.repeat([0, 1], [49, 1]), "a")
+    >>> change.estimate, change.settled
+    (0.16, 'better')
+    """
+    from tallystick.stats.intervals import pseudo_t
+    from tallystick.stats.two_accuracies import paired_test, tango
+
+    gain, size = before - after, before.size
+    if np.all((gain == 0) | (np.abs(gain) == 1)):
+        better, worse = int((gain == 1).sum()), int((gain == -1).sum())
+        interval = tango(better, worse, size, alpha=alpha)[0]
+        if float(paired_test(better, worse, size)) > alpha:
+            # What its own test does not tell apart is not told apart by the interval either.
+            low, high = min(interval.low, -1e-9), max(interval.high, 1e-9)
+            interval = replace(interval, low=low, high=high)
+    elif size < 2:
+        interval = Interval(-1.0, 1.0, level=1 - alpha, guarantee="exact", method="bounds")
+    else:
+        mean, spread = float(gain.mean()), float(gain.var(ddof=1))
+        interval = pseudo_t(mean, spread, size, alpha=alpha, bounds=(-1.0, 1.0))
+    return _change(first, float(gain.mean()), interval, paired=True)
+
+
+def _change(first: str, estimate: float, interval: Interval, *, paired: bool) -> Change:
+    settled: Literal["better", "worse"] | None = None
+    if interval.low > 0 or interval.high < 0:
+        settled = "better" if interval.low > 0 else "worse"
+    return Change(first=first, estimate=estimate, interval=interval, paired=paired, settled=settled)
+
+
+# -- rounds
+
+
+def _rounds(log: RoundLog, alpha: float) -> tuple[LogRound, ...]:
+    found = []
+    for t, name in enumerate(log.round_names):
+        model = t if log.kind != "panel" else len(log.models) - 1
+        where = log.items_of(t)
+        own = where & log.answered[model]
+        nothing = Unknown("it answered no item of this round")
+        known = LogRound(
+            round=name,
+            model=log.models[model],
+            items=int(own.sum()),
+            accuracy=nothing,
+            accuracy_interval=nothing,
+        )
+        if own.any():
+            errors = log.errors[model][own].astype(float)
+            wrong, span = share_wrong(errors, alpha)
+            right = replace(span, low=1 - span.high, high=1 - span.low)
+            looped = log.kind != "path" and errors.size >= _TELLING and wrong >= _BY_DESIGN
+            known = replace(known, accuracy=1 - wrong, accuracy_interval=right, by_design=looped)
+        if log.kind == "path" and t:
+            before, after = (log.errors[k].astype(float) for k in (t - 1, t))
+            change = paired_change(before, after, log.models[t - 1], alpha=alpha)
+            known = replace(known, change=change if log.ordered else _NO_ORDER)
+
+        # The vote: of the models so far, or of those that answered the same items of the round.
+        chosen, whole = (list(range(t + 1)), where) if log.kind == "path" else log.together(where)
+        if log.kind != "rounds" and len(chosen) > 1 and whole.any():
+            risk, interval = share_wrong(_errors_of_vote(log, chosen, whole)[0], alpha)
+            every = log.errors[chosen][:, whole]
+            known = replace(
+                known,
+                risk=risk,
+                interval=interval,
+                all_wrong=float(every.all(axis=0).mean()),
+                independent=float(every.mean(axis=1).prod()),
+            )
+        found.append(known)
+    return tuple(found)
+
+
+def _since_first(log: RoundLog, rounds: tuple[LogRound, ...], alpha: float) -> Change | Unknown:
+    """Return how the latest model's share changed since the first round that judges it."""
+    from tallystick.stats.intervals import difference_ends, wilson
+
+    usable = [k for k, each in enumerate(rounds) if each.items and not each.by_design]
+    if not log.ordered or len(usable) < 2:
+        return _ONE_ROUND if log.ordered else _NO_ORDER
+    first, last = usable[0], usable[-1]
+    name = round_name(rounds[first].round)
+    if log.kind == "path":
+        before, after = (log.errors[k].astype(float) for k in (first, last))
+        return paired_change(before, after, name, alpha=alpha)
+
+    # Other items: the difference of two shares, from the interval of each (Newcombe).
+    ends = []
+    for each in (rounds[last], rounds[first]):
+        share = each.accuracy if isinstance(each.accuracy, float) else 0.0
+        ends.append((share, *wilson(round(share * each.items), each.items, alpha=alpha)))
+    low, high = (
+        float(end) for end in difference_ends(ends[0], ends[1], shared=0.0, correlation=0.0)
+    )
+    interval = Interval(low, high, level=1 - alpha, guarantee="approximate", method="newcombe")
+    return _change(name, ends[0][0] - ends[1][0], interval, paired=False)
+
+
+def _vote(log: RoundLog, voters: list[int], where: Array, alpha: float) -> Vote | Unknown:
+    """Return what a vote adds to the latest model on the items of the last round."""
+    latest = len(log.models) - 1
+    if len(voters) < 2 or not where.any() or latest not in voters:
+        return _NO_VOTE
+    vote, plural = _errors_of_vote(log, voters, where)
+    risk, interval = share_wrong(vote, alpha)
+    own = log.errors[latest][where].astype(float)
+    return Vote(
+        models=tuple(log.models[k] for k in voters),
+        rule="plurality" if plural else "more than half",
+        risk=risk,
+        interval=interval,
+        change=paired_change(own, vote, log.models[latest], alpha=alpha),
+    )
+
+
+def _advice(
+    log: RoundLog, voters: list[int], where: Array, question: AnalyseQuestion, *, held_out: bool
+) -> Advice | Unknown:
+    """Return what is certain of more models, and the forecast."""
+    if len(voters) < 2 or not where.any() or not log.ordered:
+        return _NO_VOTE if log.ordered else _NO_ORDER
+    errors, teams = log.errors[voters][:, where], None
+    if log.kind == "panel":
+        found = forecast_panel(errors, pays=question.pays)
+    else:
+        teams = other_builders(log.built_as, errors)
+        found = forecast_path(errors, pays=question.pays, one_learner=teams is None)
+    advice = Advice(
+        decision=found.decision,
+        gain=Gain(estimate=found.gain, interval=found.interval),
+        certain=found.certain,
+        pays=found.pays,
+        more=found.more,
+        reason=found.reason,
+        teams=teams,
+    )
+    if log.kind == "panel" or held_out:
+        return advice
+    hidden = Unknown(NOT_DECLARED)
+    gain = Gain(estimate=hidden, interval=hidden)
+    return replace(advice, decision="cannot tell", gain=gain, reason=NOT_DECLARED)
+
+
+# The sentences of an answer: the only place where they are made.
+
+
+def _sentences(result: LogResult) -> Sentences:
+    """Return the answer in the owner's order."""
+    advice = result.advice
+    last = "" if isinstance(advice, Unknown) else f"{_certain(advice)} {_forecast(result, advice)}"
+    vote = "" if isinstance(result.vote, Unknown) else _vote_text(result.vote)
+    return Sentences(answer=_latest(result), contrast=vote, open=last, next=_next(result))
+
+
+def _latest(result: LogResult) -> str:
+    """Say how the latest model does, and whether that changed."""
+    last = next((each for each in reversed(result.rounds) if not each.by_design), None)
+    if last is None or not isinstance(last.accuracy_interval, Interval):
+        return (
+            f"{result.latest} is wrong on nearly every item of its rounds, as a model in the loop is"
+            " by design: these items do not judge it."
+        )
+    named = f"{last.model}, the last one named" if result.kind == "panel" else last.model
+    shown = percent_interval(float(last.accuracy), last.accuracy_interval)  # type: ignore[arg-type]
+    apart = result.kind != "path" and last.round != ONE_ROUND
+    where = f" of {round_name(last.round)}" if apart else ""
+    kept = "held-out items" if result.held_out else "items"
+    text = f"The latest model ({named}) is right on {shown} of {count(last.items)} {kept}{where}"
+    change = result.change
+    if isinstance(change, Unknown):
+        return f"{text}."
+    moved = points_interval(change.estimate, change.interval)
+    if change.paired:
+        way = f"no change since {change.first} is shown"
+        return f"{text}: {f'{change.settled} than {change.first}' if change.settled else way}, {moved}."
+    than = {"better": "more than on", "worse": "less than on"}
+    way = than.get(change.settled or "", "no settled difference from")
+    return (
+        f"{text}, {way} those of {change.first} ({moved}). The items are different ones, so this is"
+        " no change of the model alone."
+    )
+
+
+def _vote_text(vote: Vote) -> str:
+    """Say what a vote would add to the latest model."""
+    moved = points_interval(vote.change.estimate, vote.change.interval)
+    words = {"better": f"would add to it: {moved}", "worse": f"would be worse: {moved}"}
+    said = words.get(vote.change.settled or "", f"is not shown to differ from it: {moved}")
+    rule = "" if vote.rule == "plurality" else " (wrong where more than half of them err)"
+    right = percent(1 - vote.risk)
+    return f"A vote of {len(vote.models)} models{rule} is right on {right} and {said}."
+
+
+def _certain(advice: Advice) -> str:
+    """Say what is certain whatever the new models are."""
+    low, high = advice.certain
+    who = "one more model" if advice.more == 1 else "two more models"
+    return (
+        f"Certain whatever comes: on these items {who} can make the vote (wrong where more than half"
+        f" err) at most {points(max(0.0, -low), sign=False)} worse or {points(high, sign=False)}"
+        " better."
+    )
+
+
+def _forecast(result: LogResult, advice: Advice) -> str:
+    """Say in one short line what the forecast says."""
+    kind = "round" if result.kind == "path" else "model"
+    who = f"two more {kind}s" if advice.more == 2 else f"one more {kind}"
+    span = advice.gain.interval
+    if isinstance(span, Unknown):
+        return f"Forecast for {who}: none, because {span.reason}."
+    pays = f" by {points(advice.pays, sign=False)} or more" if advice.pays else ""
+    yes, no = f"the vote would get better{pays}", f"the vote would not get better{pays}"
+    said = {"go on": f"go on, {yes}", "worth it": yes, "stop": f"stop, {no}", "not worth it": no}
+    why = f"; {advice.reason}" if advice.reason else ""
+    shown = f"{points(span.low)} to {points(span.high)}, 90 % range"
+    told = said.get(advice.decision, "cannot tell")
+    return f"Forecast for {who} like these: {told} ({shown}){why}."
+
+
+def _needed(rounds: tuple[LogRound, ...], change: Change | Unknown) -> Needed | None:
+    """Return about how many more items would settle a change of the size that was seen."""
+    if isinstance(change, Unknown) or not change.estimate:
+        return None
+    now = max(each.items for each in rounds)
+    half = (change.interval.high - change.interval.low) / 2
+    more = int(now * ((half / abs(change.estimate)) ** 2 - 1)) + 1
+    where = "that every round is tried on" if change.paired else "per round"
+    said = f"items {where}, to settle a change as large as the one seen"
+    return Needed(more, said) if 0 < more < 1_000_000 else None
+
+
+def _next(result: LogResult) -> str:
+    if result.kind != "path":
+        several = len(result.rounds) > 1
+        return (
+            (
+                "Next: keep one random set of items that no round collects from or trains on, and try"
+                " every round's model on it. Only that shows whether the model changed."
+            )
+            if several
+            else ""
+        )
+    if not result.held_out:
+        return (
+            "Next: say which items no round was trained on or collected from (--held-out COLUMN, or"
+            " --all-held-out)."
+        )
+    few = result.n_items < FEWEST_ITEMS
+    return f"Next: try every round on at least {FEWEST_ITEMS} held-out items." if few else ""
+
+
+def _assumptions(advice: Advice | Unknown) -> tuple[str, ...]:
+    found = ["items are a random sample of those that they stand for, and the labels are right"]
+    if isinstance(advice, Advice):
+        found.append("a tie of votes counts one half")
+        if isinstance(advice.gain.interval, Interval):
+            why = f", because {advice.teams}" if advice.teams else ""
+            found.append(f"the forecast: {advice.gain.interval.assumption}{why}")
+    return tuple(found)
+
+
+def _warnings(result: LogResult) -> list[str]:
+    """Return what would change how a sensible reader uses the answer."""
+    found = []
+    if result.kind == "path" and not result.held_out:
+        found.append(
+            "The log does not say that its items were held out. If a round was trained on them or"
+            " collected from them, the change says nothing about new items."
+        )
+    looped = [each for each in result.rounds if each.by_design]
+    if looped and len(looped) < len(result.rounds):
+        names = ", ".join(round_name(each.round) for each in looped[:4])
+        found.append(
+            f"{looped[-1].model} is wrong on nearly every item of {names}: if they were collected"
+            " against it, that is by design and no measure of the model."
+        )
+    last = result.rounds[-1]
+    share, chance = last.all_wrong, last.independent
+    if isinstance(share, float) and isinstance(chance, float) and share >= 0.02:
+        found.append(
+            f"Every model is wrong on {percent(share)} of the last items (independent errors:"
+            f" {percent(chance)}). They are hard or mislabelled: --items-out FILE lists them first."
+        )
+    return found

@@ -1,48 +1,213 @@
-"""What a log of attempts to fool a model says."""
+"""From a table of attempts to fool a model to what it says, in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Figure, Interval, Result, Unit, Unknown
 from tallystick.results.numbers import (
-    aligned,
+    Sentences,
     count,
-    number,
-    number_interval,
-    p_value,
     percent,
     percent_interval,
     points_interval,
 )
+from tallystick.table import Data, is_missing
+from tallystick.table.words import read_times
 from tallystick.verbs.dynamic.attempts import (
-    INVALID_BY_SELECTION,
-    AnnotatorRate,
     Attempts,
-    RoundAttempts,
-    by_annotator,
-    by_round,
-    change_between,
-    saturation,
-    trend,
-)
-from tallystick.verbs.dynamic.clusters import ClusteredRate, RateContrast, clustered_rate
-from tallystick.verbs.dynamic.experiment import TransferRate, transfer
-from tallystick.verbs.dynamic.rounds import round_name
-from tallystick.verbs.dynamic.validators import (
-    AnnotatorEffects,
+    ClusteredRate,
+    RateContrast,
     ValidatorError,
-    annotator_effects,
+    change_between,
+    clustered_cost,
     corrected_rate,
+    rate_of,
+    saturation,
     validator_error,
 )
+from tallystick.verbs.dynamic.columns import Columns, label, meaning, read_marks
+from tallystick.verbs.dynamic.log import RoundOrder, order_rounds, round_name
+
+ONE_ROUND = "all attempts"
+"""What the only round of a log without rounds is called."""
+
+NOBODY = "(nobody is named)"
+"""The annotator of a log that names none."""
+
+NOBODY_NAMED = (
+    "the log does not name who made the attempts, so nothing shows how alike they are: name the"
+    " column (--annotator)"
+)
+
+_FEW = 10
+_CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
+
+# From a table to attempts.
+
+
+def attempts_of(data: Data, columns: Columns) -> tuple[Attempts, tuple[str, ...]]:
+    """Return the attempts that *data* holds, and notes.
+
+    Attempts without an outcome are left out and counted in a note.
+    """
+    fooled = _outcome(data, columns)
+    kept = np.flatnonzero([one is not None for one in fooled])
+    if not kept.size:
+        raise InputError(f"no attempt says whether the model was fooled ({columns.outcome!r})")
+    notes: list[str] = []
+    if kept.size < len(fooled):
+        blank = len(fooled) - kept.size
+        notes.append(f"{blank:,} of {len(fooled):,} attempts have no outcome and are left out")
+    if columns.annotator is None:
+        notes.append("no column names who made the attempts (--annotator COLUMN)")
+    times = _times(data, columns.time, kept, notes)
+    order = _rounds(data, columns, kept, times, notes)
+    yes, no, valid = _validity(data, columns, kept)
+    back = read_marks(data, columns.retracted, "flag") if columns.retracted else None
+    log = Attempts(
+        annotator=_texts(data, columns.annotator, kept, whole=True),
+        round=order.codes,
+        fooled=np.array([bool(fooled[k]) for k in kept]),
+        model=None if columns.model is None else _texts(data, columns.model, kept),
+        yes=yes,
+        no=no,
+        valid=valid,
+        retracted=None if back is None else np.array([bool(back[k]) for k in kept]),
+        cost=_costs(data, columns.cost, kept, notes),
+        order=None if times is None else np.unique(times, return_inverse=True)[1],
+        round_names=order.names,
+        ordered=order.ordered,
+    )
+    return log, (*notes, *order.notes)
+
+
+def _outcome(data: Data, columns: Columns) -> list[bool | None]:
+    """Return whether each attempt fooled the model, None where that is not said."""
+    if columns.wrong:
+        return read_marks(data, columns.wrong, "wrong")
+    if columns.correct:
+        return [
+            None if one is None else not one for one in read_marks(data, columns.correct, "right")
+        ]
+    cells = data.cells(columns.truth or "", columns.prediction or "")
+    pairs = zip(cells[columns.truth or ""], cells[columns.prediction or ""], strict=True)
+    told = [(label(true), label(said)) for true, said in pairs]
+    return [None if None in pair else pair[0] != pair[1] for pair in told]
+
+
+def _texts(data: Data, column: str | None, kept: Array, *, whole: bool = False) -> Array:
+    """Return a column as text; *whole* refuses blank cells."""
+    if column is None:
+        return np.full(kept.size, NOBODY)
+    cells = data.cells(column)[column]
+    for k in kept.tolist() if whole else ():
+        if is_missing(cells[k]):
+            raise InputError(
+                f"{data.place(k + 1)}: column {column!r} is blank: name it for every attempt,"
+                " because intervals rest on who made it"
+            )
+    return np.array(["" if is_missing(cells[k]) else str(cells[k]) for k in kept.tolist()])
+
+
+def _rounds(
+    data: Data, columns: Columns, kept: Array, times: Array | None, notes: list[str]
+) -> RoundOrder:
+    column = columns.round
+    if column is None:
+        way = f"--round {columns.time}: one round per day" if columns.time else "--round COLUMN"
+        notes.append(f"there is no column of rounds, so all attempts are one round ({way})")
+        return RoundOrder(np.zeros(kept.size, dtype=np.int64), (ONE_ROUND,))
+    _texts(data, column, kept, whole=True)
+    cells = data.cells(column)[column]
+    when = None if times is None else times.tolist()
+    return order_rounds([cells[k] for k in kept.tolist()], when=when, clock=columns.time or "time")
+
+
+def _validity(
+    data: Data, columns: Columns, kept: Array
+) -> tuple[Array | None, Array | None, Array | None]:
+    """Return votes for and against, or whether labels were found valid."""
+    if columns.yes and columns.no:
+        votes = np.nan_to_num(data.numbers(columns.yes, columns.no, low=0.0)[kept]).astype(int)
+        return votes[:, 0], votes[:, 1], None
+    if columns.validated is None:
+        return None, None, None
+    cells = data.cells(columns.validated)[columns.validated]
+    truth = data.cells(columns.truth)[columns.truth] if columns.truth else None
+    lists = [_words_in(cells[k]) for k in kept.tolist()]
+    true = [label(truth[k]) if truth is not None else None for k in kept.tolist()]
+    if all(len(words) < 2 for words in lists) and not any(
+        word in (mine or "") for words, mine in zip(lists, true, strict=True) for word in words
+    ):
+        found = read_marks(data, columns.validated, "valid")
+        return None, None, np.array([found[k] for k in kept], dtype=object)
+    yes, no = np.zeros(kept.size, dtype=int), np.zeros(kept.size, dtype=int)
+    for place, (words, mine) in enumerate(zip(lists, true, strict=True)):
+        for word in words:
+            told = True if mine is not None and word == mine else meaning(word, "valid")
+            if told == "?" and mine is None:
+                raise InputError(
+                    f"{data.place(int(kept[place]) + 1)}: column {columns.validated!r} holds the vote"
+                    f" {word!r}: write valid and invalid (or the labels, with --truth)"
+                )
+            # A flag is no vote; a label that is not the truth denies it.
+            yes[place] += told is True
+            no[place] += told is False or told == "?"
+    return yes, no, None
+
+
+def _words_in(cell: Any) -> list[str]:
+    """Return the words of a cell that lists votes."""
+    if is_missing(cell):
+        return []
+    pieces = re.split(r"[,;|\s]+", str(cell).strip("[] ").replace("'", "").replace('"', ""))
+    return [word for piece in pieces if (word := label(piece)) is not None]
+
+
+def _costs(data: Data, column: str | None, kept: Array, notes: list[str]) -> Array | None:
+    """Return what each attempt cost; times such as 0:01:30 become seconds."""
+    if column is None:
+        return None
+    cells = data.cells(column)[column]
+    clocks = [_CLOCK.fullmatch(str(cells[k]).strip()) for k in kept.tolist()]
+    if any(clocks):
+        parts = [c.groups(default="0") if c else ("0", "0", "0", "nan") for c in clocks]
+        values = np.array(
+            [86400 * int(d) + 3600 * int(h) + 60 * int(m) + float(s) for d, h, m, s in parts]
+        )
+    else:
+        values = data.numbers(column, low=0.0)[kept, 0]
+    blank = int(np.isnan(values).sum())
+    if blank:
+        notes.append(f"{blank:,} attempts have no {column}: no cost per success is given")
+    return None if blank else np.asarray(values)
+
+
+def _times(data: Data, column: str | None, kept: Array, notes: list[str]) -> Array | None:
+    """Return when each attempt was made; None where no column says it, or none that can be read."""
+    if column is None:
+        return None
+    found = read_times(_texts(data, column, kept).tolist())
+    if found.seconds is None:
+        notes.append(
+            f"column {column!r} gives no order in time ({found.note}), so nothing is said about the"
+            " course of a round"
+        )
+        return None
+    if found.note:
+        notes.append(f"column {column!r}: {found.note}")
+    return np.array(found.seconds)
+
+
+# What a log of attempts says.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,27 +216,39 @@ class CampaignRound:
 
     Parameters
     ----------
-    rates
-        Fooling and validated attempts, with costs.
+    models
+        The models in the loop, where the log names them.
+    fooling
+        Attempts that fooled the model, whatever validators said of them.
     success
-        The rate that the answer is about: validated where the log has validations, else fooling.
+        The rate that the answer is about: the validated one (B1) where the log has validations, else
+        fooling. Fooling attempts that are still unchecked count as not validated.
+    unchecked, highest
+        How many these are, and the rate if all of them turned out valid.
     attempts_per_success
-        One over the ends of its interval.
+        One over the ends of the interval.
+    cost, cost_interval
+        Cost per success.
     corrected, corrected_interval
         The validated rate with the validators' own errors taken out.
-    effects
-        Whether annotators differ more than luck explains.
+    half_made_by
+        The fewest annotators who made half of all successes; None without any.
     saturation
         Each annotator's second half of attempts against the first.
     """
 
     round: Any
-    rates: RoundAttempts
+    models: tuple[str, ...]
+    fooling: ClusteredRate
     success: ClusteredRate
+    unchecked: int
+    highest: float
     attempts_per_success: Interval | Unknown
+    cost: float | Unknown
+    cost_interval: Interval | Unknown
     corrected: float | Unknown
     corrected_interval: Interval | Unknown
-    effects: AnnotatorEffects
+    half_made_by: int | None
     saturation: RateContrast | Unknown
 
 
@@ -93,21 +270,18 @@ class AttemptResult(Result):
         Whether anything in the log says which labels are valid.
     annotators
         How many people (or probes) made the attempts; None if the log does not name them.
-    rounds
-        By round.
-    by_annotator, by_model
-        Rates of each annotator in each round, and of each model where there are several.
-    change, trend
-        From the first round to the last, and per round, with shared annotators paired.
+    by_model
+        Rates of each model where a round has several.
+    change
+        From the first round to the last, with shared annotators paired.
     validators
         How well validators see whether a label is valid, from their votes.
-    transfer
-        How often a round's items fool models that were not in its loop.
     cost_unit
         The column that the cost was read from.
     """
 
     verb: ClassVar[str] = "dynamic"
+    schema: ClassVar[int] = 2
 
     action: str = "analyse"
     kind: str = "attempts"
@@ -115,24 +289,16 @@ class AttemptResult(Result):
     attempts: int
     annotators: int | None
     rounds: tuple[CampaignRound, ...]
-    by_annotator: tuple[AnnotatorRate, ...]
     by_model: tuple[ModelRate, ...]
     change: RateContrast | Unknown
-    trend: RateContrast | Unknown
     validators: ValidatorError | Unknown
-    transfer: tuple[TransferRate, ...] | Unknown
     cost_unit: str | None
 
-    def terminal(self, width: int) -> list[tuple[str, str]]:
-        """Return the lines that a terminal shows, each with its style."""
-        del width
-        return attempt_lines(self)
-
     def summary(self) -> str:
-        """Return plain text to paste."""
+        """Return plain text to paste, what the table has no room for at its end."""
         from tallystick.results import harmless
 
-        return "\n".join(harmless(text) for text, _ in attempt_lines(self))
+        return "\n".join([super().summary(), *map(harmless, _details(self))])
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per round."""
@@ -141,14 +307,15 @@ class AttemptResult(Result):
                 "round": each.round,
                 "annotators": each.success.annotators if self.annotators else None,
                 "attempts": each.success.attempts,
-                "fooled": each.rates.fooling.successes,
+                "fooled": each.fooling.successes,
                 "validated": each.success.successes if self.checked else None,
-                "unchecked": each.rates.unchecked if self.checked else None,
+                "unchecked": each.unchecked if self.checked else None,
                 "rate": each.success.rate,
                 "interval": each.success.interval,
-                "attempts_per_success": each.attempts_per_success,
-                "cost_per_success": each.rates.cost,
-                "cost_interval": each.rates.cost_interval,
+                "attempts_per_success": 1 / each.success.rate if each.success.rate else None,
+                "attempts_per_success_interval": each.attempts_per_success,
+                "cost_per_success": each.cost,
+                "cost_per_success_interval": each.cost_interval,
             }
             for each in self.rounds
         ]
@@ -158,54 +325,26 @@ class AttemptResult(Result):
         return {"rate": "share"}
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the rates by round, and by annotator in the last round."""
+        """Return the rates by round."""
         title = "Validated model error rate" if self.checked else "Share of attempts that fooled"
-        by_round = _forest(
-            f"{title}, by round",
-            [
-                (round_name(each.round), each.success.rate, each.success.interval)
-                for each in self.rounds
-            ],
-        )
-        last = self.rounds[-1].round
-        people = [each for each in self.by_annotator if each.round == last]
-        if self.annotators is None or len(people) < 2:
-            return (by_round,)
-        people.sort(key=lambda each: -each.attempts)
-        own = _forest(
-            f"{title} of the 30 most active annotators, {round_name(last)}",
-            [(each.annotator, each.rate, each.interval) for each in people[:30]],
-        )
-        return by_round, own
-
-
-def _forest(title: str, rows: list[tuple[str, float, Interval | Unknown]]) -> Figure:
-    ends = [tuple(span) if isinstance(span, Interval) else (None, None) for _, _, span in rows]
-    return Figure(
-        "forest",
-        title,
-        {
-            "name": [name for name, _, _ in rows],
-            "rate": [rate for _, rate, _ in rows],
+        spans = [each.success.interval for each in self.rounds]
+        ends = [tuple(span) if isinstance(span, Interval) else (None, None) for span in spans]
+        columns: dict[str, Sequence[Any]] = {
+            "name": [round_name(each.round) for each in self.rounds],
+            "rate": [each.success.rate for each in self.rounds],
             "low": [low for low, _ in ends],
             "high": [high for _, high in ends],
-        },
-        {"name": "name", "value": "rate", "low": "low", "high": "high"},
-        unit="share",
-    )
-
-
-# From a log of attempts to its answer: rates, costs, annotators, validators, transfer.
+        }
+        roles = {"name": "name", "value": "rate", "low": "low", "high": "high"}
+        return (Figure("forest", f"{title}, by round", columns, roles, unit="share"),)
 
 
 def analyse_attempts(
     log: Attempts,
     *,
-    wrong: Mapping[str, Array] | None = None,
     named: bool = True,
     cost_unit: str | None = None,
     alpha: float = 0.05,
-    rng: Rng = 0,
 ) -> AttemptResult:
     """Say how often annotators fooled the model, at what cost, and what else the log shows.
 
@@ -213,8 +352,6 @@ def analyse_attempts(
     ----------
     log
         All attempts, failed and retracted ones included.
-    wrong
-        For transfer: model to one entry per attempt, 1 wrong, 0 right, anything else unanswered.
     named
         Whether the log says who made the attempts; without names there are no intervals.
     cost_unit
@@ -231,130 +368,96 @@ def analyse_attempts(
     >>> [each.success.attempts for each in found.rounds], found.checked, found.annotators
     ([120, 120], True, 12)
     """
-    generator = as_rng(rng)
-    rounds = tuple(
-        _round(log, number, rates, named=named, alpha=alpha, rng=generator)
-        for number, rates in zip(log.rounds, by_round(log, alpha=alpha), strict=True)
-    )
-    several = len(log.rounds) > 1
-    none = Unknown("it needs two rounds or more")
-    unknown = Unknown(NOBODY_NAMED)
-    change: RateContrast | Unknown = none if named else unknown
-    slope: RateContrast | Unknown = change
-    if several and named:
+    rounds = tuple(_round(log, number, named=named, alpha=alpha) for number in log.rounds)
+    change: RateContrast | Unknown = Unknown("it needs two rounds or more")
+    if not named:
+        change = Unknown(NOBODY_NAMED)
+    elif not log.ordered:
+        change = Unknown("the names of the rounds do not say their order, and no column says when")
+    elif len(rounds) > 1:
         change = change_between(log, log.rounds[0], log.rounds[-1], alpha=alpha)
-        slope = trend(log, alpha=alpha)
     settled = isinstance(rounds[-1].success.interval, Interval)
+    checks: ValidatorError | Unknown = Unknown("the log has no validator votes")
+    if log.yes is not None and log.no is not None:
+        checks = validator_error(log.yes[log.fooling], log.no[log.fooling])
+    sentences = Sentences(
+        answer=_verdict(rounds, checked=log.checked, named=named), contrast=_change(rounds, change)
+    )
     return AttemptResult(
-        verdict=attempt_verdict(rounds, checked=log.checked, named=named),
+        verdict=sentences.verdict,
+        sentences=sentences,
         decision="decided" if settled else "unknowable",
         n_items=log.size,
-        assumptions=attempt_assumptions(named=named, checked=log.checked),
-        warnings=attempt_warnings(rounds, checked=log.checked, named=named),
-        seed=seed_of(rng),
+        assumptions=_assumptions(named=named, checked=log.checked),
+        warnings=_warnings(rounds, checked=log.checked, named=named),
         checked=log.checked,
         attempts=log.size,
         annotators=int(np.unique(log.annotator).size) if named else None,
         rounds=rounds,
-        by_annotator=by_annotator(log, alpha=alpha) if named else (),
         by_model=_models(log, named, alpha),
         change=change,
-        trend=slope,
-        validators=_validators(log),
-        transfer=_transfer(log, wrong or {}, alpha),
+        validators=checks,
         cost_unit=None if log.cost is None else cost_unit or "cost",
     )
 
 
-def _round(
-    log: Attempts, number: Any, rates: RoundAttempts, *, named: bool, alpha: float, rng: Rng
-) -> CampaignRound:
-    if not named:
-        rates = replace(
-            rates,
-            fooling=_bare(rates.fooling),
-            validated=rates.validated
-            if isinstance(rates.validated, Unknown)
-            else _bare(rates.validated),
-            cost_interval=Unknown(NOBODY_NAMED),
-        )
-    success = rates.fooling if isinstance(rates.validated, Unknown) else rates.validated
+def _round(log: Attempts, number: Any, *, named: bool, alpha: float) -> CampaignRound:
+    here = log.within(number)
+    fooling = _named(rate_of(log, here, log.fooling, alpha=alpha), named)
+    success = _named(rate_of(log, here, log.success, alpha=alpha), named)
+    open_ones = here & log.unchecked
+    cost: tuple[float | Unknown, Interval | Unknown] = (Unknown("the log has no cost"),) * 2
+    if log.cost is not None:
+        won, tried = log.per_annotator(here, log.success), log.per_annotator(here)
+        cost = clustered_cost(log.per_annotator(here, log.cost), won, tried, alpha=alpha)
     corrected: tuple[float | Unknown, Interval | Unknown]
     corrected = (Unknown("the log has no validator votes"),) * 2
     if log.yes is not None:
         corrected = corrected_rate(log, number, alpha=alpha)
-    try:
-        halves: RateContrast | Unknown = saturation(log, number, alpha=alpha)
-    except InputError as error:
-        halves = Unknown(str(error))
+    nobody = Unknown(NOBODY_NAMED)
     return CampaignRound(
-        round=rates.round,
-        rates=rates,
+        round=log.name_of(number),
+        models=() if log.model is None else tuple(map(str, np.unique(log.model[here]))),
+        fooling=fooling,
         success=success,
+        unchecked=int(open_ones.sum()) if log.checked else 0,
+        highest=success.rate + (float(open_ones.sum() / here.sum()) if log.checked else 0.0),
         attempts_per_success=success.attempts_per_success,
+        cost=cost[0],
+        cost_interval=cost[1] if named else nobody,
         corrected=corrected[0],
-        corrected_interval=corrected[1] if named else Unknown(NOBODY_NAMED),
-        effects=annotator_effects(log, number, rng=rng),
-        saturation=halves if named else Unknown(NOBODY_NAMED),
+        corrected_interval=corrected[1] if named else nobody,
+        half_made_by=_half(log, here),
+        saturation=saturation(log, number, alpha=alpha) if named else nobody,
     )
 
 
-def _bare(rate: ClusteredRate) -> ClusteredRate:
-    """Return a rate without an interval: nobody knows how alike its attempts are."""
+def _named(rate: ClusteredRate, named: bool) -> ClusteredRate:
+    """Return a rate without an interval where nobody knows how alike its attempts are."""
     unknown = Unknown(NOBODY_NAMED)
-    return replace(rate, interval=unknown, df=unknown, effective=unknown)
+    return rate if named else replace(rate, interval=unknown, df=unknown, effective=unknown)
+
+
+def _half(log: Attempts, here: Array) -> int | None:
+    won = np.sort(log.per_annotator(here, log.success))[::-1]
+    return int(np.searchsorted(np.cumsum(won), won.sum() / 2)) + 1 if won.sum() else None
 
 
 def _models(log: Attempts, named: bool, alpha: float) -> tuple[ModelRate, ...]:
-    if log.model is None:
-        return ()
     found = []
-    for name in np.unique(log.model).tolist():
-        here = log.model == name
-        won, tried = log.per_annotator(here, log.success), log.per_annotator(here)
-        rate = clustered_rate(won, tried, alpha=alpha)
-        found.append(ModelRate(model=str(name) or "(blank)", rate=rate if named else _bare(rate)))
+    for name in () if log.model is None else np.unique(log.model).tolist():
+        rate = rate_of(log, np.asarray(log.model == name), log.success, alpha=alpha)
+        found.append(ModelRate(model=str(name) or "(blank)", rate=_named(rate, named)))
     return tuple(found)
-
-
-def _validators(log: Attempts) -> ValidatorError | Unknown:
-    if log.yes is None or log.no is None:
-        return Unknown("the log has no validator votes")
-    fooling = log.fooling
-    return validator_error(log.yes[fooling], log.no[fooling])
-
-
-def _transfer(
-    log: Attempts, wrong: Mapping[str, Array], alpha: float
-) -> tuple[TransferRate, ...] | Unknown:
-    if not wrong:
-        return Unknown("no column holds what other models answered (--models)")
-    if log.model is None:
-        # Without the model in the loop nobody can say which of these columns it is.
-        bare = replace(log, model=np.full(log.size, ""))
-        return transfer(bare, wrong, alpha=alpha)
-    return transfer(log, wrong, alpha=alpha)
 
 
 # The sentences of an answer about an attempt log.
 
 
-NOBODY_NAMED = (
-    "the log does not name who made the attempts, so nothing shows how alike they are: name the"
-    " column (--annotator)"
-)
-
-ONE_ROUND = "all attempts"
-"""What the only round of a log without rounds is called."""
-
-_FEW = 10
-
-
-def attempt_verdict(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) -> str:
+def _verdict(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) -> str:
     """Say how often the model was fooled in the last round, and who tried how often."""
     last = rounds[-1]
     rate = last.success
-    shown = rate_text(rate)
     people = (
         f" by {count(rate.annotators)} annotator{'s' * (rate.annotators != 1)}" if named else ""
     )
@@ -364,18 +467,16 @@ def attempt_verdict(rounds: tuple[CampaignRound, ...], *, checked: bool, named: 
         if checked
         else "fooled the model (no column of validation was read)"
     )
-    return f"{shown} of the {count(rate.attempts)} attempts{people}{where} {fooled}."
+    return f"{_rate(rate)} of the {count(rate.attempts)} attempts{people}{where} {fooled}."
 
 
-def rate_text(rate: ClusteredRate) -> str:
-    """Return a rate with its interval, or alone."""
+def _rate(rate: ClusteredRate) -> str:
     if isinstance(rate.interval, Interval):
         return percent_interval(rate.rate, rate.interval)
     return percent(rate.rate)
 
 
-def attempt_assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
-    """Return what the answer about an attempt log rests on."""
+def _assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
     found = ["rates are per attempt, retracted and failed ones included"]
     if named:
         found.append("intervals take the annotator for the unit: they are approximate (measured)")
@@ -384,9 +485,7 @@ def attempt_assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-def attempt_warnings(
-    rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool
-) -> tuple[str, ...]:
+def _warnings(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) -> tuple[str, ...]:
     """Return what would change how a sensible reader uses the answer."""
     found = []
     few = [each for each in rounds if each.success.annotators < _FEW]
@@ -400,192 +499,94 @@ def attempt_warnings(
         )
     if not named:
         found.append(f"There are no intervals: {NOBODY_NAMED}.")
-    late = [each for each in rounds if each.rates.unchecked]
+    late = [each for each in rounds if each.unchecked]
     if checked and late:
         each = late[-1]
-        top = each.rates.highest
-        most = f" and would be at most {percent(top.rate)}" if not isinstance(top, Unknown) else ""
         found.append(
-            f"{count(each.rates.unchecked)} fooling attempts of the last such round"
-            f" ({each.round}) are not validated yet and count as failures: the rate is"
-            f" {percent(each.success.rate)} now{most}."
+            f"{count(each.unchecked)} fooling attempts of the last such round ({each.round}) are not"
+            f" validated yet and count as failures: the rate is {percent(each.success.rate)} now and"
+            f" would be at most {percent(each.highest)}."
         )
-    everyone = [each for each in rounds if each.rates.fooling.rate == 1.0]
+    everyone = [each for each in rounds if each.fooling.rate == 1.0]
     if everyone:
+        where = "" if everyone[-1].round == ONE_ROUND else f" in {round_name(everyone[-1].round)}"
         found.append(
-            "Every attempt fooled the model"
-            + ("" if everyone[-1].round == ONE_ROUND else f" in {round_name(everyone[-1].round)}")
-            + ". If the log holds only successes, it shows no rate: log all attempts."
+            f"Every attempt fooled the model{where}. If the log holds only successes, it shows no"
+            " rate: log all attempts."
         )
     return tuple(found)
 
 
-def attempt_lines(result: AttemptResult) -> list[tuple[str, str]]:
-    """Return the answer as a terminal shows it."""
-    lines = [(result.verdict, "bold")]
-    if not isinstance(result.change, Unknown):
-        first, last = result.rounds[0].round, result.rounds[-1].round
-        lines.append((_change(result, first, last), ""))
-    lines.append(("", ""))
-    lines += [(text, "") for text in aligned(_table(result))]
-    lines += [(text, "") for text in (*_people(result), *_attempt_verdict_validators(result))]
-    lines += [
-        (text, "")
-        for text in (*_attempt_verdict_models(result), *_attempt_verdict_transfer(result))
-    ]
-    lines.append(("", ""))
-    lines += [(result.rests_on(), "dim")] if result.assumptions else []
-    lines += [(f"! {text}", "yellow") for text in result.warnings]
-    lines += [(f"Not shown by such a log: {text}", "dim") for text in _invalid(result)]
-    return lines
-
-
-def _change(result: AttemptResult, first: Any, last: Any) -> str:
-    change, span = result.change, f"{round_name(first)} to {last}"
+def _change(rounds: tuple[CampaignRound, ...], change: RateContrast | Unknown) -> str:
+    """Say whether the rate changed from the first round to the last."""
+    if len(rounds) < 2:
+        return ""
+    span = f"{round_name(rounds[0].round)} to {rounds[-1].round}"
+    reason = change if isinstance(change, Unknown) else change.interval
+    if isinstance(reason, Unknown):
+        return f"Whether the rate changed from {span} is not known: {reason.reason}."
     if isinstance(change, Unknown):
         return ""
-    if isinstance(change.interval, Unknown):
-        return f"From {span} the change has no interval: {change.interval.reason}."
-    low, high = change.interval
-    shown = points_interval(change.estimate, change.interval)
-    if low > 0 or high < 0:
-        way = "rose" if low > 0 else "fell"
-        return f"From {span} the rate {way}: {shown}. That is not the model alone."
+    shown = points_interval(change.estimate, reason)
+    if reason.low > 0 or reason.high < 0:
+        return (
+            f"From {span} the rate {'rose' if reason.low > 0 else 'fell'}: {shown}. That does not show"
+            " that the model changed: annotators, pay, instructions and contexts changed too."
+        )
     return f"No change from {span} is shown: {shown}."
 
 
-def _table(result: AttemptResult) -> list[list[str]]:
-    rate = "validated rate" if result.checked else "fooling rate"
-    per = "validated success" if result.checked else "success"
-    head = ["round", "annotators", "attempts", "fooled", rate, f"attempts per {per}"]
-    has_cost = result.cost_unit is not None
-    rows = [[*head, *([f"{result.cost_unit} per {per}"] if has_cost else [])]]
-    for each in result.rounds:
-        per_success, cost = each.attempts_per_success, each.rates.cost
-        tries = 1 / each.success.rate if each.success.rate else float("inf")
-        known = isinstance(per_success, Interval)
-        row = [
-            str(each.round),
-            count(each.success.annotators) if result.annotators else "–",
-            count(each.success.attempts),
-            count(each.rates.fooling.successes),
-            rate_text(each.success),
-            _numbers(tries, per_success) if known else _plain(tries),
-        ]
-        if has_cost:
-            shown = "–" if isinstance(cost, Unknown) else _numbers(cost, each.rates.cost_interval)
-            row.append(shown)
-        rows.append(row)
-    return rows
-
-
-def _plain(value: float) -> str:
-    return "–" if value == float("inf") else number(float(f"{value:.3g}"))
-
-
-def _numbers(value: float, interval: Interval | Unknown) -> str:
-    if value == float("inf"):
-        low = interval.low if isinstance(interval, Interval) else None
-        return "–" if low is None else f"more than {number(float(f'{low:.3g}'))}"
-    return number_interval(value, interval) if isinstance(interval, Interval) else _plain(value)
-
-
-def _people(result: AttemptResult) -> list[str]:
-    """Say whether annotators differ, and whether the rate changed within the last round."""
-    last = result.rounds[-1]
-    lines = []
-    effects = last.effects
-    if not isinstance(effects.p_value, Unknown):
-        differ = (
-            "differ more than luck explains"
-            if effects.p_value < 0.05
-            else ("do not differ more than luck explains")
+def _details(result: AttemptResult) -> list[str]:
+    """Return what the table has no room for: people, validators, models, and what is not shown."""
+    last, lines = result.rounds[-1], []
+    within = "the log" if last.round == ONE_ROUND else round_name(last.round)
+    if result.annotators and last.half_made_by:
+        n = last.success.annotators
+        lines.append(
+            f"{last.half_made_by} of {n} annotators made half of the successes of {within}."
         )
-        half = effects.half_made_by
-        made = f"; {half} of {effects.annotators} made half of the successes" if half else ""
-        where = "" if last.round == ONE_ROUND else f" ({round_name(last.round)})"
-        text = f"Annotators{where}: they {differ} ({p_value(effects.p_value)}){made}."
-        lines.append(text)
-    if not isinstance(last.saturation, Unknown) and last.saturation.error:
-        span = last.saturation.interval
-        if isinstance(span, Interval):
-            shown = points_interval(last.saturation.estimate, span)
-            said = (
-                "no change is shown"
-                if span.low <= 0 <= span.high
-                else (
-                    "they find fewer new ways, or tire"
-                    if span.high < 0
-                    else "they got better at it"
-                )
-            )
-            within = "the log" if last.round == ONE_ROUND else round_name(last.round)
-            text = f"Within {within}, second half of each annotator's attempts: {shown},"
-            lines.append(f"{text} {said}.")
+    course = last.saturation
+    if isinstance(course, RateContrast) and course.error and isinstance(course.interval, Interval):
+        span = course.interval
+        said = "they find fewer new ways, or tire" if span.high < 0 else "they got better at it"
+        said = "no change is shown" if span.low <= 0 <= span.high else said
+        shown = points_interval(course.estimate, span)
+        lines.append(f"Within {within}, second half of each annotator's attempts: {shown}, {said}.")
+    lines += _checks(result)
+    if any(len(each.models) > 1 for each in result.rounds):
+        lines.append("Models in the loop (comparable only if attempts were assigned at random):")
+        for each in result.by_model:
+            lines.append(f"  {each.model}: {_rate(each.rate)} of {count(each.rate.attempts)}")
+    if result.checked:
+        lines.append(
+            "Not shown by such a log: the model's accuracy. Nobody checked the labels of attempts that"
+            " did not fool it."
+        )
     return lines
 
 
-def _attempt_verdict_validators(result: AttemptResult) -> list[str]:
+def _checks(result: AttemptResult) -> list[str]:
+    """Say how well validators see what is valid."""
     found = result.validators
     if isinstance(found, Unknown):
         return []
-    if not isinstance(found.share, Unknown):
-        text = (
-            f"Validators ({count(found.items)} items with votes): {percent(found.share)} of the"
-            f" fooling items are valid; a validator confirms a valid one in"
-            f" {percent(_known(found.sensitivity))} and denies an invalid one in"
-            f" {percent(_known(found.specificity))}."
-        )
-        lines = [text]
-        for each in result.rounds:
-            if isinstance(each.corrected_interval, Interval) and not isinstance(
-                each.corrected, Unknown
-            ):
-                shown = percent_interval(each.corrected, each.corrected_interval)
-                lines.append(
-                    f"  {_capital(round_name(each.round))} with their errors taken out: {shown}."
-                )
+    if isinstance(found.share, Unknown):
+        lines = [f"Validators: {found.share.reason}."]
+        if found.possible is not None:
+            low, high = map(percent, found.possible)
+            lines[0] += f" Between {low} and {high} of the fooling items can be valid."
         return lines
-    if found.possible is not None:
-        low, high = found.possible
-        return [
-            f"Validators: {found.share.reason}. Between {percent(low)} and {percent(high)} of the"
-            " fooling items can be valid."
-        ]
-    return [f"Validators: {found.share.reason}."]
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
-def _known(value: float | Unknown) -> float | None:
-    return None if isinstance(value, Unknown) else value
-
-
-def _attempt_verdict_models(result: AttemptResult) -> list[str]:
-    if all(len(each.rates.models) < 2 for each in result.rounds):
-        return []  # one model per round: the rates by round say it all
-    lines = ["Models in the loop (comparable only if attempts were assigned to them at random):"]
-    for each in result.by_model:
-        lines.append(f"  {each.model}: {rate_text(each.rate)} of {count(each.rate.attempts)}")
+    sees, denies = (
+        "–" if isinstance(value, Unknown) else percent(value)
+        for value in (found.sensitivity, found.specificity)
+    )
+    lines = [
+        f"Validators ({count(found.items)} items with votes): {percent(found.share)} of the fooling"
+        f" items are valid; a validator confirms a valid one in {sees} and denies an invalid one in"
+        f" {denies}."
+    ]
+    for each in result.rounds:
+        if isinstance(each.corrected_interval, Interval) and isinstance(each.corrected, float):
+            shown = percent_interval(each.corrected, each.corrected_interval)
+            lines.append(f"  With their errors taken out, {round_name(each.round)}: {shown}.")
     return lines
-
-
-def _attempt_verdict_transfer(result: AttemptResult) -> list[str]:
-    if isinstance(result.transfer, Unknown) or not result.transfer:
-        return []
-    lines = ["Transfer: how often a round's items fool models that were not in its loop:"]
-    for each in result.transfer:
-        shown = "–" if isinstance(each.rate, Unknown) else rate_text(each.rate)
-        lines.append(f"  {round_name(each.round)}, {each.model}: {shown}")
-    return lines
-
-
-def _invalid(result: AttemptResult) -> list[str]:
-    """Return the conclusions that a reader of this log might draw and must not."""
-    names = ["falling rate"] if len(result.rounds) > 1 else []
-    names += ["non-fooling accuracy"] if result.checked else ["dropped attempts"]
-    if not isinstance(result.transfer, Unknown):
-        names.append("in-loop error")
-    return [INVALID_BY_SELECTION[name] for name in names]

@@ -5,63 +5,39 @@ validators said, what it cost. The *validated model error rate* of a round is
 
 .. math:: \mathrm{vMER} = \text{validated fooling attempts} / \text{attempts}  \tag{B1}
 
-over *all* attempts, those that fooled nobody and those that were retracted included. Intervals
-treat the annotator as the unit (:mod:`tallystick.verbs.dynamic.clusters`). What such a log cannot
-show, however long it is, stands in :data:`INVALID_BY_SELECTION`.
+over *all* attempts, those that fooled nobody and those that were retracted included.
+
+Annotator a made :math:`n_a` attempts with :math:`x_a` successes; attempts of one person are alike,
+so the person is the unit. With :math:`N = \sum n_a`, :math:`\theta = \sum x_a/N`,
+:math:`h_a = n_a/N`, :math:`u_a = x_a - \theta n_a` and :math:`Q = \sum n_a^2`,
+
+.. math::
+    V = \frac1{N^2} \sum_a \frac{u_a^2}{(1-h_a)^2}  \tag{A1} \\
+    C_{ab} = [a=b]\, n_a^2 - h_b n_a^2 - h_a n_b^2 + h_a h_b Q, \quad
+    M_{ab} = \frac{C_{ab}}{\sqrt{(1-h_a)(1-h_b)}}, \quad
+    df = \max\Bigl(1, \frac{(\sum_a M_{aa})^2}{\sum_{ab} M_{ab}^2}\Bigr)  \tag{A2} \\
+    n_\mathrm{eff} = \min\bigl(N, \theta(1-\theta)/V\bigr)  \tag{A3}
+
+and the interval is Wilson's at :math:`n_\mathrm{eff}` with :math:`t_{.975}(df)` for z. Coverage was
+.91 to 1.0 on logs with unequal skill, unequal effort and cheaters, where plain Wilson held .29 to
+.83. Few annotators say little, however many attempts they made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tallystick.errors import InputError
+from tallystick.errors import ConvergenceError, InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown
-from tallystick.table import Label
-from tallystick.table.words import as_word, is_no_answer
-from tallystick.verbs.dynamic.clusters import (
-    ClusteredRate,
-    RateContrast,
-    clustered_contrast,
-    clustered_cost,
-    clustered_rate,
-)
 
-INVALID_BY_SELECTION: dict[str, str] = {
-    "in-loop error": (
-        "The error rate of the model in the loop on its own round is 100 % by design, because "
-        "items were kept for fooling it. Neither that rate nor a comparison with other models on "
-        "that round says how good the model is."
-    ),
-    "falling rate": (
-        "A falling rate does not show that the model improved: annotators, pay, instructions and "
-        "contexts changed too. Only the same annotators, with models assigned at random, show it."
-    ),
-    "population risk": (
-        "The risk of a vote on collected items is not its risk in the population: the items were "
-        "collected because they are hard."
-    ),
-    "harder round": (
-        "Different annotators in two rounds cannot show that one round is harder than the other."
-    ),
-    "dropped attempts": (
-        "After dropping retracted, flagged or unvalidated attempts, a rate is no longer one per "
-        "attempt."
-    ),
-    "non-fooling accuracy": (
-        "Attempts that did not fool the model do not show its accuracy, because nobody checked "
-        "their labels."
-    ),
-    "first success": (
-        "Where annotators stop at the first success, their tries are not alike, and a rate per "
-        "attempt mixes easy and hard tries."
-    ),
-}
-"""Conclusions that the way such logs are collected rules out, by a short name."""
+ONE_ANNOTATOR = "one annotator made all attempts, so nothing shows how annotators differ"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,8 +50,8 @@ class Attempts:
         Who tried, and in which round (numbers or dates that sort).
     fooled
         Whether the model in the loop gave a wrong answer, as the annotator saw it.
-    model, item
-        The model in the loop; the item's name.
+    model
+        The model in the loop.
     yes, no
         How many validators confirmed and denied the annotator's label. A flag is no vote.
     valid
@@ -83,9 +59,12 @@ class Attempts:
     retracted
         Attempts that were taken back. They stay attempts and never count as fooling.
     cost, order
-        What each attempt cost; when it was made (any numbers that sort).
+        What each attempt cost; when it was made (any numbers that sort). The order of rows is no
+        time: without *order* nothing is said about the course of a round.
     round_names
         What the rounds are called, by their place, where *round* holds places from 0.
+    ordered
+        Whether the names of the rounds, or the times of their attempts, say their order.
 
     Examples
     --------
@@ -101,7 +80,6 @@ class Attempts:
     round: Array
     fooled: Array
     model: Array | None = None
-    item: Array | None = None
     yes: Array | None = None
     no: Array | None = None
     valid: Array | None = None
@@ -109,41 +87,24 @@ class Attempts:
     cost: Array | None = None
     order: Array | None = None
     round_names: tuple[Any, ...] | None = None
+    ordered: bool = True
 
     def __post_init__(self) -> None:
-        size = len(np.asarray(self.annotator))
+        size = len(self.annotator)
         if not size:
             raise InputError("the log has no attempt")
-        for name in self.__dataclass_fields__:
+        columns = self.__dataclass_fields__.keys() - {"round_names", "ordered"}
+        for name in sorted(columns):
             given = getattr(self, name)
-            if given is None or name == "round_names":
+            if given is None:
                 continue
             values = np.asarray(given)
             if values.shape != (size,):
                 raise InputError(f"{name} needs one entry per attempt, {size}, got {values.shape}")
-            object.__setattr__(self, name, values)
-        for name in ("fooled", "retracted"):
-            given = getattr(self, name)
-            if given is not None and not np.isin(given, (0, 1)).all():
-                raise InputError(f"{name} must be True or False for every attempt")
-            object.__setattr__(self, name, None if given is None else given.astype(bool))
+            marks = name in ("fooled", "retracted")
+            object.__setattr__(self, name, values.astype(bool) if marks else values)
         if (self.yes is None) != (self.no is None):
             raise InputError("yes and no go together: give both counts of votes, or neither")
-        if self.yes is not None and self.valid is not None:
-            raise InputError("give the validators' votes or the validity, not both")
-        if (
-            self.yes is not None
-            and self.no is not None
-            and (self.yes.min() < 0 or self.no.min() < 0)
-        ):
-            raise InputError("yes and no count votes, so they cannot be negative")
-        if self.cost is not None:
-            bad = np.flatnonzero(~(np.isfinite(self.cost.astype(float)) & (self.cost >= 0)))
-            if bad.size:
-                raise InputError(
-                    f"cost of attempt {bad[0] + 1} is {self.cost[bad[0]]!r}: every attempt needs a "
-                    "finite cost that is not negative, or leave the column out"
-                )
 
     @property
     def size(self) -> int:
@@ -207,253 +168,579 @@ class Attempts:
         return np.zeros(self.size, dtype=int)
 
 
-# How often do annotators fool the model? Rates by round and annotator, changes, costs.
-#
-# Every rate is per attempt (:class:`tallystick.verbs.dynamic.attempts.Attempts`) and takes the
-# annotator for the unit (:mod:`tallystick.verbs.dynamic.clusters`). A change of the rate is not a
-# change of the model: see :data:`tallystick.verbs.dynamic.attempts.INVALID_BY_SELECTION`.
-
-
-_NOT_CHECKED = Unknown("the log has no validator votes and no validity, so fooling is all it shows")
-_ALIKE = "the attempts of one annotator are independent and alike"
-
-
 @dataclass(frozen=True, kw_only=True)
-class RoundAttempts:
-    """One round of a log.
+class ClusteredRate:
+    """A rate with an interval that knows its attempts came in annotators.
 
     Parameters
     ----------
-    models
-        The models in the loop, where the log names them.
-    fooling
-        Attempts that fooled the model, whatever validators said of them.
-    validated
-        The validated model error rate (B1). Fooling attempts that are still unchecked count as not
-        validated here.
-    highest
-        The same rate if all unchecked ones turned out valid.
-    unchecked
-        How many there are.
-    cost, cost_interval
-        Cost per fooling attempt: per validated one where the log has validations.
+    annotators, attempts, successes
+        How many there were. The number of annotators comes first: it limits what can be said.
+    rate, interval
+        The rate, and its interval, or the reason why there is none.
+    df, effective
+        Degrees of freedom (A2) and effective number of attempts (A3).
     """
 
-    round: Any
-    models: tuple[str, ...]
-    fooling: ClusteredRate
-    validated: ClusteredRate | Unknown
-    highest: ClusteredRate | Unknown
-    unchecked: int
-    cost: float | Unknown
-    cost_interval: Interval | Unknown
-
-
-def by_round(log: Attempts, *, alpha: float = 0.05) -> tuple[RoundAttempts, ...]:
-    """Return the rates of every round, clustered by annotator.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> log = Attempts(
-    ...     annotator=np.repeat(np.arange(8), 30), round=np.ones(240, int),
-    ...     fooled=rng.random(240) < 0.3, valid=rng.random(240) < 0.8,
-    ... )
-    >>> (only,) = by_round(log)
-    >>> only.validated.annotators, only.validated.rate < only.fooling.rate
-    (8, True)
-    """
-    out = []
-    for number in log.rounds:
-        here = log.within(number)
-        validated, unchecked = log.validated, log.unchecked
-        cost: tuple[float | Unknown, Interval | Unknown] = (Unknown("the log has no cost"),) * 2
-        if log.cost is not None:
-            spent = log.per_annotator(here, log.cost)
-            tried, won = log.per_annotator(here), log.per_annotator(here, log.success)
-            cost = clustered_cost(spent, won, tried, alpha=alpha)
-        out.append(
-            RoundAttempts(
-                round=log.name_of(number),
-                models=() if log.model is None else tuple(map(str, np.unique(log.model[here]))),
-                fooling=_rate(log, here, log.fooling, alpha),
-                validated=_rate(log, here, validated, alpha) if log.checked else _NOT_CHECKED,
-                highest=_rate(log, here, validated | unchecked, alpha)
-                if log.checked
-                else _NOT_CHECKED,
-                unchecked=int((here & unchecked).sum()),
-                cost=cost[0],
-                cost_interval=cost[1],
-            )
-        )
-    return tuple(out)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnnotatorRate:
-    """One annotator in one round, with an exact interval that takes the attempts for alike."""
-
-    annotator: str
-    round: Any
+    annotators: int
     attempts: int
     successes: int
     rate: float
-    interval: Interval
+    interval: Interval | Unknown
+    df: float | Unknown
+    effective: float | Unknown
+
+    @property
+    def attempts_per_success(self) -> Interval | Unknown:
+        """Attempts per success: one over the ends of the interval."""
+        if isinstance(self.interval, Unknown):
+            return self.interval
+        low, high = self.interval
+        return Interval(
+            1 / high,
+            1 / low if low > 0 else float("inf"),
+            level=self.interval.level,
+            guarantee="approximate",
+            method="clustered",
+        )
 
 
-def by_annotator(log: Attempts, *, alpha: float = 0.05) -> tuple[AnnotatorRate, ...]:
-    """Return every annotator's rate in every round: validated where the log says so, else fooling.
+def clustered_rate(
+    successes: npt.ArrayLike, attempts: npt.ArrayLike, *, alpha: float = 0.05
+) -> ClusteredRate:
+    """Return the rate of success over annotators, with (A1) to (A3).
+
+    Parameters
+    ----------
+    successes, attempts
+        One number per annotator; annotators without attempts are left out.
 
     Examples
     --------
-    >>> who = np.array(["a", "a"])
-    >>> log = Attempts(annotator=who, round=np.array([1, 1]), fooled=np.array([1, 0]))
-    >>> by_annotator(log)[0].rate
-    0.5
+    >>> found = clustered_rate([3, 1, 8, 0, 5, 2], [20, 10, 30, 5, 25, 40])
+    >>> round(found.rate, 4), round(found.df, 3), round(found.effective, 2)
+    (0.1462, 2.739, 37.28)
+    >>> [round(end, 4) for end in found.interval]
+    [0.0393, 0.4176]
     """
-    from tallystick.stats.intervals import clopper_pearson
+    x, n = checked_counts(successes, attempts, alpha)
+    total, rate = float(n.sum()), float(x.sum() / n.sum())
+    if n.size < 2:
+        unknown = Unknown(ONE_ANNOTATOR)
+        return _result(x, n, interval=unknown, df=unknown, effective=unknown)
 
-    success = log.success
-    out = []
-    for number in log.rounds:
-        here = log.within(number)
-        for name in np.unique(log.annotator[here]).tolist():
-            own = here & (log.annotator == name)
-            tried, won = int(own.sum()), int((own & success).sum())
-            low, high = clopper_pearson(won, tried, alpha=alpha)
-            interval = Interval(
-                low, high, level=1 - alpha, guarantee="under", assumption=_ALIKE, method="binomial"
-            )
-            out.append(
-                AnnotatorRate(
-                    annotator=str(name),
-                    round=log.name_of(number),
-                    attempts=tried,
-                    successes=won,
-                    rate=won / tried,
-                    interval=interval,
-                )
-            )
-    return tuple(out)
+    df = _satterthwaite(n)
+    if rate in (0.0, 1.0):
+        # Nobody (or everybody) succeeded: the spread is unseen, so the sizes alone must speak.
+        effective, quantile = total**2 / float(n @ n), _normal(alpha)
+    else:
+        share = n / total
+        variance = float((((x - rate * n) / (1 - share)) ** 2).sum()) / total**2  # (A1)
+        effective = min(total, rate * (1 - rate) / variance) if variance > 0 else total  # (A3)
+        quantile = student_quantile(df, alpha)
+    low, high = _wilson(rate, effective, quantile)
+    interval = Interval(low, high, level=1 - alpha, guarantee="approximate", method="clustered")
+    return _result(x, n, interval=interval, df=df, effective=effective)
+
+
+def _result(
+    x: Array,
+    n: Array,
+    *,
+    interval: Interval | Unknown,
+    df: float | Unknown,
+    effective: float | Unknown,
+) -> ClusteredRate:
+    return ClusteredRate(
+        annotators=n.size,
+        attempts=int(n.sum()),
+        successes=int(x.sum()),
+        rate=float(x.sum() / n.sum()),
+        interval=interval,
+        df=df,
+        effective=effective,
+    )
+
+
+def clustered_cost(
+    cost: npt.ArrayLike, successes: npt.ArrayLike, attempts: npt.ArrayLike, *, alpha: float = 0.05
+) -> tuple[float | Unknown, Interval | Unknown]:
+    r"""Return the cost per success, :math:`\sum C_a/\sum x_a`, with an interval on the log scale.
+
+    .. math:: v_a = \frac{C_a/\sum C - x_a/\sum x}{1-h_a}, \qquad
+              \ln \pm\, t(df) \sqrt{\textstyle\sum v_a^2}  \tag{A5}
+
+    with the df of the rate, (A2). Coverage was .965 to .988, that of a Poisson interval .54 to .63.
+    Without a success there is no cost per success.
+
+    Examples
+    --------
+    >>> x, n = [3, 1, 8, 0, 5, 2], [20, 10, 30, 5, 25, 40]
+    >>> cost, interval = clustered_cost([10, 6, 12, 4, 11, 22], x, n)
+    >>> round(cost, 3), [round(end, 3) for end in interval]
+    (3.421, [0.689, 16.991])
+    """
+    x, n = checked_counts(successes, attempts, alpha)
+    given, tried = np.asarray(cost, dtype=float), np.asarray(attempts, dtype=float)
+    if given.shape != tried.shape or not np.all(np.isfinite(given)) or np.any(given < 0):
+        raise InputError("cost needs one finite number per annotator, none negative")
+    spent = given[tried > 0]
+    if not x.sum() or not spent.sum():
+        none = Unknown("no attempt succeeded" if not x.sum() else "no attempt cost anything")
+        return none, none
+    price = float(spent.sum() / x.sum())
+    if n.size < 2:
+        return price, Unknown(ONE_ANNOTATOR)
+    v = (spent / spent.sum() - x / x.sum()) / (1 - n / n.sum())  # (A5)
+    reach = student_quantile(_satterthwaite(n), alpha) * sqrt(float(v @ v))
+    return price, Interval(
+        exp(log(price) - reach),
+        exp(log(price) + reach),
+        level=1 - alpha,
+        guarantee="approximate",
+        method="clustered",
+    )
+
+
+def checked_counts(
+    successes: npt.ArrayLike, attempts: npt.ArrayLike, alpha: float
+) -> tuple[Array, Array]:
+    """Return the counts of the annotators who took part, or say what is wrong with them.
+
+    >>> checked_counts([1, 0], [3, 0], 0.05)[1].tolist()
+    [3.0]
+    """
+    x, n = np.asarray(successes, dtype=float), np.asarray(attempts, dtype=float)
+    if x.ndim != 1 or x.shape != n.shape:
+        raise InputError(f"successes and attempts need equal lengths, got {x.shape} and {n.shape}")
+    if not np.all((x >= 0) & (x <= n) & (n == np.floor(n)) & (x == np.floor(x))):
+        raise InputError("successes must be whole numbers from 0 to the attempts of each annotator")
+    if not n.sum():
+        raise InputError("there is no attempt: a rate needs at least one")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    took_part = n > 0
+    return x[took_part], n[took_part]
+
+
+def _satterthwaite(n: Array) -> float:
+    """Return (A2), the degrees of freedom of the variance of a rate.
+
+    C is a diagonal plus products of two vectors, so its weighted sums need no matrix: a log with
+    ten thousand annotators takes no more than their list.
+    """
+    total = float(n.sum())
+    share, square = n / total, n**2
+    q, w = float(square.sum()), 1 / (1 - share)
+    rest = share**2 * q - 2 * square * share  # the diagonal of C without n²
+    trace = float(w @ (square + rest))
+
+    a, b, c = float(w @ square**2), float(w @ share**2), float(w @ (square * share))
+    everywhere = 2 * a * b + (q * b) ** 2 + 2 * c**2 - 4 * q * b * c
+    on_diagonal = float(w**2 @ (square**2 + 2 * square * rest))
+    return max(1.0, trace**2 / (everywhere + on_diagonal))
+
+
+def _wilson(rate: float, size: float, quantile: float) -> tuple[float, float]:
+    square = quantile**2
+    centre = (rate + square / (2 * size)) / (1 + square / size)
+    half = quantile / (1 + square / size) * sqrt(rate * (1 - rate) / size + square / (4 * size**2))
+    low = 0.0 if rate == 0 else max(0.0, centre - half)
+    return low, 1.0 if rate == 1 else min(1.0, centre + half)
+
+
+def student_quantile(df: float, alpha: float) -> float:
+    """Return the two-sided quantile of Student's t.
+
+    >>> round(student_quantile(4, 0.05), 4)
+    2.7764
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 1 - alpha / 2))
+
+
+def _normal(alpha: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(1 - alpha / 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateContrast:
+    """A change between rounds or a trend over them, with annotators paired.
+
+    Parameters
+    ----------
+    estimate, interval
+        The weighted sum of the rates and its interval.
+    error
+        Its standard error.
+    df
+        Degrees of freedom of each round; the smallest is used.
+    """
+
+    estimate: float
+    interval: Interval | Unknown
+    error: float | Unknown
+    df: tuple[float, ...]
+
+
+def clustered_contrast(
+    successes: npt.ArrayLike,
+    attempts: npt.ArrayLike,
+    weights: Sequence[float],
+    *,
+    alpha: float = 0.05,
+) -> RateContrast:
+    r"""Return :math:`\sum_k c_k \theta_k` over rounds k, annotators of several rounds paired.
+
+    .. math::
+        V = \sum_a \Bigl(\sum_k \frac{c_k u_{ak}}{N_k \sqrt{1-h_{ak}}}\Bigr)^2, \qquad
+        df_k = \frac{N^2}{\sum_a n_a^2 + \sum_{a \ne b} n_a^2 n_b^2/((1-h_a)(1-h_b)N^2)}  \tag{A4}
+
+    with t at the smallest df. Without a true change .94 to .98 of the intervals held it, from no to
+    all annotators shared; the two-sample z test held .57 to .79.
+
+    Parameters
+    ----------
+    successes, attempts
+        Annotators x rounds; 0 attempts where an annotator took no part.
+    weights
+        One per round: -1, 1 for a difference.
+
+    Examples
+    --------
+    >>> x = [[3, 6], [1, 0], [8, 9], [0, 2], [5, 4], [2, 0]]
+    >>> n = [[20, 25], [10, 0], [30, 20], [5, 10], [25, 15], [40, 0]]
+    >>> found = clustered_contrast(x, n, (-1, 1))
+    >>> round(found.estimate, 4), [round(end, 4) for end in found.interval]
+    (0.1538, [-0.0292, 0.3369])
+    """
+    x, n = np.asarray(successes, dtype=float), np.asarray(attempts, dtype=float)
+    c = np.asarray(weights, dtype=float)
+    if x.ndim != 2 or x.shape != n.shape or x.shape[1] != c.size:
+        raise InputError(
+            "successes and attempts need the shape (annotators, rounds) with one weight per round, "
+            f"got {x.shape}, {n.shape} and {c.size} weights"
+        )
+    for k in range(c.size):
+        checked_counts(x[:, k], n[:, k], alpha)
+    totals = n.sum(axis=0)
+    rates = x.sum(axis=0) / totals
+    estimate = float(c @ rates)
+
+    share = n / totals
+    if np.any(share >= 1):
+        return RateContrast(
+            estimate=estimate, interval=Unknown(ONE_ANNOTATOR), error=Unknown(ONE_ANNOTATOR), df=()
+        )
+    parts = c * (x - rates * n) / (totals * np.sqrt(1 - share))
+    error = sqrt(float((parts.sum(axis=1) ** 2).sum()))  # (A4)
+    df = tuple(_independence_df(n[n[:, k] > 0, k]) for k in range(c.size))
+    reach = student_quantile(min(df), alpha) * error
+    # Rates are in [0, 1], so no contrast leaves the sums of its negative and positive weights.
+    lowest, highest = float(np.minimum(c, 0).sum()), float(np.maximum(c, 0).sum())
+    interval = Interval(
+        max(lowest, estimate - reach),
+        min(highest, estimate + reach),
+        level=1 - alpha,
+        guarantee="approximate",
+        method="paired",
+    )
+    return RateContrast(estimate=estimate, interval=interval, error=error, df=df)
+
+
+def _independence_df(n: Array) -> float:
+    """Return the degrees of freedom of one round in (A4)."""
+    total = float(n.sum())
+    weighted = n**2 / (1 - n / total)
+    apart = (float(weighted.sum()) ** 2 - float((weighted**2).sum())) / total**2
+    return total**2 / (float((n**2).sum()) + apart)
+
+
+# Rates of a log by round, and what changed.
+
+
+def rate_of(log: Attempts, here: Array, success: Array, *, alpha: float = 0.05) -> ClusteredRate:
+    """Return the rate of *success* over the attempts *here*, clustered by annotator."""
+    won, tried = log.per_annotator(here, success), log.per_annotator(here)
+    return clustered_rate(won, tried, alpha=alpha)
 
 
 def change_between(log: Attempts, first: Any, second: Any, *, alpha: float = 0.05) -> RateContrast:
     """Return the change of the rate from one round to another, with shared annotators paired.
 
-    It does not show that the model changed (``INVALID_BY_SELECTION["falling rate"]``).
+    It does not show that the model changed: annotators, pay and instructions changed too.
     """
-    return _contrast(log, (first, second), (-1.0, 1.0), alpha)
+    names, place = np.unique(log.annotator, return_inverse=True)
+    tried, won = [], []
+    for number in (first, second):
+        here = log.within(number)
+        tried.append(np.bincount(place[here], minlength=names.size))
+        won.append(np.bincount(place[here & log.success], minlength=names.size))
+    return clustered_contrast(np.stack(won, 1), np.stack(tried, 1), (-1.0, 1.0), alpha=alpha)
 
 
-def trend(log: Attempts, *, alpha: float = 0.05) -> RateContrast:
-    r"""Return the slope of the rate per round, :math:`c_k = (k - \bar k)/\sum (k - \bar k)^2` (A4).
-
-    Rounds count 1, 2, 3 in order, whatever they are called.
-    """
-    if len(log.rounds) < 2:
-        raise InputError(f"a trend needs two rounds or more, got {log.rounds}")
-    place = np.arange(len(log.rounds)) - (len(log.rounds) - 1) / 2
-    return _contrast(log, log.rounds, tuple(place / float(place @ place)), alpha)
-
-
-def saturation(log: Attempts, number: Any, *, alpha: float = 0.05) -> RateContrast:
+def saturation(log: Attempts, number: Any, *, alpha: float = 0.05) -> RateContrast | Unknown:
     """Return how the rate changed within a round: each annotator's second half against the first.
 
-    The halves follow *order*, or the order of rows without it. A fall means that annotators find
-    fewer new ways to fool the model, or that they tire: the log cannot tell which.
-
-    Parameters
-    ----------
-    number
-        The round.
+    A fall means that annotators find fewer new ways to fool the model, or that they tire: the log
+    cannot tell which. Attempts of one time stay together in the first half.
     """
-    here = log.within(number)
-    when = np.arange(log.size) if log.order is None else log.order
-    success = log.success
+    if log.order is None:
+        return Unknown("no column says when an attempt was made (--time COLUMN)")
+    here, success = log.within(number), log.success
     tried, won = [], []
     for name in np.unique(log.annotator[here]).tolist():
         own = np.flatnonzero(here & (log.annotator == name))
-        own = own[np.argsort(when[own], kind="stable")]
-        halves = own[: (own.size + 1) // 2], own[(own.size + 1) // 2 :]
-        tried.append([half.size for half in halves])
-        won.append([int(success[half].sum()) for half in halves])
+        own = own[np.argsort(log.order[own], kind="stable")]
+        # Rows of the same moment have no order, so the cut never goes through them.
+        middle = log.order[own[(own.size - 1) // 2]]
+        early = log.order[own] <= middle
+        tried.append([int(early.sum()), int((~early).sum())])
+        won.append([int(success[own[early]].sum()), int(success[own[~early]].sum())])
     if not sum(second for _, second in tried):
-        raise InputError(
-            f"round {log.name_of(number)!r} has one attempt per annotator: there is no second half"
-        )
+        return Unknown("no annotator has attempts at two times in this round")
     return clustered_contrast(won, tried, (-1.0, 1.0), alpha=alpha)
 
 
-def _contrast(
-    log: Attempts, rounds: tuple[Any, ...], weights: tuple[float, ...], alpha: float
-) -> RateContrast:
-    success = log.success
-    names, place = np.unique(log.annotator, return_inverse=True)
-    tried = np.zeros((names.size, len(rounds)))
-    won = np.zeros_like(tried)
-    for k, number in enumerate(rounds):
-        here = log.within(number)
-        tried[:, k] = np.bincount(place[here], minlength=names.size)
-        won[:, k] = np.bincount(place[here & success], minlength=names.size)
-    return clustered_contrast(won, tried, weights, alpha=alpha)
+# The share of fooling items that are really valid, when validators err too.
+#
+# An item is valid with probability π. A validator confirms a valid item with probability s
+# (sensitivity) and denies an invalid one with probability c (specificity), each vote on its own.
+# With y votes for and n against, an item is valid with probability
+#
+# .. math:: w = \frac{\pi s^y (1-s)^n}{\pi s^y (1-s)^n + (1-\pi) (1-c)^y c^n}  \tag{V1}
+#
+# and EM repeats this with
+#
+# .. math:: \pi = \frac{.5 + \sum w}{1 + \sum 1}, \quad
+#           s = \frac{1.8 + \sum w y}{2 + \sum w (y+n)}, \quad
+#           c = \frac{1.6 + \sum (1-w) n}{2 + \sum (1-w)(y+n)}  \tag{V2}
+#
+# from .8, .9, .8, with s and c kept at 1/2 or more. Votes that stop when two agree have the same
+# likelihood, so vote counts may vary. Items with three votes are needed: two votes identify only a
+# set of π (:func:`two_vote_set`), one vote nothing. Taking the majority of votes for the truth was
+# biased by up to .03.
 
 
-def _rate(log: Attempts, here: Array, success: Array, alpha: float) -> ClusteredRate:
-    won, tried = log.per_annotator(here, success), log.per_annotator(here)
-    return clustered_rate(won, tried, alpha=alpha)
-
-
-# Words in the cells of an attempt log: fooled or not, valid or not, still open.
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.strip() for word in text.split(","))
-
-
-YES, NO = _words("1,1.0,true,yes,y,t"), _words("0,0.0,false,no,n,f")
-FOOLED = YES | _words(
-    "fooled,success,successful,succeeded,wrong,incorrect,jailbroken,jailbreak,hit,unsafe,harmful,"
-    "complied,compliance,bypassed,breached,violation,model fooled,attack success,attack succeeded"
+_START = (0.8, 0.9, 0.8)
+_TOLERANCE = 1e-12
+_STEPS = 200_000
+_VALIDATOR_ERROR_MODEL = (
+    "validators err independently, all with one sensitivity and one specificity"
 )
-NOT_FOOLED = NO | _words(
-    "failure,failed,fail,right,correct,safe,refused,refusal,blocked,harmless,unsuccessful,passed,"
-    "pass,miss,not fooled,no hit,model not fooled,not jailbroken,attack failed,attack failure"
-)
-VALID = YES | _words(
-    "valid,correct,confirmed,verified,agree,agreed,agrees,accepted,approved,accept,approve,pass,"
-    "passed,right,ok"
-)
-RIGHT = VALID | _words("safe,refused,refusal,blocked")
-INVALID = NO | _words(
-    "invalid,incorrect,wrong,rejected,reject,denied,disagree,disagreed,disagrees,fail,failed"
-)
-OPEN = _words(
-    "flagged,flag,unsure,pending,unverified,unvalidated,open,unchecked,unknown,skipped,queued,"
-    "not validated,not checked,not verified"
-)
-_FOOLING = _words(
-    "fooled,not fooled,jailbroken,jailbreak,not jailbroken,bypassed,breached,model fooled,"
-    "model not fooled,attack success,attack succeeded,attack failed,attack failure"
-)
-"""Words that say fooled or not, whatever their column is called."""
 
 
-def all_of(cells: Iterable[Label], words: frozenset[str]) -> bool:
-    """Say whether all cells that hold something are one of *words*.
+@dataclass(frozen=True, kw_only=True)
+class ValidatorError:
+    """Share of valid items, and how well validators see it.
 
-    >>> all_of(["Valid", "invalid", None], VALID | INVALID), all_of(["maybe"], VALID | INVALID)
-    (True, False)
+    Parameters
+    ----------
+    share
+        π, or the reason why votes do not identify it.
+    sensitivity, specificity
+        s and c.
+    possible
+        The set of π that two votes per item leave open; None where π is a number or nothing is
+        known.
+    items
+        Items with votes.
     """
-    held = [cell for cell in cells if cell is not None and not is_no_answer(cell)]
-    return bool(held) and all((as_word(cell) or str(cell)) in words for cell in held)
+
+    share: float | Unknown
+    sensitivity: float | Unknown
+    specificity: float | Unknown
+    possible: tuple[float, float] | None
+    items: int
 
 
-def say_fooled(cells: Iterable[Label]) -> bool:
-    """Say whether cells tell who was fooled, in words that mean nothing else.
+def validator_error(yes: Array, no: Array) -> ValidatorError:
+    """Estimate the share of valid items from validators' votes by EM, (V1) and (V2).
 
-    >>> say_fooled(["fooled", "not fooled"]), say_fooled(["yes", "no"]), say_fooled(["safe"])
-    (True, False, False)
+    Parameters
+    ----------
+    yes, no
+        Votes for and against each item; items without votes are left out. A flag is no vote.
+
+    Examples
+    --------
+    >>> yes = np.repeat([3, 2, 1, 0], [40, 12, 6, 10])
+    >>> found = validator_error(yes, 3 - yes)
+    >>> [round(x, 4) for x in (found.share, found.sensitivity, found.specificity)]
+    [0.7607, 0.916, 0.8503]
     """
-    held = list(cells)
-    named = any((as_word(cell) or "") in _FOOLING for cell in held)
-    return named and all_of(held, FOOLED | NOT_FOOLED | OPEN)
+    y, n = _checked(yes, no)
+    votes = y + n
+    most = int(votes.max()) if votes.size else 0
+    if most < 3:
+        return _unidentified(y, n, most)
+
+    # Items with equal votes are alike, so EM runs over the kinds and not over the items.
+    kinds, count = np.unique(np.column_stack([y, n]), axis=0, return_counts=True)
+    share, sensitivity, specificity = _em(kinds[:, 0], kinds[:, 1], count)
+    return ValidatorError(
+        share=share,
+        sensitivity=sensitivity,
+        specificity=specificity,
+        possible=None,
+        items=int(votes.size),
+    )
+
+
+def two_vote_set(yes: Array, no: Array) -> tuple[float, float]:
+    r"""Return the shares π that two votes per item leave open.
+
+    With m the mean share of yes and :math:`D = \Pr(\text{both yes}) - m^2`,
+
+    .. math:: \pi \in \Bigl[\frac{D}{D + (1-m)^2},\; \frac{m^2}{m^2 + D}\Bigr],  \tag{V3}
+
+    and [0, 1] if D is not positive. The ends are those of a perfect specificity and of a perfect
+    sensitivity. Sampling error is not in it.
+
+    Parameters
+    ----------
+    yes, no
+        Votes for and against; only items with exactly two votes count.
+
+    Examples
+    --------
+    >>> yes = np.repeat([2, 1, 0], [696, 156, 148])
+    >>> low, high = two_vote_set(yes, 2 - yes)
+    >>> round(low, 3), round(high, 3)
+    (0.655, 0.861)
+    """
+    y, n = _checked(yes, no)
+    two = y + n == 2
+    if not two.any():
+        raise InputError("no item has exactly two votes")
+    mean = float(y[two].mean()) / 2
+    excess = float((y[two] == 2).mean()) - mean**2
+    if excess <= 0:
+        return 0.0, 1.0
+    return excess / (excess + (1 - mean) ** 2), mean**2 / (mean**2 + excess)  # (V3)
+
+
+def corrected_rate(
+    log: Attempts, number: object, *, alpha: float = 0.05
+) -> tuple[float | Unknown, Interval | Unknown]:
+    r"""Return a round's validated error rate with the validators' errors taken out: MER · π.
+
+    MER is the share of attempts that fooled the model; π comes from the votes on them (V2). The
+    interval is a jackknife that leaves out one annotator at a time, on the logit, with
+    :math:`t(G-1)` for G annotators: .89 to .98 of them held the truth, with a bias of at most .009.
+
+    Parameters
+    ----------
+    log
+        With votes.
+    number
+        The round.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> who, fooled = np.repeat(np.arange(12), 40), rng.random(480) < 0.4
+    >>> valid = rng.random(480) < 0.8
+    >>> yes = np.where(fooled, rng.binomial(3, np.where(valid, 0.9, 0.15)), 0)
+    >>> no = np.where(fooled, 3 - yes, 0)
+    >>> log = Attempts(annotator=who, round=np.ones(480, int), fooled=fooled, yes=yes, no=no)
+    >>> rate, interval = corrected_rate(log, 1)
+    >>> 0.32 in interval
+    True
+    """
+    if log.yes is None or log.no is None:
+        raise InputError("the log has no validator votes: give yes and no")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    here = log.within(number)
+    whole = _rate_of(log, here)
+    if isinstance(whole, Unknown):
+        return whole, whole
+
+    names = np.unique(log.annotator[here])
+    if names.size < 2:
+        return whole, Unknown("one annotator made all attempts, so none can be left out")
+    left = [_rate_of(log, here & (log.annotator != name)) for name in names.tolist()]
+    rates = [rate for rate in left if not isinstance(rate, Unknown)]
+    if len(rates) < names.size or not all(0 < rate < 1 for rate in [whole, *rates]):
+        return whole, Unknown("without one of the annotators the rate is 0, 1 or not identified")
+
+    # The jackknife's variance: (G - 1)/G times the squares around the mean of the left-out values.
+    points = np.array([_log_odds(rate) for rate in rates])
+    error = sqrt((names.size - 1) / names.size * float(((points - points.mean()) ** 2).sum()))
+    reach = student_quantile(names.size - 1, alpha) * error
+    centre = _log_odds(whole)
+    interval = Interval(
+        1 / (1 + exp(reach - centre)),
+        1 / (1 + exp(-reach - centre)),
+        level=1 - alpha,
+        guarantee="under",
+        assumption=_VALIDATOR_ERROR_MODEL,
+        method="jackknife over annotators",
+    )
+    return whole, interval
+
+
+def _log_odds(rate: float) -> float:
+    return log(rate / (1 - rate))
+
+
+def _rate_of(log: Attempts, here: Array) -> float | Unknown:
+    """Return MER · π over the attempts *here*."""
+    fooling = here & log.fooling
+    if log.yes is None or log.no is None or not fooling.any():
+        return Unknown("no attempt fooled the model")
+    found = validator_error(log.yes[fooling], log.no[fooling])
+    if isinstance(found.share, Unknown):
+        return found.share
+    return float(fooling.sum() / here.sum()) * found.share
+
+
+def _checked(yes: Array, no: Array) -> tuple[Array, Array]:
+    y, n = np.asarray(yes), np.asarray(no)
+    if y.ndim != 1 or y.shape != n.shape:
+        raise InputError(f"yes and no need equal lengths, got {y.shape} and {n.shape}")
+    if y.size and (not np.all((y >= 0) & (n >= 0)) or not np.all((y == y // 1) & (n == n // 1))):
+        raise InputError("yes and no count votes: whole numbers that are not negative")
+    voted = y + n > 0
+    return y[voted].astype(int), n[voted].astype(int)
+
+
+def _unidentified(y: Array, n: Array, most: int) -> ValidatorError:
+    reason = {
+        0: "no item has a vote",
+        1: "one vote per item cannot tell an invalid item from a mistaken validator",
+        2: "two votes per item leave a set of shares open: three are needed on some items",
+    }[most]
+    unknown = Unknown(reason)
+    return ValidatorError(
+        share=unknown,
+        sensitivity=unknown,
+        specificity=unknown,
+        possible=two_vote_set(y, n) if most == 2 else None,
+        items=int(y.size),
+    )
+
+
+def _em(y: Array, n: Array, count: Array) -> tuple[float, float, float]:
+    """Return π, s and c where EM stops moving."""
+    share, sensitivity, specificity = _START
+    votes, total = y + n, int(count.sum())
+    for _ in range(_STEPS):
+        right = share * sensitivity**y * (1 - sensitivity) ** n
+        weight = (
+            count * right / (right + (1 - share) * (1 - specificity) ** y * specificity**n)
+        )  # (V1)
+        rest = count - weight
+
+        before = share, sensitivity, specificity
+        share = (0.5 + float(weight.sum())) / (1 + total)  # (V2), and the next two lines
+        sensitivity = max(0.5, (1.8 + float(weight @ y)) / (2 + float(weight @ votes)))
+        specificity = max(0.5, (1.6 + float(rest @ n)) / (2 + float(rest @ votes)))
+        now = share, sensitivity, specificity
+        if max(abs(a - b) for a, b in zip(now, before, strict=True)) < _TOLERANCE:
+            return now
+    raise ConvergenceError(f"EM on the validators' votes still moved after {_STEPS:,} steps")

@@ -11,42 +11,14 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite, sqrt
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
-from tallystick.results import Interval, Unknown
-from tallystick.verbs.dynamic.attempts import Attempts
-from tallystick.verbs.dynamic.clusters import ClusteredRate, clustered_rate
-from tallystick.verbs.dynamic.panel import forecast_panel, majority_risk
-
-
-@dataclass(frozen=True, kw_only=True)
-class Execution:
-    """Where rollouts run, and who is told. No number depends on it.
-
-    Parameters
-    ----------
-    jobs
-        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the
-        rollouts leave this machine, and come back with the same numbers.
-    progress
-        Called with the number of finished rollouts: after each of them, or for all of them at the
-        end where the backend hands everything over together (Ray's does).
-    """
-
-    jobs: int = 1
-    progress: Callable[[int], None] | None = None
-
-
-HERE = Execution()
-"""In this process, telling nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +63,7 @@ def run_experiment(
     rollouts: int,
     rng: Rng,
     static: bool = True,
-    execution: Execution = HERE,
+    jobs: int = 1,
 ) -> Experiment:
     """Run base model, realisable subset, rollouts and static control, all with one kind of
     classifier.
@@ -107,8 +79,9 @@ def run_experiment(
         Models a rollout, and how many rollouts.
     static
         Whether to run the static control as well.
-    execution
-        Processes, and a function that is told of progress.
+    jobs
+        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the
+        rollouts leave this machine, and come back with the same numbers.
 
     Examples
     --------
@@ -138,7 +111,7 @@ def run_experiment(
         rollouts=rollouts,
         rng=generator,
         static=static,
-        execution=execution,
+        jobs=jobs,
     )
     return Experiment(
         labels=truth[kept], kept=kept, predictions=played[0], static_predictions=played[1]
@@ -153,13 +126,12 @@ def learner_rollouts(
     rollouts: int,
     rng: Rng,
     static: bool = True,
-    execution: Execution = HERE,
+    jobs: int = 1,
 ) -> tuple[Array, Array | None]:
     """Run path rollouts of any :class:`Trainer`; return its predictions and those of the static
     control.
     """
     from joblib import Parallel, delayed
-    from joblib.parallel import get_active_backend
 
     if rounds < 1 or rollouts < 1:
         raise InputError(f"rounds and rollouts must be at least 1, got {rounds!r} and {rollouts!r}")
@@ -170,14 +142,7 @@ def learner_rollouts(
         delayed(_rollout)(trainer, truth, rounds, static, each)
         for each in generator.spawn(rollouts)
     )
-    one_by_one = get_active_backend()[0].supports_return_generator
-    pairs = []
-    for pair in Parallel(n_jobs=execution.jobs, return_as="generator" if one_by_one else "list")(
-        work
-    ):
-        pairs.append(pair)
-        if execution.progress is not None:
-            execution.progress(len(pairs))
+    pairs = list(Parallel(n_jobs=jobs)(work))
     controls = np.stack([control for _, control in pairs]) if static else None
     return np.stack([path for path, _ in pairs]), controls
 
@@ -417,357 +382,3 @@ def plurality(predictions: Array, labels: Array) -> Array:
     votes = np.stack([(calls == label).sum(axis=-2) for label in classes], axis=-1)
     top = votes == votes.max(axis=-1, keepdims=True)
     return np.asarray(1 - (top & (truth[:, None] == classes)).any(axis=-1) / top.sum(axis=-1))
-
-
-# Will two more rounds lower the risk? A forecast for the rounds of a path.
-#
-# It needs one held-out random set that no round trained on or collected from. On it, count for t
-# rounds the share :math:`f_w` of items that w models get wrong, with :math:`m = (t+1)/2`. The last
-# two rounds show how items at the edge of the vote move: of the :math:`n_w` items that were wrong
-# by one vote before them, u were repaired by both; of the :math:`n_r` that were right by one vote,
-# d were broken by both.
-#
-# The forecast decides little: on real learners "does it help at all" could be decided in 3 to 9 %
-# of the cases. What was decided was wrong in at most 10 %. Planning a fixed number of rounds beats
-# reacting to single steps (:mod:`tallystick.verbs.dynamic.experiment`).
-
-
-PathDecision: TypeAlias = Literal["go on", "stop", "cannot tell"]
-
-_LEVEL = 0.9
-_Z = 1.6448536269514722
-_FEWEST_ROUNDS = 3
-FEWEST_ITEMS = 400
-"""The smallest held-out set on which decisions were measured."""
-
-_ONE_LEARNER = "the next two rounds retrain the same learner as the rounds so far"
-_ANY_TEAM = "the next two rounds come from the same mixture of teams or model families"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PathForecast:
-    """What two more rounds would change, and whether that pays.
-
-    Parameters
-    ----------
-    rounds, items
-        t and n; an even number of rounds is forecast from the one before it.
-    risk
-        Share of held-out items that the majority of these rounds gets wrong.
-    step
-        The forecast from how the edge moved in the last two rounds (Q1); unknown below three.
-    panel
-        The forecast that takes the rounds for a panel of exchangeable models.
-    variance
-        v, the sampling variance of *step*.
-    spread
-        s, the panel's spread.
-    interval
-        The 90 % range of the gain in the population (Q3).
-    pays
-        The gain that pays, as the user stated it.
-    decision
-        ``go on``, ``stop`` or ``cannot tell``.
-    reason
-        Why it cannot be told, where that is not plain from the range.
-    """
-
-    rounds: int
-    items: int
-    risk: float
-    step: float | Unknown
-    panel: float | Unknown
-    variance: float | Unknown
-    spread: float | Unknown
-    interval: Interval | Unknown
-    pays: float
-    decision: PathDecision
-    reason: str | None = None
-
-
-def forecast_path(errors: Array, *, pays: float = 0.0, one_learner: bool = True) -> PathForecast:
-    r"""Forecast the gain in the population from two more rounds.
-
-    With :math:`\hat u = (u+\frac12)/(n_w+1)`, :math:`\hat d = (d+\frac12)/(n_r+1)`, and the
-    estimate eb and spread s of :func:`tallystick.verbs.dynamic.panel.forecast_panel`,
-
-    .. math::
-        \text{step} = f_m \hat u - f_{m-1} \hat d  \tag{Q1} \\
-        v = \frac{f_m^2\, \hat u(1-\hat u)}{n_w+1} + \frac{f_{m-1}^2\, \hat d(1-\hat d)}{n_r+1}
-            + \frac{f_m \hat u^2 + f_{m-1} \hat d^2}{n}  \tag{Q2} \\
-        [\min(\text{step}, eb) - 1.645\,e,\; \min(\max(\text{step}, eb) + 1.645\,e,\;
-            f_m + 1.645\sqrt{f_m/n})], \quad e = \sqrt{v + s^2/4}.  \tag{Q3}
-
-    That holds for one learner that is retrained. Rounds of different teams or model families point
-    in different directions: then :math:`e = \sqrt{v + s^2}` and :math:`t_{.95}(t-1)` replaces
-    1.645 (at 1.7 to 2.6 times the width, usually "cannot tell").
-
-    "Go on" is said for *pays* = 0 only: at .01 the few such decisions were wrong in up to all
-    cases. "Stop" is said if the high end is below *pays*. Neither is said on fewer than 400 items,
-    the smallest set on which it was measured.
-
-    Parameters
-    ----------
-    errors
-        Booleans of shape (rounds, items), one row per round in order, on the held-out set.
-    pays
-        The gain that two more rounds must bring to pay; 0 asks whether they help at all.
-    one_learner
-        False if the rounds were built by different teams or model families.
-
-    Examples
-    --------
-    >>> seen = {"000": 60, "100": 6, "010": 5, "001": 9, "110": 4, "101": 3, "011": 3, "111": 10}
-    >>> rows = [[int(digit) for digit in word] for word in seen for _ in range(seen[word])]
-    >>> found = forecast_path(np.array(rows, dtype=bool).T)
-    >>> round(found.step, 4), [round(end, 4) for end in found.interval]
-    (0.0181, [-0.0258, 0.0436])
-    >>> found.decision, found.reason
-    ('cannot tell', 'the held-out set has 100 items, and at least 400 are needed')
-    """
-    wrong = np.asarray(errors, dtype=bool)
-    if wrong.ndim != 2 or not wrong.size:
-        raise InputError(f"errors need the shape (rounds, items), neither 0, got {wrong.shape}")
-    if not 0 <= pays <= 1:
-        raise InputError(f"pays, a fall of the risk, must be in [0, 1], got {pays!r}")
-
-    # Even counts were not measured: ties make their last round nearly worthless anyway.
-    rounds = len(wrong) - (1 - len(wrong) % 2)
-    if rounds < _FEWEST_ROUNDS:
-        return _too_short(wrong, pays)
-    wrong = wrong[:rounds]
-    items = wrong.shape[1]
-    panel = forecast_panel(wrong)
-    if isinstance(panel.gain, Unknown) or isinstance(panel.spread, Unknown):
-        raise InputError(f"a path of {rounds} rounds has no panel forecast")  # excluded above
-
-    step, variance, edge = _step(wrong)
-    share, quantile = (0.25, _Z) if one_learner else (1.0, _student(rounds - 1))
-    error = sqrt(variance + share * panel.spread**2)
-    low = min(step, panel.gain) - quantile * error
-    # No new round repairs more than the items at the edge, up to the sampling error of that share.
-    high = min(max(step, panel.gain) + quantile * error, edge + _Z * sqrt(edge / items))  # (Q3)
-    interval = Interval(
-        min(low, high),
-        high,
-        level=_LEVEL,
-        guarantee="under",
-        assumption=_ONE_LEARNER if one_learner else _ANY_TEAM,
-        method="last step and panel",
-    )
-    decision, reason = _decide(interval, pays, items)
-    return PathForecast(
-        rounds=rounds,
-        items=items,
-        risk=panel.risk,
-        step=step,
-        panel=panel.gain,
-        variance=variance,
-        spread=panel.spread,
-        interval=interval,
-        pays=pays,
-        decision=decision,
-        reason=reason,
-    )
-
-
-def _step(wrong: Array) -> tuple[float, float, float]:
-    """Return (Q1), (Q2) and the share of items that are wrong by one vote."""
-    rounds, items = wrong.shape
-    m = (rounds + 1) // 2
-    total = wrong.sum(axis=0)
-    share = np.bincount(total, minlength=rounds + 1) / items
-    earlier, later = wrong[:-2].sum(axis=0), wrong[-2:].sum(axis=0)
-
-    # Before the last two rounds an item was wrong by one vote at (t-1)/2, right by one at (t-3)/2.
-    just_wrong, just_right = earlier == m - 1, earlier == m - 2
-    n_wrong, n_right = int(just_wrong.sum()), int(just_right.sum())
-    up = ((just_wrong & (later == 0)).sum() + 0.5) / (n_wrong + 1)
-    down = ((just_right & (later == 2)).sum() + 0.5) / (n_right + 1)
-
-    high, low = share[m], share[m - 1]
-    step = high * up - low * down  # (Q1)
-    variance = (
-        high**2 * up * (1 - up) / (n_wrong + 1)
-        + low**2 * down * (1 - down) / (n_right + 1)
-        + (high * up**2 + low * down**2) / items
-    )  # (Q2)
-    return float(step), float(variance), float(high)
-
-
-def _decide(interval: Interval, pays: float, items: int) -> tuple[PathDecision, str | None]:
-    if items < FEWEST_ITEMS:
-        short = f"the held-out set has {items} items, and at least {FEWEST_ITEMS} are needed"
-        return "cannot tell", short
-    if interval.high < pays:
-        return "stop", None
-    if interval.low > pays:
-        if pays == 0:
-            return "go on", None
-        return "cannot tell", "the range is above the gain that pays, but such ranges often failed"
-    return "cannot tell", None
-
-
-def _too_short(wrong: Array, pays: float) -> PathForecast:
-    reason = f"a forecast needs at least {_FEWEST_ROUNDS} rounds, got {len(wrong)}"
-    unknown = Unknown(reason)
-    return PathForecast(
-        rounds=len(wrong),
-        items=wrong.shape[1],
-        risk=majority_risk(wrong.sum(axis=0), len(wrong)),
-        step=unknown,
-        panel=unknown,
-        variance=unknown,
-        spread=unknown,
-        interval=unknown,
-        pays=pays,
-        decision="cannot tell",
-        reason=reason,
-    )
-
-
-def _student(free: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(free, 0.95))
-
-
-# Does an item that fooled one model fool others? Error rates of models outside the loop.
-#
-# The model in the loop is wrong on its own round's items by design: they were kept for that. Only
-# the other models' rate on those items is informative,
-#
-# .. math:: \text{transfer} = \frac{\text{validated items of the round that another model gets
-# wrong}}
-#           {\text{validated items of the round that it answered}}  \tag{T1}
-#
-# with the interval of :mod:`tallystick.verbs.dynamic.clusters`, because one annotator's items are
-# alike.
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransferRate:
-    """How often a round's validated items fool a model that was not in its loop.
-
-    Parameters
-    ----------
-    rate
-        The share (T1) with its interval, or the reason why there is none.
-    """
-
-    round: Any
-    model: str
-    rate: ClusteredRate | Unknown
-
-
-def transfer(
-    log: Attempts, wrong: Mapping[str, Array], *, alpha: float = 0.05
-) -> tuple[TransferRate, ...]:
-    """Return the error rate of every model on the rounds that were not collected against it.
-
-    Parameters
-    ----------
-    log
-        Needs *model*, so that the models in the loop are left out of their own rounds.
-    wrong
-        Model to one entry per attempt: 1 wrong, 0 right, anything else (NaN, -1) not answered.
-
-    Examples
-    --------
-    >>> log = Attempts(
-    ...     annotator=np.array([1, 1, 2, 2]), round=np.array([1, 1, 1, 1]), fooled=np.ones(4),
-    ...     model=np.array(["a"] * 4), valid=np.array([True] * 4),
-    ... )
-    >>> (only,) = transfer(log, {"a": np.ones(4), "b": np.array([1, 0, 0, 0])})
-    >>> only.model, only.rate.rate
-    ('b', 0.25)
-    """
-    if log.model is None:
-        raise InputError("the log does not name the model in the loop: transfer needs that column")
-    for name, answers in wrong.items():
-        if np.asarray(answers).shape != (log.size,):
-            raise InputError(f"wrong[{name!r}] needs one entry per attempt, {log.size}")
-
-    out = []
-    for number in log.rounds:
-        here = log.within(number)
-        in_loop = set(map(str, np.unique(log.model[here])))
-        for name, answers in wrong.items():
-            if str(name) in in_loop:
-                continue
-            known = here & log.success & np.isin(answers, (0, 1))
-            if not known.any():
-                rate: ClusteredRate | Unknown = Unknown(
-                    "it answered no validated item of the round"
-                )
-            else:
-                failed = log.per_annotator(known, np.asarray(answers) == 1)
-                rate = clustered_rate(failed, log.per_annotator(known), alpha=alpha)
-            out.append(TransferRate(round=log.name_of(number), model=str(name), rate=rate))
-    return tuple(out)
-
-
-# How many rounds should a campaign have? Plan it from the price, do not react to single steps.
-
-
-MEASURED_GAINS: dict[int, tuple[float, float, float]] = {
-    3: (0.0, 0.0, 0.0),
-    5: (0.145, 0.162, 0.079),
-    7: (0.245, 0.230, 0.136),
-    9: (0.302, 0.331, 0.178),
-}
-"""Share of the risk after three rounds that was gone after so many rounds, on three sets of
-campaigns: 200 and 172 of real learners, and 240 simulated ones (docs/benchmarks/dynamic.md).
-Longer campaigns of real learners were not measured."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PathPlan:
-    """How many rounds to run in all, decided beforehand.
-
-    Parameters
-    ----------
-    rounds
-        The length with the highest mean net gain over the measured sets.
-    price
-        Of one round, as a share of the risk after three rounds.
-    net
-        Length to net gain (gain minus price) on each of the measured sets.
-    longest
-        True if the best length is the longest that was measured: more might be better still.
-    """
-
-    rounds: int
-    price: float
-    net: dict[int, tuple[float, ...]]
-    longest: bool
-
-
-def plan_rounds(price: float) -> PathPlan:
-    r"""Plan a fixed number of rounds from what one costs, instead of reacting to single steps.
-
-    The net gain of T rounds is :math:`G_T - c\,(T-3)` in shares of the risk after three rounds,
-    with the gains :math:`G_T` of :data:`MEASURED_GAINS` and c the price of a round. At c = .025
-    and on real learners, the fixed lengths 7 and 9 gained .13 to .18, "while the last step gained"
-    .06 to .10 and "while proved" .04 to .06. On the simulated campaigns all of them lay within .03
-    to .05. Which fixed length is best was known only in hindsight, so take the number as a guide.
-
-    Parameters
-    ----------
-    price
-        What a round costs, divided by what it would be worth to bring the risk after three rounds
-        to zero.
-
-    Examples
-    --------
-    >>> plan_rounds(0.025).rounds, plan_rounds(0.05).rounds, plan_rounds(0.2).rounds
-    (9, 5, 3)
-    """
-    if not (isfinite(price) and price >= 0):
-        raise InputError(f"price must be finite and not negative, got {price!r}")
-    net = {
-        rounds: tuple(gain - price * (rounds - 3) for gain in gains)
-        for rounds, gains in MEASURED_GAINS.items()
-    }
-    best = max(net, key=lambda rounds: sum(net[rounds]))
-    return PathPlan(rounds=best, price=price, net=net, longest=best == max(net))

@@ -1,75 +1,56 @@
-"""The log of a real dynamic benchmark: items, the rounds they were collected in, and who got them
-right.
+"""The log of a dynamic benchmark: items, the rounds they belong to, and which model got them right.
+
+*path*: the same items were tried in every round, each time on that round's model. *panel*: several
+models were tried on the same items, which may have been collected in rounds. *rounds*: each round
+has items of its own, tried on that round's model only.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from tallystick.errors import InputError
-from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
+from tallystick.papers.dynamic_benchmarks.designs import Array
+from tallystick.table import Data, is_missing
+from tallystick.table.words import as_word, read_times
+from tallystick.verbs.dynamic.columns import Columns, label, meaning, plain, read_marks
 
-LogKind: TypeAlias = Literal["panel", "path"]
+LogKind: TypeAlias = Literal["panel", "path", "rounds"]
 
+ONE_ROUND = "all items"
+"""What the only round of a log without rounds is called."""
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RoundPart:
-    """The items of one round that the same models answered.
-
-    Parameters
-    ----------
-    round
-        What the round is called.
-    where
-        Which items of the log these are.
-    models
-        The models that answered all of them.
-    errors
-        (models, items), complete.
-    left_out
-        Items of the round that some of these models did not answer.
-    """
-
-    round: Any
-    where: Array
-    models: tuple[str, ...]
-    errors: Array
-    left_out: int = 0
+_FEWEST_COMMON = 20
+"""Items tried in every round from which on the others may be left out."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RoundLog:
-    """A log in one of two shapes.
-
-    ``panel``: each item was collected in one round, and several models were tried on it (ANLI).
-    ``path``: the same items were tried in every round, each time on that round's model.
+    """A log in one of three shapes.
 
     Parameters
     ----------
     items
         One name per item.
     rounds, round_names
-        Panel: the place of each item's round among *round_names*. Path: all zeros, and the names of
-        the rounds in the order of *models*.
+        Panel and rounds: the place of each item's round among *round_names*. Path: all zeros, and
+        the names of the rounds in the order of *models*.
     models
-        Panel: the models. Path: one per round.
-    errors
-        (models, items); False where a model did not answer.
-    answered
-        (models, items), None if every model answered every item.
+        Panel: the models, the latest last. Path and rounds: one per round.
+    errors, answered
+        (models, items); an error only where the model answered.
     predictions, labels
-        What the models said, and what is true, where the log has it.
-    validators
-        One cell of labels per item.
-    cost
-        What each item cost.
+        What the models said ("" for nothing), and what is true, where the log has it.
     held_out
-        Path: whether its items are a random set that no round trained on or collected from.
+        Whether the log says that its items are a random set that no round trained on.
+    ordered
+        Whether the rounds' names say their order.
     built_as
         Path: what the log calls the model of each round, without the round.
     """
@@ -80,213 +61,630 @@ class RoundLog:
     round_names: tuple[Any, ...]
     models: tuple[str, ...]
     errors: Array
-    answered: Array | None = None
+    answered: Array
     predictions: Array | None = None
     labels: Array | None = None
-    validators: tuple[str | None, ...] | None = None
-    cost: Array | None = None
     held_out: bool = False
+    ordered: bool = True
     built_as: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if len(self.models) < 2:
-            raise InputError(f"a log needs at least two models, got {list(self.models)}")
-
-    def select(self, models: Sequence[str]) -> RoundLog:
-        """Return the log with these models only."""
+    def items_of(self, place: int) -> Array:
+        """Return which items the round at *place* was judged on."""
         if self.kind == "path":
-            raise InputError("the models of a path are its rounds: none can be left out")
-        place = {name: k for k, name in enumerate(self.models)}
-        missing = [name for name in models if name not in place]
-        if missing:
-            raise InputError(f"no model {missing[0]!r} in the log; there are {list(self.models)}")
-        index = [place[name] for name in models]
+            return np.ones(len(self.items), dtype=bool)
+        return np.asarray(self.rounds == place)
+
+    def part(self, items: Array, models: Sequence[int] | None = None) -> RoundLog:
+        """Return the log of some of its items, and of some of its models in this order."""
+        rows = list(range(len(self.models))) if models is None else list(models)
+        said = self.predictions
         return replace(
             self,
-            models=tuple(models),
-            errors=self.errors[index],
-            answered=None if self.answered is None else self.answered[index],
-            predictions=None if self.predictions is None else self.predictions[index],
+            items=tuple(np.array(self.items, dtype=object)[items].tolist()),
+            rounds=self.rounds[items],
+            models=tuple(self.models[k] for k in rows),
+            errors=self.errors[rows][:, items],
+            answered=self.answered[rows][:, items],
+            predictions=None if said is None else said[rows][:, items],
+            labels=None if self.labels is None else self.labels[items],
         )
 
-    def parts(self) -> list[RoundPart]:
-        """Return what can be voted on in each round; a path is one part, named by its last round.
+    def together(self, where: Array) -> tuple[list[int], Array]:
+        """Choose models and items among *where* such that each model answered each item.
 
-        Where models did not answer every item, the models with the most answers and the items that
-        all of them answered are taken, as many answers as can be had together.
+        The models with the most answers are taken, as many answers as can be had together.
         """
-        if self.kind == "path":
-            where = np.ones(len(self.items), dtype=bool)
-            last = self.round_names[-1]
-            return [RoundPart(round=last, where=where, models=self.models, errors=self.errors)]
-        found = []
-        for place, name in enumerate(self.round_names):
-            where = self.rounds == place
-            if where.any():
-                found.append(self._part(name, where))
-        return found
-
-    def _part(self, name: Any, where: Array) -> RoundPart:
-        if self.answered is None:
-            errors = self.errors[:, where]
-            return RoundPart(round=name, where=where, models=self.models, errors=errors)
-        chosen, full = _complete(self.answered[:, where])
+        answered = self.answered[:, where]
+        order = np.argsort(-answered.sum(axis=1), kind="stable").tolist()
+        best = (0, 1)
+        for many in range(1, len(order) + 1):
+            full = int(answered[order[:many]].all(axis=0).sum())
+            best = max(best, (many * full, many))
+        chosen = sorted(order[: best[1]])
         here = where.copy()
-        here[where] = full
-        return RoundPart(
-            round=name,
-            where=here,
-            models=tuple(self.models[k] for k in chosen),
-            errors=self.errors[chosen][:, here],
-            left_out=int(where.sum() - here.sum()),
-        )
-
-    def vote(self, rounds: int | None = None) -> Array:
-        """Where the vote of the first *rounds* models errs (all of them by default): 1 if more than
-        half of those who answered are wrong, 1/2 for a tie.
-        """
-        wrong = self.errors[:rounds].sum(axis=0)
-        if self.answered is None:
-            return np.asarray(majority_share(wrong, len(self.errors[:rounds])))
-        count = self.answered[:rounds].sum(axis=0)
-        return np.where(2 * wrong > count, 1.0, np.where(2 * wrong == count, 0.5, 0.0))
+        here[where] = answered[chosen].all(axis=0)
+        return chosen, here
 
 
-def _complete(answered: Array) -> tuple[list[int], Array]:
-    """Choose models and items such that each of these models answered each of these items."""
-    order = np.argsort(-answered.sum(axis=1), kind="stable").tolist()
-    best: tuple[int, int] = (0, 1)
-    for many in range(2, len(order) + 1):
-        full = int(answered[order[:many]].all(axis=0).sum())
-        best = max(best, (many * full, many))
-    chosen = sorted(order[: best[1]])
-    return chosen, np.asarray(answered[chosen].all(axis=0))
-
-
-# The shape of a long log: which row holds which model and item, and whether it is a path.
-
-
-@dataclass(frozen=True, eq=False)
-class LongGrid:
-    """Where the row of each model (or round of a path) and item stands.
-
-    Parameters
-    ----------
-    items, heads
-        The items, and the models of a panel or the places of a path's rounds.
-    cells
-        (heads, items): the row, -1 where there is none.
-    on_path
-        Whether the heads are rounds.
-    dropped
-        Path: items that were left out because they were not tried in every round.
-    """
-
-    items: tuple[str, ...]
-    heads: tuple[Any, ...]
-    cells: Array
-    on_path: bool
-    dropped: int = 0
-
-    def of_item(self, values: Array, name: str) -> Array:
-        """Return the value of each item, which must be the same in all of its rows."""
-        first = np.array([column[column >= 0][0] for column in self.cells.T])
-        steady = values[first]
-        cells = np.where(self.cells >= 0, values[self.cells], steady)
-        differs = np.flatnonzero((cells != steady).any(axis=0))
-        if differs.size:
-            k = int(differs[0])
-            other = next(cell for cell in cells[:, k] if cell != steady[k])
-            raise InputError(
-                f"item {self.items[k]!r} has the {name} {steady[k].item()!r} in one row and"
-                f" {other.item()!r} in another: an item has one"
-            )
-        return np.asarray(steady)
-
-
-def arrange(
-    names: Sequence[str], when: Sequence[int], whose: Sequence[str], *, path: bool | None = None
-) -> LongGrid:
-    """Put the rows of a long log into a grid of models, or rounds, by items.
-
-    A log is a path if every item was tried exactly once in every round, and a panel if every item
-    belongs to one round. A panel may have gaps.
-
-    Parameters
-    ----------
-    names, when, whose
-        The item, the place of the round and the model of each row.
-    path
-        True reads the rows as a path, whatever they look like: items that were not tried in every
-        round are left out.
+def log_of(
+    data: Data, columns: Columns, *, bar: float | None = None
+) -> tuple[RoundLog, tuple[str, ...]]:
+    """Return the log that *data* holds, and notes on what was read into it.
 
     Examples
     --------
-    >>> grid = arrange(["x", "y", "x", "y"], [0, 0, 1, 1], ["h", "h", "i", "i"])
-    >>> grid.on_path, grid.heads, grid.cells.tolist()
-    (True, (0, 1), [[0, 1], [2, 3]])
-    >>> arrange(["x", "x", "y"], [0, 0, 0], ["h", "i", "h"]).cells.tolist()
-    [[0, 2], [1, -1]]
+    >>> from tallystick.table import read
+    >>> from tallystick.verbs.dynamic.columns import columns_of
+    >>> from tallystick.verbs.dynamic.reading import DOOR
+    >>> data = read({"item": list("xyxy"), "round": [1, 1, 2, 2], "correct": [1, 0, 0, 1]}, DOOR)
+    >>> log, _ = log_of(data, columns_of(data))
+    >>> log.kind, log.errors.tolist()
+    ('path', [[False, True], [True, False]])
     """
-    count = len(set(when))
-    tried = Counter(zip(names, when, strict=True))
-    rounds_of = Counter(name for name, _ in tried)
-    once = len(tried) == len(names)
-    steady = once and count > 1 and all(many == count for many in rounds_of.values())
-    if path or steady:
-        return _path_grid(names, when, tried, rounds_of, count)
+    kept, notes = _rows(data, columns)
+    read = _wide if columns.shape == "wide" else _long
+    log, more = read(data, columns, kept, bar)
+    return log, (*notes, *more)
 
-    home: dict[str, int] = {}
-    for name, number in zip(names, when, strict=True):
-        if home.setdefault(name, number) != number:
+
+# -- rows, and the cells of single columns
+
+
+def _rows(data: Data, columns: Columns) -> tuple[Array, list[str]]:
+    """Return the places of the rows that are used: with a true label, and held out."""
+    kept, notes = np.arange(data.table.query("select count(*) from rows")[0][0]), []
+    if columns.truth is not None:
+        known = np.array([label(cell) is not None for cell in _cells(data, columns.truth)])
+        if not known.any():
+            raise InputError("no item has a true label: name the column that holds them (--truth)")
+        blank = int((~known).sum())
+        if blank:
+            what = "items" if columns.shape == "wide" else "rows"
+            notes.append(f"{blank:,} of {known.size:,} {what} have no true label and are left out")
+        kept = kept[known]
+    if columns.held_out is not None:
+        # Collected items were chosen because a model failed on them: they judge no round.
+        held = _held_out(data, columns.held_out)[kept]
+        if not held.any():
+            raise InputError(f"column {columns.held_out!r} marks no item as held out")
+        notes.append(
+            f"{int(held.sum()):,} of {held.size:,} rows are held out by {columns.held_out!r}; the"
+            " others judge no round and are not used"
+        )
+        kept = kept[held]
+    return kept, notes
+
+
+def _held_out(data: Data, column: str) -> Array:
+    cells = _cells(data, column)
+    words = {"held out", "heldout", "test", "eval", "dev", "holdout"}
+    if any(as_word(cell) in words for cell in cells):
+        return np.array([as_word(cell) in words for cell in cells])
+    return np.array([bool(told) for told in read_marks(data, column, "flag")])
+
+
+def _cells(data: Data, column: str) -> list[Any]:
+    return data.cells(column)[column]
+
+
+def _names(data: Data, column: str | None, kept: Array, what: str) -> list[str]:
+    """Return names row by row; rows are numbered where no column names them."""
+    if column is None:
+        return [str(row + 1) for row in kept.tolist()]
+    cells = _cells(data, column)
+    for row in kept.tolist():
+        if is_missing(cells[row]):
             raise InputError(
-                f"item {name!r} was tried in more than one round, but not every item in every"
-                " round, so the log is neither a panel nor a path. If some items are a fixed"
-                " held-out set, mark them in a column (--held-out COLUMN)"
+                f"{data.place(row + 1)}: column {column!r} is blank: every row needs its {what}"
             )
-    heads = tuple(dict.fromkeys(whose))
-    items = tuple(dict.fromkeys(names))
-    return LongGrid(items, heads, _grid(names, whose, items, heads, whose), on_path=False)
+    return [str(cells[row]).strip() for row in kept.tolist()]
 
 
-def _path_grid(
-    names: Sequence[str],
-    when: Sequence[int],
-    tried: Counter[tuple[str, int]],
-    rounds_of: Counter[str],
-    count: int,
-) -> LongGrid:
-    twice = next((pair for pair, many in tried.items() if many > 1), None)
-    if twice is not None:
+def _order(data: Data, column: str | None, kept: Array) -> RoundOrder:
+    if column is None:
+        return RoundOrder(np.zeros(kept.size, dtype=np.int64), (ONE_ROUND,))
+    _names(data, column, kept, "round")
+    cells = _cells(data, column)
+    return order_rounds([cells[row] for row in kept.tolist()])
+
+
+_ERROR_NAMES = {"loss", "err", "error", "errors", "wer", "cer", "mae", "mse", "rmse", "perplexity"}
+
+
+def _right(data: Data, column: str, kind: str, bar: float | None) -> tuple[Array, str | None]:
+    """Return 1 for right, 0 for wrong and -1 for nothing, row by row; and what was turned round."""
+    lower = bool(set(plain(column).split("_")) & _ERROR_NAMES)
+    if bar is not None and kind != "wrong":
+        values = data.numbers(column)[:, 0]
+        right = np.where(values <= bar if lower else values >= bar, 1, 0)
+        way = f"{column!r} is right up to {bar:g}, because lower is better" if lower else None
+        return np.where(np.isnan(values), -1, right), way
+    told = read_marks(data, column, kind)
+    # The words right and wrong mean themselves, also in a column that is called wrong.
+    spoken = {label(cell) for cell in set(_cells(data, column))} - {None}
+    plainly = bool(spoken) and all(
+        meaning(one, "right") == (meaning(one, "wrong") is False) for one in spoken
+    )
+    turned = kind == "wrong"
+    out = np.array([-1 if one is None else int(one != turned) for one in told])
+    note = f"{column!r} says wrong: it is turned round, so that 0 is right"
+    return out, note if turned and not plainly else None
+
+
+# -- wide logs
+
+
+def _wide(
+    data: Data, columns: Columns, kept: Array, bar: float | None
+) -> tuple[RoundLog, tuple[str, ...]]:
+    """Read one row per item and one column per model."""
+    notes: list[str] = []
+    predictions = labels = None
+    if columns.marks:
+        kind = "wrong" if columns.turned else "right"
+        read = [_right(data, name, kind, bar) for name in columns.models]
+        told = np.stack([values[kept] for values, _ in read])
+        notes += [note for _, note in read[:1] if note]
+        if bar is not None:
+            notes.append(f"an answer is right from {bar:g} on (--bar)")
+    else:
+        labels = np.array(_labels(data, columns.truth or "", kept))
+        predictions = np.array([_labels(data, name, kept) for name in columns.models])
+        told = np.where(predictions == "", -1, predictions == labels)
+
+    items = _names(data, columns.item, kept, "item")
+    if len(set(items)) < len(items):
+        twice = next(name for k, name in enumerate(items) if name in items[:k])
         raise InputError(
-            f"item {twice[0]!r} has two rows in one round: a path has one model per round"
+            f"item {twice!r} has two rows: a wide log has one row per item. If each row is one"
+            " answer, name the column that says right or wrong (--correct COLUMN)"
         )
-    items = tuple(name for name in dict.fromkeys(names) if rounds_of[name] == count)
-    if not items:
+    order = _order(data, columns.round, kept)
+    if bar is not None and columns.item is None:
+        _refuse_averages(order, [""] * kept.size)
+    log = RoundLog(
+        kind="panel",
+        items=tuple(items),
+        rounds=order.codes,
+        round_names=order.names,
+        models=columns.models,
+        errors=told == 0,
+        answered=told >= 0,
+        predictions=predictions,
+        labels=labels,
+        held_out=columns.held_out is not None,
+        ordered=order.ordered,
+    )
+    return _finished(log, columns, (*notes, *order.notes))
+
+
+def _labels(data: Data, column: str, kept: Array) -> list[str]:
+    """Return labels row by row, case and blanks aside; "" for no answer."""
+    silent = {str(token) for token in data.rules.missing}
+    cells = _cells(data, column)
+    return ["" if str(cells[k]) in silent else label(cells[k]) or "" for k in kept.tolist()]
+
+
+def _finished(
+    log: RoundLog, columns: Columns, notes: tuple[str, ...]
+) -> tuple[RoundLog, tuple[str, ...]]:
+    """Return a panel; a path if its models are rounds by their names, on items of no round."""
+    blank = int((~log.answered).sum())
+    if blank:
+        text = f"{blank:,} of {log.answered.size:,} answers are missing: models are compared on the"
+        notes += (f"{text} items that they all answered",)
+    keys = as_rounds(log.models)
+    if keys is None:
+        return log, notes
+    place = sorted(range(len(log.models)), key=lambda k: keys[log.models[k]])
+    names = tuple(log.models[k] for k in place)
+    whole = np.asarray(log.answered.all(axis=0))
+    if columns.round is not None or not whole.any():
+        # Items of rounds stay a panel; the latest of its models is the one of the last round.
+        return log.part(np.ones(len(log.items), dtype=bool), place), notes
+    text = f"the models are taken for the rounds, in the order of their numbers: {', '.join(names)}"
+    path = replace(log.part(whole, place), kind="path", round_names=names, built_as=names)
+    path = replace(path, rounds=np.zeros(len(path.items), dtype=np.int64))
+    return path, (*notes, text)
+
+
+_ROUND_WORDS = frozenset(
+    (
+        "r",
+        "round",
+        "v",
+        "version",
+        "iter",
+        "iteration",
+        "step",
+        "checkpoint",
+        "ckpt",
+        "gen",
+        "t",
+        "generation",
+        "cycle",
+        "phase",
+        "wave",
+    )
+)
+_FIRST_WORDS = frozenset({"base", "baseline", "initial", "start", "pretrained"})
+
+
+def as_rounds(models: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
+    """Return the place of each model if the models are rounds by their names; None otherwise.
+
+    >>> as_rounds(["base", "model_r10", "model_r2"])
+    {'base': (-1,), 'model_r10': (10,), 'model_r2': (2,)}
+    >>> as_rounds(["gpt4", "llama3"]), as_rounds(["m1", "m2"])
+    (None, None)
+    """
+    first = [name for name in models if plain(name) in _FIRST_WORDS]
+    rest = [name for name in models if name not in first]
+    alike = len({re.sub(r"\d+", "#", plain(name)) for name in rest}) == 1
+    words = set(re.findall(r"[^\W\d_]+", plain(rest[0]))) if rest else set()
+    keys = numbered(rest) if alike and len(rest) > 1 and words & _ROUND_WORDS else None
+    return None if keys is None or len(first) > 1 else {**dict.fromkeys(first, (-1,)), **keys}
+
+
+# -- long logs
+
+
+def _long(
+    data: Data, columns: Columns, kept: Array, bar: float | None
+) -> tuple[RoundLog, tuple[str, ...]]:
+    """Read one row per item and model, or per item and round, and find out which shape it has."""
+    right, notes, said = _outcomes(data, columns, kept, bar)
+    names = np.array(_names(data, columns.item, kept, "item"))
+    order = _order(data, columns.round, kept)
+    named = columns.model is not None
+    whose = np.array(
+        _names(data, columns.model, kept, "model") if named else ["the model"] * kept.size
+    )
+    if columns.score is not None and columns.item is None:
+        _refuse_averages(order, whose.tolist())
+    rows, more = _once(names, order, whose, right)
+    names, when, whose = names[rows], order.codes[rows], whose[rows]
+    kind, rest = _kind(names, when, whose, len(order.names), declared=columns.held_out is not None)
+    notes = (*notes, *more, *rest)
+
+    heads: list[Any] = list(dict.fromkeys(whose.tolist()))
+    column = [heads.index(name) for name in whose.tolist()]
+    if kind != "panel":
+        heads, column = list(range(len(order.names))), when.tolist()
+    if kind == "path":
+        tried = dict.fromkeys(names.tolist(), 0)
+        for name in names.tolist():
+            tried[name] += 1
+        items = [name for name, many in tried.items() if many == len(heads)]
+    else:
+        items = list(dict.fromkeys(names.tolist()))
+    grid = _grid(names, column, items, len(heads))
+
+    def spread(values: Array, nothing: Any) -> Array:
+        return np.where(grid >= 0, values[rows][grid], nothing)
+
+    first = np.array([column[column >= 0][0] for column in grid.T], dtype=np.int64)
+    told = spread(right, -1)
+    truth = None if said is None else said[0]
+    built = tuple(
+        ", ".join(dict.fromkeys(whose[when == k].tolist())) for k in range(len(order.names))
+    )
+    on_path = kind == "path"
+    if (
+        truth is not None
+        and (spread(truth, "") != np.where(grid >= 0, truth[rows][first], "")).any()
+    ):
+        raise InputError("an item has different true labels in two of its rows: it has one")
+    log = RoundLog(
+        kind=kind,
+        items=tuple(items),
+        rounds=np.zeros(len(items), dtype=np.int64) if on_path else when[first],
+        round_names=order.names,
+        models=tuple(map(str, heads)) if kind == "panel" else _heads(built, order, named=named),
+        errors=told == 0,
+        answered=told >= 0,
+        predictions=None if said is None else spread(said[1], ""),
+        labels=None if truth is None else truth[rows][first],
+        held_out=columns.held_out is not None,
+        ordered=order.ordered,
+        built_as=built if on_path else (),
+    )
+    if kind == "panel":
+        return _finished(log, columns, (*notes, *order.notes))
+    if on_path and not log.answered.all():
+        log = log.part(np.asarray(log.answered.all(axis=0)))
+        if not log.items:
+            raise InputError("no item was answered in every round")
+        notes += (f"{len(items) - len(log.items):,} items have a missing answer and are left out",)
+    return log, (*notes, *order.notes)
+
+
+def _refuse_averages(order: RoundOrder, whose: Sequence[str]) -> None:
+    """Refuse one score per round (and model): an average does not say how sure it is."""
+    if len(whose) > 1 and len(set(zip(order.codes.tolist(), whose, strict=True))) == len(whose):
         raise InputError(
-            "no held-out item was tried in every round: rounds can only be compared on items that"
-            " all of them were tried on"
+            "there is one score per round: these are averages. Give one row per item, since averages"
+            " do not say how far they are from chance"
         )
-    kept = set(items)
-    heads = tuple(sorted(set(when)))
-    rows = [k for k, name in enumerate(names) if name in kept]
-    cells = _grid(names, when, items, heads, when, rows)
-    return LongGrid(items, heads, cells, on_path=True, dropped=len(rounds_of) - len(items))
 
 
-def _grid(
-    names: Sequence[str],
-    which: Sequence[Any],
-    items: Sequence[str],
-    heads: Sequence[Any],
-    shown: Sequence[Any],
-    rows: Sequence[int] | None = None,
-) -> Array:
-    at, head_at = {n: k for k, n in enumerate(items)}, {h: k for k, h in enumerate(heads)}
-    cells = np.full((len(heads), len(items)), -1, dtype=np.int64)
-    for k in range(len(names)) if rows is None else rows:
-        where = head_at[which[k]], at[names[k]]
-        if cells[where] >= 0:
-            raise InputError(f"item {names[k]!r} has two rows for model {shown[k]!r}: keep one")
-        cells[where] = k
+def _outcomes(
+    data: Data, columns: Columns, kept: Array, bar: float | None
+) -> tuple[Array, tuple[str, ...], tuple[Array, Array] | None]:
+    """Return who was right, notes, and the true labels with the answers where the log has both."""
+    said = None
+    if columns.truth is not None and columns.prediction is not None:
+        said = (
+            np.array(_labels(data, columns.truth, kept)),
+            np.array(_labels(data, columns.prediction, kept)),
+        )
+    name = columns.wrong or columns.correct or columns.score
+    if name is None:
+        if said is None:
+            raise InputError("no column says right or wrong: name it (--correct COLUMN)")
+        return np.where(said[1] == "", -1, said[0] == said[1]), (), said
+    right, note = _right(
+        data, name, "wrong" if columns.wrong else "right", bar if columns.score else None
+    )
+    notes: tuple[str, ...] = (note,) if note else ()
+    right = right[kept]
+    if columns.score:
+        notes += (f"an answer is right from {bar:g} on (--bar)",)
+    elif said is not None:
+        against = np.flatnonzero((right >= 0) & (said[1] != "") & ((said[0] == said[1]) != right))
+        if against.size:
+            k = int(against[0])
+            raise InputError(
+                f"{data.place(int(kept[k]) + 1)}: the answer {said[1][k]!r} to a true {said[0][k]!r}"
+                f" is called {'right' if right[k] else 'wrong'} (so in {against.size:,} rows):"
+                " correct them, or leave a column out (--ignore COLUMN)"
+            )
+    return right, notes, said
+
+
+def _once(
+    names: Array, order: RoundOrder, whose: Array, right: Array
+) -> tuple[Array, tuple[str, ...]]:
+    """Return the rows without exact copies; two different rows of one answer are refused."""
+    seen: dict[tuple[str, int, str], int] = {}
+    kept = []
+    for k, key in enumerate(zip(names.tolist(), order.codes.tolist(), whose.tolist(), strict=True)):
+        before = seen.setdefault(key, k)
+        if before == k:
+            kept.append(k)
+        elif right[before] != right[k]:
+            of = "" if key[2] == "the model" else f" for model {key[2]!r}"
+            raise InputError(
+                f"item {key[0]!r} has two rows{of} in {order.names[key[1]]!r} that say different"
+                " things: keep one. If two models are in one round, name their column (--models C)"
+            )
+    copies = names.size - len(kept)
+    note = (f"{copies:,} rows say the same as a row before and are left out",) if copies else ()
+    return np.array(kept, dtype=np.int64), note
+
+
+def _kind(
+    names: Array, when: Array, whose: Array, rounds: int, *, declared: bool
+) -> tuple[LogKind, tuple[str, ...]]:
+    """Say whether items were tried in every round, in one of them, or by several models.
+
+    A log that marks its held-out items is a path. Where only some items were tried in every round,
+    the others are left out if enough are left.
+    """
+    homes: dict[str, set[int]] = {}
+    tried: dict[str, set[str]] = {}
+    for name, number, model in zip(names.tolist(), when.tolist(), whose.tolist(), strict=True):
+        homes.setdefault(name, set()).add(number)
+        tried.setdefault(name, set()).add(model)
+    common = sum(len(places) == rounds for places in homes.values())
+    several = any(len(models) > 1 for models in tried.values())
+    moved = any(len(places) > 1 for places in homes.values())
+    if rounds == 1 or not (moved or declared):
+        return "panel" if several or rounds == 1 else "rounds", ()
+    models = {(n, w) for n, w in zip(when.tolist(), whose.tolist(), strict=True)}
+    if len(models) > rounds:
+        raise InputError(
+            "several models were tried on the same items in every round, and each has a history of"
+            " its own: keep the rows of one model, or name the column of models (--by COLUMN)"
+        )
+    if not common:
+        raise InputError(
+            "no item was tried in every round: rounds can only be compared on items that all of them"
+            " were tried on"
+        )
+    left = len(homes) - common
+    if left and not declared and (common < _FEWEST_COMMON and left > common):
+        raise InputError(
+            f"only {common} of {len(homes):,} items were tried in every round. If some items are a"
+            " fixed held-out set, mark them in a column (--held-out COLUMN)"
+        )
+    return "path", (
+        f"{left:,} items were not tried in every round and are left out",
+    ) if left else ()
+
+
+def _grid(names: Array, column: Sequence[int], items: Sequence[str], heads: int) -> Array:
+    """Return the row of each head and item, -1 where there is none."""
+    at = {name: k for k, name in enumerate(items)}
+    cells = np.full((heads, len(items)), -1, dtype=np.int64)
+    for row, (name, head) in enumerate(zip(names.tolist(), column, strict=True)):
+        if name in at:
+            cells[head, at[name]] = row
     return cells
+
+
+def _heads(built: Sequence[str], order: RoundOrder, *, named: bool) -> tuple[str, ...]:
+    """Return what the model of each round is called."""
+    if not named:
+        return tuple(f"the model of {round_name(name)}" for name in order.names)
+    if len(set(built)) == len(built):
+        return tuple(built)
+    return tuple(
+        f"{who} ({round_name(name)})" for who, name in zip(built, order.names, strict=True)
+    )
+
+
+def round_name(name: Any) -> str:
+    """Return what a round is called in a sentence.
+
+    >>> round_name(3), round_name("Round 12"), round_name("pilot"), round_name("all items")
+    ('round 3', 'Round 12', 'round pilot', 'all items')
+    """
+    text = str(name)
+    return text if text.lower().startswith(("round", ONE_ROUND)) else f"round {text}"
+
+
+# In which order rounds come, whatever people call them: numbers, dates or names.
+
+_MOST_DAYS = 60
+_DIGITS = re.compile(r"\d+")
+_YEAR = re.compile(r"(19|20)\d\d")
+
+
+@dataclass(frozen=True, eq=False)
+class RoundOrder:
+    """The rounds in order, and the place in it of every row.
+
+    Parameters
+    ----------
+    codes
+        One place per row, from 0.
+    names
+        What each round is called: a number, a day or month, or a name.
+    notes
+        What was read into the cells.
+    ordered
+        Whether the names, or the times of their rows, say the order.
+    """
+
+    codes: Array
+    names: tuple[Any, ...]
+    notes: tuple[str, ...] = ()
+    ordered: bool = True
+
+
+def order_rounds(
+    cells: Sequence[Any], *, when: Sequence[float] | None = None, clock: str = "time"
+) -> RoundOrder:
+    """Order rounds by number, by day, by the numbers in their names, or by time.
+
+    Names that say no order stay as they appear, and no change over them is claimed.
+
+    A date with a time counts as its day. More than 60 days are read as months.
+
+    Parameters
+    ----------
+    cells
+        The round of each row.
+    when, clock
+        When each row was made, where that is known, and what that column is called: names without
+        numbers are put in the order of the middle time of their rows.
+
+    Examples
+    --------
+    >>> order_rounds(["10", "9", "9"]).names, order_rounds(["R10", "R9"]).names
+    ((9, 10), ('R9', 'R10'))
+    >>> order_rounds(["2024-03-02 10:00", "2024-03-01"]).names
+    ('2024-03-01', '2024-03-02')
+    >>> order_rounds([1, 4]).notes
+    ('rounds 2 and 3 are missing: the rounds that there are count in order',)
+    """
+    words = [str(cell).strip() for cell in cells]
+    numbers = [_whole(cell) for cell in cells]
+    if all(number is not None for number in numbers):
+        names = tuple(sorted({number for number in numbers if number is not None}))
+        return RoundOrder(_placed(numbers, names), names, _gaps(names))
+
+    days = _days(words)
+    if days is not None:
+        if len(set(days)) > _MOST_DAYS:
+            days = [day[:7] for day in days]
+            note = f"the rounds are dates of more than {_MOST_DAYS} days: they are read as months"
+            return RoundOrder(_placed(days, sorted(set(days))), tuple(sorted(set(days))), (note,))
+        return RoundOrder(_placed(days, sorted(set(days))), tuple(sorted(set(days))))
+
+    seen = list(dict.fromkeys(words))
+    keys = numbered(seen)
+    if keys is not None:
+        seen.sort(key=lambda word: keys[word])
+        return RoundOrder(_placed(words, seen), tuple(seen))
+    if when is not None:
+        times = np.asarray(when, dtype=float)
+        codes = _placed(words, seen)
+        middle = {name: float(np.median(times[codes == k])) for k, name in enumerate(seen)}
+        seen.sort(key=lambda word: middle[word])
+        note = f"the rounds are in the order of {clock!r}: {_listed(seen)}"
+        return RoundOrder(_placed(words, seen), tuple(seen), (note,))
+    several = len(seen) > 1
+    note = f"the names of the rounds do not say their order: {_listed(seen)}. Number them"
+    return RoundOrder(
+        _placed(words, seen), tuple(seen), (note,) if several else (), ordered=not several
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+def numbered(names: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
+    """Return the numbers in names that differ by them alone (R9, v1.10, 2024-Q1); None otherwise.
+
+    >>> numbered(["Q4 2023", "Q1 2024"])
+    {'Q4 2023': (2023, 4), 'Q1 2024': (2024, 1)}
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for name in names:
+        digits = _DIGITS.findall(name)
+        # The year comes first in time, wherever it stands in the name.
+        digits.sort(key=lambda text: _YEAR.fullmatch(text) is None)
+        found[name] = tuple(map(int, digits))
+    lengths = {len(key) for key in found.values()}
+    one_number = lengths == {1}
+    alike = len({_DIGITS.sub("#", name) for name in names}) == 1
+    # 03/02/2024: which is the day is not known, so its numbers are no order.
+    dates = any(re.fullmatch(r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}", name) for name in names)
+    if not (one_number or (alike and 0 not in lengths)) or dates:
+        return None
+    return found if len(set(found.values())) == len(names) else None
+
+
+def _whole(cell: Any) -> int | None:
+    if isinstance(cell, bool):
+        return int(cell)
+    try:
+        value = float(cell)
+    except (TypeError, ValueError):
+        return None
+    return int(value) if value == value // 1 and abs(value) < 1e15 else None
+
+
+def _days(words: Sequence[str]) -> list[str] | None:
+    """Return the day of each date, None where the rounds are not dates."""
+    # A month or a quarter has no day: such names are ordered by their numbers.
+    if not all(
+        len(_DIGITS.findall(word)) >= 3 or re.search(r"[A-Za-z]{3}", word) for word in words
+    ):
+        return None
+    found = read_times(words)
+    if found.seconds is None or not found.dated:
+        return None
+    return [datetime.fromtimestamp(value, UTC).date().isoformat() for value in found.seconds]
+
+
+def _placed(values: Sequence[Any], names: Sequence[Any]) -> Array:
+    at = {name: place for place, name in enumerate(names)}
+    return np.array([at[value] for value in values], dtype=np.int64)
+
+
+def _gaps(names: Sequence[int]) -> tuple[str, ...]:
+    if names[-1] - names[0] > 1000:
+        return ()  # ids of rounds, not their numbers
+    absent = [str(n) for n in range(names[0], names[-1]) if n not in names]
+    if not absent:
+        return ()
+    one = len(absent) == 1
+    listed = absent[0] if one else f"{', '.join(absent[:-1])} and {absent[-1]}"
+    verb = "is" if one else "are"
+    return (
+        f"round{'s' * (not one)} {listed} {verb} missing: the rounds that there are count in order",
+    )

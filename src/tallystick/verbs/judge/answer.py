@@ -12,6 +12,7 @@ import numpy as np
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Result, Unknown
+from tallystick.sampling.tasks import random_sample
 from tallystick.stats.maxt import holm
 from tallystick.table import (
     Capability,
@@ -72,6 +73,8 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         raise InputError(
             "certified makes intervals from labels exact: name the column of true labels (--truth)"
         )
+    if data.session and not question.certified and random_sample(data.session):
+        data = replace(data, session=None)  # labels like any others
     if data.session is not None and question.method == "evaluate":
         return from_session(data, question)
     result = ask(data, question)

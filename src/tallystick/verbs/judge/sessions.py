@@ -9,15 +9,9 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Needed, Unknown, count
-from tallystick.sampling.label_accuracies import CodedVotes, Floats, Ints, coded_votes
-from tallystick.sampling.label_shares import (
-    JudgeAccuracy,
-    apart_of,
-    judge_accuracies,
-    planned_measure,
-)
-from tallystick.sampling.label_strata import LabelStrata, stratum_means
-from tallystick.sampling.label_task import (
+from tallystick.sampling.draws import GUESS_FLOOR, LabelStrata
+from tallystick.sampling.planned import accuracy_estimator, apart_of, planned_measure
+from tallystick.sampling.tasks import (
     LabelTask,
     Measure,
     Read,
@@ -26,6 +20,7 @@ from tallystick.sampling.label_task import (
     read_answers,
     votes_task_strata,
 )
+from tallystick.sampling.votes import Floats, Ints, VotePatterns, coded_votes
 from tallystick.table import Data
 from tallystick.table.session import Session
 from tallystick.verbs.judge.few_labels import Leader, leader
@@ -39,9 +34,11 @@ DESIGN = "labelled items were drawn by label, with the probabilities that its se
 def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     """Return the accuracy of each judge on these items, from the draws of a session.
 
-    Labels of a session are not a uniform sample, so the methods for a random draw do not apply.
-    Inside a cell (stratum x vote) every item was equally likely to be drawn; the stratified adverse
-    likelihood on these cells is the interval (`tallystick.sampling.label_shares`).
+    A session whose labels are a random sample is read like any other labels. This is for the others:
+    sessions of the second version, which drew some items more often than others, and sessions with
+    skipped items or labels of unknown origin. Inside a cell (stratum x vote) every item was equally
+    likely to be drawn; the stratified adverse likelihood on these cells is the interval
+    (`tallystick.sampling.planned`).
     """
     session = data.session
     if session is None:
@@ -56,15 +53,16 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     if not read.n:
         raise InputError(f"{session.path} has no labels to read yet: answer its first items")
 
-    graded = _by_label(data, task, read, question.alpha)
+    votes = coded_votes(data, task.columns).codes
     scores = []
     strict = question.alpha / max(len(task.measures), 1)
     together = []
-    for measure, own in zip(task.measures, graded, strict=True):
+    for measure, own in zip(task.measures, votes.T, strict=True):
         known = apart_of(apart, measure, task)
         estimate, interval = planned_measure(task, read, measure, known, alpha=question.alpha)
         together.append(planned_measure(task, read, measure, known, alpha=strict)[1])
-        scores.append(_score(measure.name, estimate, interval, own, task))
+        voted = float((own >= 0).sum())
+        scores.append(_score(measure.name, estimate, interval, voted, task))
     best = _leader(scores, together)
     told = opening_with_labels(best, scores, n_labels=read.n, every=False)
     settled = best is not None and not best.rivals
@@ -93,28 +91,16 @@ def _more(session: Session) -> str:
     return f"labels: tallystick label --session {path} --next 20 --out batch.csv"
 
 
-def _by_label(data: Data, task: LabelTask, read: Read, alpha: float) -> tuple[JudgeAccuracy, ...]:
-    """Return each judge's share of right votes on each label, from answers that are settled."""
-    votes = coded_votes(data, task.columns)
-    same = ~read.skipped & (read.answers[:, 0, 0] == read.answers[:, 0, 1])
-    codes = read.answers[same, 0, 0].astype(np.int64)
-    return judge_accuracies(task.strata, votes.codes, read.units[same], codes, alpha=alpha)
-
-
 def _score(
     name: str,
     estimate: float | Unknown,
     interval: Interval | Unknown,
-    own: JudgeAccuracy,
+    voted: float,
     task: LabelTask,
 ) -> JudgeScore:
-    parts = {
-        str(label): LabelScore(estimate=part.estimate, interval=part.interval)
-        for label, part in zip(task.classes, own.recall, strict=True)
-    }
-    return JudgeScore(
-        name=name, accuracy=estimate, interval=interval, per_label=parts, votes=float(own.items)
-    )
+    none = Unknown("rates by label need labels that were all drawn with the same chance")
+    parts = {str(label): LabelScore(estimate=none, interval=none) for label in task.classes}
+    return JudgeScore(name=name, accuracy=estimate, interval=interval, per_label=parts, votes=voted)
 
 
 def _prevalence(task: LabelTask, read: Read, apart: Read, alpha: float) -> Mapping[str, Share]:
@@ -138,14 +124,11 @@ def _warnings(read: Read, apart: int) -> tuple[str, ...]:
     found = []
     skips = int(read.skipped.sum())
     if skips:
-        found.append(
-            f"skipped items: {count(skips)}. They count both ways in the accuracies, and are left"
-            " out of the numbers by label"
-        )
+        found.append(f"skipped items: {count(skips)}. They count both ways in the accuracies")
     if apart:
         found.append(
             f"{count(apart)} labels of unknown origin are taken as known and say nothing of other"
-            " items; the numbers by label leave them out"
+            " items"
         )
     return tuple(found)
 
@@ -170,39 +153,53 @@ def labelling(data: Data, question: JudgeQuestion, strata: Ints | None = None) -
     """
     judges = data.roles.judges
     votes = coded_votes(data, judges)
-    made, posterior = votes_task_strata(votes.codes, len(votes.classes), strata)
-    measures = (_accuracy(name, j, votes, made, posterior) for j, name in enumerate(judges))
-    n = votes.codes.shape[0]
-    some = votes.codes.max(axis=1)
-    low = np.where(votes.codes < 0, some[:, None], votes.codes).min(axis=1)
+    made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
+    # Any item of a pattern stands for all of them: there may be millions of items.
+    some = np.zeros(len(patterns.codes), np.int64)
+    some[patterns.place] = np.arange(patterns.place.size)
+    inside = made.of >= 0
+    pair = made.of[inside].astype(np.int64) * some.size + patterns.place[inside]
+    held = np.bincount(pair, minlength=len(made) * some.size).reshape(len(made), some.size)
+    measures = (
+        _accuracy(name, j, patterns, made, (posterior[some], held)) for j, name in enumerate(judges)
+    )
     return LabelTask(
         claim="share",
         classes=votes.classes,
         strata=made,
-        rows=np.arange(n)[:, None],
+        rows=np.arange(votes.codes.shape[0])[:, None],
         measures=tuple(measures),
         columns=judges,
-        disagree=low != some,
+        shared=accuracy_estimator(patterns, made, range(len(judges))),
     )
 
 
 def _accuracy(
-    name: str, j: int, votes: CodedVotes, strata: LabelStrata, posterior: Floats
+    name: str,
+    j: int,
+    patterns: VotePatterns,
+    strata: LabelStrata,
+    believed: tuple[Floats, Ints],
 ) -> Measure:
-    vote = votes.codes[:, j]
-    voted = vote >= 0
-    classes = len(votes.classes)
-    right = np.where(voted, posterior[np.arange(vote.size), np.maximum(vote, 0)], 0.0)
-    inside = voted & (strata.of >= 0)
-    cell = np.where(inside, strata.of.astype(np.int64) * classes + vote, -1)
+    """Return the accuracy of one judge; *believed* is the posterior of each pattern, and how many
+    items of each stratum show it.
+    """
+    posterior, held = believed
+    own, place, classes = patterns.codes[:, j], patterns.place, posterior.shape[1]
+    right = np.where(own >= 0, posterior[np.arange(own.size), np.maximum(own, 0)], 0.0)
+    vote = own.astype(np.int32)[place]
+    outside = (vote < 0) | (strata.of < 0)
+    cell = strata.of.astype(np.int32) * np.int32(classes) + vote
+    cell[outside] = -1
 
     def value(units: Ints, answers: Floats) -> Floats:
-        return np.asarray(answers[:, 0] == vote[units], dtype=np.float64)
+        return np.asarray(answers[:, 0] == own[place[units]], dtype=np.float64)
 
+    share = held @ right / np.maximum(strata.sizes, 1)
     return Measure(
         name=name,
         value=value,
-        guess=stratum_means(strata, right),
+        guess=np.clip(share, GUESS_FLOOR, 1 - GUESS_FLOOR),
         cell=cell,
-        scale=vote.size / max(int(voted.sum()), 1),
+        scale=place.size / max(float(patterns.counts[own >= 0].sum()), 1.0),
     )

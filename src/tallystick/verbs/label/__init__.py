@@ -6,7 +6,8 @@ A session is one file: the question, the draws, and what people answered. `begin
 
 from __future__ import annotations
 
-from tallystick.verbs.label.begin import SessionSettings, Work, begin, reopen
+from tallystick.verbs.label.begin import SessionSettings, begin, reopen
 from tallystick.verbs.label.outcome import LabelResult
+from tallystick.verbs.label.work import Work
 
 __all__ = ["LabelResult", "SessionSettings", "Work", "begin", "reopen"]

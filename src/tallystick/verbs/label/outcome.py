@@ -6,11 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from tallystick.errors import TallystickError
 from tallystick.results import (
-    Figure,
     Interval,
     Needed,
     Result,
@@ -23,36 +22,16 @@ from tallystick.results import (
     percent_interval,
 )
 from tallystick.results.numbers import number, points, points_interval
-from tallystick.sampling.label_accuracies import reader_error, too_noisy
-from tallystick.sampling.label_means import refused_claim
-from tallystick.sampling.label_strata import FIRST, next_batch
-from tallystick.sampling.label_task import LabelTask
+from tallystick.sampling.stopping import next_batch, reader_error, too_noisy
+from tallystick.sampling.tasks import LabelTask
 from tallystick.table import conclude, read
 from tallystick.table import reading_of as what_was_read
-from tallystick.table.session import IN_FILE, Ask, Session, SessionHead
-from tallystick.verbs.label.work import MeasureStanding, Standing
-
-if TYPE_CHECKING:
-    from tallystick.verbs.label.begin import Work
+from tallystick.table.session import IN_FILE, Ask, Session
+from tallystick.verbs.label.begin import fields_of, reading_of
+from tallystick.verbs.label.work import MeasureStanding, Standing, Work, refused
 
 MOST_ROWS = 200_000
 """Larger tables are not read again for the capability's own result: it is asked for by its verb."""
-
-
-def reading_of(head: SessionHead) -> dict[str, Any]:
-    """Return the roles and the options of reading that a session was begun with."""
-    return _tuples(head.options["reading"])
-
-
-def fields_of(head: SessionHead) -> dict[str, Any]:
-    """Return the fields of the question that a session was begun with."""
-    return _tuples(head.options["fields"])
-
-
-def _tuples(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
 
 
 def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> LabelResult:
@@ -75,7 +54,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
     )
     widest = max(where.measures, key=_width, default=None)
     readers, noisy = _readers(session, task, where)
-    reason = refused(session, task, where)
+    reason = refused(session, where)
     nothing = Unknown(reason or "this question has a verdict and no interval")
     warnings = warnings_of(
         where,
@@ -125,27 +104,6 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         seconds_per_label=median(timed) if timed else Unknown("no label was timed"),
         notes=task.notes,
     )
-
-
-def refused(session: Session, task: LabelTask, where: Standing) -> str | None:
-    """Return why the claim cannot rest on the labels that there are, or None if it can."""
-    claims: Mapping[str, Any] = {
-        "share": "share",
-        "classifiers": "difference",
-        "judged": "difference",
-        "best-of": "best-of",
-    }
-    origin: Any = session.head.origin
-    drawn = where.read.n
-    if origin != "unknown":
-        # What the table held is a draw of somebody else's; of unknown origin it counts only where
-        # this session drew it too.
-        in_file = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
-        drawn -= sum(draw < where.read.n for draw in in_file)
-    if drawn == where.read.n and not session.apart:
-        return None
-    text = refused_claim(origin, claims[task.claim], target="these", drawn=drawn)
-    return None if text is None else f"{text[0].upper()}{text[1:]}."
 
 
 def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Readers | None, bool]:
@@ -213,7 +171,7 @@ def _width(one: Any) -> float:
 def _shown_ask(ask: Ask) -> dict[str, Any]:
     probability: Any = ask.probability
     if probability is None:
-        probability = Unknown("uniform among the items on which the models that are left differ")
+        probability = Unknown("drawn uniformly from the items that can be drawn")
     return {
         "item": ask.item if ask.item is not None else str(ask.row + 1),
         "system": ask.system,
@@ -321,29 +279,6 @@ class LabelResult(Result):
         """Return how the numbers are written: shares, or points for a difference."""
         unit: Unit = "points" if any(" - " in one.name for one in self.measures) else "share"
         return {"estimate": unit, "interval": unit, "anytime": unit}
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the planned intervals as a forest."""
-        known = [one for one in self.measures if isinstance(one.interval, Interval)]
-        if not known:
-            return ()
-        return (
-            Figure(
-                "forest",
-                "At a planned stop (95 %, approximate)",
-                {
-                    "name": [one.name for one in known],
-                    "estimate": [one.estimate for one in known],
-                    "low": [
-                        one.interval.low for one in known if isinstance(one.interval, Interval)
-                    ],
-                    "high": [
-                        one.interval.high for one in known if isinstance(one.interval, Interval)
-                    ],
-                },
-                {"name": "name", "x": "estimate", "low": "low", "high": "high"},
-            ),
-        )
 
 
 # The sentences of a labelling session; nobody else makes them.
@@ -469,8 +404,7 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
         what = f"{count(size)} {_asked(task, size)} for an answer. To write {_them(size)} again:"
     else:
         outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
-        more = FIRST - where.read.n if where.read.n < FIRST else next_batch(where.progress)
-        size = max(1, more) * (outputs if task.rows.shape[1] > 1 else 1)
+        size = max(1, next_batch(where.progress)) * (outputs if task.rows.shape[1] > 1 else 1)
         what = f"label {count(size)} more:"
     return (
         f"Next: {what} tallystick label --session {path} --next {size} --out batch.csv, fill in"

@@ -1,63 +1,71 @@
-"""Before anything is labelled: about how many labels each question takes, with and without judges.
+"""Before anything is labelled: about how many labels a question takes.
 
-If the votes are as good as they look, stratum h holds a share :math:`p_h` of ones (its guess), and
-:math:`k` labels fall into it in proportion to (W1). The planned interval at these expected counts
-has the half-width that :math:`k` labels are expected to reach. Labels alone are the same with one
-stratum. Votes that mislead cost labels, never coverage: the session itself forecasts from its own
-labels as soon as it has 20.
+Nobody knows how well the judges agree with people before people have said something. What can be
+measured is how well the judges agree with one another. So each judge in turn stands in for the
+person: a session is run on the other judges' votes, with its answers, until it stops. The numbers
+of labels that these sessions needed are the forecast and its range. With a single judge nothing can
+be told yet.
+
+Judges who err on their own are worse stand-ins than people, and judges who err together are better
+ones. So the votes themselves are asked too: with answers drawn from what their consensus makes of
+each stratum, as if they were as good as they look. The forecast lies between the two.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil, log
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from statistics import median
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tallystick._rng import as_rng
 from tallystick.errors import TallystickError
-from tallystick.results import Figure, Result, Unknown, about, count
-from tallystick.sampling.label_accuracies import Floats, drawing_probabilities
-from tallystick.sampling.label_shares import planned_shares
-from tallystick.sampling.label_task import LabelTask, Measure
-from tallystick.table import Data, reading_of
-from tallystick.verbs.label.begin import label_question
+from tallystick.results import Result, Unknown, about, count
+from tallystick.sampling.stopping import next_batch
+from tallystick.sampling.tasks import RANDOM, LabelTask
+from tallystick.table import Data, Label, reading_of
+from tallystick.table.session import Session, SessionHead
+from tallystick.verbs.label.begin import LabelQuestion, find_existing, label_question
+from tallystick.verbs.label.work import Standing, drawn_event, standing
 
-ANYTIME = 1.33
-"""An interval that holds whenever you stop took this many times the labels (1.2 to 1.5)."""
-
-_STEPS = 60
+MOST_JUDGES, RUNS = 5, 2
+"""Judges that stand in for a person, and how many sessions each of them runs."""
+MOST = 2_000
+"""A rehearsal that has not stopped by then says "more than"."""
+WIDE = 4.0
+"""A range whose ends differ by more is no forecast."""
+CAUTION = 1.25
+"""People agree with judges less, or more, than judges with one another: the range is widened."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelPlan:
-    """What one number would take.
+    """What one question would take.
 
     Parameters
     ----------
     question, of
-        The question, and the number.
+        The question, and the numbers that it is about.
     target
         The half-width that is wanted; None for a verdict.
-    labels, labels_alone
-        About how many labels, with the votes and without; null with the reason if all items would
-        not do.
-    anytime_labels
-        About how many for an interval that holds whenever you stop.
+    labels
+        About how many labels, or why that cannot be told yet.
+    low, high
+        The range of the forecast; null where there is none.
     items
         How many items there are to label.
-    curve
-        Labels, and the half-width with and without votes.
     """
 
     question: str
     of: str
     target: float | None
     labels: int | Unknown
-    labels_alone: int | Unknown
-    anytime_labels: int | Unknown
+    low: int | Unknown
+    high: int | Unknown
     items: int
-    curve: tuple[tuple[int, float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,32 +77,18 @@ class LabelPlanResult(Result):
     plans: tuple[LabelPlan, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per number."""
+        """Return one row per question."""
         return [
             {
                 "question": one.question,
                 "of": one.of,
                 "labels": one.labels,
-                "labels alone": one.labels_alone,
-                "anytime": one.anytime_labels,
+                "from": one.low,
+                "to": one.high,
                 "items": one.items,
             }
             for one in self.plans
         ]
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the half-width by the number of labels, with and without the votes."""
-        found = []
-        for one in [plan for plan in self.plans if plan.curve][:3]:
-            labels = [k for k, _, _ in one.curve]
-            columns: dict[str, list[Any]] = {
-                "labels": labels * 2,
-                "half-width": [w for _, w, _ in one.curve] + [a for _, _, a in one.curve],
-                "with": ["votes"] * len(labels) + ["labels alone"] * len(labels),
-            }
-            roles = {"x": "labels", "y": "half-width", "group": "with"}
-            found.append(Figure("curve", f"{one.question}: {one.of}", columns, roles))
-        return tuple(found)
 
 
 def plan(
@@ -125,13 +119,12 @@ def plan(
     for name in questions:
         try:
             asked = label_question(name)
-            task = asked.task(data, asked.options(options if len(questions) == 1 else {}))
+            chosen = asked.options(options if len(questions) == 1 else {})
+            plans.append(_plan(data, asked, chosen, target, alpha))
         except TallystickError as error:
             if len(questions) == 1:
                 raise
             notes.append(f"{name} is left out: {error}")
-            continue
-        plans += plan_task(name, task, target=target, alpha=alpha)
     if not plans:
         text = "No question fits this table: name the columns of votes (--judges, --models)."
         return LabelPlanResult(
@@ -143,138 +136,150 @@ def plan(
             reading=reading_of(data),
         )
     return LabelPlanResult(
-        verdict=_verdict(plans),
+        verdict=" ".join(_said(one) for one in plans),
         n_items=data.n_rows,
-        assumptions=("the votes are as good as they look; votes that mislead cost more labels",),
+        assumptions=("people agree with the judges about as well as the judges with one another",),
         plans=tuple(plans),
         notes=tuple(notes),
         reading=reading_of(data),
     )
 
 
-def plan_task(
-    question: str, task: LabelTask, *, target: float = 0.05, alpha: float = 0.05
-) -> list[LabelPlan]:
-    """Return the plan of each number of a task."""
-    if task.claim == "best-of":
-        unknown = Unknown("the models' labels decide how long a contest takes: begin a session")
-        return [
-            LabelPlan(
-                question=question,
-                of=f"best of {len(task.names)}",
-                target=None,
-                labels=unknown,
-                labels_alone=unknown,
-                anytime_labels=unknown,
-                items=int(np.asarray(task.disagree).sum()),
-            )
-        ]
-    if task.claim in ("classifiers", "judged"):
-        return [_sign_plan(question, task, alpha)]
-    return [_share_plan(question, task, one, target, alpha) for one in task.measures]
-
-
-def _sizes(task: LabelTask, measure: Measure) -> Floats:
-    """Return how many units of each stratum count for a measure."""
-    if measure.cell is None:
-        return measure.cell_sizes(task.strata).astype(np.float64)
-    of = task.strata.of[measure.cell >= 0]
-    return np.bincount(of, minlength=len(task.strata)).astype(np.float64)
-
-
-def _share_plan(
-    question: str, task: LabelTask, measure: Measure, target: float, alpha: float
-) -> LabelPlan:
-    sizes = _sizes(task, measure)
-    n = int(sizes.sum())
-    share = float(sizes.sum()) / task.strata.n_items
-    # The guess is over all units of a stratum; units outside the measure have value 0.
-    per_unit = np.divide(
-        measure.guess * task.strata.sizes, sizes, out=np.full(sizes.size, 0.5), where=sizes > 0
-    )
-    p = np.clip(per_unit, 0.02, 0.98)
-    grid = np.unique(np.geomspace(10, max(n - 1, 11), _STEPS).astype(int))
-    grid = grid[grid < n]
-    spread = np.sqrt(p * (1 - p))
-    with_votes = np.array([_half(sizes, p, k * share, spread, alpha) for k in grid])
-    whole, mean = np.array([float(n)]), np.array([float((sizes * p).sum() / sizes.sum())])
-    alone = np.array([_half(whole, mean, k * share, np.ones(1), alpha) for k in grid])
-    labels = _first(grid, with_votes, target, n)
-    return LabelPlan(
-        question=question,
-        of=measure.name,
+def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: float) -> LabelPlan:
+    """Return the plan of one question."""
+    task: LabelTask = asked.task(data, chosen)
+    head = SessionHead(
+        question=asked.name,
+        options={"target": None, "epsilon": None},
+        classes=task.classes,
+        scale=task.scale,
         target=target,
-        labels=labels,
-        labels_alone=_first(grid, alone, target, n),
-        anytime_labels=labels if isinstance(labels, Unknown) else min(ceil(ANYTIME * labels), n),
-        items=n,
-        curve=tuple(
-            (int(k), float(w), float(a)) for k, w, a in zip(grid, with_votes, alone, strict=True)
-        ),
+        alpha=alpha,
     )
-
-
-def _half(sizes: Floats, p: Floats, k: float, spread: Floats, alpha: float) -> float:
-    """Return the half-width that k labels are expected to reach in these strata."""
-    q = drawing_probabilities(sizes, np.where(sizes > 0, spread, 0.0))
-    labelled = np.minimum(k * q, sizes)
-    # What a full stratum cannot take goes to the others, in proportion to what they have left.
-    spare = k - labelled.sum()
-    room = sizes - labelled
-    if spare > 1e-9 and room.sum() > 0:
-        labelled = np.minimum(labelled + room * min(spare / room.sum(), 1.0), sizes)
-    found = planned_shares(sizes, labelled, labelled * p, alpha=alpha)
-    return float(found.high[0] - found.low[0]) / 2
-
-
-def _first(grid: Any, widths: Floats, target: float, n: int) -> int | Unknown:
-    reached = np.flatnonzero(widths <= target)
-    if not reached.size:
-        return Unknown(f"not even {count(n)} labels reach ± {100 * target:g} points")
-    return int(grid[reached[0]])
-
-
-def _sign_plan(question: str, task: LabelTask, alpha: float) -> LabelPlan:
-    """Return about how many labels a sign takes if the guesses of its strata are right."""
-    measure = task.measures[0]
-    sizes = task.strata.sizes.astype(np.float64)
-    low, high = measure.bounds
-    tie = (low + high) / 2
-    mean = float((sizes * measure.guess).sum() / sizes.sum())
-    lead = abs(mean - tie)
-    p = np.clip((measure.guess - low) / (high - low), 0.02, 0.98)
-    variance = float((sizes * p * (1 - p)).sum() / sizes.sum()) * (high - low) ** 2
-    raw = 0.25 * (high - low) ** 2
-
-    def labels(v: float) -> int | Unknown:
-        growth = 0.5 * lead**2 / (v + lead**2)
-        if growth < 1e-6:
-            return Unknown("the votes see no difference: begin a session to find out")
-        return min(ceil(log(2 / alpha) / growth), int(sizes.sum()))
-
-    found = labels(variance)
+    limits = any(one.limit is not None for one in task.measures)
+    wanted = target if task.claim == "share" and not limits else None
+    if task.claim == "share":
+        head = replace(head, options={"target": wanted, "rule": RANDOM})
+    found = []
+    for stand_in, rest in _stand_ins(data, asked):
+        own: LabelTask = asked.task(rest, chosen)
+        labels = find_existing(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
+        found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
+    believed = [
+        rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
+        for seed in range(RUNS if found and task.claim == "share" else 0)
+    ]
+    labels_, low, high = _forecast(found, believed)
+    names = task.names or tuple(one.name for one in task.measures)
     return LabelPlan(
-        question=question,
-        of=measure.name,
-        target=None,
-        labels=found,
-        labels_alone=labels(raw),
-        anytime_labels=found,
-        items=int(sizes.sum()),
+        question=asked.name,
+        of=", ".join(names),
+        target=wanted,
+        labels=labels_,
+        low=low,
+        high=high,
+        items=task.strata.n_items,
     )
 
 
-def _verdict(plans: list[LabelPlan]) -> str:
-    parts = []
-    for one in plans[:4]:
-        goal = "a verdict" if one.target is None else f"± {100 * one.target:g} points"
-        if isinstance(one.labels, Unknown):
-            parts.append(f"{one.question} ({one.of}): {one.labels.reason}.")
-            continue
-        alone = (
-            ""
-            if isinstance(one.labels_alone, Unknown)
-            else f", {about(one.labels_alone)} without the votes"
+def _stand_ins(data: Data, asked: LabelQuestion) -> list[tuple[str, Data]]:
+    """Return who can stand in for a person, each with the data as if it had no vote."""
+    group = "weak" if asked.name == "bound" else asked.door.want or "judges"
+    voters: Sequence[str] = getattr(data.roles, group)
+    if len(voters) < 2 or group == "models":
+        return []
+    found = []
+    for one in voters[:MOST_JUDGES]:
+        rest: Any = {group: tuple(name for name in voters if name != one)}
+        found.append((one, replace(data, roles=replace(data.roles, **rest))))
+    return found
+
+
+def _believed(task: LabelTask, seed: int) -> dict[int, Label]:
+    """Return answers drawn from what the votes make of each stratum."""
+    units = np.flatnonzero(task.strata.of >= 0)
+    if task.scale is not None:
+        low, high = task.scale
+        mean = low + (high - low) * task.strata.guess[task.strata.of[units], 1]
+        return dict(zip(task.rows[units, 0].tolist(), mean.tolist(), strict=True))
+    upto = np.cumsum(task.strata.guess, axis=1)[task.strata.of[units]]
+    codes = (as_rng(seed).random(units.size)[:, None] > upto / upto[:, -1:]).sum(axis=1)
+    rows = task.rows[units, 0]
+    return {int(row): task.classes[code] for row, code in zip(rows, codes, strict=True)}
+
+
+def _forecast(
+    found: list[int | None], believed: list[int | None]
+) -> tuple[int | Unknown, int | Unknown, int | Unknown]:
+    """Return about how many labels, and the range; None stands for a session that did not end."""
+    if not found:
+        reason = Unknown(
+            "cannot tell yet: with fewer than two judges nothing shows how well they agree. The"
+            " session forecasts from its own first 20 labels"
         )
-        parts.append(f"{one.question} ({one.of}): {about(one.labels)} labels to {goal}{alone}.")
-    return " ".join(parts)
+        return reason, reason, reason
+    ended = sorted(one for one in (*found, *believed) if one is not None)
+    if len(ended) < len(found) + len(believed):
+        most = Unknown(f"cannot tell yet: a rehearsal had not stopped after {count(MOST)} labels")
+        return most, (ended[0] if ended else most), most
+    low, high = max(1, round(ended[0] / CAUTION)), round(ended[-1] * CAUTION)
+    if high > WIDE * low:
+        reason = Unknown(
+            f"cannot tell yet: judged by one another, between {count(low)} and {count(high)}. The"
+            " session forecasts from its own first 20 labels"
+        )
+        return reason, low, high
+    parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
+    return round(prod(parts) ** (1 / len(parts))), low, high
+
+
+def rehearse(
+    task: LabelTask,
+    labels: Mapping[int, Label],
+    head: SessionHead,
+    *,
+    most: int = MOST,
+    step: float = 0.2,
+) -> tuple[int | None, Standing]:
+    """Run a session with these answers; return its labels (None: more than *most*) and its end.
+
+    Parameters
+    ----------
+    task
+        What is asked.
+    labels
+        Row to answer; a row without one is skipped.
+    head
+        How the session is run.
+    most
+        Labels after which it is given up.
+    step
+        Batches are at least this share of what was labelled: a forecast need not be better. 0 runs
+        the session as it would be run.
+    """
+    session = Session(path="plan", head=head)
+    while True:
+        where = standing(session, task)
+        if where.stop is not None or len(session.asks) >= most:
+            return (None if where.stop is None else len(session.asks)), where
+        size = max(next_batch(where.progress), int(step * where.read.n))
+        event = drawn_event(session, task, where, None, min(size, where.left))
+        asks = session.then([event]).asks[len(session.asks) :]
+        reader = head.readers[0]
+        answers = [
+            {"answer": one.number, "reader": reader, "label": labels[one.row]}
+            if one.row in labels
+            else {"skip": one.number, "reader": reader}
+            for one in asks
+        ]
+        session = session.then([event, *answers])
+
+
+def _said(one: LabelPlan) -> str:
+    goal = "a verdict" if one.target is None else f"± {100 * one.target:g} points"
+    if isinstance(one.labels, Unknown):
+        return f"{one.question} ({one.of}), {goal}: {one.labels.reason}."
+    return (
+        f"{one.question} ({one.of}): {about(one.labels)} labels to {goal}"
+        f" ({one.low} to {one.high})."
+    )

@@ -1,74 +1,290 @@
-"""The next batch: which items a person should label now."""
+"""A session at work: draw, take answers, correct them, and say where it stands.
+
+A session draws at random: of all rows, or of the rows of each system. A system whose score is known
+well enough is not drawn any more, and one item is read for all the others at once. Sessions of the
+second version go on drawing by strata with unequal spreads (W1), as they began.
+"""
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick._rng import spawn
+from tallystick._rng import Rng, as_rng, spawn
+from tallystick.errors import FileError, InputError
 from tallystick.results import Interval, Json, Unknown
-from tallystick.sampling.label_accuracies import (
-    LEAST_TWICE,
-    DrawJournal,
-    Floats,
-    Ints,
-    drawing_probabilities,
+from tallystick.sampling.bets import anytime_share, evidence, rectified_steps
+from tallystick.sampling.contest import BestOf, contested_draws
+from tallystick.sampling.draws import DrawJournal, draw_batch
+from tallystick.sampling.duels import session_order
+from tallystick.sampling.planned import (
+    Found,
+    OwnUnits,
+    apart_of,
+    own_units,
+    planned_measure,
+    shared_measures,
 )
-from tallystick.sampling.label_best import BestOf, contested_draws
-from tallystick.sampling.label_differences import session_order
-from tallystick.sampling.label_means import Apart, rectified_steps
-from tallystick.sampling.label_shares import anytime_share, apart_of, planned_measure, share_verdict
-from tallystick.sampling.label_strata import (
+from tallystick.sampling.stopping import (
     FIRST,
+    LEAST_TWICE,
     LabelProgress,
     StopReason,
-    draw_batch,
     forecast,
+    next_batch,
     stop_reason,
 )
-from tallystick.sampling.label_task import (
+from tallystick.sampling.tasks import (
+    RANDOM,
     LabelTask,
     Measure,
     Read,
+    answer_code,
     apart_answers,
     journal_of,
+    label_of,
     measured,
     read_answers,
 )
-from tallystick.table import NUMBER, Data, Label, identifier, without_missing
-from tallystick.table.cells import literal
-from tallystick.table.reading_names import ROLE_NAMES, parts, plain
-from tallystick.table.session import Session
+from tallystick.sampling.votes import Floats, Ints
+from tallystick.table import Data, Label
+from tallystick.table.session import IN_FILE, Answer, Ask, Session, SessionFile
+from tallystick.verbs.label.shown import RowCells, blindness, telling
 
-LEARN_EVERY = 10
-"""Labels that were there are read in batches of this size, so that guesses learn on the way."""
+if TYPE_CHECKING:
+    from tallystick.verbs.label.begin import LabelQuestion
+    from tallystick.verbs.label.outcome import LabelResult
+
+
+class Work:
+    """A session that is open: its data, its task, and its file if it may be written.
+
+    Make one with `begin` or `reopen`, and close it.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        asked: LabelQuestion,
+        task: LabelTask,
+        session: Session,
+        file: SessionFile | None,
+        *,
+        rows: tuple[Path, str] | None = None,
+    ) -> None:
+        self.data, self.asked, self.task, self.session = data, asked, task, session
+        self._file = file
+        head = session.head
+        self.cells = RowCells(data, head.item, head.system, head.show, file=rows)
+        self.in_table: Mapping[int, Label] = {}
+        """Labels of the table, by row: an item that has one need not be read again."""
+        self._standing: Standing | None = None
+
+    # -- what a reader sees
+
+    def shown(self, asks: Sequence[Ask]) -> list[tuple[str, ...]]:
+        """Return the cells of the columns to show, as text, for each ask."""
+        self.cells.fetch(ask.row for ask in asks)
+        return [self.cells.shown(ask.row) for ask in asks]
+
+    def beside(self, ask: Ask) -> list[Ask]:
+        """Return the asks of the same draw, which a page shows side by side."""
+        return [one for one in self.session.asks if one.draw == ask.draw]
+
+    @property
+    def blindness(self) -> str:
+        """Whether readers are blind: the sentence that stands beside what they see."""
+        head = self.session.head
+        return blindness(telling(self.data, self.task, [n for n in head.show if n != head.item]))
+
+    def given(self, reader: str) -> list[tuple[Ask, Answer]]:
+        """Return what a reader has answered so far, in the order of asking."""
+        found = ((ask, self.session.answers.get((ask.number, reader))) for ask in self.session.asks)
+        return [(ask, answer) for ask, answer in found if answer is not None]
+
+    # -- writing
+
+    def write(self, events: Sequence[Mapping[str, Json]]) -> None:
+        """Add lines to the file; when this returns they are on the disk."""
+        if not events:
+            return
+        if self._file is None:
+            raise FileError(f"{self.session.path} was opened for reading only")
+        self._file.append(events)
+        self.session = self.session.then(events)
+        self._standing = None
+
+    def next(self, size: int | None = None) -> tuple[Ask, ...]:
+        """Return the asks of the first reader that come next, drawing as many as are missing.
+
+        Asks that were drawn and not answered come first. Without *size* the forecast decides.
+        """
+        reader = self.session.head.readers[0]
+        waiting = self.session.open_asks(reader)
+        where = self.standing()
+        parts = self.task.rows.shape[1]
+        if parts > 1 and where.best is not None:
+            parts = int(where.best.live.sum())
+        wanted = size
+        if wanted is None:
+            wanted = 0 if waiting else next_batch(where.progress) * parts
+        missing = -(-(wanted - len(waiting)) // parts)
+        budget = self.session.head.budget
+        if budget is not None:
+            missing = min(missing, (budget - len(self.session.asks)) // parts)
+        missing = min(missing, where.left)
+        # The contested items are settled batch by batch, so a batch has to be finished first.
+        if missing > 0 and not (waiting and self.task.claim == "best-of"):
+            drawn = drawn_event(self.session, self.task, where, self.cells, missing)
+            asks = self.session.then([drawn]).asks[len(self.session.asks) :]
+            self.write([drawn, *answers_in_table(self.in_table, asks)])
+            waiting = self.session.open_asks(reader)
+        return tuple(waiting if size is None else waiting[:size])
+
+    def answer(
+        self, ask: int, label: Label, *, reader: str, note: str = "", seconds: float | None = None
+    ) -> None:
+        """Take one answer, or correct an earlier one; *label* None skips the ask."""
+        self.write([self.event(ask, label, reader=reader, note=note, seconds=seconds)])
+
+    def event(
+        self, ask: int, label: Label, *, reader: str, note: str = "", seconds: float | None = None
+    ) -> dict[str, Json]:
+        """Return the line of one answer, checked."""
+        if not 0 <= ask < len(self.session.asks):
+            raise InputError(f"ask {ask} was never drawn: {len(self.session.asks)} were")
+        if reader not in self.session.head.readers:
+            raise InputError(
+                f"reader must be one of {', '.join(self.session.head.readers)}, got {reader!r}"
+            )
+        event: dict[str, Json] = {"skip": ask} if label is None else {"answer": ask}
+        event |= {"reader": reader, "at": datetime.now(UTC).isoformat(timespec="seconds")}
+        if label is not None:
+            answer_code(self.task, label)
+            event["label"] = label
+        if note:
+            event["note"] = note
+        if seconds is not None:
+            event["seconds"] = round(seconds, 1)
+        if self.task.claim == "best-of" and (ask, reader) in self.session.answers:
+            self._check_correction(event)
+        return event
+
+    def _check_correction(self, event: Mapping[str, Json]) -> None:
+        """Refuse to change an answer by which somebody left a contest of several.
+
+        Later items were drawn among those who were left, so the contest cannot be read again.
+        """
+        try:
+            standing(self.session.then([event]), self.task)
+        except InputError as error:
+            raise InputError(
+                "this answer cannot be corrected: by it the session decided which items to draw"
+                " next. Begin another session"
+            ) from error
+
+    def undo(self, reader: str) -> Answer | None:
+        """Take back the latest answer of a reader; return it, or None if there is none."""
+        last = self.session.last_answer(reader)
+        if last is not None:
+            self.write([{"undo": last.ask, "reader": reader}])
+        return last
+
+    def label_of(self, text: str) -> Label:
+        """Return the label that a text stands for; anything else raises `InputError`."""
+        return label_of(self.task, text)
+
+    # -- reading
+
+    def standing(self) -> Standing:
+        """Say where the session stands, from the answers so far."""
+        if self._standing is None:
+            found = standing(self.session, self.task)
+            # What cannot be claimed from these labels is no reason to stop drawing others.
+            early = found.stop in ("precision", "verdict", "not-worth-it")
+            if early and refused(self.session, found) is not None:
+                found = replace(found, stop=None, forecast=None)
+            self._standing = found
+        return self._standing
+
+    def result(self, batch: Sequence[Ask] = (), *, final: bool = True) -> LabelResult:
+        """Return the answer so far; *final* also asks the capability itself."""
+        from tallystick.verbs.label.outcome import outcome
+
+        return outcome(self, batch, final=final)
+
+    def close(self) -> None:
+        """Let go of the session's file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> Work:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+# The next batch: which items a person should label now.
 
 
 def drawn_event(
-    session: Session, task: LabelTask, where: Standing, cells: RowCells, size: int
+    session: Session, task: LabelTask, where: Standing, cells: RowCells | None, size: int
 ) -> dict[str, Json]:
     """Draw *size* further units and return the line that records them."""
     number = len(session.batches)
     rng = spawn(session.head.seed, number + 1)[number]
+    spread = np.ones(len(task.strata))
     if task.claim == "best-of":
         assert where.best is not None
         units = contested_draws(where.best, size=size, rng=rng)
-        spread = np.ones(len(task.strata))
         if task.rows.shape[1] > 1:
             # Only the outputs of systems that may still be the best are worth a label.
             task = replace(task, rows=task.rows[:, where.best.live])
         return batch_event(session, task, cells, units=units, spread=spread, q=None)
     journal = journal_of(session, task.strata)
-    spread = _spread(task, where, journal)
+    if session.head.options.get("rule") != RANDOM:
+        spread = _spread(task, where, journal)
+    else:
+        if where.live.any() and not where.live.all():
+            measures = zip(task.measures, where.live, strict=True)
+            counts = [one.counts for one, live in measures if live and one.counts is not None]
+            if counts:
+                spread = np.any(counts, axis=0).astype(np.float64)
+        items = _whole_items(task, journal.item, where.live)
+        if items is not None and items.size:
+            chosen = _rows_of_items(items, rng, size)
+            return batch_event(session, task, cells, units=chosen, spread=spread, q=None)
     after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)
     new = slice(journal.n_draws, None)
     return batch_event(session, task, cells, units=after.item[new], spread=spread, q=after.q[new])
+
+
+def _whole_items(task: LabelTask, drawn: Ints, live: NDArray[np.bool_]) -> Ints | None:
+    """Return items x systems that are not known well enough, for items of which nothing is drawn.
+
+    People read an item once, and grade its outputs of all these systems.
+    """
+    if task.together is None:
+        return None
+    grid = task.together[:, live] if live.any() else task.together
+    free = task.strata.of >= 0
+    free[drawn] = False
+    return grid[free[task.together].all(axis=1)].astype(np.int64)
+
+
+def _rows_of_items(items: Ints, rng: Rng, size: int) -> Ints:
+    """Return *size* rows of whole items that are drawn at random; the last may be cut short."""
+    number = min(len(items), -(-size // items.shape[1]))
+    chosen = as_rng(rng).choice(len(items), size=number, replace=False)
+    return np.asarray(items[chosen].ravel()[:size])
 
 
 def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
@@ -86,7 +302,7 @@ def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
 def batch_event(
     session: Session,
     task: LabelTask,
-    cells: RowCells,
+    cells: RowCells | None,
     *,
     units: Ints,
     spread: Floats,
@@ -102,9 +318,10 @@ def batch_event(
         [int(unit), int(h), None if q is None else float(q[k])]
         for k, (unit, h) in enumerate(zip(units, strata, strict=True))
     ]
-    cells.fetch(task.rows[units].ravel().tolist())
+    if cells is not None:
+        cells.fetch(task.rows[units].ravel().tolist())
     asks: list[Json] = [
-        [k, int(row), *cells.name(int(row))]
+        [k, int(row), *((None, None) if cells is None else cells.name(int(row)))]
         for k, unit in enumerate(units)
         for row in task.rows[unit]
     ]
@@ -123,36 +340,25 @@ def batch_event(
     return event
 
 
-def batches_of_labels(
-    session: Session, task: LabelTask, cells: RowCells, units: Ints, among: NDArray[np.bool_] | None
-) -> list[dict[str, Json]]:
-    """Return labels that were drawn at random before, as the first batches of a session.
+def batch_of_labels(
+    session: Session, task: LabelTask, cells: RowCells, units: Ints
+) -> dict[str, Json]:
+    """Return labels that were drawn at random before, as the first batch of a session.
 
-    Their order is not known, so a random one is drawn. *among* flags the strata that they were
-    drawn from, where these are not all.
+    Their order is not known, so a random one is drawn.
     """
     order = spawn(session.head.seed + 2, 1)[0].permutation(units)
     spread = np.ones(len(task.strata))
-    if among is not None:
-        spread = among.astype(np.float64)
-    left = task.strata.sizes.astype(np.int64).copy()
-    cells.fetch(task.rows[units].ravel().tolist())  # one scan for all of them
-    # Models that have left a contest change what it is drawn from, so these labels are one batch:
-    # they were drawn before anybody could leave.
-    models = task.claim == "best-of" and task.passing is None
-    size = max(order.size, 1) if models else LEARN_EVERY
-    events = []
-    for start in range(0, order.size, size):
-        part = order[start : start + size]
-        q = np.empty(part.size)
-        for k, unit in enumerate(part):
-            h = int(task.strata.of[unit])
-            q[k] = drawing_probabilities(left, spread)[h]
-            left[h] -= 1
-        event = batch_event(session, task, cells, units=part, spread=spread, q=q)
-        events.append(event)
-        session = session.then([event])
-    return events
+    return batch_event(session, task, cells, units=order, spread=spread, q=None)
+
+
+def answers_in_table(labels: Mapping[int, Label], asks: Sequence[Ask]) -> list[dict[str, Json]]:
+    """Return the answers that the table holds already to some asks: nobody need give them again."""
+    return [
+        {"answer": ask.number, "reader": IN_FILE, "label": labels[ask.row], "at": ""}
+        for ask in asks
+        if ask.row in labels
+    ]
 
 
 # Where a session stands: intervals, verdicts, the forecast, and whether to stop.
@@ -194,6 +400,8 @@ class Standing:
         The answers.
     measures
         What is known of each number.
+    live
+        Which numbers are not known to the precision asked for yet.
     winner
         Who is better, or the best within epsilon; None while that is open or not asked.
     certain
@@ -212,6 +420,7 @@ class Standing:
 
     read: Read
     measures: tuple[MeasureStanding, ...]
+    live: NDArray[np.bool_]
     winner: str | None
     certain: bool
     progress: LabelProgress
@@ -227,8 +436,20 @@ def standing(session: Session, task: LabelTask) -> Standing:
     if task.claim == "best-of":
         return _contest(session, task, read)
     journal = journal_of(session, task.strata)
-    apart = apart_answers(session, task)
-    measures = tuple(_measure(session, task, read, journal, one, apart) for one in task.measures)
+    known = apart_answers(session, task)
+    alpha, random = session.head.alpha, session.head.options.get("rule") == RANDOM
+    found: tuple[Found, ...]
+    if random and task.shared is not None:
+        found = shared_measures(task, read, known, alpha=alpha)
+    else:
+        found = tuple(
+            planned_measure(task, read, one, apart_of(known, one, task), alpha=alpha)
+            for one in task.measures
+        )
+    measures = tuple(
+        _measure(session, task, read, journal, place, known, found[place])
+        for place in range(len(task.measures))
+    )
     left = task.strata.n_items - session.n_draws
 
     winner, certain, grown = None, False, None
@@ -237,49 +458,57 @@ def standing(session: Session, task: LabelTask) -> Standing:
         winner, certain, grown = order.winner, order.certain, order.missing
     limits = [one for one in measures if one.limit is not None]
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
-    wanted = session.head.options.get("target")
+    needs = _missing(session, task, read, measures)
+    enough = read.n >= FIRST or all(need == 0 for need in needs)
+    missing = None if not needs or not enough else _in_all(task, needs)
     progress = LabelProgress(
         labelled=read.n,
         left=left,
-        half_width=_half_width(measures),
-        target=wanted,
+        missing=missing,
         verdict=settled,
         certain=certain,
         budget=_affordable(session, task.rows.shape[1]),
     )
+    more = None if read.n < FIRST else missing if needs else grown
     return Standing(
         read=read,
         measures=measures,
+        live=np.array([need > 0 for need in needs or [1]], dtype=np.bool_),
         winner=winner,
         certain=certain,
         progress=progress,
         stop=stop_reason(progress),
-        forecast=_forecast(progress, grown, left),
+        forecast=0 if settled or certain or not left else more,
         left=left,
     )
 
 
-def _forecast(progress: LabelProgress, grown: int | None, left: int) -> int | None:
-    """Return the labels that are missing: to the precision asked, or to the verdict."""
-    if progress.verdict or progress.certain or not left:
-        return 0
-    # Fewer labels than the first batch do not tell how far it is.
-    if progress.labelled < FIRST:
-        return None
-    if progress.target is not None and progress.half_width is not None:
-        return forecast(
-            progress.labelled,
-            progress.half_width,
-            progress.target,
-            items=progress.labelled + progress.left,
-        )
-    return grown
+def _missing(
+    session: Session, task: LabelTask, read: Read, measures: tuple[MeasureStanding, ...]
+) -> list[int]:
+    """Return how many labels each number still takes to the precision asked for, if one is."""
+    wanted = session.head.options.get("target")
+    if wanted is None:
+        return []
+    needs = []
+    random = session.head.options.get("rule") == RANDOM
+    for measure, one in zip(task.measures, measures, strict=True):
+        labelled, items = read.n, task.strata.n_items
+        if random:
+            labelled = int((measure.cells(task.strata, read.units) >= 0).sum())
+            items = int(measure.cell_sizes(task.strata).sum())
+        least = min(items, FIRST)
+        if labelled < least or not isinstance(one.interval, Interval):
+            needs.append(max(1, least - labelled))
+        else:
+            needs.append(forecast(labelled, one.interval.width / 2, wanted, items=items))
+    return needs
 
 
-def _half_width(measures: tuple[MeasureStanding, ...]) -> float | None:
-    """Return the largest half-width: a precision is reached when every number has reached it."""
-    widths = [one.interval.width / 2 for one in measures if isinstance(one.interval, Interval)]
-    return max(widths) if widths and len(widths) == len(measures) else None
+def _in_all(task: LabelTask, needs: Sequence[int]) -> int:
+    """Return the labels of all numbers: one label may serve all of them, or one system only."""
+    apart = any(one.counts is not None for one in task.measures)
+    return sum(needs) if apart else max(needs)
 
 
 def _measure(
@@ -287,45 +516,73 @@ def _measure(
     task: LabelTask,
     read: Read,
     journal: DrawJournal,
-    measure: Measure,
-    apart_read: Read,
+    place: int,
+    known: Read,
+    found: Found,
 ) -> MeasureStanding:
-    low, high = measured(read, measure)
-    apart = apart_of(apart_read, measure, task)
-    alpha = session.head.alpha
+    measure, alpha = task.measures[place], session.head.alpha
+    apart = apart_of(known, measure, task)
+    own = OwnUnits(measure=measure, apart=apart, part=1.0)
+    guess, inside = measure.guess, np.ones(read.n, np.bool_)
+    if session.head.options.get("rule") == RANDOM:
+        # Any draw at random is one of the units that count, so these are a journal of their own.
+        own = own_units(task, measure, apart)
+        inside = measure.cells(task.strata, read.units) >= 0
+        journal, guess = _own_journal(task, measure, journal, task.own_sizes[place], inside)
 
     # Bets aim at the precision of the number itself, so w is divided by its scale (W6, W11).
-    width = min(session.head.target / abs(measure.scale), 0.99)
-    steps = [
+    scale = abs(own.shown(1.0) - own.shown(0.0))
+    width = min(session.head.target / scale, 0.99)
+    low, high = (
         replace(
-            rectified_steps(journal, part, measure.guess, bounds=measure.bounds), half_width=width
+            rectified_steps(journal, part[inside], guess, bounds=measure.bounds), half_width=width
         )
-        for part in (low, high)
-    ]
-    anytime = _shown(anytime_share(steps[0], alpha=alpha, skipped=steps[1]), apart, measure)
+        for part in measured(read, measure)
+    )
+    anytime = own.interval(anytime_share(low, alpha=alpha, skipped=high))
+    # A share of some units cannot leave [0, 1], however rough the scale made it.
+    if measure.offset == 0 and measure.bounds == (0.0, 1.0):
+        anytime = replace(
+            anytime, low=min(max(anytime.low, 0.0), 1.0), high=min(max(anytime.high, 0.0), 1.0)
+        )
     verdict = None
     if measure.limit is not None:
-        bar = apart.part(measure.mean(measure.limit))
-        verdict = share_verdict(steps[0], bar, alpha=alpha, skipped=steps[1]).verdict
-    estimate, interval = planned_measure(task, read, measure, apart, alpha=alpha)
+        shown = evidence(low, own.mean(measure.limit), alpha=alpha, skipped=high).verdict
+        verdict = None if shown == "even" else shown
     return MeasureStanding(
         name=measure.name,
-        estimate=estimate,
-        interval=interval,
+        estimate=found[0],
+        interval=found[1],
         anytime_interval=anytime,
         limit=measure.limit,
         verdict=verdict,
     )
 
 
-def _shown(interval: Interval, apart: Apart, measure: Measure) -> Interval:
-    """Return an interval for the mean of the sampled units as one for the number (W11)."""
-    whole = apart.interval(interval)
-    low, high = sorted((measure.shown(whole.low), measure.shown(whole.high)))
-    # A share of some units cannot leave [0, 1], however rough the scale made it.
-    if measure.offset == 0 and measure.bounds == (0.0, 1.0):
-        low, high = max(low, 0.0), min(high, 1.0)
-    return replace(whole, low=min(low, high), high=high)
+def _own_journal(
+    task: LabelTask,
+    measure: Measure,
+    journal: DrawJournal,
+    sizes: Ints,
+    inside: NDArray[np.bool_],
+) -> tuple[DrawJournal, Floats]:
+    """Return the draws of the units that count for a measure, and its guess in each stratum."""
+    low, high = measure.bounds
+    room = 0.02 * (high - low)
+    share = np.divide(
+        measure.guess * task.strata.sizes, sizes, out=np.zeros(sizes.size), where=sizes > 0
+    )
+    at = np.flatnonzero(inside)
+    found = replace(
+        journal,
+        sizes=sizes,
+        item=journal.item[at],
+        stratum=journal.stratum[at],
+        q=journal.q[at],
+        batch=journal.batch[at],
+        spreads=np.ones_like(journal.spreads),
+    )
+    return found, np.clip(share, low + room, high - room)
 
 
 def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
@@ -343,6 +600,7 @@ def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
     return Standing(
         read=read,
         measures=(),
+        live=np.ones(1, np.bool_),
         winner=order.winner,
         certain=order.certain,
         progress=progress,
@@ -361,277 +619,21 @@ def _affordable(session: Session, asks: int) -> int | None:
     return max(1, session.n_draws + (budget - len(session.asks)) // asks)
 
 
-# Which columns would tell a reader what others said of an item, or whose output it is.
+def refused(session: Session, where: Standing) -> str | None:
+    """Return why nothing can be claimed from these labels, or None if something can.
 
-
-BLIND = "Blind: no system, judge or other reader is shown."
-
-_LOOKED = 5_000
-"""Rows that are looked at first: either a column holds votes, or it does not."""
-
-_TEXT, _MANY = 60, 20
-"""A column with a longer cell, or with more values that are mostly different, is there to be read:
-it holds no names, labels or numbers.
-"""
-
-_LONG = 3
-"""Characters of a name after which another column can be called."""
-
-_SOMEBODY = frozenset(
-    [
-        "judge",
-        "rater",
-        "annotator",
-        "worker",
-        "model",
-        "system",
-        "llm",
-        "gpt",
-        "claude",
-        "llama",
-        "gemini",
-        "mistral",
-        "qwen",
-    ]
-)
-"""Words in the name of a column that says who judged or answered."""
-
-_READ = {
-    "text",
-    "prompt",
-    "question",
-    "comment",
-    "message",
-    "title",
-    "answer",
-    "completion",
-    "generation",
-    "input",
-    "output",
-    "reply",
-    "response",
-    "summary",
-    "translation",
-}
-"""Words for what is judged, whoever wrote it: llm_answer."""
-
-_VOTING = ("judges", "models", "weak", "prediction", "old", "new")
-_SAYING = (*_VOTING, "truth", "system", "score", "confidence", "annotator", "validators")
-
-
-def blindness(names: Sequence[str]) -> str:
-    """Say whether readers are blind, given the columns that they see and should not.
-
-    >>> print(blindness(["gpt", "system"]))
-    Not blind: gpt and system are shown.
+    Labels of unknown origin that were taken for random ones covered .86 at a nominal .95. What the
+    table held counts only where this session drew it too.
     """
-    if not names:
-        return BLIND
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return f"Not blind: {listed} {'are' if len(names) > 1 else 'is'} shown."
-
-
-def telling(data: Data, task: LabelTask, columns: Iterable[str]) -> tuple[str, ...]:
-    """Return those of *columns* that hold votes, labels, judges or systems.
-
-    A column does so by its role, by its name, or because it holds nothing but labels of the task.
-
-    >>> from tallystick.table import read
-    >>> from tallystick.verbs.label.begin import label_question
-    >>> table = {"gpt": ["a", "b"], "llama": ["b", "B "], "text": ["a", "else"], "model": ["x", "y"]}
-    >>> data, asked = read(table, judges=("gpt",)), label_question("prevalence")
-    >>> task = asked.task(data, asked.options({"positive": "a"}))
-    >>> telling(data, task, table)
-    ('gpt', 'llama', 'model')
-    """
-    asked = tuple(columns)
-    known = {*task.columns, *data.roles.columns(*_SAYING)}
-    voters = data.roles.columns(*_VOTING)
-    known |= set(_labels(data, task, asked))
-    known |= {name for name in asked if called_after(name, voters)}
-    texts = set(_texts(data, [name for name in asked if name not in known]))
-    known |= {name for name in asked if name not in texts and _names_somebody(name)}
-    return tuple(name for name in asked if name in known)
-
-
-def telling_cells(cells: Mapping[str, str], labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the titles of a single row that name a system, or under which a label stands.
-
-    >>> telling_cells({"Model": "bot-7", "Text": "Pass the salt", "Verdict": "Pass"}, ["pass"])
-    ('Model', 'Verdict')
-    """
-    words = {_word(one) for one in labels}
-    return tuple(
-        title
-        for title, text in cells.items()
-        if (title and _word(text) in words)
-        or (plain(title) in ROLE_NAMES["system"] and len(text.split()) == 1)
+    if session.head.origin == "random" or not (session.apart or where.read.n):
+        return None
+    drawn = where.read.n
+    if session.head.origin != "unknown":  # the second version also took labels of disagreements
+        held = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
+        drawn -= sum(draw < where.read.n for draw in held)
+    if drawn:
+        return None
+    return (
+        "No label was drawn at random: draw some from the items that are not labelled. If those"
+        " that are there were drawn at random, begin with --label-draw random."
     )
-
-
-def called_after(name: str, voters: Iterable[str]) -> bool:
-    """Return whether a column is called after one of *voters*, so that it is theirs.
-
-    >>> called_after("gpt_reason", ["gpt"]), called_after("text", ["gpt"])
-    (True, False)
-    """
-    words = set(parts(name))
-    # A judge called "a" is no reason to hide "a_text".
-    return any(
-        plain(one) == plain(name) or (len(one) >= _LONG and set(parts(one)) <= words)
-        for one in voters
-    )
-
-
-def _names_somebody(name: str) -> bool:
-    """Return whether a column is called as those of systems, judges and models are."""
-    words = {part.rstrip("0123456789") for part in parts(name)}
-    said = not _READ & words and bool(words & _SOMEBODY)
-    return said or plain(name) in ROLE_NAMES["system"]
-
-
-def _labels(data: Data, task: LabelTask, columns: Sequence[str]) -> list[str]:
-    """Return the columns whose cells are all labels, or grades on the scale."""
-    kinds = data.table.kinds
-    cells = [without_missing(name, kinds[name], data.rules.missing) for name in columns]
-    allowed = [_is_label(f"cast({cell} as varchar)", task) for cell in cells]
-    counts = [
-        f"count({cell}), count(*) filter ({cell} is not null and not ({test}))"
-        for cell, test in zip(cells, allowed, strict=True)
-    ]
-
-    def looked(places: Sequence[int], rows: str) -> dict[int, tuple[int, int]]:
-        if not places:
-            return {}
-        [found] = data.table.query(f"select {', '.join(counts[k] for k in places)} from {rows}")
-        return {k: (found[2 * i], found[2 * i + 1]) for i, k in enumerate(places)}
-
-    seen = looked(range(len(columns)), f"(select * from rows limit {_LOOKED})")
-    # A column that is blank at the beginning may hold a few labels further down.
-    seen |= looked([k for k, (filled, _) in seen.items() if not filled], "rows")
-    return [columns[k] for k, (filled, others) in seen.items() if filled and not others]
-
-
-def _is_label(cell: str, task: LabelTask) -> str:
-    """Return the SQL that says whether a cell, itself SQL, is a label."""
-    number = f"try_cast({cell} as double)"
-    if task.scale is not None:
-        return f"coalesce({number} between {task.scale[0]!r} and {task.scale[1]!r}, false)"
-    words = [_word(one) for one in task.classes]
-    numbers = ", ".join(repr(float(one)) for one in words if NUMBER.fullmatch(one))
-    listed = ", ".join(map(literal, words))
-    test = f"lower(trim({cell})) in ({listed})"
-    return f"({test} or coalesce({number} in ({numbers}), false))" if numbers else test
-
-
-def _word(label: Label) -> str:
-    return str(label).strip().lower()
-
-
-def _texts(data: Data, columns: Sequence[str]) -> list[str]:
-    """Return the columns that are there to be read."""
-    parts = []
-    for name in columns:
-        cell = f"cast({identifier(name)} as varchar)"
-        # Numbers are mostly different too, and not to be read.
-        worded = f"filter (try_cast({cell} as double) is null)"
-        parts += [f"max(length({cell}))", f"count({cell})", f"count(distinct {cell}) {worded}"]
-    if not parts:
-        return []
-    [found] = data.table.query(
-        f"select {', '.join(parts)} from (select * from rows limit {_LOOKED})"
-    )
-    sizes = zip(columns, *(found[k::3] for k in range(3)), strict=True)
-    return [
-        name
-        for name, longest, filled, different in sizes
-        if (longest or 0) > _TEXT or different > max(_MANY, filled / 2)
-    ]
-
-
-# What the table says in a few of its rows: names for the session, texts for whoever reads them.
-
-
-_NUMBERED = "file_row_number=true, hive_partitioning=false"
-
-
-class RowCells:
-    """Cells of single rows, fetched when they are first asked for.
-
-    Only these rows leave the engine: a table of a million texts stays where it is.
-
-    Parameters
-    ----------
-    data
-        The table.
-    item, system
-        The columns that name a row; None where the table has no such column.
-    show
-        The columns that a reader sees.
-    file
-        A Parquet file with the same rows in the same order, and the prefix of its columns: there a
-        few rows are found without reading the others.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> cells = RowCells(read({"id": [7, 8], "text": ["x", None]}), "id", None, ("text",))
-    >>> cells.name(1), cells.shown(0), cells.shown(1)
-    (('8', None), ('x',), ('',))
-    """
-
-    def __init__(
-        self,
-        data: Data,
-        item: str | None,
-        system: str | None,
-        show: Sequence[str],
-        *,
-        file: tuple[Path, str] | None = None,
-    ) -> None:
-        self._table = data.table
-        self._file = file
-        kinds = data.table.kinds
-        named = [
-            "null" if name is None else without_missing(name, kinds[name], ())
-            for name in (item, system)
-        ]
-        self._columns = [*named, *(f"cast({identifier(name)} as varchar)" for name in show)]
-        self._found: dict[int, tuple[Any, ...]] = {}
-
-    def fetch(self, rows: Iterable[int]) -> None:
-        """Get rows that will be asked for, in one scan."""
-        missing = sorted(set(rows) - self._found.keys())
-        if not missing:
-            return
-        names = [f"c{k}" for k in range(len(self._columns))]
-        cells = ", ".join(
-            f"{cell} as {name}" for cell, name in zip(self._columns, names, strict=True)
-        )
-        numbered = self._numbered()
-        listed = ", ".join(map(str, missing))
-        for place, *found in self._table.query(
-            f"select place_, {cells} from ({numbered}) where place_ in ({listed})"
-        ):
-            self._found[int(place)] = tuple(None if one is None else str(one) for one in found)
-
-    def _numbered(self) -> str:
-        """Return SQL for the rows with their numbers, from 0."""
-        if self._file is None:
-            return "select *, row_number() over () - 1 as place_ from rows"
-        path, prefix = self._file
-        cells = ", ".join(
-            f"{identifier(prefix + name)} as {identifier(name)}" for name in self._table.columns
-        )
-        name = literal(glob.escape(str(path)))  # DuckDB would expand a * in a name
-        return f"select {cells}, file_row_number as place_ from read_parquet({name}, {_NUMBERED})"
-
-    def name(self, row: int) -> tuple[str | None, str | None]:
-        """Return item and system of a row; None where the table has no such column or cell."""
-        self.fetch([row])
-        return self._found[row][0], self._found[row][1]
-
-    def shown(self, row: int) -> tuple[str, ...]:
-        """Return the cells that a reader sees, as text."""
-        self.fetch([row])
-        return tuple("" if one is None else one for one in self._found[row][2:])

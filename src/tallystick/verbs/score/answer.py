@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tallystick._rng import seed_of
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import GateOutcome, Needed, Result, Sentences, Slice, Unknown, parse_gate
-from tallystick.sampling.label_differences import SessionOrder
+from tallystick.sampling.duels import SessionOrder
+from tallystick.sampling.tasks import random_sample
 from tallystick.table import Capability, Data, Door, Roles, Table, Tally, answered, slice_labels
 from tallystick.table.panel import Floats
 from tallystick.table.panel_grades import GradePanel, read_outputs, read_preferences
@@ -103,6 +104,9 @@ def answer(data: Data, question: ScoreQuestion) -> Result:
 
 def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     """Answer one question about every system."""
+    certified = question.certified  # exact for a number of labels that was fixed beforehand
+    if data.session and not certified and random_sample(data.session, by_system=True):
+        data = replace(data, session=None)  # labels like any others
     notes: tuple[str, ...] = ()
     lost: Mapping[str, tuple[int, int]] = {}
     mix = question.mix()
@@ -377,7 +381,14 @@ def score_outputs(
         turned=outputs.turned,
         alpha=question.alpha,
         sentences=said,
-        basis=basis(outputs, question, pairs=len(pairs), worth=worth, items=scored.graded_items)
+        basis=basis(
+            outputs,
+            question,
+            pairs=len(pairs),
+            worth=worth,
+            items=scored.graded_items,
+            joint=scored.joint,
+        )
         if scored.labelled
         else "",
         label_goal=None if settled else scored.label_goal,

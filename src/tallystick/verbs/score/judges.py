@@ -18,7 +18,7 @@ from tallystick.stats.adverse_binary import Population
 from tallystick.stats.agreement import cohen_kappa
 from tallystick.stats.few_labels import each_judge
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.label_rates import Sharpened, poststratified_ratio
+from tallystick.stats.label_rates import LabelRates, poststratified_ratio
 from tallystick.table import Data
 from tallystick.table.panel import Floats
 from tallystick.table.panel_grades import GradePanel, read_outputs
@@ -217,7 +217,7 @@ class _Counts:
         return [(rate(j, "good"), rate(j, "bad")) for j in range(len(judges))]
 
 
-def _rate(found: Sharpened, j: int, judge: str) -> Rate:
+def _rate(found: LabelRates, j: int, judge: str) -> Rate:
     if np.isnan(found.estimate[j]):
         none = Unknown(f"too few human grades where {judge} passes, or where it fails")
         return Rate(none, found.interval[j])

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.label_accuracies import AnyInts, Floats, Ints
-from tallystick.sampling.label_best import JudgedContest
-from tallystick.sampling.label_differences import gap_spread, gap_strata
-from tallystick.sampling.label_strata import GUESS_FLOOR, LabelStrata, score_strata, share_spread
-from tallystick.sampling.label_task import LabelTask, Measure, Value, votes_task_strata
+from tallystick.results import Interval
+from tallystick.sampling.contest import judged_contest
+from tallystick.sampling.draws import GUESS_FLOOR, LabelStrata, score_strata, share_spread
+from tallystick.sampling.duels import gap_spread, gap_strata
+from tallystick.sampling.planned import Estimator, mean_of, pooled_rows
+from tallystick.sampling.tasks import LabelTask, Measure, Value, votes_task_strata
+from tallystick.sampling.votes import AnyInts, Floats, Ints
+from tallystick.stats.few_labels import fit
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
 from tallystick.table.grades import Scale, word_worth
 from tallystick.table.panel_grades import GradePanel, item_groups, read_patterns
@@ -108,21 +110,13 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         measures=_means(outputs, made, _worth(code) if classes else _grade),
         columns=_columns(data),
         rule=None if classes else share_spread,
-        # Asked only when a session begins, of labels that are there already.
-        disagree=None if strata is not None else _split(outputs)[place],
+        shared=_shared(data, outputs, made, pass_fail=bool(classes)),
+        together=_together(data, outputs),
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
         else f"Which grade from {low:g} to {high:g} does this output deserve?",
     )
-
-
-def _split(outputs: GradePanel) -> NDArray[np.bool_]:
-    """Return on which entries the judges disagree."""
-    low, high = np.full(len(outputs.counts), np.inf), np.full(len(outputs.counts), -np.inf)
-    for column in outputs.grades.T:
-        low, high = np.fmin(low, column), np.fmax(high, column)
-    return np.asarray(high > low)
 
 
 def session_goal(session: Session) -> str:
@@ -247,7 +241,7 @@ def _best(
         measures=(),
         columns=_columns(data),
         names=names,
-        contest=JudgedContest(strata=own.of[rows], guess=own.guess),
+        contest=judged_contest(strata=own.of[rows], guess=own.guess),
         passing=code,
         ask="Is this output good?",
     )
@@ -358,7 +352,7 @@ def _believed(outputs: GradePanel, *, graded: bool) -> _Believed:
             middle = float(np.median(np.repeat(filled[mine], counts[mine].astype(np.int64))))
             part = score_strata(filled[mine], middle=middle, counts=counts[mine])
         else:
-            part, posterior = votes_task_strata(codes[mine], 2, counts=counts[mine])
+            part, posterior, _ = votes_task_strata(codes[mine], 2, counts=counts[mine])
             chance[mine] = posterior[:, 1]
         of[mine] = part.of.astype(np.int64) + of.max() + 1
     return _Believed(stratum=of, chance=chance)
@@ -389,6 +383,50 @@ def _means(outputs: GradePanel, strata: LabelStrata, value: Value) -> tuple[Meas
             )
         )
     return tuple(found)
+
+
+def _together(data: Data, outputs: GradePanel) -> AnyInts | None:
+    """Return items x systems of rows, if every item has one output of every system."""
+    if data.roles.item is None or len(outputs.systems) < 2:
+        return None
+    try:
+        grid = _rows(data, outputs)
+    except InputError:
+        return None
+    return grid if grid.size == outputs.place.size else None
+
+
+def _shared(data: Data, outputs: GradePanel, strata: LabelStrata, *, pass_fail: bool) -> Estimator:
+    """Return the estimator of ``score`` itself: one fit for all systems that have labels."""
+    place, item = outputs.place, item_groups(data) if data.roles.item else None
+    left: list[Floats] = []
+
+    def estimate(units: Ints, values: Floats, alpha: float) -> list[tuple[float, Interval] | None]:
+        if not left:
+            inside = np.bincount(place[strata.of >= 0], minlength=outputs.counts.size)
+            left.append(inside.astype(np.float64))
+        graded = np.asarray((~np.isnan(values)).any(axis=0))
+        if not graded.any():
+            return [None for _ in outputs.systems]
+        rows = pooled_rows(
+            place,
+            np.where(graded[outputs.system], left[0], 0.0),
+            units,
+            np.nanmax(values, axis=1),
+            outputs.grades,
+            system=np.cumsum(graded)[outputs.system] - 1,
+            item=item,
+        )
+        few = fit(rows, pass_fail=pass_fail and _two_values(values))
+        column = iter(range(int(graded.sum())))
+        return [mean_of(few, next(column), alpha) if one else None for one in graded]
+
+    return estimate
+
+
+def _two_values(values: Floats) -> bool:
+    """Say whether labels are all 0 or 1: readers who disagree for good count one half."""
+    return bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 
 def _worth(code: int) -> Value:

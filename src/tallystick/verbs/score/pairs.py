@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
 from tallystick.results import Claims, Guarantee, Interval, Unknown
-from tallystick.sampling.label_differences import SessionOrder
+from tallystick.sampling.duels import SessionOrder
 from tallystick.stats.adverse_forecast import CertifiedRows, LabelRange, label_range
 from tallystick.stats.anytime import betting
 from tallystick.stats.intervals import Intervals

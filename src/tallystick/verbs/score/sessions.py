@@ -1,16 +1,17 @@
 """Score systems from a labelling session: intervals that know how each output was drawn.
 
-Labels of a session are not a uniform sample of outputs. What is uniform depends on its goal:
+A session of the goal ``mean`` draws at random, so ``score`` reads its labels like any others. This
+is for the rest, where what is uniform depends on the goal:
 
 ==============  ====================================================================================
 goal            how labels were drawn, and what their intervals rest on
 ==============  ====================================================================================
-``mean``        outputs, by strata with known probabilities: inside a stratum every output was
-                equally likely, so each system is a stratified mean on the session's own strata
+``mean``        with skips, labels of unknown origin, or begun by the second version: by strata,
+                inside which every output was equally likely, so each system is a stratified mean
 ``difference``  whole items, by strata of the vote difference: stratified means, and the difference
                 of the two labels of each item, in the same strata (AL19)
-``best``        whole items, uniformly: the strata of ``score`` itself, and the difference of the
-                two labels adjusted for the judges (AL6) on the items labelled for both
+``best``        whole items, uniformly: the strata of ``score`` itself, and the difference of two
+                systems by the estimator that all verbs share, on the items labelled for both
 ==============  ====================================================================================
 
 An output that a person skipped, or on which two readers disagree for good, counts as a fail for the
@@ -30,12 +31,9 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Needed, Sentences, Unknown, about, count, number_word
-from tallystick.sampling.label_differences import NEITHER, SessionOrder, session_order
-from tallystick.sampling.label_means import Apart, both_ways, for_drawing
-from tallystick.sampling.label_shares import planned_mean
-from tallystick.stats.adverse_binary import adverse_shares, labels_worth
-from tallystick.stats.adverse_ends import Spread
-from tallystick.stats.adverse_numbers import adverse_difference, adverse_means
+from tallystick.sampling.duels import NEITHER, SessionOrder, session_order
+from tallystick.sampling.planned import Apart, planned_mean
+from tallystick.stats.few_labels import Rows, fit
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import step_down_order
 from tallystick.table import Data
@@ -119,12 +117,31 @@ class SessionDraws:
             return planned_mean(
                 sizes, where, (low, high), bounds=(-1.0, 1.0), counted=False, alpha=alpha
             )[1]
-        judged = self.outputs.consensus[a] - self.outputs.consensus[b]
-        every, mine = Spread.of(judged), judged[self.drawn[a] & self.drawn[b]]
-        below = above = adverse_difference(low, mine, every, alpha=alpha).interval
-        if not np.array_equal(low, high):
-            above = adverse_difference(high, mine, every, alpha=alpha).interval
+        both = self.drawn[a] & self.drawn[b]
+        below = self._fitted(a, b, both, low, alpha)
+        same = np.array_equal(low, high)
+        above = below if same else self._fitted(a, b, both, high, alpha)
         return replace(below, high=above.high)
+
+    def _fitted(
+        self, a: Ints, b: Ints, both: NDArray[np.bool_], gaps: Floats, alpha: float
+    ) -> Interval:
+        """Return the interval of the estimator that all verbs share, from the items of both."""
+        outputs, at = self.outputs, np.concatenate((a, b))
+        y = np.full((2, a.size), np.nan)
+        y[0, both], y[1, both] = outputs.truth[a][both], outputs.truth[b][both]
+        unknown = np.isnan(y).any(axis=0) & both
+        # A skip speaks against the first, or for it: one passes and the other fails.
+        y[0, unknown] = (1 + gaps[unknown[both]]) / 2
+        y[1, unknown] = (1 - gaps[unknown[both]]) / 2
+        rows = Rows(
+            y=y.ravel(),
+            grades=outputs.grades[at],
+            system=np.repeat([0, 1], a.size),
+            item=np.tile(np.arange(a.size), 2),
+        )
+        few = fit(rows, pass_fail=outputs.pass_fail)
+        return few.difference(0, 1, alpha=alpha).interval[0]
 
     def _both(self, first: int, second: int) -> tuple[Ints, Ints]:
         """Return the outputs of two systems on the items that were drawn for both."""
@@ -144,7 +161,7 @@ class SessionDraws:
         value, ends = planned_mean(
             np.bincount(self.stratum[inside]),
             self.stratum[seen],
-            both_ways(*_skips(outputs.truth[seen])),
+            _both_ways(outputs.truth[seen]),
             counted=outputs.pass_fail,
             alpha=alpha,
         )
@@ -163,34 +180,22 @@ class SessionDraws:
         if found is None:
             return System(name=name, n=n, n_labels=known)
         value, interval = found
-        labels = for_drawing(*_skips(outputs.truth[mine & self.drawn]))
-        alone = _labels_alone(n, labels, value, alpha, counted=outputs.pass_fail)
-        m = labels.size
-        worth = labels_worth(np.array([m]), np.array([alone.width]), np.array([interval.width]))[0]
+        m = int((mine & self.drawn).sum())
         return System(
             name=name,
             n=n,
             n_labels=m + known,
             score=value,
             interval=interval,
-            worth=float(worth),
+            worth=float(m),
             needed=Unknown(GOES_ON),
         )
 
 
-def _skips(labels: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    return labels, np.isnan(labels)
-
-
-def _labels_alone(n: int, labels: Floats, value: float, alpha: float, *, counted: bool) -> Interval:
-    """Return what as many labels alone, drawn at random, would have given."""
-    m = labels.size
-    if not counted:
-        rows = labels[None], np.zeros((1, m))
-        return adverse_means(*rows, Spread.constant(n), alpha=alpha)[0].interval
-    passes = float(np.clip(round(m * value), 0, m))
-    counts = (np.array([[float(part)]]) for part in (n, m, passes))
-    return adverse_shares(*counts, alpha=alpha)[0].interval
+def _both_ways(labels: Floats) -> tuple[Floats, Floats]:
+    """Return the labels with skips at the least value, and at the largest."""
+    skipped = np.isnan(labels)
+    return np.where(skipped, 0.0, labels), np.where(skipped, 1.0, labels)
 
 
 def session_draws(data: Data, outputs: GradePanel, question: ScoreQuestion) -> SessionDraws:

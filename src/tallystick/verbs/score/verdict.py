@@ -198,9 +198,18 @@ def assumptions(
 
 
 def basis(
-    outputs: GradePanel, question: ScoreQuestion, *, pairs: int, worth: float, items: int
+    outputs: GradePanel,
+    question: ScoreQuestion,
+    *,
+    pairs: int,
+    worth: float,
+    items: int,
+    joint: bool = False,
 ) -> str:
-    """Say in one paragraph what the numbers in the tables are."""
+    """Say in one paragraph what the numbers in the tables are.
+
+    *joint*: who is better rests on the scores alone, because pairs are not known.
+    """
     kind = "exact" if question.certified else "approximate"
     where = f" on {count(items)} {plural(outputs.unit, items)}" if items else ""
     level = f"{100 * (1 - question.alpha):g} % intervals"
@@ -211,6 +220,11 @@ def basis(
         text += f" Lower is better in the table: these scores are {whole} minus what it says."
     if question.target_mix is not None:
         text += " Scores are those of the target mix, and not of the mix of this table."
+    if joint:
+        text += (
+            " A system is called better only where intervals that hold for all systems at once do"
+            " not overlap."
+        )
     if pairs > 1:
         text += f" Differences and p are adjusted for {number_word(pairs)} pairs."
     if outputs.n_labels and worth > 1.05 * outputs.n_labels:

@@ -422,8 +422,8 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
 def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
     """Return the items that were asked and got another answer than before.
 
-    None where the rows are not at hand, or where some were left out, so that places of items are not
-    places of rows.
+    None where the rows are not at hand, or where some were left out, so that places of items are
+    not places of rows.
     """
     if not isinstance(result, ShiftResult) or result.evidence is None:
         return None

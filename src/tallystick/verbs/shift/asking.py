@@ -41,7 +41,8 @@ from tallystick.verbs.shift.verdict import (
     watched_basis,
 )
 
-# A population so large that a test learns nothing from the items already seen: with noise it may not.
+# A population so large that a test learns nothing from the items already seen: with noise it may
+# not.
 ENDLESS = 10**12
 
 
@@ -252,8 +253,8 @@ class Asking:
         # whether the money ended the first questions; second ones it did not pay
         self._broke, self._unpaid = False, 0
         self.gate: FlipGate | None = None
-        # With random answers few flips prove that few are beyond noise; many flips prove nothing, and
-        # a limit of 0 cannot be watched at all.
+        # With random answers few flips prove that few are beyond noise; many flips prove nothing,
+        # and a limit of 0 cannot be watched at all.
         if how.flip_limit is not None and (how.flip_limit > 0 or how.deterministic):
             population = len(items) if how.deterministic else ENDLESS
             self.gate = FlipGate(limit=how.flip_limit, population=population, alpha=how.alpha)

@@ -38,7 +38,7 @@ from tallystick.verbs.shift.noise import (
     OldDraws,
     Randomness,
     Repeats,
-    Spread,
+    ShareBounds,
     fresh_noise,
     old_noise,
     randomness,
@@ -48,7 +48,8 @@ from tallystick.verbs.shift.result import Change, Noise, TopCell, Unheard
 # Cells that are named.
 TOP = 10
 
-# Why an answer counts as none of the labels: its text may hold one ("unread", "cut"), or it declines.
+# Why an answer counts as none of the labels: its text may hold one ("unread", "cut"), or it
+# declines.
 WHY = ("", "unread", "cut", "refused")
 
 
@@ -132,8 +133,8 @@ class Past:
 class Seen:
     """The answers in the strata that were used, and every estimate that they give.
 
-    Shares of items with a true label divide by *kappa*, the part of all items that has one; the flip
-    rate is that of all items.
+    Shares of items with a true label divide by *kappa*, the part of all items that has one; the
+    flip rate is that of all items.
     """
 
     items: Items
@@ -400,7 +401,7 @@ class Seen:
         reason = "no flip was asked again" if fresh else "recorded answers cannot be asked again"
         return self._spread(found.new, reason, unclear=False)
 
-    def _spread(self, spread: Spread, reason: str, *, unclear: bool = True) -> Change:
+    def _spread(self, spread: ShareBounds, reason: str, *, unclear: bool = True) -> Change:
         value = Unknown(reason) if spread.value is None else spread.value
         interval = Interval(
             spread.low, spread.high, level=1 - self.alpha, method="repeated flips, Wilson"
@@ -426,8 +427,8 @@ class Seen:
         lost, won = self._unclear()
         ends, sure = (_wider_cells(one, lost, won) for one in (ends, sure))
         if not items.labelled and self.answers_are != "deterministic":
-            # Rows are the old answers themselves: noise alone moves mass out of each, so that a flow
-            # proves nothing about the API.
+            # Rows are the old answers themselves: noise alone moves mass out of each, so that a
+            # flow proves nothing about the API.
             sure = (np.full_like(shift, -1.0), np.full_like(shift, 1.0))
         return shift, ends, sure
 
@@ -610,7 +611,9 @@ class Seen:
         exact: bool,
         number: int | None,
     ) -> Change:
-        """Return an estimate with its interval; a count of *number* where nothing is left to chance."""
+        """Return an estimate with its interval; a count of *number* where nothing is left to
+        chance.
+        """
         level = 1 - self.alpha
         if exact:
             share = estimate if number is None else round(estimate * number) / number

@@ -10,8 +10,8 @@ of a stratum (each in [0, 1]), X₂ that of their squares, w = p/n, φ = n/N_k,
    v = \sum p^2 (1 - \varphi) \frac{1}{n}\Bigl(\frac{X_2 + \bar q}{n + 1} - \tilde f^2\Bigr), \quad
    w^+ = d \max_k w_k \frac{\varphi}{-\ln(1 - \varphi)}   \tag{I1}
 
-with q̄ the pooled second moment and d the largest value seen (1 if none). For events, X₂ = X and the
-bracket is f̃(1 - f̃). w⁺ is what one more event, not yet seen, would add: 0 where a stratum is
+with q̄ the pooled second moment and d the largest value seen (1 if none). For events, X₂ = X and
+the bracket is f̃(1 - f̃). w⁺ is what one more event, not yet seen, would add: 0 where a stratum is
 exhausted. All divided by m,
 
 .. math::
@@ -23,17 +23,17 @@ exhausted. All divided by m,
 with B⁻¹ the beta quantile, lower = 0 without an event, and the complement where est > 1/2.
 
 With every item asked, a deterministic API leaves no doubt; a noisy one would answer differently
-tomorrow. So the intervals get a noise term, with λ the noise share (`noise`), M the items, D₂ the mean
-of d² and F the pooled flip rate:
+tomorrow. So the intervals get a noise term, with λ the noise share (`noise`), M the items, D₂ the
+mean of d² and F the pooled flip rate:
 
 .. math::
 
    \text{change of a mean:} \quad & z^2 λ (D_2 + 1/M)/M \text{ under both roots of (I3)} \\
    \text{flip rate:} \quad & v + F \min(λ, 1 - F)/M, \quad w^+ \ge λ/M   \tag{N2}
 
-and both are moved towards the blind estimate by δ = Σ p_k (blind mean - pooled mean) over strata that
-are not exhausted. docs/theory/shift.md, *Intervals*. Element by element over leading axes; strata are
-the last one.
+and both are moved towards the blind estimate by δ = Σ p_k (blind mean - pooled mean) over strata
+that are not exhausted. docs/theory/shift.md, *Intervals*. Element by element over leading axes;
+strata are the last one.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-# Parts of δ, the gap to the blind estimate, by which a flip rate moves, and by which the interval of a
-# mean is stretched. With .5 for both the flip rate covered .904 on real version changes.
+# Parts of δ, the gap to the blind estimate, by which a flip rate moves, and by which the interval
+# of a mean is stretched. With .5 for both the flip rate covered .904 on real version changes.
 FLIP_HULL, MEAN_HULL = 1.0, 0.5
 
 
@@ -319,8 +319,8 @@ def blind_gap(
 
 
 def stretched(bounds: SumBounds, gap: float, *, part: float, move: bool = False) -> SumBounds:
-    """Return the hull of an interval and of the same interval moved by *part* of the gap; *move* says
-    whether the estimate moves, too.
+    """Return the hull of an interval and of the same interval moved by *part* of the gap; *move*
+    says whether the estimate moves, too.
     """
     by = part * gap
     return replace(

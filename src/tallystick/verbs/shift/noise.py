@@ -2,36 +2,38 @@ r"""How much of the difference is the API's own randomness, and whether it becam
 
 An API may answer at random. Where the first new answer n1 flips the old answer o, the item is asked
 again (n2). For right/wrong, P(n1 flips o, n2 reverts n1) = E[r(1 - r)] exactly, with r the item's
-chance of a right answer: the within-item variance. So repeats of flips identify all noise, and repeats
-of items that did not flip would add nothing. With m repeats, x of them not confirmed (weighted),
+chance of a right answer: the within-item variance. So repeats of flips identify all noise, and
+repeats of items that did not flip would add nothing. With m repeats, x of them not confirmed
+(weighted),
 
 .. math:: ρ = \frac{x + ½}{m + 1}, \qquad
           λ = \min\Bigl(1, 2ρ + \sqrt{\frac{ρ(1 - ρ)}{m + 1}}\Bigr)   \tag{N1}
 
-is the noise share. No repeats give λ = 1: all flips may be noise. The factor 2 says "the old API was
-as noisy as the new one"; λ = 1 needs no such assumption. For values in [0, 1] (grades),
+is the noise share. No repeats give λ = 1: all flips may be noise. The factor 2 says "the old API
+was as noisy as the new one"; λ = 1 needs no such assumption. For values in [0, 1] (grades),
 
 .. math::
 
    λ = \min\Bigl(1, 2 \frac{\sum w h + q/2}{\sum w d^2 + q}\Bigr), \quad
    h = ½ (g_1 - g_2)^2 (1 + [g_2 = o]), \quad q = \overline{d^2} \text{ of the repeats}   \tag{N8}
 
-With a repeats confirmed, b back to the old answer and c a third one, U the chance that two answers of
-one API to an item differ, P and Q an item's old and new distributions of answers,
+With a repeats confirmed, b back to the old answer and c a third one, U the chance that two answers
+of one API to an item differ, P and Q an item's old and new distributions of answers,
 
 .. math::
 
    U_{new} = F \frac{2b + c}{m}, \qquad U_{old} \le 2F - U_{new} = F \frac{2a + c}{m}, \qquad
    E[½‖P - Q‖²] = F - ½ U_{new} - ½ U_{old}   \tag{N10}
 
-whatever the noise. Several old draws measure U_old; without them the estimate takes U_old = U_new, which
-gives F κ with κ = (a - b)/m. So b > a proves that the new API is less stable, and the excess F - U_old
-is 0 for an API that did not change, however noisy it is: a gate on it no flaky API can pass.
+whatever the noise. Several old draws measure U_old; without them the estimate takes U_old = U_new,
+which gives F κ with κ = (a - b)/m. So b > a proves that the new API is less stable, and the excess
+F - U_old is 0 for an API that did not change, however noisy it is: a gate on it no flaky API can
+pass.
 
-"Nothing changed but chance" is tested by confirmed against reverted repeats. Under it the old answer
-and the two new ones are draws of one distribution, so over items drawn with equal probability a decided
-repeat confirms or reverts with probability ½. Where strata were drawn at unequal rates the counts are
-weighted. docs/theory/shift.md, *Change, or chance?*.
+"Nothing changed but chance" is tested by confirmed against reverted repeats. Under it the old
+answer and the two new ones are draws of one distribution, so over items drawn with equal
+probability a decided repeat confirms or reverts with probability ½. Where strata were drawn at
+unequal rates the counts are weighted. docs/theory/shift.md, *Change, or chance?*.
 """
 
 from __future__ import annotations
@@ -56,15 +58,15 @@ AnswersAre: TypeAlias = Literal["random", "recorded", "deterministic"]
 # The numbers that noisy shift rests on, each with its reason. They were measured together
 # (docs/theory/shift.md): change one only with a new measurement (benchmarks/truth/shift_noise.py).
 
-# Flips that are asked again: a tenth of the budget, at least 30. If 30 all confirm, the API shows no
-# noise and repeating stops.
+# Flips that are asked again: a tenth of the budget, at least 30. If 30 all confirm, the API shows
+# no noise and repeating stops.
 REPEAT_SHARE, FEWEST_REPEATS = 0.1, 30
 
-# Below this p-value the repeats refute that chance explains every flip between right and wrong; until
-# then λ of the accuracy is 1. An estimated λ is below 1 in a third of all runs on an unchanged API, by
-# luck alone, and its narrower interval then says "changed" too often: with every item asked in .052 of
-# runs, with this rule in .047 (8 simulated populations, 900 runs each); the power against a change of 3
-# points goes from .460 to .447.
+# Below this p-value the repeats refute that chance explains every flip between right and wrong;
+# until then λ of the accuracy is 1. An estimated λ is below 1 in a third of all runs on an
+# unchanged API, by luck alone, and its narrower interval then says "changed" too often: with every
+# item asked in .052 of runs, with this rule in .047 (8 simulated populations, 900 runs each); the
+# power against a change of 3 points goes from .460 to .447.
 CHANCE_REFUTED = 0.05
 
 # From this share of items on, an interval with λ < 1 leans on "the old API was as noisy".
@@ -323,8 +325,8 @@ class NoiseShares:
     ) -> NoiseShares:
         """Return λ of every number from what was asked again.
 
-        *cells* are the rows and columns of the counted cells; *scale* the grades of the labels, where
-        the mean is that of a grade.
+        *cells* are the rows and columns of the counted cells; *scale* the grades of the labels,
+        where the mean is that of a grade.
         """
         if answers_are == "deterministic" or not len(repeats):
             share = 0.0 if answers_are == "deterministic" else 1.0
@@ -364,7 +366,7 @@ class OldDraws:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread:
+class ShareBounds:
     """A share with its ends."""
 
     value: float | None
@@ -388,10 +390,10 @@ class Randomness:
         Whether it is shown that U_new is above U_old.
     """
 
-    beyond: Spread
-    excess: Spread
-    new: Spread
-    old: Spread
+    beyond: ShareBounds
+    excess: ShareBounds
+    new: ShareBounds
+    old: ShareBounds
     less_stable: bool
 
 
@@ -445,11 +447,11 @@ def randomness(
     new = _product(2 * (1 - kept), 2 * (1 - high_kept), 2 * (1 - low_kept), rate, down_f, up_f)
     if old is not None:
         fewest, most = score_ends(np.asarray(old.unstable), np.asarray(float(old.items)), z)
-        before = Spread(value=old.unstable, low=float(fewest), high=float(most))
+        before = ShareBounds(value=old.unstable, low=float(fewest), high=float(most))
         fewer, more = old.unstable - before.low, before.high - old.unstable
         gap = new.value - old.unstable if new.value is not None else 0.0
         less_stable = m > 0 and gap > _root((new.value or 0.0) - new.low, more)
-        excess = Spread(
+        excess = ShareBounds(
             value=max(rate - old.unstable, 0.0),
             low=max(rate - old.unstable - _root(down_f, more), 0.0),
             high=min(max(rate - old.unstable, 0.0) + _root(up_f, fewer), float(flips.high)),
@@ -461,9 +463,9 @@ def randomness(
     else:
         # What the repeats leave for the old API: U_old <= 2F - U_new.
         left = _product(2 * kept, 2 * low_kept, 2 * high_kept, rate, down_f, up_f)
-        before = Spread(value=None, low=0.0, high=left.high if m > 0 else 1.0)
+        before = ShareBounds(value=None, low=0.0, high=left.high if m > 0 else 1.0)
         less_stable = m > 0 and repeats.p_values[1] <= alpha / 2
-        excess = Spread(value=None, low=0.0, high=float(flips.high))
+        excess = ShareBounds(value=None, low=0.0, high=float(flips.high))
         kappa = 2 * kept - 1
         value = rate * kappa  # equal noise
         down = _root(kappa * (down_f if kappa >= 0 else up_f), 2 * rate * (kept - low_kept))
@@ -472,21 +474,23 @@ def randomness(
         top = rate * held + _root(held * up_f, rate * (high_kept - kept))
     high = float(flips.high) if less_stable or m == 0 else min(top, float(flips.high))
     # Without a repeat nothing is known of the new API but by its flips.
-    beyond = Spread(
+    beyond = ShareBounds(
         value=max(value, 0.0) if m > 0 else None,
         low=max(value - down, 0.0) if m > 0 else 0.0,
         high=high,
     )
-    new = new if m > 0 else Spread(value=None, low=0.0, high=min(1.0, 2 * float(flips.high)))
+    new = new if m > 0 else ShareBounds(value=None, low=0.0, high=min(1.0, 2 * float(flips.high)))
     return Randomness(beyond=beyond, excess=excess, new=new, old=before, less_stable=less_stable)
 
 
-def _product(value: float, low: float, high: float, rate: float, down: float, up: float) -> Spread:
+def _product(
+    value: float, low: float, high: float, rate: float, down: float, up: float
+) -> ShareBounds:
     """Return *rate* times *value*, each with its reaches."""
     below = _root(value * down, rate * (value - low))
     above = _root(value * up, rate * (high - value))
     at = rate * value
-    return Spread(value=min(at, 1.0), low=max(at - below, 0.0), high=min(at + above, 1.0))
+    return ShareBounds(value=min(at, 1.0), low=max(at - below, 0.0), high=min(at + above, 1.0))
 
 
 def _root(*reaches: float) -> float:
@@ -533,8 +537,8 @@ def fresh_noise(flip_rate: float, h: FloatArray, w: FloatArray) -> float:
 def refuse_other_versions(draws: IntArray, names: Sequence[str], labels: Sequence[str]) -> None:
     """Refuse columns that disagree more than repeated calls of one version could.
 
-    Repeats are exchangeable: "a then b" is as frequent as "b then a" (Bowker's test of symmetry), and
-    any two columns differ equally often.
+    Repeats are exchangeable: "a then b" is as frequent as "b then a" (Bowker's test of symmetry),
+    and any two columns differ equally often.
 
     >>> draws = np.array([[0, 0]] * 50 + [[0, 1]] * 40)
     >>> refuse_other_versions(draws, ["spring", "fall"], ["no", "yes"])

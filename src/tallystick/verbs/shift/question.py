@@ -42,8 +42,8 @@ _GATE = (
 class ShiftQuestion(ClientQuestion):
     """What is asked about an API.
 
-    In Python *api* may be a `tallystick.clients.Client`, *request* a JSON value and *header* a mapping;
-    the command line gives all of them as text.
+    In Python *api* may be a `tallystick.clients.Client`, *request* a JSON value and *header* a
+    mapping; the command line gives all of them as text.
     """
 
     api: str | Client | None = option(None, API)

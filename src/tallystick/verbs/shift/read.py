@@ -66,9 +66,9 @@ class PreparedShift:
 def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     """Return the items of *data*; rows without an old or a new answer are left out.
 
-    What a blank answer was is not known: it does not mean a wrong one. Rows without a true label stay:
-    they show what differs, not what is right. An answer that can never be true (``refused``) is "none
-    of the labels". Without a column of true labels the old answers take its place.
+    What a blank answer was is not known: it does not mean a wrong one. Rows without a true label
+    stay: they show what differs, not what is right. An answer that can never be true (``refused``)
+    is "none of the labels". Without a column of true labels the old answers take its place.
     """
     roles = data.roles
     if roles.old is None:
@@ -183,9 +183,9 @@ def _rows(
     ):
         if left:
             notes.append(
-                f"{count(left)} of {count(of)} items have no {kind} answer: what it was is not known,"
-                " so they are left out (if the API answered nothing there, write a word such as"
-                " refused)"
+                f"{count(left)} of {count(of)} items have no {kind} answer: what it was is not"
+                " known, so they are left out (if the API answered nothing there, write a word"
+                " such as refused)"
             )
     return np.array(known, np.intp), notes
 
@@ -438,9 +438,9 @@ def since(items: Items, journal: Any) -> Items:
     then = tuple(str(label) for label in head.get("labels", items.labels))
     if "labels" not in head and "data" in head and head["data"] != items.digest:
         raise FormatError(
-            f"the journal {journal} does not say its labels, and was begun on other data: nobody can"
-            f" tell whether its answers are numbered as {', '.join(items.labels[:8])}; make that run"
-            " again"
+            f"the journal {journal} does not say its labels, and was begun on other data:"
+            f" nobody can tell whether its answers are numbered as"
+            f" {', '.join(items.labels[:8])}; make that run again"
         )
     place, old = {name: n for n, name in enumerate(items.names)}, items.old.copy()
     for key, entry in answers.items():

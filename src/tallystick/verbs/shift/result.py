@@ -239,7 +239,9 @@ class ShiftResult(Result):
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return what differs, accuracy and every label's recall, then the cells that moved most."""
+        """Return what differs, accuracy and every label's recall, then the cells that moved
+        most.
+        """
         named: dict[str, Change] = {"answers that differ": self.flip_rate}
         if self.noise.answers_are != "deterministic":
             named["changed beyond noise"] = self.noise.beyond

@@ -1,4 +1,6 @@
-"""The sentences of `shift`: first whether the API changed, then better or worse, then what moved."""
+"""The sentences of `shift`: first whether the API changed, then better or worse, then what
+moved.
+"""
 
 from __future__ import annotations
 
@@ -86,8 +88,9 @@ def concluded(result: ShiftResult, evidence: Evidence | None) -> ShiftResult:
     answers = sum(one.asked for one in result.strata)
     if evidence == "unreadable":
         text = (
-            f"Most of the {count(answers)} answers could not be read as a label, so they do not show"
-            " whether the API changed. See the examples, and choose how answers are read (--answer)."
+            f"Most of the {count(answers)} answers could not be read as a label, so they do not"
+            " show whether the API changed. See the examples, and choose how answers are read"
+            " (--answer)."
         )
         said = Sentences(answer=text)
         return replace(
@@ -164,8 +167,8 @@ def _first(result: ShiftResult, evidence: Evidence | None, *, hardly: bool) -> s
 def _direction(result: ShiftResult, changed: bool | None) -> tuple[str, bool]:
     """Say whether it got better or worse, and whether that is settled; blank without a mean.
 
-    Better or worse is said of an API that changed only: an interval beside 0 is one of the two ways in
-    which chance can look like a change.
+    Better or worse is said of an API that changed only: an interval beside 0 is one of the two ways
+    in which chance can look like a change.
     """
     mean = _mean(result)
     if mean is None or mean.interval is None or isinstance(mean.estimate, Unknown):
@@ -410,7 +413,8 @@ def history_verdict(assessments: Sequence[Mapping[str, Any]]) -> str:
 
 def old_draws_note(draws: int) -> str:
     """Say what several old answers per item are worth."""
-    return f"{count(draws)} old answers per item show how noisy the old API was: nothing is assumed about it"
+    known = f"{count(draws)} old answers per item show how noisy the old API was"
+    return f"{known}: nothing is assumed about it"
 
 
 def baseline_verdict(accuracy: Change, unstable: float | Unknown, *, items: int, draws: int) -> str:

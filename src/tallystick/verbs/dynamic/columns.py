@@ -1,0 +1,712 @@
+"""Which column of a log is what: by name together with what it holds, else it is asked.
+
+A log comes in one of three shapes. *attempts*: somebody tried to fool a model, one row per try.
+*long*: one row per item and model (or round), with a column that says right or wrong. *wide*: one
+row per item and one column per model. What the caller names comes first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from shlex import quote
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from tallystick.errors import AskError, InputError
+from tallystick.table import Data, Roles, Table, identifier, is_missing, spelling
+from tallystick.table.words import as_pass_fail, as_word, is_no_answer
+
+Shape: TypeAlias = Literal["attempts", "long", "wide"]
+
+# Names, the surest first. A name decides only if the column can play the role.
+
+_NAMES: dict[str, str] = {
+    "annotator": (
+        "annotator anon_uid worker crowdworker turker participant contributor author writer "
+        "red_teamer redteamer red_team_member attacker tester player username user operator probe "
+        "probe_classname"
+    ),
+    "held_out": "held_out heldout holdout",
+    "round": "round rounds rid r_realid wave phase iteration",
+    "model": (
+        "model system target_model target model_in_loop model_in_the_loop model_endpoint endpoint "
+        "llm victim generator"
+    ),
+    "item": "item question example task doc attempt eid conversation prompt uuid id uid",
+    "wrong": (
+        "model_wrong fooled model_fooled fooling fooled_model attack_success attack_succeeded "
+        "attack_successful jailbroken jailbreak jailbreak_success model_failed model_error "
+        "broke_model bypassed breached policy_violation violation unsafe harmful hit "
+        "wrong incorrect error errors err failed fail failure mistake mistakes"
+    ),
+    "success": "success successful",
+    "correct": "correct model_correct model_is_correct model_right right passed pass",
+    "score": "score acc accuracy f1 exact_match",
+    "truth": (
+        "truth gold human gold_label true_label ground_truth intended_label target_label "
+        "annotator_label target_pred expected label reference correct_answer y_true y"
+    ),
+    "prediction": (
+        "prediction model_prediction predicted pred model_pred model_label model_answer "
+        "response_label predicted_label answer response output"
+    ),
+    "validated": (
+        "validated valid verified validation confirmed label_valid valid_label label_confirmed "
+        "accepted approved review_result validation_result validator_verdict validators "
+        "validations validator_labels verifier_labels validator_votes"
+    ),
+    "yes": (
+        "votes_yes yes_votes yes validators_yes votes_valid valid_votes verified_correct "
+        "correct_votes votes_for agree upvotes"
+    ),
+    "no": (
+        "votes_no no_votes no validators_no votes_invalid invalid_votes verified_incorrect "
+        "incorrect_votes votes_against disagree downvotes"
+    ),
+    "retracted": "retracted withdrawn",
+    "cost": (
+        "cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed seconds "
+        "duration duration_s time_spent minutes elapsed"
+    ),
+    "time": "time timestamp created_at created submitted_at datetime date generated_datetime started_at",
+}
+_AROUND = re.compile(r"^(?:is|n|num)_|_?(?:id|name|number)$")
+"""What may stand around a name without changing it: ``is_correct``, ``worker_id``, ``n_yes``."""
+
+_TRUTH_IF_FITTING = ("answer", "target", "actual", "gt", "true_class", "y_test", "class", "expert")
+"""Names of the truth beside columns of models that give its labels."""
+
+_TRUE_ANYWAY = ("truth", "gold", "human")
+"""Parts of a name that say truth even where the whole name is not in the list."""
+
+_FEW = 40
+"""Different values up to which a column is looked at value by value."""
+_SURE, _SMALL = 3.29, 2.58
+"""How many standard errors from chance two columns must agree (p < .001; below 100 rows .01)."""
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case with one underscore between its words.
+
+    >>> plain(" Worker ID"), plain("model-wrong?")
+    ('worker_id', 'model_wrong')
+    """
+    return "_".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+# What cells mean: right or wrong, fooled or not, valid or not, still open.
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(","))
+
+
+YES, NO = _words("1,1.0,true,yes,y,t"), _words("0,0.0,false,no,n,f")
+_GOOD = _words(
+    "valid,correct,confirmed,verified,agree,agreed,agrees,accepted,approved,accept,approve,pass,"
+    "passed,right,ok,c,safe,refused,refusal,blocked,harmless"
+)
+_BAD = _words(
+    "invalid,incorrect,wrong,rejected,reject,denied,disagree,disagreed,disagrees,fail,failed,i"
+)
+_FOOLED = _words(
+    "fooled,success,successful,succeeded,wrong,incorrect,jailbroken,jailbreak,hit,unsafe,harmful,"
+    "complied,compliance,bypassed,breached,violation,model fooled,attack success,attack succeeded"
+)
+_NOT_FOOLED = _words(
+    "failure,failed,fail,right,correct,safe,refused,refusal,blocked,harmless,unsuccessful,passed,"
+    "pass,miss,not fooled,no hit,model not fooled,not jailbroken,attack failed,attack failure"
+)
+_OPEN = _words(
+    "flagged,flag,unsure,pending,unverified,unvalidated,open,unchecked,unknown,skipped,queued,"
+    "not validated,not checked,not verified"
+)
+_ONLY_FOOLED = _words(
+    "fooled,jailbroken,jailbreak,complied,compliance,bypassed,breached,violation,model fooled,"
+    "attack success,attack succeeded,not fooled,no hit,model not fooled,not jailbroken,"
+    "attack failed,attack failure"
+)
+"""Words that say fooled or not, whatever their column is called."""
+
+_KINDS = {
+    "right": (YES | _GOOD, NO | _BAD, frozenset[str]()),
+    "wrong": (YES | _FOOLED, NO | _NOT_FOOLED, _OPEN),
+    "valid": (YES | _GOOD, NO | _BAD, _OPEN),
+    "flag": (YES, NO, frozenset[str]()),
+}
+"""What a column can say: words for yes, for no, and for neither yet."""
+
+
+def label(cell: Any) -> str | None:
+    """Return what a cell says as one word, case and blanks aside; None for no answer.
+
+    >>> label(" Entailment"), label(1.0), label("1"), label("n/a")
+    ('entailment', '1', '1', None)
+    """
+    if is_missing(cell) or is_no_answer(cell):
+        return None
+    told = spelling(cell)
+    return as_word(told) or str(told)
+
+
+def meaning(cell: Any, kind: str) -> bool | Literal["?"] | None:
+    """Return whether a cell says yes; None if it says nothing yet, "?" if it is no such word.
+
+    >>> meaning("Wrong", "right"), meaning("wrong", "wrong"), meaning("", "right"), meaning(2, "flag")
+    (False, True, None, '?')
+    >>> meaning("richtig", "right"), meaning("falsch", "right")
+    (True, False)
+    """
+    word = label(cell)
+    yes, no, still = _KINDS[kind]
+    if word is None or word in still:
+        return None
+    if word in yes or word in no:
+        return word in yes
+    told = as_pass_fail([word]) if kind == "right" else None
+    return {1.0: True, 0.0: False}.get((told or {}).get(word, 0.5), "?")
+
+
+def read_marks(data: Data, column: str, kind: str) -> list[bool | None]:
+    """Return a column of right or wrong (fooled, valid) row by row; ask about anything else."""
+    never, silent = ({str(t) for t in tokens} for tokens in _tokens(data))
+    told: dict[Any, bool | None] = {}
+    out = []
+    for row, cell in enumerate(data.cells(column)[column]):
+        if cell not in told:
+            found = None if str(cell) in silent else meaning(cell, kind)
+            if str(cell) in never:
+                found = kind == "wrong"
+            if found == "?":
+                raise AskError(
+                    f"{data.place(row + 1)}: column {column!r} holds {cell!r}, which says neither"
+                    " yes nor no. Is it no answer, or a wrong one?",
+                    role="missing",
+                    candidates=(str(cell),),
+                    calls=(
+                        f"--missing={quote(str(cell))}",
+                        *([f"--never-true={quote(str(cell))}"] if kind == "right" else ()),
+                    ),
+                )
+            told[cell] = found
+        out.append(told[cell])
+    return out
+
+
+def _tokens(data: Data) -> tuple[Iterable[Any], Iterable[Any]]:
+    return data.rules.never_true, data.rules.missing
+
+
+# The columns of one log.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a log by what they hold; None where there is no such column.
+
+    Parameters
+    ----------
+    shape
+        What a row is.
+    wrong, correct, score
+        What says how the model fared: that it was wrong (or fooled), that it was right, or a number.
+    models, marks
+        Wide: one column per model, and whether they say right or wrong instead of an answer.
+    turned
+        Wide: whether they say wrong instead of right.
+    doubtful
+        Roles that nothing but the content of a column decides.
+    """
+
+    shape: Shape
+    annotator: str | None = None
+    held_out: str | None = None
+    round: str | None = None
+    model: str | None = None
+    item: str | None = None
+    wrong: str | None = None
+    correct: str | None = None
+    score: str | None = None
+    truth: str | None = None
+    prediction: str | None = None
+    validated: str | None = None
+    yes: str | None = None
+    no: str | None = None
+    retracted: str | None = None
+    cost: str | None = None
+    time: str | None = None
+    models: tuple[str, ...] = ()
+    marks: bool = False
+    turned: bool = False
+    doubtful: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str | None:
+        """The column that says how the model fared."""
+        held = self.wrong or self.correct or self.score
+        return held or (self.prediction if self.truth else None)
+
+    def found(self) -> dict[str, Any]:
+        """Return what each column is taken for, role to column, as a reading shows it."""
+        names = {one.name for one in fields(Roles)}
+        held = {name: getattr(self, name) for name in names & {one.name for one in fields(self)}}
+        held |= {"fooled": self.wrong if self.shape == "attempts" else None}
+        held |= {"correct": self.correct or (self.wrong if self.shape == "long" else None)}
+        held["score"] = self.score if self.shape == "long" else None
+        held["prediction"] = (self.prediction,) if self.prediction else ()
+        return {name: column for name, column in held.items() if column}
+
+
+def columns_of(data: Data, *, bar: float | None = None) -> Columns:
+    """Say what the columns of a log are, or ask.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> from tallystick.verbs.dynamic.reading import DOOR
+    >>> log = {"item": [1, 2, 1, 2], "round": [1, 1, 2, 2], "wrong": [0, 1, 0, 0]}
+    >>> found = columns_of(read(log, DOOR))
+    >>> found.shape, found.wrong, found.round
+    ('long', 'wrong', 'round')
+    """
+    table = data.table
+    if not table.query("select 1 from rows limit 1"):
+        raise InputError("the log is empty")
+    look = _Look(data, table)
+    named = _named(data.roles)
+    found = {**_by_name(look, named), **named}
+    shape = _shape(look, found, data.roles)
+    if shape == "attempts":
+        return _attempts(look, found)
+    if shape == "long":
+        return _long(look, found, bar)
+    return _wide(look, found, data.roles, bar)
+
+
+def _named(roles: Roles) -> dict[str, str]:
+    """Return the columns that the caller named, by role."""
+    given = {name: getattr(roles, name, None) for name in _NAMES}
+    given |= {"wrong": roles.fooled, "model": roles.model, "score": None}
+    given["prediction"] = roles.prediction[0] if roles.prediction else None
+    return {name: column for name, column in given.items() if column is not None}
+
+
+class _Look:
+    """What the columns of a table hold, found once and when it is asked for."""
+
+    def __init__(self, data: Data, table: Table) -> None:
+        self.data, self.table = data, table
+        self.left = set(table.left_out)
+        self.names = [n for n in table.columns if n not in self.left]
+        mixed = [n for n in self.names if n in table.doubtful and not data.rules.coerce]
+        if mixed:
+            raise InputError(
+                f"{table.source}: {table.doubtful[mixed[0]]}, or leave it out (--ignore {mixed[0]})"
+            )
+        self._values: dict[str, list[tuple[Any, int]] | None] = {}
+        self.silent = {str(token) for token in data.rules.missing}
+
+    @cached_property
+    def rows(self) -> int:
+        return int(self.table.query("select count(*) from rows")[0][0])
+
+    def values(self, name: str) -> list[tuple[Any, int]] | None:
+        """Return the different cells of a column with their counts; None if there are many."""
+        if name not in self._values:
+            cell = identifier(name)
+            told = self.table.query(
+                f"select {cell}, count(*) from rows where {cell} is not null group by 1"
+                f" order by 2 desc, 1 limit {_FEW + 1}"
+            )
+            kept = [(v, int(n)) for v, n in told if str(v) not in self.silent]
+            self._values[name] = kept if len(told) <= _FEW else None
+        return self._values[name]
+
+    def says(self, name: str, kind: str) -> bool:
+        """Say whether at least half of the cells are words of a kind, and yes or no among them."""
+        values = self.values(name)
+        if not values:
+            return False
+        fits = [(meaning(v, kind), n) for v, n in values if label(v) is not None]
+        spoken = sum(n for _, n in fits)
+        good = sum(n for told, n in fits if told != "?")
+        return any(told in (True, False) for told, _ in fits) and 2 * good >= max(spoken, 1)
+
+    def varies(self, name: str) -> bool:
+        """Say whether a column holds two different words or more."""
+        values = self.values(name)
+        return values is None or len({label(v) for v, _ in values} - {None}) > 1
+
+    def is_number(self, name: str) -> bool:
+        """Say whether all cells are numbers, and not just a count of the rows."""
+        cell = f"try_cast(cast({identifier(name)} as varchar) as double)"
+        [(filled, numbers, different, whole, span)] = self.table.query(
+            f"select count({identifier(name)}), count({cell}), count(distinct {cell}),"
+            f" count(case when {cell} = floor({cell}) then 1 end), max({cell}) - min({cell})"
+            " from rows"
+        )
+        counter = whole == numbers == different and span is not None and span == numbers - 1
+        return bool(numbers) and numbers >= 0.9 * filled and not (counter and numbers > 2)
+
+    def ends(self, names: Sequence[str]) -> tuple[float, float]:
+        """Return the least and the greatest number in some columns."""
+        cells = [f"try_cast(cast({identifier(n)} as varchar) as double)" for n in names]
+        ends = ", ".join(f"min({cell}), max({cell})" for cell in cells)
+        told = self.table.query(f"select {ends} from rows")[0]
+        found = [float(end) for end in told if end is not None] or [0.0]
+        return min(found), max(found)
+
+    def repeats(self, *names: str | None) -> bool:
+        """Say whether two rows agree in all of these columns."""
+        return self.table.repeats(*[name for name in names if name is not None])
+
+    def differs_within(self, column: str, item: str) -> bool:
+        """Say whether an item has several values of another column."""
+        cell, other = identifier(item), identifier(column)
+        sql = f"select 1 from rows group by {cell} having count(distinct {other}) > 1 limit 1"
+        return bool(self.table.query(sql))
+
+
+def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
+    """Return roles by the names of columns, where their cells can play them."""
+    taken = {*named.values(), *look.data.roles.columns()}
+    unnamed = [n for n in reversed(look.names) if n not in taken]
+    free = {_AROUND.sub("", plain(n)): n for n in unnamed} | {plain(n): n for n in unnamed}
+    found: dict[str, str] = {}
+    for role, names in _NAMES.items():
+        if role in named or (role in ("yes", "no") and "validated" in named):
+            continue
+        for name in names.split():
+            column = free.get(name)
+            if column is not None and _can_be(look, role, column):
+                found[role] = column
+                free = {key: n for key, n in free.items() if n != column}
+                break
+    if "yes" not in found or "no" not in found:
+        found.pop("yes", None), found.pop("no", None)
+    if "truth" not in {*found, *named}:
+        parts = [n for n in unnamed if n in free.values()]
+        parts = [n for n in parts if set(plain(n).split("_")) & set(_TRUE_ANYWAY)]
+        found |= {"truth": parts[0]} if len(parts) == 1 else {}
+    # Words such as "model not fooled" say what a column holds, whatever it is called.
+    if not {"wrong", "correct", "success"} & {*found, *named}:
+        telling = [n for n in free.values() if _tells_fooled(look, n)]
+        found |= {"wrong": telling[0]} if telling else {}
+    return found
+
+
+def _can_be(look: _Look, role: str, column: str) -> bool:
+    """Say whether what a column holds can play a role."""
+    if role in ("wrong", "success", "retracted"):
+        return look.says(column, "wrong")
+    if role in ("correct", "held_out"):
+        kind = "right" if role == "correct" else "flag"
+        return look.says(column, kind) or (role == "held_out" and _is_split(look, column))
+    if role == "item":
+        values = look.values(column)
+        return values is None or not {label(v) for v, _ in values} <= {*YES, *NO, None} - {"y", "n"}
+    if role in ("model", "annotator"):
+        return not look.says(column, "flag") and not look.table.row_of(column, None)
+    if role == "round":
+        values = look.values(column)
+        return values is None or bool(values)
+    return role != "score" or look.is_number(column)
+
+
+def _is_split(look: _Look, column: str) -> bool:
+    return any(as_word(value) in _HELD for value, _ in look.values(column) or ())
+
+
+_HELD = frozenset({"held out", "heldout", "test", "eval", "dev", "holdout"})
+
+
+def _tells_fooled(look: _Look, column: str) -> bool:
+    words = {as_word(value) for value, _ in look.values(column) or ()}
+    return bool(words & _ONLY_FOOLED) and look.says(column, "wrong")
+
+
+def _shape(look: _Look, found: Mapping[str, str], roles: Roles) -> Shape:
+    """Say what a row is."""
+    item, outcome = found.get("item"), _outcome(found)
+    many = [name for name in roles.models if name in look.table.columns]
+    if roles.fooled or roles.annotator or roles.validated:
+        return "attempts"
+    if len(many) > 1 or (many and outcome is None):
+        return "wide"
+    if "held_out" in found:
+        return "long" if outcome else "wide"
+    checked = "validated" in found or "yes" in found
+    if "annotator" in found and (outcome or checked):
+        among = item and "model" in found and look.differs_within(found["model"], item)
+        return "long" if among and outcome else "attempts"
+    tries = "wrong" in found or "success" in found
+    if tries and (checked or not item or not look.repeats(item)) and not _plain_error(found):
+        return "attempts"
+    if outcome and ({"round", "model"} & {*found} or (item and look.repeats(item))):
+        return "long"
+    return "wide"
+
+
+def _plain_error(found: Mapping[str, str]) -> bool:
+    """Say whether the outcome is called wrong or error, which a log of attempts never is."""
+    name = _AROUND.sub("", plain(found.get("wrong", "")))
+    return name in _NAMES["wrong"].partition(" hit ")[2].split() and "annotator" not in found
+
+
+def _outcome(found: Mapping[str, str]) -> str | None:
+    for role in ("wrong", "correct", "success", "score"):
+        if role in found:
+            return found[role]
+    return found.get("prediction") if "truth" in found else None
+
+
+def _kept(found: Mapping[str, str], *roles: str) -> dict[str, Any]:
+    return {role: found[role] for role in roles if role in found}
+
+
+_SHARED = ("annotator", "round", "item", "truth", "cost", "time", "model")
+
+
+def _attempts(look: _Look, found: dict[str, str]) -> Columns:
+    """Return the columns of a log of attempts: one way to tell the outcome, one to tell validity."""
+    named = _named(look.data.roles)
+    if "correct" in named and "wrong" not in named:
+        found.pop("wrong", None)
+    found.setdefault("wrong", found.get("success", "")) if "correct" not in named else None
+    if not found.get("wrong"):
+        found.pop("wrong", None)
+    elif "correct" in found:
+        del found["correct"]
+    if "validated" not in found and "yes" not in found:
+        found |= _validity(look, found)
+    if "yes" in found and "validated" not in named:
+        found.pop("validated", None)
+    held = _kept(found, *_SHARED, "wrong", "correct", "prediction", "validated", "yes", "no")
+    columns = Columns(shape="attempts", **held, **_kept(found, "retracted"))
+    if columns.outcome is None:
+        raise InputError(
+            "no column says how the model fared: name one (--fooled COLUMN or --correct COLUMN), or"
+            " the model's answer and the right one (--prediction COLUMN --truth COLUMN)"
+        )
+    return columns
+
+
+def _validity(look: _Look, found: Mapping[str, str]) -> dict[str, str]:
+    """Return the one column whose name and cells say which labels were found valid."""
+    words = {
+        "validated",
+        "valid",
+        "validation",
+        "verified",
+        "verification",
+        "confirmed",
+        "approved",
+    }
+    free = [n for n in look.names if n not in found.values()]
+    likely = [n for n in free if set(plain(n).split("_")) & words and look.says(n, "valid")]
+    return {"validated": likely[0]} if len(likely) == 1 else {}
+
+
+def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
+    """Return the columns of a log with one row per item and model; ask which way a column points."""
+    named = _named(look.data.roles)
+    held = _kept(found, "round", "item", "truth", "model", "held_out")
+    models = look.data.roles.models
+    if models and models[0] in look.table.columns:
+        held["model"] = models[0]
+    if "success" in found and not {"wrong", "correct"} & {*found}:
+        name = quote(found["success"])
+        raise AskError(
+            f"{look.data.source}: whose success does {found['success']!r} tell: the model's, or that"
+            " of whoever tried to fool it?",
+            role="correct",
+            candidates=(found["success"],),
+            calls=(f"--correct {name}", f"--fooled {name}"),
+        )
+    for role in ("wrong", "correct", "score"):
+        if role in named or (role in found and not {"wrong", "correct"} & {*named}):
+            held[role] = found[role]
+            break
+    if "prediction" in found and "truth" in found:
+        held["prediction"] = found["prediction"]
+    columns = Columns(shape="long", **held)
+    if columns.outcome == columns.score and columns.score is not None and bar is None:
+        if look.says(columns.score, "flag"):
+            return replace(columns, correct=columns.score, score=None)
+        raise _ask_for_bar(look, [columns.score])
+    if columns.correct and bar is not None and not look.says(columns.correct, "right"):
+        return replace(columns, correct=None, score=columns.correct)
+    return columns
+
+
+def _ask_for_bar(look: _Look, columns: Sequence[str]) -> AskError:
+    """Ask from which score on an answer is right; a bar is offered only on usual scales."""
+    low, high = look.ends(columns)
+    usual = ".5" if low >= 0 and high <= 1 else "50" if low >= 0 and 5 < high <= 100 else None
+    return AskError(
+        f"{look.data.source}: {', '.join(columns[:3])} hold scores from {low:g} to {high:g}. From"
+        " which score on is an answer right? Say --bar NUMBER.",
+        role="bar",
+        candidates=tuple(columns[:8]),
+        calls=(f"--bar {usual}",) if usual else (),
+    )
+
+
+# Wide logs: which columns are models.
+
+
+def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -> Columns:
+    """Return the columns of a wide log: models beside a truth, or right and wrong alone."""
+    held = _kept(found, "round", "item", "truth", "held_out")
+    if roles.truth is None:
+        held.pop("truth", None)
+        by_name = {plain(n): n for n in look.names if n not in {*held.values(), *roles.models}}
+        likely = [found.get("truth", ""), *(by_name.get(n, "") for n in _TRUTH_IF_FITTING)]
+        others = [n for n in look.names if n not in held.values()]
+        fits = (n for n in likely if n and any(_shared(look, m, n) for m in others if m != n))
+        held |= {"truth": name} if (name := next(fits, None)) else {}
+    truth = held.get("truth")
+    models = tuple(name for name in roles.models if name in look.table.columns)
+    free = [n for n in look.names if n not in {*held.values()} and n not in roles.holders()]
+    if not models:
+        # A model may be called like a role that a wide log has no use for.
+        models = _voters(look, [n for n in free if not _is_key(look, n)], truth, bar)
+    if not models:
+        raise InputError(
+            f"{look.data.source}: no columns hold models' answers beside a truth, right or wrong, or"
+            " scores. Name them (--models a,b,c), with the true label (--truth COLUMN) if they are"
+            " answers"
+        )
+    # A column that is called correct, or wrong, says so whatever the labels of the truth are.
+    wrong, right = (set(_NAMES[role].split()) for role in ("wrong", "correct"))
+    called = all(set(plain(n).split("_")) & (wrong | right) for n in models)
+    marks = truth is None or called or not any(_shared(look, n, truth) for n in models)
+    if not marks:
+        strange = [name for name in models if not _shared(look, name, truth or "")]
+        if strange:
+            raise InputError(
+                f"column {strange[0]!r} never gives one of the true labels of {truth!r}, so it is"
+                " not a model that answers. Name the models (--models)"
+            )
+    elif bar is None and not all(look.says(name, "right") for name in models):
+        numbers = [name for name in models if not look.says(name, "right")]
+        if all(look.is_number(name) for name in numbers):
+            raise _ask_for_bar(look, numbers)
+        raise InputError(
+            f"column {numbers[0]!r} says neither right nor wrong: name the true label (--truth), or"
+            " the models (--models)"
+        )
+    turned = marks and bar is None and all(set(plain(n).split("_")) & wrong for n in models)
+    return Columns(
+        shape="wide",
+        **{**held, "truth": None if marks else truth},
+        models=models,
+        marks=marks,
+        turned=turned,
+        doubtful=() if roles.models else ("models",),
+    )
+
+
+def _is_key(look: _Look, name: str) -> bool:
+    """Say whether a column names or dates rows: it is nobody's answers."""
+    constant = not look.varies(name) and not look.says(name, "right")
+    return plain(name) in _NAMES["time"].split() or constant
+
+
+def _shared(look: _Look, name: str, truth: str) -> bool:
+    """Say whether half of the filled cells of a column carry labels of the truth."""
+    mine, true = look.values(name), look.values(truth)
+    if not mine or not true:
+        return False
+    labels = {label(value) for value, _ in true} - {None}
+    told = [(label(value), n) for value, n in mine if label(value) is not None]
+    return 2 * sum(n for word, n in told if word in labels) >= sum(n for _, n in told) > 0
+
+
+def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) -> tuple[str, ...]:
+    """Return the columns that are models by what they hold; ask about those that fit nothing."""
+    if bar is not None:
+        return _one_scale(look, [n for n in free if look.is_number(n)])
+    answers = [] if truth is None else [n for n in free if _shared(look, n, truth)]
+    marks = answers or [n for n in free if look.says(n, "right")]
+    if not marks:
+        return _one_scale(look, [n for n in free if look.is_number(n)])
+    # Columns whose names differ in one part alone belong together, however little they agree.
+    odd = _unlike(look, marks, truth if answers else None)
+    odd = [n for n in odd if not any(_are_alike(n, m) for m in marks)]
+    kept = [n for n in marks if n not in odd]
+    if odd and len(marks) > 2 and (kept or not answers):
+        first, second = (marks, kept) if look.rows < 100 else (kept, marks)
+        raise AskError(
+            f"{look.data.source}: which columns are models? {', '.join(odd[:3])} agree with no other"
+            " column more than chance would.",
+            role="models",
+            candidates=tuple(marks[:8]),
+            calls=tuple(f"--models {quote(','.join(each))}" for each in (first, second) if each),
+        )
+    return tuple(marks)
+
+
+def _one_scale(look: _Look, numbers: Sequence[str]) -> tuple[str, ...]:
+    """Return columns of scores; ask where they are on different scales: a latency is no score."""
+    tops = {n: look.ends([n])[1] for n in numbers}
+    scales = {n: 1 if top <= 1 else 100 if top <= 100 else 1_000_000 for n, top in tops.items()}
+    if len(set(scales.values())) < 2:
+        return tuple(numbers)
+    alike = [n for n in numbers if scales[n] == min(scales.values())]
+    raise AskError(
+        f"{look.data.source}: which columns are models? {', '.join(alike[:8])} hold scores on one"
+        f" scale, {', '.join([n for n in numbers if n not in alike][:3])} on another.",
+        role="models",
+        candidates=tuple(numbers[:8]),
+        calls=(f"--models {quote(','.join(alike))}",),
+    )
+
+
+def _unlike(look: _Look, marks: Sequence[str], truth: str | None) -> list[str]:
+    """Return the columns that agree with the truth, or any other column, no more than chance would.
+
+    Models fail on the same hard items. ``cached`` and ``flagged`` do not follow them.
+    """
+    bar = _SURE if look.rows >= 100 else _SMALL
+    said = {n: _said(look, n, answers=truth is not None) for n in marks}
+    others = said if truth is None else {**said, truth: _said(look, truth, answers=True)}
+    return [
+        n
+        for n in marks
+        if not any(other != n and _agreement(said[n], them) > bar for other, them in others.items())
+    ]
+
+
+def _said(look: _Look, name: str, *, answers: bool) -> np.ndarray[Any, Any]:
+    """Return labels row by row, or right and wrong as True and False; empty where nothing is said."""
+    cells = look.data.cells(name)[name]
+    return np.array([label(c) or "" if answers else str(meaning(c, "right")) for c in cells])
+
+
+def _agreement(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
+    """Return how much oftener than by chance two columns agree, in standard errors."""
+    known = ~np.isin(a, ("", "None", "?")) & ~np.isin(b, ("", "None", "?"))
+    a, b = a[known], b[known]
+    if not a.size:
+        return 0.0
+    words = np.unique(np.concatenate([a, b]))
+    one, two = (np.array([(side == word).mean() for word in words]) for side in (a, b))
+    # Cohen's kappa over its standard error if the columns were independent (Fleiss, 1969).
+    chance = float(one @ two)
+    spread = chance + chance**2 - float((one * two) @ (one + two))
+    return float((a == b).mean() - chance) * (a.size / spread) ** 0.5 if spread > 1e-12 else 0.0
+
+
+def _are_alike(first: str, second: str) -> bool:
+    """Say whether two names differ in one of their parts alone.
+
+    >>> _are_alike("model_a", "model_b"), _are_alike("r1", "r12"), _are_alike("gpt", "llama")
+    (True, True, False)
+    """
+    one, two = (re.findall(r"[^\W\d_]+|\d+", name.lower()) for name in (first, second))
+    return len(one) == len(two) > 1 and sum(a != b for a, b in zip(one, two, strict=True)) == 1

@@ -1,0 +1,444 @@
+"""What a reader sees: cells as text, without whose output it is and what others said of it."""
+
+from __future__ import annotations
+
+import glob
+import re
+import shutil
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from tallystick.errors import InputError
+from tallystick.results import harmless
+from tallystick.sampling.tasks import LabelTask
+from tallystick.table import NUMBER, Data, Label, identifier, without_missing
+from tallystick.table.cells import literal
+
+if TYPE_CHECKING:
+    from tallystick.verbs.label.work import Work
+
+BLIND = "Blind: no system, judge or other reader is shown."
+
+_LOOKED = 5_000
+"""Rows that are looked at first: either a column holds votes, or it does not."""
+_TEXT, _MANY = 60, 20
+"""A column with a longer cell, or with more values that are mostly different, is there to be read:
+it holds no names, labels or numbers.
+"""
+_LONG = 3
+"""Characters of a name after which another column can be called."""
+
+_SOMEBODY = {"system", "model", "judge", "annotator", "rater", "worker", "engine", "bot", "agent"}
+"""Names of columns that say whose output a row is, or who read it."""
+
+_VOTING = ("judges", "models", "weak", "prediction", "old", "new")
+_SAYING = (*_VOTING, "truth", "system", "score", "confidence", "annotator", "validators")
+
+
+def shown_columns(
+    data: Data, task: LabelTask, wanted: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that a reader sees, and what the user should know of them.
+
+    By default the item and the texts, so that the reader is blind. Without a text: all columns that
+    tell nothing.
+    """
+    columns = data.table.columns
+    for name in wanted:
+        if name not in columns:
+            raise InputError(
+                f"show names column {name!r}, which {data.source} does not have: it has"
+                f" {', '.join(columns[:8])}"
+            )
+    if wanted:
+        return tuple(wanted), ()
+    # The item comes first: it may be the question itself, and without it nobody finds the output.
+    named = tuple(name for name in (data.roles.item,) if name is not None)
+    others = [name for name in columns if name not in named]
+    hidden = telling(data, task, others)
+    silent = [name for name in others if name not in hidden]
+    found = named + tuple(_texts(data, silent) or silent)
+    system = data.roles.system
+    if system is not None and not _tells_apart(data, found):
+        # Readers are blind to the system, unless nothing else says which output is meant.
+        note = f"readers see column {system!r}: no other says which output"
+        return (*found, system), (note,)
+    return found, ()
+
+
+def _tells_apart(data: Data, show: Sequence[str]) -> bool:
+    """Say whether some column besides the item differs between the outputs of an item."""
+    item, system = data.roles.item, data.roles.system
+    others = [name for name in show if name != item]
+    if not others or item is None or system is None:
+        return False
+    looked = f"select * from rows limit {_LOOKED}"
+    many = " or ".join(f"count(distinct {identifier(name)}) > 1" for name in others)
+    rows = data.table.query(
+        f"select count(*), count(*) filter (differ) from (select {many} as differ from ({looked})"
+        f" group by {identifier(item)} having count(distinct {identifier(system)}) > 1)"
+    )
+    items, differ = rows[0]
+    return not items or differ > 0
+
+
+def blindness(names: Sequence[str]) -> str:
+    """Say whether readers are blind, given the columns that they see and should not.
+
+    >>> print(blindness(["gpt", "system"]))
+    Not blind: gpt and system are shown.
+    """
+    if not names:
+        return BLIND
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"Not blind: {listed} {'are' if len(names) > 1 else 'is'} shown."
+
+
+def telling(data: Data, task: LabelTask, columns: Iterable[str]) -> tuple[str, ...]:
+    """Return those of *columns* that hold votes, labels, judges or systems.
+
+    A column does so by its role, because it is called after a judge or a model, or because it holds
+    nothing but labels of the task.
+
+    >>> from tallystick.table import read
+    >>> from tallystick.verbs.label.begin import label_question
+    >>> table = {"gpt": ["a", "b"], "llama": ["b", "B "], "text": ["a", "else"], "model": ["x", "y"]}
+    >>> data, asked = read(table, judges=("gpt",)), label_question("prevalence")
+    >>> task = asked.task(data, asked.options({"positive": "a"}))
+    >>> telling(data, task, table)
+    ('gpt', 'llama', 'model')
+    """
+    asked = tuple(columns)
+    voters = data.roles.columns(*_VOTING)
+    known = {*task.columns, *data.roles.columns(*_SAYING), *_labels(data, task, asked)}
+    known |= {name for name in asked if called_after(name, voters)}
+    known |= {name for name in asked if _word(name) in _SOMEBODY}
+    return tuple(name for name in asked if name in known)
+
+
+def telling_cells(cells: Mapping[str, str], labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the titles of a single row that name a system, or under which a label stands.
+
+    >>> telling_cells({"Model": "bot-7", "Text": "Pass the salt", "Verdict": "Pass"}, ["pass"])
+    ('Model', 'Verdict')
+    """
+    words = {_word(one) for one in labels}
+    return tuple(
+        title
+        for title, text in cells.items()
+        if (title and _word(text) in words)
+        or (_word(title) in _SOMEBODY and len(text.split()) == 1)
+    )
+
+
+def called_after(name: str, voters: Iterable[str]) -> bool:
+    """Return whether a column is called after one of *voters*, so that it is theirs.
+
+    >>> called_after("gpt_reason", ["gpt"]), called_after("text", ["gpt"])
+    (True, False)
+    """
+    words = _parts(name)
+    # A judge called "a" is no reason to hide "a_text".
+    return any(
+        _word(one) == _word(name) or (len(one) >= _LONG and _parts(one) <= words) for one in voters
+    )
+
+
+def _parts(name: str) -> set[str]:
+    """Return the words of a name: gptReason and gpt_reason have two."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return set(re.findall(r"[a-z0-9]+", spaced.lower()))
+
+
+def _labels(data: Data, task: LabelTask, columns: Sequence[str]) -> list[str]:
+    """Return the columns whose cells are all labels, or grades on the scale."""
+    kinds = data.table.kinds
+    cells = [without_missing(name, kinds[name], data.rules.missing) for name in columns]
+    counts = [
+        f"count({cell}), count(*) filter ({cell} is not null and not ({test}))"
+        for cell in cells
+        for test in [_is_label(f"cast({cell} as varchar)", task)]
+    ]
+
+    def looked(places: Sequence[int], rows: str) -> dict[int, tuple[int, int]]:
+        if not places:
+            return {}
+        [found] = data.table.query(f"select {', '.join(counts[k] for k in places)} from {rows}")
+        return {k: (found[2 * i], found[2 * i + 1]) for i, k in enumerate(places)}
+
+    seen = looked(range(len(columns)), f"(select * from rows limit {_LOOKED})")
+    # A column that is blank at the beginning may hold a few labels further down.
+    seen |= looked([k for k, (filled, _) in seen.items() if not filled], "rows")
+    return [columns[k] for k, (filled, others) in seen.items() if filled and not others]
+
+
+def _is_label(cell: str, task: LabelTask) -> str:
+    """Return the SQL that says whether a cell, itself SQL, is a label."""
+    number = f"try_cast({cell} as double)"
+    if task.scale is not None:
+        return f"coalesce({number} between {task.scale[0]!r} and {task.scale[1]!r}, false)"
+    words = [_word(one) for one in task.classes]
+    numbers = ", ".join(repr(float(one)) for one in words if NUMBER.fullmatch(one))
+    listed = ", ".join(map(literal, words))
+    test = f"lower(trim({cell})) in ({listed})"
+    return f"({test} or coalesce({number} in ({numbers}), false))" if numbers else test
+
+
+def _word(label: Label) -> str:
+    return str(label).strip().lower()
+
+
+def _texts(data: Data, columns: Sequence[str]) -> list[str]:
+    """Return the columns that are there to be read."""
+    parts = []
+    for name in columns:
+        cell = f"cast({identifier(name)} as varchar)"
+        # Numbers are mostly different too, and not to be read.
+        worded = f"filter (try_cast({cell} as double) is null)"
+        parts += [f"max(length({cell}))", f"count({cell})", f"count(distinct {cell}) {worded}"]
+    if not parts:
+        return []
+    [found] = data.table.query(
+        f"select {', '.join(parts)} from (select * from rows limit {_LOOKED})"
+    )
+    sizes = zip(columns, *(found[k::3] for k in range(3)), strict=True)
+    return [
+        name
+        for name, longest, filled, different in sizes
+        if (longest or 0) > _TEXT or different > max(_MANY, filled / 2)
+    ]
+
+
+# What the table says in a few of its rows: names for the session, texts for whoever reads them.
+
+
+_NUMBERED = "file_row_number=true, hive_partitioning=false"
+
+
+class RowCells:
+    """Cells of single rows, fetched when they are first asked for.
+
+    Only these rows leave the engine: a table of a million texts stays where it is.
+
+    Parameters
+    ----------
+    data
+        The table.
+    item, system
+        The columns that name a row; None where the table has no such column.
+    show
+        The columns that a reader sees.
+    file
+        A Parquet file with the same rows in the same order, and the prefix of its columns: there a
+        few rows are found without reading the others.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> cells = RowCells(read({"id": [7, 8], "text": ["x", None]}), "id", None, ("text",))
+    >>> cells.name(1), cells.shown(0), cells.shown(1)
+    (('8', None), ('x',), ('',))
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        item: str | None,
+        system: str | None,
+        show: Sequence[str],
+        *,
+        file: tuple[Path, str] | None = None,
+    ) -> None:
+        self._table = data.table
+        self._file = file
+        kinds = data.table.kinds
+        named = [
+            "null" if name is None else without_missing(name, kinds[name], ())
+            for name in (item, system)
+        ]
+        self._columns = [*named, *(f"cast({identifier(name)} as varchar)" for name in show)]
+        self._found: dict[int, tuple[Any, ...]] = {}
+
+    def fetch(self, rows: Iterable[int]) -> None:
+        """Get rows that will be asked for, in one scan."""
+        missing = sorted(set(rows) - self._found.keys())
+        if not missing:
+            return
+        names = [f"c{k}" for k in range(len(self._columns))]
+        cells = ", ".join(
+            f"{cell} as {name}" for cell, name in zip(self._columns, names, strict=True)
+        )
+        numbered = self._numbered()
+        listed = ", ".join(map(str, missing))
+        for place, *found in self._table.query(
+            f"select place_, {cells} from ({numbered}) where place_ in ({listed})"
+        ):
+            self._found[int(place)] = tuple(None if one is None else str(one) for one in found)
+
+    def _numbered(self) -> str:
+        """Return SQL for the rows with their numbers, from 0."""
+        if self._file is None:
+            return "select *, row_number() over () - 1 as place_ from rows"
+        path, prefix = self._file
+        cells = ", ".join(
+            f"{identifier(prefix + name)} as {identifier(name)}" for name in self._table.columns
+        )
+        name = literal(glob.escape(str(path)))  # DuckDB would expand a * in a name
+        return f"select {cells}, file_row_number as place_ from read_parquet({name}, {_NUMBERED})"
+
+    def name(self, row: int) -> tuple[str | None, str | None]:
+        """Return item and system of a row; None where the table has no such column or cell."""
+        self.fetch([row])
+        return self._found[row][0], self._found[row][1]
+
+    def shown(self, row: int) -> tuple[str, ...]:
+        """Return the cells that a reader sees, as text."""
+        self.fetch([row])
+        return tuple("" if one is None else one for one in self._found[row][2:])
+
+
+# Label in the terminal: one item at a time, one key and Enter.
+
+
+_HELP = (
+    "s skip · u undo · n note · l list my answers · c 7 correct answer 7 · q stop (everything is"
+    " saved) · ? this help"
+)
+
+
+def label_in_terminal(
+    work: Work,
+    *,
+    reader: str,
+    lines: Callable[[], str],
+    out: TextIO,
+    batch: int | None = None,
+) -> int:
+    """Ask one item after the other until the reader stops or nothing is left; return the count.
+
+    Each answer is on the disk before the next item is shown. No estimate is shown on the way: it
+    would invite stopping when it looks good.
+
+    Parameters
+    ----------
+    work
+        The session.
+    reader
+        Who answers.
+    lines
+        Returns the next line that the reader types; raises EOFError at the end.
+    out
+        Where to write.
+    batch
+        How many items to draw at a time; by default as many as the forecast says.
+    """
+    given, wanted = 0, -1
+    first = work.session.head.readers[0]
+    _say(out, _HELP)
+    _say(out, work.blindness)
+    while True:
+        waiting = work.session.open_asks(reader)
+        if not waiting and wanted < 0 and reader == first:
+            if work.standing().stop is not None:
+                _say(out, "Nothing more is needed.")
+                return given
+            waiting = list(work.next(batch))
+        if not waiting and wanted < 0:
+            _say(out, "Nothing is left to label.")
+            return given
+        ask = waiting[0] if wanted < 0 else work.session.asks[wanted]
+        [cells] = work.shown([ask])
+        total = len(work.session.asks)
+        place = total - len(waiting) if wanted < 0 else wanted
+        _say(out, f"\n{place + 1} of {total}")
+        for name, cell in zip(work.session.head.show, cells, strict=True):
+            _say(out, f"{name}:")
+            _say(out, _wrapped(cell))
+        _say(out, f"{work.session.head.ask} {_choices(work)}")
+        done = _one(work, ask.number, reader, lines, out)
+        if done is None:
+            return given
+        count, wanted = done
+        given += count
+
+
+def _one(work: Work, ask: int, reader: str, lines: Any, out: TextIO) -> tuple[int, int] | None:
+    """Take one answer: how many were given, and the ask to show next (-1: the next open one).
+
+    None stops.
+    """
+    began, note = time.monotonic(), ""
+    while True:
+        try:
+            word = lines().strip()
+        except (EOFError, KeyboardInterrupt):
+            return None
+        key, _, rest = word.partition(" ")
+        key, rest = key.lower(), rest.strip()
+        if word.lower() in ("q", "quit"):
+            return None
+        if word == "?":
+            _say(out, _HELP)
+        elif word.lower() == "l":
+            for one, answer in work.given(reader):
+                label = "skip" if answer.skipped else str(answer.label)
+                _say(out, f"{one.number + 1}: {one.item or one.row + 1}: {label}")
+        elif key == "c" and rest.isdecimal():
+            known = [one.number for one, _ in work.given(reader)]
+            if int(rest) - 1 in known:
+                return 0, int(rest) - 1
+            _say(out, f"You have not answered {rest}: l lists your answers.")
+        elif word.lower() == "u":
+            undone = work.undo(reader)
+            _say(out, "There is nothing to undo." if undone is None else "Undone.")
+            if undone is not None:
+                return 0, -1
+        elif key in ("n", "note"):
+            note = rest or lines().strip()
+            _say(out, "The note goes with the answer.")
+        elif word:
+            try:
+                label_ = None if word.lower() in ("s", "skip") else _label(work, word)
+                seconds = time.monotonic() - began
+                work.answer(ask, label_, reader=reader, note=note, seconds=seconds)
+            except InputError as error:
+                _say(out, str(error))
+                continue
+            return 1, -1
+
+
+def _label(work: Work, word: str) -> Any:
+    """Return the label of a key (its number in the list) or of its own text."""
+    classes = work.task.classes
+    texts = {str(one).lower() for one in classes}
+    if classes and word.isdecimal() and word not in texts and 1 <= int(word) <= len(classes):
+        return classes[int(word) - 1]
+    return work.label_of(word)
+
+
+def _choices(work: Work) -> str:
+    if work.task.scale is not None:
+        low, high = work.task.scale
+        return f"[{low:g} to {high:g}]"
+    texts = [str(one) for one in work.task.classes]
+    if any(text.isdecimal() for text in texts):
+        return f"[{' / '.join(texts)}]"
+    return f"[{' / '.join(f'{k} {text}' for k, text in enumerate(texts, start=1))}]"
+
+
+def _wrapped(cell: str) -> str:
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100) - 2
+    lines = cell.splitlines() or ["(blank)"]
+    return "\n".join(
+        textwrap.fill(line, width, initial_indent="  ", subsequent_indent="  ") or ""
+        for line in lines
+    )
+
+
+def _say(out: TextIO, text: str) -> None:
+    # Cells are foreign: characters that steer a terminal are written out, line by line.
+    out.write("\n".join(harmless(line) for line in text.split("\n")) + "\n")
+    out.flush()

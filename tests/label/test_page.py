@@ -1,0 +1,70 @@
+"""The page of a session: pairs side by side, Markdown without tags, answers that are corrected."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tallystick.verbs.label import begin
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+from starlette.testclient import TestClient
+
+from tallystick.serve.label_page import label_app, marked
+
+
+def _page(work):
+    return TestClient(label_app(work, {"k": "1"}), base_url="http://127.0.0.1:8123")
+
+
+def test_an_answer_is_listed_shown_again_and_replaced(start):
+    with start("prevalence") as work:
+        page = _page(work)
+        for ask in range(3):
+            page.get("/r/k")
+            page.post("/r/k", data={"ask": str(ask), "answer": "0"})
+        listed = page.get("/r/k").text
+        assert "My answers" in listed
+        assert 'href="?ask=2"' in listed
+        again = page.get("/r/k?ask=2").text
+        assert "You answered “fail”" in again
+        assert re.search(r'name="ask" value="1"', again)
+        page.post("/r/k", data={"ask": "1", "answer": "1"})  # an old page: not taken
+        assert work.session.labels(1) == ("fail",)
+        page.post("/r/k", data={"ask": "1", "answer": "1", "correct": "1"})
+        assert work.session.labels(1) == ("pass",)
+
+
+def test_the_outputs_of_an_item_stand_side_by_side(tmp_path):
+    rng = np.random.default_rng(1)
+    table = {
+        "id": np.repeat(np.arange(60), 2).tolist(),
+        "system": ["a", "b"] * 60,
+        "text": [f"a **long** answer of some sort, number {k}" for k in range(120)],
+        "gpt": rng.integers(0, 2, 120).tolist(),
+    }
+    reading = {"judges": ("gpt",), "system": "system", "item": "id"}
+    options = {"goal": "difference"}
+    with begin(
+        tmp_path / "s.label", table, question="score", reading=reading, options=options
+    ) as work:
+        text = _page(work).get("/r/k").text
+    assert text.count("<section") == 2
+    assert text.count('aria-current="true"') == 1
+    assert "<strong>long</strong>" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<script>alert(1)</script>", "[x](javascript:alert(1))", "![x](http://e.org/p.png)", "<b>"],
+)
+def test_no_tag_link_or_image_of_a_text_reaches_the_page(text):
+    made = str(marked(text))
+    assert not re.search(r"<(?!/?(p|h3|ul|li|pre|code|strong|em|br)>)", made)
+
+
+def test_headings_lists_and_code_are_rendered():
+    made = str(marked("# Title\n\n- one\n- two\n\n```py\nx < 1\n```\nend"))
+    assert made == ("<h3>Title</h3><ul><li>one</li><li>two</li></ul><pre>x &lt; 1</pre><p>end</p>")
