@@ -43,5 +43,5 @@ items = attach(result, votes)
 print("least supported items:", np.argsort(np.asarray(items["support"], dtype=float))[:5].tolist())
 
 # %% Does a judge prefer the answer that stands first?
-asked_twice = Tally.of({"ab": ["A"] * 80 + ["B"] * 20, "ba": ["A"] * 62 + ["B"] * 38})
+asked_twice = Tally.of({"ab": ["A"] * 80 + ["B"] * 20, "ba": ["B"] * 62 + ["A"] * 38})
 print(judge.position_bias(asked_twice, pairs=[("ab", "ba")]).verdict)

@@ -7,9 +7,10 @@ import csv
 import numpy as np
 import pytest
 
-from tallystick import Tally, attach, bound
+from tallystick import Tally, attach
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Unknown
+from tallystick.verbs import bound
 from tallystick.verbs.bound.question import BoundQuestion, spam
 
 WEAK = ["links", "words", "sender", "caps"]
@@ -227,7 +228,7 @@ def test_items_get_what_the_votes_say_of_them():
 def test_a_class_that_is_never_predicted_has_no_precision():
     data = spam(N, rng=3)
     data["classifier"] = np.zeros(N, dtype=int)
-    result = ask(data, metrics=("precision", "recall"), positive=1, missing=())
+    result = ask(data, metrics=("precision", "recall"), positive=1, labels=[0, 1])
     assert isinstance(result.bounds[0].interval, Unknown)
     assert result.decision == "unknowable"
     assert "class 1 is never predicted" in result.verdict
@@ -333,6 +334,6 @@ def test_a_table_with_one_row_per_vote_of_a_labelling_function_is_turned() -> No
             rows["lf"].append(k)
             rows["vote"].append(-1 if (i + k) % 5 == 0 else int((i * (k + 3)) % 7 < 3))
             rows["h"].append(int(i % 7 < 3))
-    result = bound(rows, prediction="h")
+    result = bound(rows, prediction="h", item="item", judge="lf", vote="vote")
     assert result.n_items == 90
     assert "weak labels 0, 1, 2, 3 (lf)" in result.reading.line()

@@ -57,8 +57,12 @@ def table(tmp_path):
     return path
 
 
-def test_without_labels_the_verdict_names_its_assumption(tallystick, table):
-    done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--json")
+def test_without_labels_the_verdict_names_its_assumption(tallystick, table, tmp_path):
+    with table.open(encoding="utf-8") as file:
+        rows = [[cell for k, cell in enumerate(row) if k != 5] for row in csv.reader(file)]
+    bare = tmp_path / "bare.csv"
+    bare.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+    done = tallystick("judge", bare, "--judges", "gpt,claude,llama,qwen", "--json")
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
     assert body["verb"] == "judge"
@@ -224,7 +228,9 @@ def test_a_saved_tally_can_be_judged(tallystick, table):
 
 
 def test_labels_that_nobody_voted_for_can_be_named(tallystick):
-    done = tallystick("judge", "-", "--labels", "0,1,2", "--json", stdin="x,y\n1,1\n1,1\n1,1\n")
+    done = tallystick(
+        "judge", "-", "--judges", "x,y", "--labels", "0,1,2", "--json", stdin="x,y\n1,1\n1,1\n1,1\n"
+    )
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout)["prevalence"]) == {"0", "1", "2"}
 
@@ -246,6 +252,10 @@ def test_diagnostics_are_methods_too(tallystick, table, method):
 def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick):
     votes = "ab,ba\n" + "A,A\n" * 70 + "A,B\n" * 25 + "B,A\n" * 5
     method = ("--method", "position-bias", "--json")
+    # A and B are places unless it is said that they name the answers.
+    by_place = tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes)
+    assert json.loads(by_place.stdout)["consistent"] == pytest.approx(0.3)
+    method = (*method, "--recorded", "answer")
     there = json.loads(tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes).stdout)
     assert there["first_share"] == pytest.approx(25 / 30)
     assert "favours the first place" in there["verdict"]
@@ -287,7 +297,6 @@ def test_the_text_is_one_table_and_the_page_has_what_is_certain(tallystick, tabl
             "prevalence has no effect with method majority",
         ),
         (("--recorded", "position"), "it is for position-bias"),
-        (("--certified",), "name the column of true labels (--truth)"),
         (("--alpha", "2"), "alpha must be in (0, 1)"),
         (("--follow",), "stdin"),
         (("--window", "100", "--weight", "item"), "window counts rows"),
@@ -302,7 +311,7 @@ def test_bad_options_are_refused_by_name(tallystick, table, options, said):
 
 
 def test_hostile_tables_get_a_true_statement_or_a_clear_error(tallystick):
-    two = tallystick("judge", "-", "--json", stdin="x,y\n0,1\n1,1\n0,0\n")
+    two = tallystick("judge", "-", "--judges", "x,y", "--json", stdin="x,y\n0,1\n1,1\n0,0\n")
     assert json.loads(two.stdout)["decision"] == "unknowable"
     mute = tallystick("judge", "-", stdin="x,y,z\n0,1,\n1,1,\n0,0,\n")
     assert mute.returncode == 0
@@ -314,7 +323,7 @@ def test_hostile_tables_get_a_true_statement_or_a_clear_error(tallystick):
     three = tallystick(*asked, stdin="x,y,z\n0,1,2\n1,1,1\n0,0,0\n")
     assert three.returncode == 1
     assert "two labels" in three.stderr
-    constant = tallystick("judge", "-", stdin="x,y\n1,1\n1,1\n")
+    constant = tallystick("judge", "-", "--judges", "x,y", stdin="x,y\n1,1\n1,1\n")
     assert constant.returncode == 1
     assert "never disagree" in constant.stderr
 
@@ -346,23 +355,14 @@ def test_following_refuses_what_it_would_not_read(tallystick, option):
     assert done.stdout == ""
 
 
-def test_rows_of_one_item_are_pointed_out_in_the_result(tallystick):
-    rows = "".join(f"q{i // 2},{i % 2},{i % 3 % 2},{i % 2}\n" for i in range(40))
-    body = json.loads(tallystick("judge", "-", "--json", stdin="id,x,y,z\n" + rows).stdout)
-    assert any("column 'id' is named like the items but repeats" in n for n in body["notes"])
-    once = "".join(f"q{i},{i % 2},{i % 3 % 2},{i % 2}\n" for i in range(40))
-    body = json.loads(tallystick("judge", "-", "--json", stdin="id,x,y,z\n" + once).stdout)
-    assert not any("named like the items" in note for note in body["notes"])
-
-
 def test_truth_and_votes_that_are_written_differently_are_refused(tallystick):
     rows = "".join(
         f"{'pos' if i % 2 else 'neg'},{'pos' if i % 3 else 'neg'},{g}\n"
         for i, g in enumerate(GOLD * 10)
     )
     done = tallystick("judge", "-", "--truth", "gold", stdin="x,y,gold\n" + rows)
-    assert done.returncode == 1
-    assert "no column uses the labels of 'gold' (negative, positive)" in done.stderr
+    assert done.returncode == 2
+    assert "no column uses the labels of gold" in done.stderr
     named = tallystick(
         "judge", "-", "--truth", "gold", "--judges", "x,y", stdin="x,y,gold\n" + rows
     )
@@ -370,14 +370,19 @@ def test_truth_and_votes_that_are_written_differently_are_refused(tallystick):
     assert "the truth 'gold' says 'negative', 'positive'" in named.stderr
 
 
-def test_a_judge_without_labels_has_a_reason_for_no_new_items(tallystick, table):
-    body = json.loads(tallystick("judge", table, "--judges", "gpt,claude,llama", "--json").stdout)
-    assert body["judges"][0]["new_items"] is None
-    assert "labels only" in body["unknown"]["judges[0].new_items"]
-
-
-def test_a_word_for_no_answer_is_read_as_no_vote_and_said(tallystick, tmp_path):
+def test_a_word_for_no_answer_is_read_as_no_vote(tallystick, tmp_path):
     (tmp_path / "blank.csv").write_text(
         "a,b,c\n" + "yes,no,None\nno,no,yes\nyes,yes,yes\n" * 9, encoding="utf-8"
     )
-    assert "column 'c' says None: read as no answer" in tallystick("judge", "blank.csv").stderr
+    done = tallystick("judge", "blank.csv", "--judges", "a,b,c", "--json")
+    assert [one["votes"] for one in json.loads(done.stdout)["judges"]] == [27, 27, 18]
+
+
+def test_following_grades_the_judges_that_are_named_and_all_without_names(tallystick):
+    rows = "".join(f"{i % 2},{i % 2},{(i % 3 > 0) * 1}\n" for i in range(20))
+    for named, names in (((), ["x", "y", "z"]), (("--judges", "x,z"), ["x", "z"])):
+        asked = ("judge", "-", "--follow", "--window", "10", *named)
+        done = tallystick(*asked, stdin="x,y,z\n" + rows)
+        assert done.returncode == 0, done.stderr
+        for line in done.stdout.splitlines():
+            assert [one["name"] for one in json.loads(line)["judges"]] == names

@@ -15,14 +15,12 @@ INSIDE = np.array([True, True, False, False])
 
 def _summary(name, rows):
     held = np.array([row["coverage"] for row in rows])
-    worth = np.median([row["worth"] / row["labels"] for row in rows])
-    told = ("population", "coverage", "mean width", "worth")
+    told = ("population", "coverage", "mean width")
     worst = {key: value for key, value in rows[int(held.argmin())].items() if key not in told}
     return {
         "cells": name,
         "mean": float(held.mean()),
         "minimum": float(held.min()),
-        "median worth a label": float(worth),
         "minimum at": ", ".join(f"{key} {value:g}" for key, value in worst.items()),
     }
 
@@ -67,7 +65,6 @@ def ratio_row(rng, n, prevalence, judge, consensus, k, population, reps):
         "labels": k,
         "coverage": float(found.interval.covers(truth).mean()),
         "mean width": float(found.interval.width.mean()),
-        "worth": float(np.median(found.worth)),
     }
 
 

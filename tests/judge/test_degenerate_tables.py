@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from tallystick import bound, judge
 from tallystick.errors import TallystickError
+from tallystick.verbs import bound, judge
 
 MIXED = [1, 0, 1, 1, 0]
 TABLES = {

@@ -120,7 +120,7 @@ def whole_session(folder, question, reading):
 def test_a_session_of_all_items_has_the_answer_of_judge(tmp_path):
     path, session, table = whole_session(tmp_path, "judge", {"judges": COLUMNS})
     found = judge.evaluate(path, judges=COLUMNS, item="id", truth_file=session)
-    known = judge.evaluate(table, judges=COLUMNS, truth="gold", population="these")
+    known = judge.evaluate(table, judges=COLUMNS, truth="gold")
     for one, other in zip(found.judges, known.judges, strict=True):
         assert one.accuracy == pytest.approx(other.accuracy, abs=1e-9)
         assert tuple(one.interval) == pytest.approx(tuple(other.interval), abs=1e-9)
@@ -130,7 +130,7 @@ def test_a_session_of_all_items_has_the_answer_of_bound(tmp_path):
     roles = {"prediction": ("gpt",), "weak": COLUMNS[1:]}
     path, session, table = whole_session(tmp_path, "bound", roles)
     found = bound.evaluate(path, **roles, item="id", truth_file=session)
-    known = bound.evaluate(table, **roles, truth="gold", population="these")
+    known = bound.evaluate(table, **roles, truth="gold")
     [one], [other] = ([row for row in r.gold if row.metric == "accuracy"] for r in (found, known))
     assert one.estimate == pytest.approx(other.estimate, abs=1e-9)
     assert tuple(one.interval) == pytest.approx(tuple(other.interval), abs=1e-9)

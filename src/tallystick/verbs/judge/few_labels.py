@@ -404,7 +404,7 @@ def consistent(
 
     >>> rates, weight, room = np.array([0.9, 0.8]), np.array([0.7, 0.3]), np.array([[0, 1.0]] * 2)
     >>> consistent(rates, 0.85, weight, np.array([0.1, 0.2]), room).round(3).tolist()
-    [0.887, 0.763]
+    [0.884, 0.772]
     """
     at = np.isfinite(rates) & (weight > 0)
     if not at.any():
