@@ -28,8 +28,6 @@ _TEXT, _MANY = 60, 20
 """A column with a longer cell, or with more values that are mostly different, is there to be read:
 it holds no names, labels or numbers.
 """
-_LONG = 3
-"""Characters of a name after which another column can be called."""
 
 _SOMEBODY = {"system", "model", "judge", "annotator", "rater", "worker", "engine", "bot", "agent"}
 """Names of columns that say whose output a row is, or who read it."""
@@ -141,9 +139,9 @@ def called_after(name: str, voters: Iterable[str]) -> bool:
     (True, False)
     """
     words = _parts(name)
-    # A judge called "a" is no reason to hide "a_text".
+    # A judge called "a" is no reason to hide "a_text": a name has at least three characters.
     return any(
-        _word(one) == _word(name) or (len(one) >= _LONG and _parts(one) <= words) for one in voters
+        _word(one) == _word(name) or (len(one) > 2 and _parts(one) <= words) for one in voters
     )
 
 
