@@ -75,7 +75,7 @@ def main() -> None:
                 {k: (round(v, 4) if isinstance(v, float) else v) for k, v in row.items()},
                 flush=True,
             )
-    worst = max(row["ours / MASA"] for row in rows)
+    worst = max(float(str(row["ours / MASA"])) for row in rows)
     record(
         "shift-error",
         "The squared error of shift's matrix beside MASA and uniform sampling",

@@ -19,7 +19,12 @@ from benchmarks.truth.shift_cases import (
     remembered,
 )
 from tallystick.clients import ReplayClient
-from tallystick.papers.api_shifts import optimal_allocation, partitions, uncertainty_score
+from tallystick.papers.api_shifts import (
+    confusion_matrix,
+    optimal_allocation,
+    partitions,
+    uncertainty_score,
+)
 from tallystick.sampling import (
     Budget,
     Masa,
@@ -223,9 +228,7 @@ def figure6(runs: int) -> None:
         new = np.array([items.code(row["new"]) for row in answers])
         assert items.matrix is not None  # there are old answers
         before = items.matrix
-        after = np.bincount(items.flat(new), minlength=before.size).reshape(before.shape) / len(
-            items
-        )
+        after = confusion_matrix(items.truth, new, shape=before.shape)
         shift = after - before
         largest = np.argsort(-np.abs(shift), axis=None, kind="stable")[:8]
         for i, j in sorted((int(at) // shift.shape[1], int(at) % shift.shape[1]) for at in largest):
