@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick import read
+from tallystick import bound, compare, judge, read, score
 from tallystick.errors import InputError
 from tallystick.table import frames
 from tallystick.table.frames import distinct, fetch, first_repeat_in, part, pivot, row_count
 from tallystick.table.long_tables import LongShape
-from tallystick.verbs import bound, compare, judge, score
 
 N = 400
 pl = pytest.importorskip("polars")
