@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.sampling.duels import session_order
 from tallystick.table import read
-from tallystick.verbs import score
+from tallystick import score
 from tallystick.verbs.label import SessionSettings, begin
 from tallystick.verbs.score import CAPABILITY
 from tallystick.verbs.score.question import ScoreQuestion

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.results import Interval, Unknown
-from tallystick.verbs import score
+from tallystick import score
 from tallystick.verbs.label import begin
 from tests.score.test_labelling import outputs, run
 
