@@ -41,7 +41,7 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     roll,
 )
 from tallystick.verbs import dynamic
-from tallystick.verbs.dynamic.experiment import Experiment, curves, plurality
+from tallystick.papers.dynamic_benchmarks.experiment import Experiment, curves, plurality
 from tallystick.verbs.dynamic.forecast import forecast_panel
 from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tallystick.errors import InputError
 from tallystick.verbs.dynamic import run_experiment
-from tallystick.verbs.dynamic.experiment import (
+from tallystick.papers.dynamic_benchmarks.experiment import (
     EstimatorTrainer,
     curves,
     learner_rollouts,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.papers.dynamic_benchmarks.certificates import worst_case
 from tallystick.papers.dynamic_benchmarks.designs import Population, hierarchical, path
-from tallystick.verbs.dynamic.experiment import run_experiment
+from tallystick.papers.dynamic_benchmarks.experiment import run_experiment
 
 if TYPE_CHECKING:
     from tallystick.verbs.dynamic.analyse import LogResult

@@ -25,13 +25,9 @@ from tallystick.verbs.dynamic.attempts import (
     Attempts,
     ClusteredRate,
     RateContrast,
-    ValidatorError,
     change_between,
     clustered_cost,
-    corrected_rate,
     rate_of,
-    saturation,
-    validator_error,
 )
 from tallystick.verbs.dynamic.columns import Columns, label, meaning, read_marks
 from tallystick.verbs.dynamic.log import RoundOrder, order_rounds, round_name
@@ -229,12 +225,8 @@ class CampaignRound:
         One over the ends of the interval.
     cost, cost_interval
         Cost per success.
-    corrected, corrected_interval
-        The validated rate with the validators' own errors taken out.
     half_made_by
         The fewest annotators who made half of all successes; None without any.
-    saturation
-        Each annotator's second half of attempts against the first.
     """
 
     round: Any
@@ -246,10 +238,7 @@ class CampaignRound:
     attempts_per_success: Interval | Unknown
     cost: float | Unknown
     cost_interval: Interval | Unknown
-    corrected: float | Unknown
-    corrected_interval: Interval | Unknown
     half_made_by: int | None
-    saturation: RateContrast | Unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,14 +263,12 @@ class AttemptResult(Result):
         Rates of each model where a round has several.
     change
         From the first round to the last, with shared annotators paired.
-    validators
-        How well validators see whether a label is valid, from their votes.
     cost_unit
         The column that the cost was read from.
     """
 
     verb: ClassVar[str] = "dynamic"
-    schema: ClassVar[int] = 2
+    schema: ClassVar[int] = 3
 
     action: str = "analyse"
     kind: str = "attempts"
@@ -291,7 +278,6 @@ class AttemptResult(Result):
     rounds: tuple[CampaignRound, ...]
     by_model: tuple[ModelRate, ...]
     change: RateContrast | Unknown
-    validators: ValidatorError | Unknown
     cost_unit: str | None
 
     def summary(self) -> str:
@@ -377,9 +363,6 @@ def analyse_attempts(
     elif len(rounds) > 1:
         change = change_between(log, log.rounds[0], log.rounds[-1], alpha=alpha)
     settled = isinstance(rounds[-1].success.interval, Interval)
-    checks: ValidatorError | Unknown = Unknown("the log has no validator votes")
-    if log.yes is not None and log.no is not None:
-        checks = validator_error(log.yes[log.fooling], log.no[log.fooling])
     sentences = Sentences(
         answer=_verdict(rounds, checked=log.checked, named=named), contrast=_change(rounds, change)
     )
@@ -396,7 +379,6 @@ def analyse_attempts(
         rounds=rounds,
         by_model=_models(log, named, alpha),
         change=change,
-        validators=checks,
         cost_unit=None if log.cost is None else cost_unit or "cost",
     )
 
@@ -410,10 +392,6 @@ def _round(log: Attempts, number: Any, *, named: bool, alpha: float) -> Campaign
     if log.cost is not None:
         won, tried = log.per_annotator(here, log.success), log.per_annotator(here)
         cost = clustered_cost(log.per_annotator(here, log.cost), won, tried, alpha=alpha)
-    corrected: tuple[float | Unknown, Interval | Unknown]
-    corrected = (Unknown("the log has no validator votes"),) * 2
-    if log.yes is not None:
-        corrected = corrected_rate(log, number, alpha=alpha)
     nobody = Unknown(NOBODY_NAMED)
     return CampaignRound(
         round=log.name_of(number),
@@ -425,10 +403,7 @@ def _round(log: Attempts, number: Any, *, named: bool, alpha: float) -> Campaign
         attempts_per_success=success.attempts_per_success,
         cost=cost[0],
         cost_interval=cost[1] if named else nobody,
-        corrected=corrected[0],
-        corrected_interval=corrected[1] if named else nobody,
         half_made_by=_half(log, here),
-        saturation=saturation(log, number, alpha=alpha) if named else nobody,
     )
 
 
@@ -537,7 +512,7 @@ def _change(rounds: tuple[CampaignRound, ...], change: RateContrast | Unknown) -
 
 
 def _details(result: AttemptResult) -> list[str]:
-    """Return what the table has no room for: people, validators, models, and what is not shown."""
+    """Return what the table has no room for: people, models, and what is not shown."""
     last, lines = result.rounds[-1], []
     within = "the log" if last.round == ONE_ROUND else round_name(last.round)
     if result.annotators and last.half_made_by:
@@ -545,14 +520,6 @@ def _details(result: AttemptResult) -> list[str]:
         lines.append(
             f"{last.half_made_by} of {n} annotators made half of the successes of {within}."
         )
-    course = last.saturation
-    if isinstance(course, RateContrast) and course.error and isinstance(course.interval, Interval):
-        span = course.interval
-        said = "they find fewer new ways, or tire" if span.high < 0 else "they got better at it"
-        said = "no change is shown" if span.low <= 0 <= span.high else said
-        shown = points_interval(course.estimate, span)
-        lines.append(f"Within {within}, second half of each annotator's attempts: {shown}, {said}.")
-    lines += _checks(result)
     if any(len(each.models) > 1 for each in result.rounds):
         lines.append("Models in the loop (comparable only if attempts were assigned at random):")
         for each in result.by_model:
@@ -562,31 +529,4 @@ def _details(result: AttemptResult) -> list[str]:
             "Not shown by such a log: the model's accuracy. Nobody checked the labels of attempts that"
             " did not fool it."
         )
-    return lines
-
-
-def _checks(result: AttemptResult) -> list[str]:
-    """Say how well validators see what is valid."""
-    found = result.validators
-    if isinstance(found, Unknown):
-        return []
-    if isinstance(found.share, Unknown):
-        lines = [f"Validators: {found.share.reason}."]
-        if found.possible is not None:
-            low, high = map(percent, found.possible)
-            lines[0] += f" Between {low} and {high} of the fooling items can be valid."
-        return lines
-    sees, denies = (
-        "–" if isinstance(value, Unknown) else percent(value)
-        for value in (found.sensitivity, found.specificity)
-    )
-    lines = [
-        f"Validators ({count(found.items)} items with votes): {percent(found.share)} of the fooling"
-        f" items are valid; a validator confirms a valid one in {sees} and denies an invalid one in"
-        f" {denies}."
-    ]
-    for each in result.rounds:
-        if isinstance(each.corrected_interval, Interval) and isinstance(each.corrected, float):
-            shown = percent_interval(each.corrected, each.corrected_interval)
-            lines.append(f"  With their errors taken out, {round_name(each.round)}: {shown}.")
     return lines

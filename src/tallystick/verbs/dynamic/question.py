@@ -60,10 +60,6 @@ class SimulateQuestion(Question):
     )
     noise: float = option(0.0, "Share of the population with random labels.")
     items: int = option(800, "Items of the population.", low=1, high=100_000)
-    found: int | None = option(
-        None, "Items that a round of collection yields. Default: all errors.", low=1
-    )
-    coverage: float = option(1.0, "Share of the errors that can be found.")
     rollouts: int = option(1000, "How often to simulate.", low=1)
 
     def check_work(self, rounds: int) -> None:

@@ -336,56 +336,6 @@ def worst_by_round(epsilon: float, rounds: int) -> tuple[float, ...]:
 # Simulation.
 
 
-@dataclass(frozen=True)
-class Collection:
-    r"""How far a round of data collection falls short of :math:`\mathcal D|_{h(x) \ne y}`.
-
-    Parameters
-    ----------
-    items
-        How many items a round yields; None for the whole error distribution, as in the paper.
-    coverage
-        Share of the error set that annotators can find at all, drawn anew each round.
-
-    Examples
-    --------
-    >>> Collection(coverage=0)
-    Traceback (most recent call last):
-    tallystick.errors.InputError: coverage must be in (0, 1], got 0
-    """
-
-    items: int | None = None
-    coverage: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.items is not None and self.items < 1:
-            raise InputError(f"items must be at least 1, got {self.items!r}")
-        if not 0 < self.coverage <= 1:
-            raise InputError(f"coverage must be in (0, 1], got {self.coverage!r}")
-
-    def __call__(self, weights: Array, errors: Array, rng: np.random.Generator) -> Array:
-        """Collect the errors of each rollout; a row of zeros where there are none to find.
-
-        >>> errors = np.array([[1, 1, 0, 0], [0, 0, 0, 0]])
-        >>> Collection()(np.full(4, 0.25), errors, np.random.default_rng(0)).tolist()
-        [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
-        """
-        mass = weights * errors
-        if self.coverage < 1:
-            mass = mass * (rng.random(mass.shape) < self.coverage)
-        total = mass.sum(axis=1, keepdims=True)
-        found = np.divide(mass, total, out=np.zeros(mass.shape), where=total > 0)
-        if self.items is None:
-            return np.asarray(found)
-        some = total[:, 0] > 0
-        found[some] = rng.multinomial(self.items, found[some]) / self.items
-        return np.asarray(found)
-
-
-IDEAL = Collection()
-"""The annotators of the paper: they return the whole error distribution."""
-
-
 def simulate(
     design: Design,
     learner: Learner,
@@ -393,18 +343,13 @@ def simulate(
     *,
     rollouts: int = 1000,
     rng: Rng,
-    collection: Collection = IDEAL,
 ) -> DynamicResult:
     """Run a design many times over a population and say what came of it.
 
     Parameters
     ----------
-    design
-        Any.
     learner
         Any learner, as :mod:`tallystick.papers.dynamic_benchmarks.rollouts` describes them.
-    collection
-        What annotators really bring back.
 
     Examples
     --------
@@ -413,13 +358,13 @@ def simulate(
     [0.1, 0.101, 0.026, 0.027, 0.007]
     """
     seed = int(as_rng(rng).integers(2**31))
-    done = roll(population, design, learner, rollouts=rollouts, rng=seed, annotators=collection)
+    done = roll(population, design, learner, rollouts=rollouts, rng=seed)
     plain: Array | None = None
     if not isinstance(learner, Scripted):  # it plays given errors, whatever it is trained on
         plain = control_risk(
             population, learner, rounds=design.rounds, rollouts=min(rollouts, _CONTROLS), rng=seed
         )
-    worst, floor = _bounds(design, learner, population, collection)
+    worst, floor = _bounds(design, learner, population)
     scripted = isinstance(learner, Scripted)
     spans, controls = _spread(done.risk), None if plain is None else _spread(plain)
     rounds = tuple(
@@ -437,7 +382,6 @@ def simulate(
         for t in range(design.rounds)
     )
     output, mean = _spread(done.output_risk[:, None])[0], float(done.output_risk.mean())
-    found = "all errors" if collection.items is None else f"{count(collection.items)} items"
     epsilon = getattr(learner, "epsilon", None)
     return DynamicResult(
         verdict=_verdict(design.name, done, output, rounds),
@@ -445,7 +389,7 @@ def simulate(
         assumptions=(
             f"the learner is {type(learner).__name__}",
             "a tie of votes counts one half",
-            f"each round brings back {found}, from {percent(collection.coverage)} of the errors",
+            "each round brings back every error",
         ),
         seed=seed_of(rng),
         action="simulate",
@@ -499,7 +443,7 @@ def control_risk(
 
 
 def _bounds(
-    design: Design, learner: Learner, population: Population, collection: Collection
+    design: Design, learner: Learner, population: Population
 ) -> tuple[list[float | Unknown], list[float | Unknown]]:
     """Return worst case and floor of each round, or why there is none."""
     epsilon, shape = getattr(learner, "epsilon", None), as_path(design)
@@ -509,14 +453,8 @@ def _bounds(
         reason = Unknown("the learner promises no single epsilon")
     elif population.noise:
         reason = Unknown("labels are random in part: the bounds are for realisable problems")
-    elif (
-        not uniform
-        or collection != IDEAL
-        or not np.array_equal(population.start, population.weights)
-    ):
-        reason = Unknown(
-            "the bounds are for equal mixing, equal votes, all errors found and D_0 = D"
-        )
+    elif not uniform or not np.array_equal(population.start, population.weights):
+        reason = Unknown("the bounds are for equal mixing, equal votes and D_0 = D")
     else:
         floor = [float(epsilon), 0.0, *[path_floor(epsilon)] * design.rounds][: design.rounds]
         return list(worst_by_round(float(epsilon), design.rounds)), list(floor)
@@ -576,19 +514,12 @@ def simulate_answer(data: None, question: SimulateQuestion) -> DynamicResult:
             )
         population = Population.uniform(question.items, noise=question.noise)
         learner: Learner = RandomErrors(question.epsilon)
-        rollouts, collection = question.rollouts, Collection(question.found, question.coverage)
+        rollouts = question.rollouts
     else:
         # A construction plays the same error sets in every rollout: one of them is all there is.
         population, learner = _construction(question, deep, mixing)
-        rollouts, collection = 1, IDEAL
-    return simulate(
-        design,
-        learner,
-        population,
-        rollouts=rollouts,
-        rng=question.seed,
-        collection=collection,
-    )
+        rollouts = 1
+    return simulate(design, learner, population, rollouts=rollouts, rng=question.seed)
 
 
 def _construction(
@@ -597,15 +528,10 @@ def _construction(
     """Return the population and the error sets of the worst case, or of a theorem."""
     given = {
         "--noise": question.noise,
-        "--found": question.found is not None,
-        "--coverage": question.coverage < 1,
         "--items": question.items != SimulateQuestion.items,
     }
     for flag in (flag for flag, value in given.items() if value):
-        raise InputError(
-            f"--learner {question.learner} brings its own population and finds all errors: drop"
-            f" {flag}"
-        )
+        raise InputError(f"--learner {question.learner} brings its own population: drop {flag}")
     if deep != (question.learner == "theorem-4.2"):
         wanted = "path" if deep else "hierarchical"
         raise InputError(f"--learner {question.learner} is about --design {wanted}")
