@@ -8,12 +8,12 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic import run_experiment
 from tallystick.papers.dynamic_benchmarks.experiment import (
     EstimatorTrainer,
     curves,
     learner_rollouts,
 )
+from tallystick.verbs.dynamic import run_experiment
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:600], Y[:600]

@@ -221,12 +221,8 @@ class CampaignRound:
         fooling. Fooling attempts that are still unchecked count as not validated.
     unchecked, highest
         How many these are, and the rate if all of them turned out valid.
-    attempts_per_success
-        One over the ends of the interval.
     cost, cost_interval
         Cost per success.
-    half_made_by
-        The fewest annotators who made half of all successes; None without any.
     """
 
     round: Any
@@ -235,18 +231,8 @@ class CampaignRound:
     success: ClusteredRate
     unchecked: int
     highest: float
-    attempts_per_success: Interval | Unknown
     cost: float | Unknown
     cost_interval: Interval | Unknown
-    half_made_by: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRate:
-    """How often one model was fooled, over all rounds."""
-
-    model: str
-    rate: ClusteredRate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,8 +245,6 @@ class AttemptResult(Result):
         Whether anything in the log says which labels are valid.
     annotators
         How many people (or probes) made the attempts; None if the log does not name them.
-    by_model
-        Rates of each model where a round has several.
     change
         From the first round to the last, with shared annotators paired.
     cost_unit
@@ -276,15 +260,8 @@ class AttemptResult(Result):
     attempts: int
     annotators: int | None
     rounds: tuple[CampaignRound, ...]
-    by_model: tuple[ModelRate, ...]
     change: RateContrast | Unknown
     cost_unit: str | None
-
-    def summary(self) -> str:
-        """Return plain text to paste, what the table has no room for at its end."""
-        from tallystick.results import harmless
-
-        return "\n".join([super().summary(), *map(harmless, _details(self))])
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per round."""
@@ -298,8 +275,6 @@ class AttemptResult(Result):
                 "unchecked": each.unchecked if self.checked else None,
                 "rate": each.success.rate,
                 "interval": each.success.interval,
-                "attempts_per_success": 1 / each.success.rate if each.success.rate else None,
-                "attempts_per_success_interval": each.attempts_per_success,
                 "cost_per_success": each.cost,
                 "cost_per_success_interval": each.cost_interval,
             }
@@ -377,7 +352,6 @@ def analyse_attempts(
         attempts=log.size,
         annotators=int(np.unique(log.annotator).size) if named else None,
         rounds=rounds,
-        by_model=_models(log, named, alpha),
         change=change,
         cost_unit=None if log.cost is None else cost_unit or "cost",
     )
@@ -400,10 +374,8 @@ def _round(log: Attempts, number: Any, *, named: bool, alpha: float) -> Campaign
         success=success,
         unchecked=int(open_ones.sum()) if log.checked else 0,
         highest=success.rate + (float(open_ones.sum() / here.sum()) if log.checked else 0.0),
-        attempts_per_success=success.attempts_per_success,
         cost=cost[0],
         cost_interval=cost[1] if named else nobody,
-        half_made_by=_half(log, here),
     )
 
 
@@ -411,19 +383,6 @@ def _named(rate: ClusteredRate, named: bool) -> ClusteredRate:
     """Return a rate without an interval where nobody knows how alike its attempts are."""
     unknown = Unknown(NOBODY_NAMED)
     return rate if named else replace(rate, interval=unknown, df=unknown, effective=unknown)
-
-
-def _half(log: Attempts, here: Array) -> int | None:
-    won = np.sort(log.per_annotator(here, log.success))[::-1]
-    return int(np.searchsorted(np.cumsum(won), won.sum() / 2)) + 1 if won.sum() else None
-
-
-def _models(log: Attempts, named: bool, alpha: float) -> tuple[ModelRate, ...]:
-    found = []
-    for name in () if log.model is None else np.unique(log.model).tolist():
-        rate = rate_of(log, np.asarray(log.model == name), log.success, alpha=alpha)
-        found.append(ModelRate(model=str(name) or "(blank)", rate=_named(rate, named)))
-    return tuple(found)
 
 
 # The sentences of an answer about an attempt log.
@@ -457,6 +416,7 @@ def _assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
         found.append("intervals take the annotator for the unit: they are approximate (measured)")
     if checked:
         found.append("a fooling attempt without a decided validation counts as not validated")
+        found.append("nobody checked the labels of attempts that did not fool the model")
     return tuple(found)
 
 
@@ -472,6 +432,9 @@ def _warnings(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) 
             f"Fewer than {_FEW} annotators{where}: they say little, however many attempts they"
             " made."
         )
+    if len(rounds[-1].models) > 1:
+        names = ", ".join(rounds[-1].models[:4])
+        found.append(f"Several models were tried ({names}): add --by COLUMN to see each of them.")
     if not named:
         found.append(f"There are no intervals: {NOBODY_NAMED}.")
     late = [each for each in rounds if each.unchecked]
@@ -509,24 +472,3 @@ def _change(rounds: tuple[CampaignRound, ...], change: RateContrast | Unknown) -
             " that the model changed: annotators, pay, instructions and contexts changed too."
         )
     return f"No change from {span} is shown: {shown}."
-
-
-def _details(result: AttemptResult) -> list[str]:
-    """Return what the table has no room for: people, models, and what is not shown."""
-    last, lines = result.rounds[-1], []
-    within = "the log" if last.round == ONE_ROUND else round_name(last.round)
-    if result.annotators and last.half_made_by:
-        n = last.success.annotators
-        lines.append(
-            f"{last.half_made_by} of {n} annotators made half of the successes of {within}."
-        )
-    if any(len(each.models) > 1 for each in result.rounds):
-        lines.append("Models in the loop (comparable only if attempts were assigned at random):")
-        for each in result.by_model:
-            lines.append(f"  {each.model}: {_rate(each.rate)} of {count(each.rate.attempts)}")
-    if result.checked:
-        lines.append(
-            "Not shown by such a log: the model's accuracy. Nobody checked the labels of attempts that"
-            " did not fool it."
-        )
-    return lines

@@ -89,23 +89,6 @@ class Attempts:
     round_names: tuple[Any, ...] | None = None
     ordered: bool = True
 
-    def __post_init__(self) -> None:
-        size = len(self.annotator)
-        if not size:
-            raise InputError("the log has no attempt")
-        columns = self.__dataclass_fields__.keys() - {"round_names", "ordered"}
-        for name in sorted(columns):
-            given = getattr(self, name)
-            if given is None:
-                continue
-            values = np.asarray(given)
-            if values.shape != (size,):
-                raise InputError(f"{name} needs one entry per attempt, {size}, got {values.shape}")
-            marks = name in ("fooled", "retracted")
-            object.__setattr__(self, name, values.astype(bool) if marks else values)
-        if (self.yes is None) != (self.no is None):
-            raise InputError("yes and no go together: give both counts of votes, or neither")
-
     @property
     def size(self) -> int:
         """How many attempts there are."""
@@ -189,20 +172,6 @@ class ClusteredRate:
     interval: Interval | Unknown
     df: float | Unknown
     effective: float | Unknown
-
-    @property
-    def attempts_per_success(self) -> Interval | Unknown:
-        """Attempts per success: one over the ends of the interval."""
-        if isinstance(self.interval, Unknown):
-            return self.interval
-        low, high = self.interval
-        return Interval(
-            1 / high,
-            1 / low if low > 0 else float("inf"),
-            level=self.interval.level,
-            guarantee="approximate",
-            method="clustered",
-        )
 
 
 def clustered_rate(
