@@ -141,10 +141,10 @@ def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, 
 
 def test_a_column_of_words_is_left_out_and_said(tallystick):
     done = tallystick(
-        "compare", "-", stdin="topic,x,y\n" + "law,1,0\nart,0,1\nlaw,1,1\nart,0,0\n" * 9
+        "compare", "-", stdin="topic,base,tuned\n" + "law,1,0\nart,0,1\nlaw,1,1\nart,0,0\n" * 9
     )
     assert done.returncode == 0
-    assert "models x, y: 0 or 1 · unused: topic" in done.stdout
+    assert "models base, tuned: 0 or 1 · unused: topic" in done.stdout
 
 
 def test_a_value_that_cannot_be_parsed_is_a_usage_error(tallystick):

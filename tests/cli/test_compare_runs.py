@@ -31,8 +31,16 @@ def test_two_result_files_are_two_models(tallystick, runs):
     assert held["contenders"] == ["run_b"]
     assert (held["metric"], held["better"]) == ("correct", "higher")
     asked = tallystick("compare", "run_a.csv", "run_b.csv")
-    assert asked.returncode == 1
-    assert "'correct', 'latency_ms' in common: choose one (--metric correct)" in asked.stderr
+    assert asked.returncode == 0
+    assert "score 'correct' of 2 logs" in asked.stderr
+
+
+def test_two_result_files_with_two_unknown_scores_are_asked_about(tallystick, runs):
+    for path in runs.iterdir():
+        path.write_text(path.read_text().replace("correct", "helpful"))
+    asked = tallystick("compare", "run_a.csv", "run_b.csv")
+    assert asked.returncode != 0
+    assert "--metric" in asked.stderr
 
 
 def test_runs_are_named_on_the_command_line(tallystick, runs):

@@ -60,19 +60,18 @@ def test_files_are_written(outputs, tmp_path):
     assert len(rows) == 600
 
 
-def test_a_misspelt_grade_is_an_error_with_its_place(outputs):
+def test_a_misspelt_grade_is_asked_about_with_its_column(outputs):
     path = Path(outputs)
     lines = path.read_text().splitlines()
     lines[5] = lines[5].replace("pass", "passs", 1).replace("fail", "failed", 1)
     path.write_text("\n".join(lines))
     done = run(outputs, "--judges", "x,y,z", "--truth", "human")
     assert done.exit_code != 0
-    assert "row 5" in str(done.exception)
-    assert "is not a grade" in str(done.exception)
+    assert "passs in y is neither pass nor fail" in str(done.exception)
 
 
 def test_every_option_of_the_contract_is_there():
-    shown = run("--help").stdout
+    shown = run("--help-all").stdout
     for flag in (
         "--system",
         "--systems",

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tallystick import compare
 from tallystick.errors import InputError
-from tallystick.verbs import compare
 
 
 def battles(wins, ties, losses, a="new", b="old"):

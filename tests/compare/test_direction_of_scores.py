@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tallystick import compare
 from tallystick.errors import InputError
-from tallystick.verbs import compare
 
 
 def _long(metric, low, high):

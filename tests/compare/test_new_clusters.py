@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from tallystick import compare
 from tallystick.stats.pairs import sign_flip_table
-from tallystick.verbs import compare
 
 FIRST = [0.12, 0.05, 0.20, -0.03, 0.08, 0.15, 0.02, 0.10]
 SECOND = [0.10, 0.20, 0.15, 0.30, 0.12, 0.25]

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from tallystick import compare
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.verbs import compare
 from tallystick.verbs.compare import Board, CompareQuestion, rank
 from tallystick.verbs.compare.board import pass_board
 from tallystick.verbs.compare.question import PassMetric

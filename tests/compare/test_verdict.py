@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 
-from tallystick.verbs import compare
+from tallystick import compare
 
 
 def test_slices_of_compare_are_a_table_in_one_unit_with_one_decimal():

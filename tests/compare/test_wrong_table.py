@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from tallystick import compare
 from tallystick.errors import InputError
-from tallystick.verbs import compare
 
 RNG = np.random.default_rng(0)
 RIGHT = RNG.integers(0, 2, (80, 2))

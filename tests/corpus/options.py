@@ -88,16 +88,12 @@ def bounded(folder: Path) -> None:
 
 
 def shifted(folder: Path) -> None:
-    """Items of an API with old answers, further draws of them, and new ones; a matrix."""
+    """Items of an API with old answers, further draws of them, and new ones."""
     table = tables.api_items(300)
     write_csv(folder / "items.csv", table)
     write_csv(folder / "quiet.csv", {**table, "june": table["spring"]})
     bare = {name: table[name] for name in ("id", "text", "y", "june")}
     write_csv(folder / "bare.csv", bare)
-    cells = list(zip(table["y"], table["spring"], strict=True))
-    counts = [[cells.count((true, old)) for old in ("bad", "good")] for true in ("bad", "good")]
-    matrix = "".join(f"{bad / 300},{good / 300}\n" for bad, good in counts)
-    (folder / "matrix.csv").write_text(matrix, encoding="utf-8")
 
 
 def rounds(folder: Path) -> None:
@@ -192,7 +188,6 @@ LINES: tuple[tuple[Any, tuple[str, ...]], ...] = (
             "shift items.csv --truth y --old spring --api replay:june --budget 100 --strategy masa",
             "shift quiet.csv --truth y --old spring --api replay:june --budget 290"
             " --gate 'flip_rate <= 2%' --deterministic",
-            "shift bare.csv --truth y --old-matrix matrix.csv --new june",
         ),
     ),
     (

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick import read
+from tallystick import bound, compare, judge, read, score
 from tallystick.errors import InputError
 from tallystick.table import frames
 from tallystick.table.frames import distinct, fetch, first_repeat_in, part, pivot, row_count
 from tallystick.table.long_tables import LongShape
-from tallystick.verbs import bound, compare, judge, score
 
 N = 400
 pl = pytest.importorskip("polars")
@@ -82,8 +81,6 @@ SCORED = {
 }
 
 ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
-    "score": (score, _outputs(), SCORED),
-    "score, new items": (score, _outputs(), {**SCORED, "population": "new"}),
     "judge": (
         judge,
         _partly(_votes()),
@@ -110,6 +107,17 @@ def far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_module, "_SAMPLE", 50)
     monkeypatch.setattr(importlib.import_module("tallystick.table.data"), "fetch", refused)
     monkeypatch.setattr(read_module, "fetch", refused)
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at 50 rows only, and have no room for more."""
+
+    def refused(*_: Any) -> Any:
+        raise InputError("no memory")
+
+    monkeypatch.setattr(read_module, "_SAMPLE", 50)
+    monkeypatch.setattr(importlib.import_module("tallystick.table.data"), "fetch", refused)
 
 
 def _same(found: Any, expected: Any, path: str = "") -> None:
@@ -153,8 +161,28 @@ def test_a_large_frame_is_counted_in_its_engine(name: str, engine: Any, far: Non
     _same(_body(evaluate(engine(columns), **options)), expected)
 
 
+@pytest.mark.parametrize("population", [None, "new"])
+@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
+def test_outputs_beyond_memory_are_counted_and_only_their_pairs_unknown(
+    engine: Any, population: str | None, full: None
+) -> None:
+    """Pairs of systems need the items one by one; what a system scores does not."""
+    here, far_away = (
+        score(rows, population=population, **SCORED) for rows in (_outputs(), engine(_outputs()))
+    )
+    for one, other in zip(far_away.systems, here.systems, strict=True):
+        assert (one.name, one.n_outputs, one.n_labels) == (
+            other.name,
+            other.n_outputs,
+            other.n_labels,
+        )
+        assert one.score == pytest.approx(other.score)
+    assert len(here.pairs) == 3
+    assert "memory" in far_away.pairs.reason
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["score", "judge, one row per vote", "bound", "compare"])
+@pytest.mark.parametrize("name", ["judge, one row per vote", "bound", "compare"])
 def test_spark_counts_for_every_verb(name: str, spark: Any, far: None) -> None:
     evaluate, columns, options = ASKED[name]
     schema = ", ".join(f"{column} string" for column in columns)
@@ -171,10 +199,10 @@ def test_an_item_that_stands_twice_far_down_is_refused(far: None) -> None:
     assert any("named like the items but repeats" in note for note in notes)
 
 
-def test_two_outputs_of_one_system_on_an_item_are_refused(far: None) -> None:
+def test_two_outputs_of_one_system_on_an_item_are_refused(full: None) -> None:
     rows = _outputs()
     rows["question"][-1] = rows["question"][2]
-    with pytest.raises(InputError, match="item 'q0' has two outputs of one system"):
+    with pytest.raises(InputError, match="'q0' and 'c' occur twice"):
         score(pl.LazyFrame(rows), **SCORED)
 
 

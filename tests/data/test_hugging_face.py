@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tallystick import judge
 from tallystick.errors import InputError
 from tallystick.table.frames import arrow_of_dataset
-from tallystick.verbs import judge
 
 
 @pytest.fixture(scope="module")

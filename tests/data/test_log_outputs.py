@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tallystick import score
 from tallystick.errors import InputError
 from tallystick.table import Door, read
-from tallystick.verbs import score
 
 LOGS = Path(__file__).parents[1] / "io" / "logs" / "fixtures"
 DOOR = Door(verb="score", want="judges", pivots=False, repeats=True, outputs=True)

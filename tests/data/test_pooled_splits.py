@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tallystick import compare
 from tallystick.table.cautions import pooled_split
 from tallystick.table.door import read
-from tallystick.verbs import compare
 
 MODELS = {"a": [0, 1, 1, 0] * 20, "b": [1, 1, 1, 0] * 20}
 

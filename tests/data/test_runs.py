@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tallystick import compare
 from tallystick.errors import InputError
 from tallystick.table import Door, read
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.runs import are_runs, named_runs
-from tallystick.verbs import compare
 
 DOOR = Door(
     verb="compare",

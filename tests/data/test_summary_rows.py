@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.verbs import compare, judge
+from tallystick import compare, judge
 
 
 def table(*last: tuple[str, Any, Any]) -> dict[str, list[Any]]:

@@ -118,7 +118,6 @@ def test_numbers_without_a_range_have_any_bar(tallystick):
         ("answers_differ <= 5", "'answers_differ <= 5%'"),
         ("accuracy_change >= -1", "'accuracy_change >= -1%' or 'accuracy_change >= -0.01'"),
         ("recall_change:yes >= -2", "-2%'"),
-        ("flip_rate <= 100%", "can never fail"),
     ],
 )
 def test_shift_refuses_such_a_bar_before_a_call_is_paid_for(tallystick, gate, way_out):

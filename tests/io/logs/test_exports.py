@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tallystick import compare
 from tallystick.errors import FileError
 from tallystick.table import Door, read, scan
 from tallystick.table.formats import detect
 from tallystick.table.logs import FORMATS
 from tallystick.table.sources import File
-from tallystick.verbs import compare
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DOOR = Door(verb="compare", want="models", repeats=True, runs=True)
