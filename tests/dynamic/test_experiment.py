@@ -12,8 +12,8 @@ from tallystick.papers.dynamic_benchmarks.experiment import (
     EstimatorTrainer,
     curves,
     learner_rollouts,
+    run_experiment,
 )
-from tallystick.verbs.dynamic import run_experiment
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:600], Y[:600]

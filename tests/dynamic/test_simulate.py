@@ -9,9 +9,10 @@ from tallystick.papers.dynamic_benchmarks.certificates import (
     hierarchical_certificate,
     path_certificate,
 )
+from tallystick.papers.dynamic_benchmarks.designs import Population, hierarchical, path
 from tallystick.papers.dynamic_benchmarks.rollouts import Perfect, RandomErrors
 from tallystick.results import Unknown
-from tallystick.verbs.dynamic import Population, hierarchical, path, simulate, theory
+from tallystick.verbs.dynamic import simulate, theory
 from tallystick.verbs.dynamic.simulation import control_risk, worst_by_round
 
 PEOPLE = Population.uniform(200)

@@ -127,16 +127,18 @@ def log_of(
     told = (_wide if columns.shape == "wide" else _long)(data, columns, kept, order.codes, bar)
     if bar is not None and columns.item is None:
         _refuse_averages(told)
+    kind: LogKind = "panel"
     if columns.shape == "long":
         told = _once(told, order)
         kind, more = _kind(told, len(order.names), declared=columns.held_out is not None)
         told = replace(told, notes=(*told.notes, *more))
-    else:
-        kind = "panel"
     log = _spread(told, kind, order, columns)
-    finished = {"panel": _panel, "path": _path}.get(kind, lambda log, columns: (log, ()))
-    log, more = finished(log, columns)
-    return log, (*notes, *told.notes, *more, *order.notes)
+    rest: tuple[str, ...] = ()
+    if kind == "panel":
+        log, rest = _panel(log, in_rounds=columns.round is not None)
+    elif kind == "path":
+        log, rest = _path(log)
+    return log, (*notes, *told.notes, *rest, *order.notes)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -156,7 +158,7 @@ class _Answers:
 
     def of(self, rows: Array) -> _Answers:
         """Return some of the answers."""
-        held = {
+        held: dict[str, Any] = {
             name: None if (values := getattr(self, name)) is None else values[rows]
             for name in ("items", "rounds", "models", "right", "said", "truth")
         }
@@ -323,9 +325,11 @@ def _spread(told: _Answers, kind: LogKind, order: RoundOrder, columns: Columns) 
     def laid(values: Array, nothing: Any) -> Array:
         return np.where(grid >= 0, values[grid], nothing)
 
-    true = None if told.truth is None else told.truth[first]
-    if told.truth is not None and (laid(told.truth, "") != np.where(grid >= 0, true, "")).any():
-        raise InputError("an item has different true labels in two of its rows: it has one")
+    true = None
+    if told.truth is not None:
+        true = told.truth[first]
+        if (laid(told.truth, "") != np.where(grid >= 0, true, "")).any():
+            raise InputError("an item has different true labels in two of its rows: it has one")
     right = laid(told.right, -1)
     built = tuple(
         ", ".join(dict.fromkeys(told.models[told.rounds == k].tolist()))
@@ -348,9 +352,8 @@ def _spread(told: _Answers, kind: LogKind, order: RoundOrder, columns: Columns) 
     )
 
 
-def _path(log: RoundLog, columns: Columns) -> tuple[RoundLog, tuple[str, ...]]:
+def _path(log: RoundLog) -> tuple[RoundLog, tuple[str, ...]]:
     """Return a path on the items that were answered in every round."""
-    del columns
     whole = np.asarray(log.answered.all(axis=0))
     if not whole.any():
         raise InputError("no item was answered in every round")
@@ -359,7 +362,7 @@ def _path(log: RoundLog, columns: Columns) -> tuple[RoundLog, tuple[str, ...]]:
     return (log.part(whole), (note,)) if blank else (log, ())
 
 
-def _panel(log: RoundLog, columns: Columns) -> tuple[RoundLog, tuple[str, ...]]:
+def _panel(log: RoundLog, *, in_rounds: bool) -> tuple[RoundLog, tuple[str, ...]]:
     """Return a panel; a path if its models are rounds by their names, on items of no round."""
     notes: tuple[str, ...] = ()
     blank = int((~log.answered).sum())
@@ -372,7 +375,7 @@ def _panel(log: RoundLog, columns: Columns) -> tuple[RoundLog, tuple[str, ...]]:
     place = sorted(range(len(log.models)), key=lambda k: keys[log.models[k]])
     names = tuple(log.models[k] for k in place)
     whole = np.asarray(log.answered.all(axis=0))
-    if columns.round is not None or not whole.any():
+    if in_rounds or not whole.any():
         # Items of rounds stay a panel; the latest of its models is the one of the last round.
         return log.part(np.ones(len(log.items), dtype=bool), place), notes
     text = f"the models are taken for the rounds, in the order of their numbers: {', '.join(names)}"
