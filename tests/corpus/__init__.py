@@ -2,5 +2,5 @@
 
 ``python -m tests.corpus write`` keeps the present answers, ``python -m tests.corpus diff`` prints
 what differs from the kept ones. A pair is a table or source, and the command or call that is put to
-it. It uses the command line, the verbs' ``evaluate`` and the service's HTTP, and nothing inside.
+it. It uses the command line, the verbs as functions and the service's HTTP, and nothing inside.
 """

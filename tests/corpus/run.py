@@ -67,7 +67,7 @@ def call(verb: str, source: Callable[[], Any], *, of: str, name: str, **options:
     def asked(folder: Path) -> Any:
         import tallystick
 
-        return getattr(tallystick, verb).evaluate(source(), **options).to_dict()
+        return getattr(tallystick, verb)(source(), **options).to_dict()
 
     return Pair(name=f"{of}: {verb} {name}", verb=verb, steps=(asked,))
 

@@ -115,11 +115,11 @@ def test_labels_that_were_there_are_found_again(tmp_path, monkeypatch, kind, ori
     monkeypatch.chdir(tmp_path)
     with started(tmp_path, kind, origin=origin, labelled=30) as work:
         first = work.result(final=False).to_dict()
-        known = dict(work._in_table)
+        known = dict(work.in_table)
     with reopen(tmp_path / "s.label") as again:
         assert again.cells._file is not None
         assert again.result(final=False).to_dict() == first
-        assert again._in_table == known
+        assert again.in_table == known
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

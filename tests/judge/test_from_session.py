@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tallystick.verbs import judge
+from tallystick import judge
 from tallystick.verbs.label.begin import SessionSettings, begin
 
 N = 300

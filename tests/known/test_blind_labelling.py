@@ -81,7 +81,7 @@ def page():
 def test_a_batch_holds_what_is_read_and_nothing_that_others_said():
     said = run(*BEGIN, "--next", "5", "--out", "b.csv")
     assert f"b.csv: 5 items to label, in this order. {BLIND}" in said
-    assert list(batch()[0]) == ["order", "id", "topic", "text", "llm_answer", "note", "answer"]
+    assert list(batch()[0]) == ["order", "id", "text", "llm_answer", "note", "answer"]
 
 
 def test_the_terminal_shows_no_vote_and_says_so():
@@ -121,7 +121,7 @@ def test_grades_of_others_on_the_scale_are_hidden():
     words = ["label", "g.csv", "--question", "score", "--judges", "gpt", "--scale", "1,5"]
     said = run(*words, "--session", "g.label", "--next", "3", "--out", "b.csv")
     assert BLIND in said
-    assert list(batch()[0]) == ["order", "id", "text", "length", "note", "answer"]
+    assert list(batch()[0]) == ["order", "id", "text", "note", "answer"]
 
 
 def test_outputs_that_only_the_system_tells_apart_are_not_called_blind():

@@ -7,13 +7,13 @@ import contextlib
 import numpy as np
 import pytest
 
+from tallystick import judge
 from tallystick._rng import spawn
 from tallystick.errors import FileError, InputError
 from tallystick.results import Unknown
 from tallystick.sampling.draws import DrawJournal, draw_batch
 from tallystick.sampling.tasks import journal_of
 from tallystick.table.session import open_session
-from tallystick.verbs import judge
 from tallystick.verbs.label import begin, reopen
 from tests.label.conftest import JUDGES, WORDS, draw, fill
 

@@ -292,7 +292,7 @@ def test_a_column_named_like_a_count_is_asked_about(name: str) -> None:
     verb, rows, options = VERBS["judge"]
     # Every third row has a label: not all of them may have one count, which would be a doubt.
     asked = {**rows, name: [1 + i % 4 for i in range(N)]}
-    with pytest.raises(UsageError, match=rf"--count {name}.*--weight {name}.*--ignore {name}"):
+    with pytest.raises(UsageError, match=rf"--count {name} or --weight {name}"):
         verb.evaluate(asked, **options)
     ignored = said(verb, asked, ignore=name, **options)
     assert ignored == said(verb, rows, **options)

@@ -7,9 +7,9 @@ import csv
 import numpy as np
 import pytest
 
+from tallystick import score
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.verbs import score
 from tallystick.verbs.label import begin, reopen
 from tests.score.test_labelling import outputs, run
 

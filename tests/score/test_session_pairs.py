@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tallystick import score
 from tallystick.sampling.duels import session_order
 from tallystick.table import read
-from tallystick.verbs import score
 from tallystick.verbs.label import SessionSettings, begin
 from tallystick.verbs.score import CAPABILITY
 from tallystick.verbs.score.question import ScoreQuestion

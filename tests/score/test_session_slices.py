@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tallystick import score
 from tallystick.results import Interval, Unknown
-from tallystick.verbs import score
 from tallystick.verbs.label import begin
 from tests.score.test_labelling import outputs, run
 

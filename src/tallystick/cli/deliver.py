@@ -223,6 +223,7 @@ def with_label_command(result: Result, call: Call) -> Result:
     Results that have a *label_goal* get one; the files and columns are those of this call, so the
     command runs as it stands.
     """
+    from tallystick.cli.label import label
     from tallystick.table.session import is_session
 
     session = call.reading.get("truth_file")
@@ -237,9 +238,12 @@ def with_label_command(result: Result, call: Call) -> Result:
     words = ["tallystick", "label", *call.source, "--question", call.capability.verb]
     if goal != "mean":
         words += ["--goal", goal]
+    taken = {one.name for one in label.params}
     for name, value in call.reading.items():
-        if name in _UNUSED:
+        if name in _UNUSED or (name, value) == ("shape", "auto"):
             continue
+        if name not in taken:  # label reads such a table only by a reading file
+            return result
         flag = f"--{name.replace('_', '-')}"
         held = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
         words += [flag] if value is True else [flag, held]

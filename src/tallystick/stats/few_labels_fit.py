@@ -33,8 +33,8 @@ LARGEST = 1e6
 """Student's quantile with hardly a degree of freedom is cut here: the reach is then the range."""
 MOST = 20
 """With more judges than this the single ones are no features: only their consensus is."""
-UNEQUAL = 1.3
-"""Above this mean square of the weights a pass/fail score is no longer near binomial."""
+UNEQUAL = 0.3
+"""Weights with a larger variance leave a pass/fail score no longer near binomial."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -762,7 +762,9 @@ def rule(kind: Kind, moments: ResidualMoments, alpha: float | Floats, sort: Sort
     if kind == "mean":
         judged = sort.pass_fail & (sort.model > 0) & ~sort.clustered
         binomial = sort.pass_fail & (sort.model == 0) & ~sort.clustered
-        omega = np.where(binomial & (moments.w2 <= UNEQUAL), 0.15, 1.0)
+        # With few labels even slightly unequal weights hide what the rare heavy ones would say.
+        even = moments.w2 - 1 <= np.minimum(UNEQUAL, size / 100)
+        omega = np.where(binomial & even, 0.15, 1.0)
         # A kind judge leaves residuals that are only shrinkage until its first error is labelled,
         # so the pseudo error grows faster with judges than without.
         a = np.minimum(0.15, size / np.where(judged, 100, 300))

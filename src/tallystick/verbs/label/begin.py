@@ -143,7 +143,7 @@ def begin(
             strata["apart"] = [[row, label] for row, label in use.apart.items()]
         file.append([strata])
         work = Work(data, asked, _finished(task, head), open_session(path, file.events), file)
-        work.in_table = known.labels
+        work.in_table = {} if use.apart else known.labels  # those are no part of the draws
         if use.origin == "random":
             _take_existing(work, known)
         keep_rows(path, head, data)
