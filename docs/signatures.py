@@ -47,19 +47,22 @@ if TYPE_CHECKING:
 
 def stub() -> str:
     """Return the text of the stub."""
-    names = {
-        f"from tallystick.{room} import {name} as {name}"
-        for name, room in vars(tallystick)["_HOME"].items()
-    }
-    lines = sorted(names)
-    lines += [
-        "from tallystick.verbs.audit import audit as audit",
-        "from tallystick.verbs.label import label as label",
-        "from tallystick.verbs.look import look as look",
-    ]
+    again: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
+    for name, room in vars(tallystick)["_HOME"].items():
+        again.setdefault(f"tallystick.{room}", []).append(f"{name} as {name}")
+    for verb in ("audit", "label", "look"):
+        again.setdefault(f"tallystick.verbs.{verb}", []).append(f"{verb} as {verb}")
     for function, verb in FUNCTIONS.items():
         room = capability(verb).answer.__module__.rpartition(".")[0]
-        lines.append(f"from {room} import {RESULTS[function].replace(' |', ',')}")
+        results.setdefault(room, []).extend(RESULTS[function].split(" | "))
+
+    # In the order of a linter: names that are passed on stand on lines of their own.
+    lines = []
+    for room in sorted({*again, *results}):
+        lines += [f"from {room} import {name}" for name in sorted(again.get(room, []))]
+        own = ", ".join(sorted(results.get(room, [])))
+        lines += [f"from {room} import {own}"] if own else []
     shown = [f'    "{name}",' for name in tallystick.__all__]
     lines += ["", "__all__ = [", *shown, "]", "", "__version__: str", ""]
     for function, verb in FUNCTIONS.items():

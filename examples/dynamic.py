@@ -6,6 +6,7 @@
 import numpy as np
 
 from tallystick.papers.dynamic_benchmarks.certificates import path_certificate
+from tallystick.papers.dynamic_benchmarks.designs import Population, path
 from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors
 from tallystick.verbs import dynamic
 
@@ -16,9 +17,7 @@ for statement in known.statements:
     print(" -", statement)
 
 # %% What models that err at random would bring: the vote of as many plain models stands beside it.
-result = dynamic.simulate(
-    dynamic.path(5), RandomErrors(0.1), dynamic.Population.uniform(400), rollouts=100, rng=0
-)
+result = dynamic.simulate(path(5), RandomErrors(0.1), Population.uniform(400), rollouts=100, rng=0)
 print(result.summary())
 
 # %% The bad sequence of Theorem 3.5: sixty rounds, and no progress after the third.

@@ -14,8 +14,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 
 from benchmarks.record import record
+from tallystick.papers.dynamic_benchmarks.certificates import worst_case
+from tallystick.papers.dynamic_benchmarks.designs import Population, path
 from tallystick.papers.dynamic_benchmarks.rollouts import Learner, RandomErrors, roll
-from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.forecast import forecast_panel
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1
@@ -51,10 +52,10 @@ def one_at_a_time(count: int) -> np.ndarray:
 
 
 def main() -> None:
-    population = dynamic.Population.uniform(ITEMS)
+    population = Population.uniform(ITEMS)
 
     def rolled(learner: Learner) -> Callable[[], object]:
-        return lambda: roll(population, dynamic.path(ROUNDS), learner, rollouts=ROLLOUTS, rng=0)
+        return lambda: roll(population, path(ROUNDS), learner, rollouts=ROLLOUTS, rng=0)
 
     loop = best(lambda: one_at_a_time(20), 3) * ROLLOUTS / 20
     random = best(rolled(RandomErrors(EPSILON)))
@@ -70,11 +71,11 @@ def main() -> None:
         {"work": f"{what}: random learner, batched", "CPU seconds": random, "ratio": loop / random},
         {
             "work": "worst case of three rounds to 1e-4",
-            "CPU seconds": best(lambda: dynamic.worst_case(0.1, gap=1e-4), 2),
+            "CPU seconds": best(lambda: worst_case(0.1, gap=1e-4), 2),
         },
         {
             "work": "worst case of five rounds to 1 %",
-            "CPU seconds": best(lambda: dynamic.worst_case(0.1, 5, gap=0.01), 1),
+            "CPU seconds": best(lambda: worst_case(0.1, 5, gap=0.01), 1),
         },
         {
             "work": "forecast of a panel, five models x 1000 items",

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.record import record
-from tallystick.verbs.dynamic import run_experiment
+from tallystick.papers.dynamic_benchmarks.experiment import run_experiment
 
 ITEMS, FEATURES, ROUNDS, ROLLOUTS = 1_000, 10, 5, 16
 

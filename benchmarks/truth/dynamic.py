@@ -30,8 +30,15 @@ from tallystick.papers.dynamic_benchmarks.certificates import (
     WorstCase,
     hierarchical_certificate,
     path_certificate,
+    worst_case,
 )
-from tallystick.papers.dynamic_benchmarks.designs import Mixing
+from tallystick.papers.dynamic_benchmarks.designs import Mixing, Population, path
+from tallystick.papers.dynamic_benchmarks.experiment import (
+    Experiment,
+    curves,
+    plurality,
+    run_experiment,
+)
 from tallystick.papers.dynamic_benchmarks.rollouts import (
     Learner,
     Perfect,
@@ -41,7 +48,6 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     roll,
 )
 from tallystick.verbs import dynamic
-from tallystick.verbs.dynamic.experiment import Experiment, curves, plurality
 from tallystick.verbs.dynamic.forecast import forecast_panel
 from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
@@ -87,7 +93,7 @@ def theorems() -> None:
                 "highest risk on D_t": max(proof.check().risks),
             }
         )
-    many, learner = dynamic.Population.uniform(2000), RandomErrors(0.1)
+    many, learner = Population.uniform(2000), RandomErrors(0.1)
     boosted = gradient_updates(many, learner, loss="exponential", updates=30, rollouts=200, rng=0)
     needs = next(t for t in range(100) if exponential_bound(0.1, t) < 1 / 2000)
     rows.append(
@@ -104,7 +110,7 @@ def theorems() -> None:
             "ours": needs,
         }
     )
-    few, rough = dynamic.Population.uniform(200), RandomErrors(0.4)
+    few, rough = Population.uniform(200), RandomErrors(0.4)
     hinge = gradient_updates(few, rough, loss="hinge", updates=40, rollouts=100, rng=0, rate=2.0)
     rows.append(
         {
@@ -177,14 +183,14 @@ def worst() -> None:
     rows: list[Row] = []
     for epsilon in (0.02, 0.05, 0.1, 0.2, 0.25):
         start = time.process_time()
-        found = dynamic.worst_case(epsilon)
+        found = worst_case(epsilon)
         rows.append(_worst_row(found, f"{6 / (1 + 2 * epsilon):.6f}", time.process_time() - start))
     for rounds, printed, gap, nodes, starts in (
         (5, "[5.5605, 5.5659]", 0.002, 4000, 8),
         (7, "at least 6.57", 0.05, 2000, 30),
     ):
         start = time.process_time()
-        found = dynamic.worst_case(0.1, rounds, gap=gap, nodes=nodes, starts=starts)
+        found = worst_case(0.1, rounds, gap=gap, nodes=nodes, starts=starts)
         rows.append(_worst_row(found, printed, time.process_time() - start))
     record(
         "dynamic-worst-case",
@@ -227,11 +233,11 @@ def noise() -> None:
         "perfect": Perfect(),
         "random": RandomErrors(0.05),
     }
-    population = dynamic.Population.uniform(2000, noise=0.2)
+    population = Population.uniform(2000, noise=0.2)
     bound = noise_bound(0.05, 0.2, 61)
     rows: list[Row] = []
     for name, learner in learners.items():
-        done = roll(population, dynamic.path(61), learner, rollouts=40, rng=0)
+        done = roll(population, path(61), learner, rollouts=40, rng=0)
         share = done.noise_share.mean(axis=0)
         rows += [
             {
@@ -303,7 +309,7 @@ def digits() -> None:
     for name, estimator, scaled in (("tree", tree, features), ("linear", linear, features / 16)):
         # The base model is random as well, and decides which items are in: one of them is one draw.
         runs = [
-            dynamic.run_experiment(estimator, scaled, labels, rounds=25, rollouts=40, rng=base)
+            run_experiment(estimator, scaled, labels, rounds=25, rollouts=40, rng=base)
             for base in range(5)
         ]
         rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *earlier[name])
@@ -432,7 +438,7 @@ def cifar() -> None:
     features = np.stack(small).reshape(len(chosen), -1) / 255 - 0.5
     network = MLPClassifier((16,), learning_rate_init=4e-3, max_iter=70)
     runs = [
-        dynamic.run_experiment(network, features, label[chosen], rounds=20, rollouts=6, rng=base)
+        run_experiment(network, features, label[chosen], rounds=20, rollouts=6, rng=base)
         for base in range(5)
     ]
     rows = _curve_rows(

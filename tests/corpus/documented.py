@@ -261,11 +261,6 @@ PAGES = [
     (dynabench, "dynamic analyse export.jsonl"),
     (None, "dynamic theory --epsilon .1 --rounds 5"),
     (None, "dynamic simulate --epsilon .1 --rounds 5 --items 500 --rollouts 50"),
-    (
-        None,
-        "dynamic simulate --epsilon .1 --rounds 3 --items 200 --rollouts 30 --found 50"
-        " --coverage .5",
-    ),
 ]
 
 READ_LOGS = [

@@ -17,7 +17,6 @@ from tallystick.verbs.dynamic.attempts import (
     clustered_contrast,
     clustered_rate,
     rate_of,
-    saturation,
 )
 from tallystick.verbs.dynamic.columns import columns_of
 from tallystick.verbs.dynamic.reading import DOOR
@@ -92,7 +91,7 @@ def _rising(dates):
         "worker": [f"w{k % 10}" for k in range(n)],
         "fooled": [int((k * 37) % n < k) for k in range(n)],
         "date": dates,
-        "round": [1] * n,
+        "round": ["warmup" if k < n // 2 else "main" for k in range(n)],
     }
 
 
@@ -100,16 +99,15 @@ def _rising(dates):
 def test_attempts_are_in_the_order_of_their_dates_however_those_are_written(form):
     start = datetime(2023, 11, 20)
     days = [start + timedelta(days=k // 5) for k in range(400)]
-    gain = evaluate(_rising([day.strftime(form) for day in days])).rounds[0].saturation
-    plain = evaluate(_rising([day.isoformat() for day in days])).rounds[0].saturation
-    assert gain.estimate == pytest.approx(plain.estimate)
-    assert gain.interval.low > 0.2
+    found = evaluate(_rising([day.strftime(form) for day in days]))
+    assert [each.round for each in found.rounds] == ["warmup", "main"]
+    assert found.change.interval.low > 0.2
 
 
 def test_dates_that_cannot_be_read_are_no_order_and_neither_are_rows():
     found = evaluate(_rising(["03/04/2024", "04/03/2024"] * 100))
-    assert isinstance(found.rounds[0].saturation, Unknown)
-    assert any("nothing is said about the course of a round" in note for note in found.notes)
+    assert isinstance(found.change, Unknown)
+    assert any("gives no order in time" in note for note in found.notes)
 
 
 def test_rounds_with_names_follow_the_clock_and_without_one_no_change_is_claimed():
@@ -184,31 +182,6 @@ def test_unchecked_fooling_makes_a_range_and_retracted_attempts_stay_in_the_deno
     assert rate_of(back, back.within(1), back.success).attempts == 130
 
 
-def test_saturation_compares_the_halves_of_each_annotator_and_needs_a_time():
-    who = np.repeat(np.arange(10), 20)
-    order = np.tile(np.arange(20), 10)[::-1]
-    seen = Attempts(annotator=who, round=np.ones(200, int), fooled=order < 10, order=order)
-    assert saturation(seen, 1).estimate == -1.0
-    rows_only = Attempts(annotator=who, round=np.ones(200, int), fooled=order < 10)
-    assert isinstance(saturation(rows_only, 1), Unknown)
-    at_once = Attempts(annotator=who, round=np.ones(200, int), fooled=order < 10, order=0 * order)
-    assert isinstance(saturation(at_once, 1), Unknown)
-
-
-def test_validators_who_err_are_corrected_for_and_two_votes_leave_a_set():
-    rng = np.random.default_rng(0)
-    who, fooled = np.repeat(np.arange(12), 40), rng.random(480) < 0.4
-    valid = rng.random(480) < 0.8
-    yes = np.where(fooled, rng.binomial(3, np.where(valid, 0.9, 0.15)), 0)
-    table = {"annotator": who, "round": [1] * 480, "fooled": fooled.astype(int)}
-    found = evaluate({**table, "votes_yes": yes, "votes_no": np.where(fooled, 3 - yes, 0)})
-    assert 0.32 in found.rounds[0].corrected_interval
-    assert "With their errors taken out" in found.summary()
-    two = evaluate({**table, "votes_yes": np.minimum(yes, 2), "votes_no": 2 - np.minimum(yes, 2)})
-    assert two.validators.possible is not None
-    assert "can be valid" in two.summary()
-
-
 def test_one_annotator_has_no_interval():
     one = Attempts(annotator=np.zeros(6), round=np.ones(6, int), fooled=np.ones(6, bool))
     alone = analyse_attempts(one)
@@ -223,7 +196,7 @@ def test_the_answer_is_json_a_table_and_a_picture_in_any_order_of_rows():
     assert isinstance(found, AttemptResult)
     body = json.loads(json.dumps(found.to_dict()))
     assert (body["kind"], body["annotators"], len(body["rounds"])) == ("attempts", 12, 2)
-    assert {"rate", "interval", "attempts_per_success", "cost_per_success"} <= set(found.rows()[0])
+    assert {"rate", "interval", "cost_per_success"} <= set(found.rows()[0])
     assert isinstance(found.rounds[0].cost_interval, Interval)
     (by_round,) = found.figures()
     assert by_round.columns["rate"] == [each.success.rate for each in found.rounds]

@@ -53,19 +53,6 @@ def test_sums_by_annotator_follow_their_order():
     assert seen.per_annotator(everywhere, seen.cost).tolist() == [3.0, 12.0]
 
 
-@pytest.mark.parametrize(
-    ("columns", "word"),
-    [
-        ({"yes": [1, 0, 0, 0]}, "yes and no"),
-        ({"round": [1, 1]}, "round"),
-        ({"annotator": [], "round": [], "fooled": []}, "no attempt"),
-    ],
-)
-def test_columns_that_do_not_fit_are_refused(columns, word):
-    with pytest.raises(InputError, match=word):
-        log(**columns)
-
-
 def test_an_unknown_round_is_named():
     with pytest.raises(InputError, match="no round 7"):
         log().within(7)

@@ -67,7 +67,6 @@ def test_one_annotator_has_a_rate_and_no_interval():
     found = clustered_rate([3], [20])
     assert found.rate == 0.15
     assert isinstance(found.interval, Unknown)
-    assert isinstance(found.attempts_per_success, Unknown)
 
 
 def test_many_alike_annotators_come_near_wilson():
@@ -76,15 +75,6 @@ def test_many_alike_annotators_come_near_wilson():
     found = clustered_rate(rng.binomial(n, 0.2), n)
     plain = wilson(found.successes, found.attempts)
     assert found.interval.width == pytest.approx(plain.width, rel=0.12)
-
-
-def test_attempts_per_success_are_one_over_the_rate():
-    found = clustered_rate(X, N)
-    assert ends(found.attempts_per_success, 3) == [
-        round(1 / found.interval.high, 3),
-        round(1 / found.interval.low, 3),
-    ]
-    assert clustered_rate([0, 0], [5, 5]).attempts_per_success.high == float("inf")
 
 
 def test_the_cost_per_success_reaches_the_vector_of_the_corrections():

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks.designs import Population, path
+from tallystick.papers.dynamic_benchmarks.experiment import curves, plurality
 from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors, roll
-from tallystick.verbs.dynamic import Population, path
-from tallystick.verbs.dynamic.experiment import curves, plurality
 
 
 def test_with_two_labels_plurality_is_majority_and_agrees_with_the_rollouts():

@@ -6,7 +6,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic.experiment import EstimatorTrainer, fresh_copy, refuse_weight_blind
+from tallystick.papers.dynamic_benchmarks.experiment import (
+    EstimatorTrainer,
+    fresh_copy,
+    refuse_weight_blind,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))

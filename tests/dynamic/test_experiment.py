@@ -8,11 +8,11 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from tallystick.errors import InputError
-from tallystick.verbs.dynamic import run_experiment
-from tallystick.verbs.dynamic.experiment import (
+from tallystick.papers.dynamic_benchmarks.experiment import (
     EstimatorTrainer,
     curves,
     learner_rollouts,
+    run_experiment,
 )
 
 X, Y = load_digits(return_X_y=True)

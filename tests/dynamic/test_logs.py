@@ -177,27 +177,13 @@ def test_7_rounds_with_items_of_their_own_say_nothing_of_the_model(said):
     assert body["vote"] is None
 
 
-def attempts(days=None):
+def attempts():
     rng = np.random.default_rng(6)
     fooled = rng.random(600) < 0.3
     valid = np.where(fooled, np.where(rng.random(600) < 0.8, "valid", "invalid"), "")
-    head = [
-        "Worker ID",
-        "round",
-        "fooled",
-        "validated",
-        "payment",
-        *(["created_at"] if days else []),
-    ]
+    head = ["Worker ID", "round", "fooled", "validated", "payment"]
     rows = [
-        [
-            f"w{k % 20}",
-            1 + k // 200,
-            str(bool(fooled[k])).upper(),
-            valid[k],
-            0.5,
-            *([days[k]] if days else []),
-        ]
+        [f"w{k % 20}", 1 + k // 200, str(bool(fooled[k])).upper(), valid[k], 0.5]
         for k in range(600)
     ]
     return head, rows, fooled & (valid == "valid")
@@ -215,25 +201,6 @@ def test_8_attempts_are_counted_exactly_in_any_order_of_rows(said):
         assert [one["success"]["attempts"] for one in body["rounds"]] == [200] * 3
         assert body["annotators"] == 20
         assert body["rounds"][0]["cost"] == pytest.approx(100 / won[:200].sum())
-        # Row order is no time: nothing is said about the course of a round.
-        assert body["rounds"][2]["saturation"] is None
-        assert "--time COLUMN" in body["unknown"]["rounds[2].saturation"]
-
-
-def test_8b_with_a_column_of_time_the_course_of_a_round_is_read(said):
-    days = [f"{1 + k // 25:02d}/03/2024" for k in range(600)]
-    head, rows, won = attempts(days)
-    mixed = np.random.default_rng(0).permutation(600)
-    found = []
-    for order in (np.arange(600), mixed):
-        code, body, err = said("attempts.csv", lines(head, *[rows[k] for k in order]))
-        assert code == 0, err
-        found.append(body["rounds"][2]["saturation"])
-    assert found[0]["estimate"] is not None
-    assert found[0] == found[1]
-    late = 400 + np.arange(100, 200)
-    early = 400 + np.arange(100)
-    assert found[0]["estimate"] == pytest.approx(won[late].mean() - won[early].mean(), abs=0.05)
 
 
 def test_9_an_export_of_dynabench(said):

@@ -25,18 +25,6 @@ def test_names_without_order_stand_as_they_appear_and_that_is_said():
     assert note == "the names of the rounds do not say their order: pilot, main. Number them"
 
 
-def test_many_days_become_months():
-    days = [f"2024-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 28)]
-    found = order_rounds(days)
-    assert found.names == ("2024-01", "2024-02", "2024-03")
-    assert "read as months" in found.notes[0]
-
-
-def test_missing_rounds_are_said_and_database_ids_are_not_gaps():
-    assert order_rounds([1, 3]).notes[0].startswith("round 2 is missing")
-    assert order_rounds([12, 5000]).notes == ()
-
-
 def test_a_date_that_does_not_exist_is_a_name():
     assert order_rounds(["2024-02-31", "2024-01-01"]).names == ("2024-01-01", "2024-02-31")
 

@@ -2,19 +2,18 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks import path_bound
 from tallystick.papers.dynamic_benchmarks.certificates import (
     hierarchical_certificate,
     path_certificate,
 )
+from tallystick.papers.dynamic_benchmarks.designs import Population, hierarchical, path
 from tallystick.papers.dynamic_benchmarks.rollouts import Perfect, RandomErrors
 from tallystick.results import Unknown
-from tallystick.verbs.dynamic import Population, hierarchical, path, simulate, theory
-from tallystick.verbs.dynamic.simulation import Collection, control_risk, worst_by_round
+from tallystick.verbs.dynamic import simulate, theory
+from tallystick.verbs.dynamic.simulation import control_risk, worst_by_round
 
 PEOPLE = Population.uniform(200)
 
@@ -59,14 +58,11 @@ def test_the_adversaries_stall_where_the_theorems_say():
     assert played.output_risk == deep.bound
 
 
-def test_noise_and_shortfalls_switch_the_bounds_off():
+def test_noise_switches_the_bounds_off():
     noisy = Population.uniform(200, noise=0.2)
     result = simulate(path(3), RandomErrors(0.1), noisy, rollouts=20, rng=0)
     assert isinstance(result.rounds[2].worst_case, Unknown)
     assert result.rounds[2].noise_share > 0.3
-    found = Collection(items=10)
-    short = simulate(path(3), RandomErrors(0.1), PEOPLE, rollouts=20, rng=0, collection=found)
-    assert isinstance(short.rounds[2].worst_case, Unknown)
     deep = simulate(hierarchical(), RandomErrors(0.2), PEOPLE, rollouts=20, rng=0)
     assert deep.price == 9
     assert deep.output_risk in deep.output_interval
@@ -79,24 +75,6 @@ def test_results_are_json_and_reproducible():
     assert json.dumps(first, allow_nan=False) == json.dumps(second, allow_nan=False)
     assert first["seed"] == 3
     assert {"z", "fresh"} & set(first["rounds"][1]) == set()
-
-
-def test_a_finite_collection_is_right_on_average_and_coverage_hides_a_part():
-    weights, errors = np.full(20, 0.05), np.tile(np.arange(20) < 8, (500, 1)).astype(float)
-
-    def gathered(**options):
-        return Collection(**options)(weights, errors, np.random.default_rng(0))
-
-    assert gathered()[0].tolist() == pytest.approx([1 / 8] * 8 + [0] * 12)
-    found = gathered(items=10)
-    assert set(np.unique((found * 10).round(9) % 1)) == {0}
-    assert found.mean(axis=0)[:8] == pytest.approx(np.full(8, 1 / 8), abs=0.015)
-    assert (gathered(coverage=0.5) > 0).sum(axis=1).mean() == pytest.approx(4, abs=0.3)
-    nothing = Collection(items=5)(weights, np.zeros((2, 20)), np.random.default_rng(0))
-    assert not nothing.any()
-    for options in ({"items": 0}, {"coverage": 0}, {"coverage": 1.1}):
-        with pytest.raises(InputError):
-            Collection(**options)
 
 
 def test_the_control_votes_independent_errors_away_and_leaves_random_labels_out():

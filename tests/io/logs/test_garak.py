@@ -38,7 +38,7 @@ def test_every_output_of_an_evaluated_attempt_is_a_try_of_its_probe(tmp_path):
     found = evaluate(report(tmp_path, entries))
     (only,) = found.rounds
     assert (only.success.annotators, only.success.attempts, only.success.successes) == (2, 4, 2)
-    assert [each.model for each in found.by_model] == ["llama-3"]
+    assert found.rounds[0].models == ("llama-3",)
 
 
 def test_a_hit_log_is_refused_because_it_has_no_failures(tmp_path):

@@ -47,6 +47,6 @@ CAPABILITY = Capability(
     question=CoinQuestion,
     answer=answer,
     reads=("judges", "item", "by"),
-    door=Door(want="judges"),
+    door=Door(verb="judge", want="judges"),
     demo=demo,
 )

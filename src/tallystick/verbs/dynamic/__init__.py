@@ -5,11 +5,8 @@
 | How does the latest model do, and would a vote or another round help? | :func:`evaluate` |
 | What is proved, before anything is run? | :func:`theory` |
 | What would a design bring? | :func:`simulate` |
-| How does my own classifier behave? | :func:`run_experiment` |
-| What is the worst that can happen? | :func:`worst_case` |
 
-Everything else is imported from its module: forecasts from ``forecast``, rates of attempt logs from
-``attempts``. What the source defines and proves is in
+What the source defines and proves, and the experiment with a learner of your own, are in
 :mod:`tallystick.papers.dynamic_benchmarks`.
 
 Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_.
@@ -20,10 +17,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from tallystick.papers.dynamic_benchmarks.certificates import worst_case
-from tallystick.papers.dynamic_benchmarks.designs import Population, hierarchical, path
-from tallystick.verbs.dynamic.experiment import run_experiment
 
 if TYPE_CHECKING:
     from tallystick.verbs.dynamic.analyse import LogResult
@@ -37,17 +30,12 @@ __all__ = [
     "THEORY",
     "AttemptResult",
     "LogResult",
-    "Population",
     "evaluate",
-    "hierarchical",
-    "path",
-    "run_experiment",
     "simulate",
     "theory",
-    "worst_case",
 ]
 
-# Whatever reads tables loads on first use: learners train where only numpy is installed.
+# Whatever reads tables loads on first use.
 _HOME = {
     "ANALYSE": "reading",
     "AttemptResult": "attempt_result",

@@ -25,13 +25,9 @@ from tallystick.verbs.dynamic.attempts import (
     Attempts,
     ClusteredRate,
     RateContrast,
-    ValidatorError,
     change_between,
     clustered_cost,
-    corrected_rate,
     rate_of,
-    saturation,
-    validator_error,
 )
 from tallystick.verbs.dynamic.columns import Columns, label, meaning, read_marks
 from tallystick.verbs.dynamic.log import RoundOrder, order_rounds, round_name
@@ -225,16 +221,8 @@ class CampaignRound:
         fooling. Fooling attempts that are still unchecked count as not validated.
     unchecked, highest
         How many these are, and the rate if all of them turned out valid.
-    attempts_per_success
-        One over the ends of the interval.
     cost, cost_interval
         Cost per success.
-    corrected, corrected_interval
-        The validated rate with the validators' own errors taken out.
-    half_made_by
-        The fewest annotators who made half of all successes; None without any.
-    saturation
-        Each annotator's second half of attempts against the first.
     """
 
     round: Any
@@ -243,21 +231,8 @@ class CampaignRound:
     success: ClusteredRate
     unchecked: int
     highest: float
-    attempts_per_success: Interval | Unknown
     cost: float | Unknown
     cost_interval: Interval | Unknown
-    corrected: float | Unknown
-    corrected_interval: Interval | Unknown
-    half_made_by: int | None
-    saturation: RateContrast | Unknown
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRate:
-    """How often one model was fooled, over all rounds."""
-
-    model: str
-    rate: ClusteredRate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,18 +245,14 @@ class AttemptResult(Result):
         Whether anything in the log says which labels are valid.
     annotators
         How many people (or probes) made the attempts; None if the log does not name them.
-    by_model
-        Rates of each model where a round has several.
     change
         From the first round to the last, with shared annotators paired.
-    validators
-        How well validators see whether a label is valid, from their votes.
     cost_unit
         The column that the cost was read from.
     """
 
     verb: ClassVar[str] = "dynamic"
-    schema: ClassVar[int] = 2
+    schema: ClassVar[int] = 3
 
     action: str = "analyse"
     kind: str = "attempts"
@@ -289,16 +260,8 @@ class AttemptResult(Result):
     attempts: int
     annotators: int | None
     rounds: tuple[CampaignRound, ...]
-    by_model: tuple[ModelRate, ...]
     change: RateContrast | Unknown
-    validators: ValidatorError | Unknown
     cost_unit: str | None
-
-    def summary(self) -> str:
-        """Return plain text to paste, what the table has no room for at its end."""
-        from tallystick.results import harmless
-
-        return "\n".join([super().summary(), *map(harmless, _details(self))])
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per round."""
@@ -312,8 +275,6 @@ class AttemptResult(Result):
                 "unchecked": each.unchecked if self.checked else None,
                 "rate": each.success.rate,
                 "interval": each.success.interval,
-                "attempts_per_success": 1 / each.success.rate if each.success.rate else None,
-                "attempts_per_success_interval": each.attempts_per_success,
                 "cost_per_success": each.cost,
                 "cost_per_success_interval": each.cost_interval,
             }
@@ -377,9 +338,6 @@ def analyse_attempts(
     elif len(rounds) > 1:
         change = change_between(log, log.rounds[0], log.rounds[-1], alpha=alpha)
     settled = isinstance(rounds[-1].success.interval, Interval)
-    checks: ValidatorError | Unknown = Unknown("the log has no validator votes")
-    if log.yes is not None and log.no is not None:
-        checks = validator_error(log.yes[log.fooling], log.no[log.fooling])
     sentences = Sentences(
         answer=_verdict(rounds, checked=log.checked, named=named), contrast=_change(rounds, change)
     )
@@ -394,9 +352,7 @@ def analyse_attempts(
         attempts=log.size,
         annotators=int(np.unique(log.annotator).size) if named else None,
         rounds=rounds,
-        by_model=_models(log, named, alpha),
         change=change,
-        validators=checks,
         cost_unit=None if log.cost is None else cost_unit or "cost",
     )
 
@@ -410,10 +366,6 @@ def _round(log: Attempts, number: Any, *, named: bool, alpha: float) -> Campaign
     if log.cost is not None:
         won, tried = log.per_annotator(here, log.success), log.per_annotator(here)
         cost = clustered_cost(log.per_annotator(here, log.cost), won, tried, alpha=alpha)
-    corrected: tuple[float | Unknown, Interval | Unknown]
-    corrected = (Unknown("the log has no validator votes"),) * 2
-    if log.yes is not None:
-        corrected = corrected_rate(log, number, alpha=alpha)
     nobody = Unknown(NOBODY_NAMED)
     return CampaignRound(
         round=log.name_of(number),
@@ -422,13 +374,8 @@ def _round(log: Attempts, number: Any, *, named: bool, alpha: float) -> Campaign
         success=success,
         unchecked=int(open_ones.sum()) if log.checked else 0,
         highest=success.rate + (float(open_ones.sum() / here.sum()) if log.checked else 0.0),
-        attempts_per_success=success.attempts_per_success,
         cost=cost[0],
         cost_interval=cost[1] if named else nobody,
-        corrected=corrected[0],
-        corrected_interval=corrected[1] if named else nobody,
-        half_made_by=_half(log, here),
-        saturation=saturation(log, number, alpha=alpha) if named else nobody,
     )
 
 
@@ -436,19 +383,6 @@ def _named(rate: ClusteredRate, named: bool) -> ClusteredRate:
     """Return a rate without an interval where nobody knows how alike its attempts are."""
     unknown = Unknown(NOBODY_NAMED)
     return rate if named else replace(rate, interval=unknown, df=unknown, effective=unknown)
-
-
-def _half(log: Attempts, here: Array) -> int | None:
-    won = np.sort(log.per_annotator(here, log.success))[::-1]
-    return int(np.searchsorted(np.cumsum(won), won.sum() / 2)) + 1 if won.sum() else None
-
-
-def _models(log: Attempts, named: bool, alpha: float) -> tuple[ModelRate, ...]:
-    found = []
-    for name in () if log.model is None else np.unique(log.model).tolist():
-        rate = rate_of(log, np.asarray(log.model == name), log.success, alpha=alpha)
-        found.append(ModelRate(model=str(name) or "(blank)", rate=_named(rate, named)))
-    return tuple(found)
 
 
 # The sentences of an answer about an attempt log.
@@ -482,6 +416,7 @@ def _assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
         found.append("intervals take the annotator for the unit: they are approximate (measured)")
     if checked:
         found.append("a fooling attempt without a decided validation counts as not validated")
+        found.append("nobody checked the labels of attempts that did not fool the model")
     return tuple(found)
 
 
@@ -497,6 +432,9 @@ def _warnings(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) 
             f"Fewer than {_FEW} annotators{where}: they say little, however many attempts they"
             " made."
         )
+    if len(rounds[-1].models) > 1:
+        names = ", ".join(rounds[-1].models[:4])
+        found.append(f"Several models were tried ({names}): add --by COLUMN to see each of them.")
     if not named:
         found.append(f"There are no intervals: {NOBODY_NAMED}.")
     late = [each for each in rounds if each.unchecked]
@@ -534,59 +472,3 @@ def _change(rounds: tuple[CampaignRound, ...], change: RateContrast | Unknown) -
             " that the model changed: annotators, pay, instructions and contexts changed too."
         )
     return f"No change from {span} is shown: {shown}."
-
-
-def _details(result: AttemptResult) -> list[str]:
-    """Return what the table has no room for: people, validators, models, and what is not shown."""
-    last, lines = result.rounds[-1], []
-    within = "the log" if last.round == ONE_ROUND else round_name(last.round)
-    if result.annotators and last.half_made_by:
-        n = last.success.annotators
-        lines.append(
-            f"{last.half_made_by} of {n} annotators made half of the successes of {within}."
-        )
-    course = last.saturation
-    if isinstance(course, RateContrast) and course.error and isinstance(course.interval, Interval):
-        span = course.interval
-        said = "they find fewer new ways, or tire" if span.high < 0 else "they got better at it"
-        said = "no change is shown" if span.low <= 0 <= span.high else said
-        shown = points_interval(course.estimate, span)
-        lines.append(f"Within {within}, second half of each annotator's attempts: {shown}, {said}.")
-    lines += _checks(result)
-    if any(len(each.models) > 1 for each in result.rounds):
-        lines.append("Models in the loop (comparable only if attempts were assigned at random):")
-        for each in result.by_model:
-            lines.append(f"  {each.model}: {_rate(each.rate)} of {count(each.rate.attempts)}")
-    if result.checked:
-        lines.append(
-            "Not shown by such a log: the model's accuracy. Nobody checked the labels of attempts that"
-            " did not fool it."
-        )
-    return lines
-
-
-def _checks(result: AttemptResult) -> list[str]:
-    """Say how well validators see what is valid."""
-    found = result.validators
-    if isinstance(found, Unknown):
-        return []
-    if isinstance(found.share, Unknown):
-        lines = [f"Validators: {found.share.reason}."]
-        if found.possible is not None:
-            low, high = map(percent, found.possible)
-            lines[0] += f" Between {low} and {high} of the fooling items can be valid."
-        return lines
-    sees, denies = (
-        "–" if isinstance(value, Unknown) else percent(value)
-        for value in (found.sensitivity, found.specificity)
-    )
-    lines = [
-        f"Validators ({count(found.items)} items with votes): {percent(found.share)} of the fooling"
-        f" items are valid; a validator confirms a valid one in {sees} and denies an invalid one in"
-        f" {denies}."
-    ]
-    for each in result.rounds:
-        if isinstance(each.corrected_interval, Interval) and isinstance(each.corrected, float):
-            shown = percent_interval(each.corrected, each.corrected_interval)
-            lines.append(f"  With their errors taken out, {round_name(each.round)}: {shown}.")
-    return lines

@@ -18,6 +18,8 @@ import numpy as np
 
 from tallystick.errors import AskError, InputError
 from tallystick.table import Data, Roles, Table, identifier, is_missing, spelling
+from tallystick.table.reading_facts import agreement
+from tallystick.table.reading_names import are_alike
 from tallystick.table.words import as_pass_fail, as_word, is_no_answer
 
 Shape: TypeAlias = Literal["attempts", "long", "wide"]
@@ -418,10 +420,11 @@ def _can_be(look: _Look, role: str, column: str) -> bool:
 
 
 def _is_split(look: _Look, column: str) -> bool:
-    return any(as_word(value) in _HELD for value, _ in look.values(column) or ())
+    return any(as_word(value) in HELD_OUT for value, _ in look.values(column) or ())
 
 
-_HELD = frozenset({"held out", "heldout", "test", "eval", "dev", "holdout"})
+HELD_OUT = frozenset({"held out", "heldout", "test", "eval", "dev", "holdout"})
+"""Words of a split that no round was trained on."""
 
 
 def _tells_fooled(look: _Look, column: str) -> bool:
@@ -481,8 +484,6 @@ def _attempts(look: _Look, found: dict[str, str]) -> Columns:
         found.pop("wrong", None)
     elif "correct" in found:
         del found["correct"]
-    if "validated" not in found and "yes" not in found:
-        found |= _validity(look, found)
     if "yes" in found and "validated" not in named:
         found.pop("validated", None)
     held = _kept(found, *_SHARED, "wrong", "correct", "prediction", "validated", "yes", "no")
@@ -493,22 +494,6 @@ def _attempts(look: _Look, found: dict[str, str]) -> Columns:
             " the model's answer and the right one (--prediction COLUMN --truth COLUMN)"
         )
     return columns
-
-
-def _validity(look: _Look, found: Mapping[str, str]) -> dict[str, str]:
-    """Return the one column whose name and cells say which labels were found valid."""
-    words = {
-        "validated",
-        "valid",
-        "validation",
-        "verified",
-        "verification",
-        "confirmed",
-        "approved",
-    }
-    free = [n for n in look.names if n not in found.values()]
-    likely = [n for n in free if set(plain(n).split("_")) & words and look.says(n, "valid")]
-    return {"validated": likely[0]} if len(likely) == 1 else {}
 
 
 def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
@@ -637,7 +622,7 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
         return _one_scale(look, [n for n in free if look.is_number(n)])
     # Columns whose names differ in one part alone belong together, however little they agree.
     odd = _unlike(look, marks, truth if answers else None)
-    odd = [n for n in odd if not any(_are_alike(n, m) for m in marks)]
+    odd = [n for n in odd if not any(n != m and are_alike((n, m)) for m in marks)]
     kept = [n for n in marks if n not in odd]
     if odd and len(marks) > 2 and (kept or not answers):
         first, second = (marks, kept) if look.rows < 100 else (kept, marks)
@@ -672,41 +657,12 @@ def _unlike(look: _Look, marks: Sequence[str], truth: str | None) -> list[str]:
 
     Models fail on the same hard items. ``cached`` and ``flagged`` do not follow them.
     """
+    names = [*marks, *([truth] if truth else [])]
+    cells = look.data.cells(*names)
+    said = [[label(c) if truth else meaning(c, "right") for c in cells[name]] for name in names]
+    places: dict[Any, int] = {None: -1, "?": -1}
+    codes = [[places.setdefault(one, len(places) - 2) for one in column] for column in said]
+    beyond = agreement(np.array(codes, dtype=np.int32).T)[1]
+    np.fill_diagonal(beyond, np.nan)
     bar = _SURE if look.rows >= 100 else _SMALL
-    said = {n: _said(look, n, answers=truth is not None) for n in marks}
-    others = said if truth is None else {**said, truth: _said(look, truth, answers=True)}
-    return [
-        n
-        for n in marks
-        if not any(other != n and _agreement(said[n], them) > bar for other, them in others.items())
-    ]
-
-
-def _said(look: _Look, name: str, *, answers: bool) -> np.ndarray[Any, Any]:
-    """Return labels row by row, or right and wrong as True and False; empty where nothing is said."""
-    cells = look.data.cells(name)[name]
-    return np.array([label(c) or "" if answers else str(meaning(c, "right")) for c in cells])
-
-
-def _agreement(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
-    """Return how much oftener than by chance two columns agree, in standard errors."""
-    known = ~np.isin(a, ("", "None", "?")) & ~np.isin(b, ("", "None", "?"))
-    a, b = a[known], b[known]
-    if not a.size:
-        return 0.0
-    words = np.unique(np.concatenate([a, b]))
-    one, two = (np.array([(side == word).mean() for word in words]) for side in (a, b))
-    # Cohen's kappa over its standard error if the columns were independent (Fleiss, 1969).
-    chance = float(one @ two)
-    spread = chance + chance**2 - float((one * two) @ (one + two))
-    return float((a == b).mean() - chance) * (a.size / spread) ** 0.5 if spread > 1e-12 else 0.0
-
-
-def _are_alike(first: str, second: str) -> bool:
-    """Say whether two names differ in one of their parts alone.
-
-    >>> _are_alike("model_a", "model_b"), _are_alike("r1", "r12"), _are_alike("gpt", "llama")
-    (True, True, False)
-    """
-    one, two = (re.findall(r"[^\W\d_]+|\d+", name.lower()) for name in (first, second))
-    return len(one) == len(two) > 1 and sum(a != b for a, b in zip(one, two, strict=True)) == 1
+    return [name for name, row in zip(marks, beyond, strict=False) if not (row > bar).any()]

@@ -380,6 +380,8 @@ def _beta_fit(counts: Array) -> tuple[float, float]:
     Clones, models without errors and too even counts have no maximum: the likelihood then rises
     towards the edge of the box, where the forecast gain no longer moves.
     """
+    from scipy.optimize import minimize
+
     models = len(counts) - 1
     share = counts / counts.sum()
 
@@ -387,52 +389,29 @@ def _beta_fit(counts: Array) -> tuple[float, float]:
     mean = float(share @ np.arange(models + 1)) / models
     mean = min(max(mean, 1e-3), 1 - 1e-3)
     starts = [np.log([mean * size, (1 - mean) * size]) for size in (0.5, 3.0, 50.0)]
-    point = max(starts, key=lambda start: _beta_climb(share, start)[0])
-    value, slope, bend = _beta_climb(share, point)
-
-    # Newton's steps, damped until the likelihood rises; a coordinate that pushes against its limit
-    # stays there.
-    damping = 1e-3
-    for _ in range(300):
-        free = ~((np.abs(point) >= _LOG_LIMIT) & (slope * point > 0))
-        if not free.any() or np.abs(slope[free]).max() < 1e-13 or damping > 1e12:
-            break
-        size = np.abs(np.diag(bend)[free]) + 1e-12
-        hill = -bend[np.ix_(free, free)] + damping * np.diag(size)
-        step = np.linalg.solve(hill, slope[free])
-        there = point.copy()
-        there[free] = np.clip(point[free] + np.clip(step, -3, 3), -_LOG_LIMIT, _LOG_LIMIT)
-        if np.abs(there - point).max() < 1e-10:
-            break
-        ahead = _beta_climb(share, there)
-        if ahead[0] >= value:
-            point, (value, slope, bend), damping = there, ahead, damping / 10
-        else:
-            damping *= 10
-    return exp(point[0]), exp(point[1])
+    found = minimize(
+        _beta_climb,
+        min(starts, key=lambda start: _beta_climb(start, share)[0]),
+        args=(share,),
+        jac=True,
+        bounds=[(-_LOG_LIMIT, _LOG_LIMIT)] * 2,
+        options={"ftol": 1e-16, "gtol": 1e-11},
+    )
+    return exp(found.x[0]), exp(found.x[1])
 
 
-def _beta_climb(share: Array, point: Array) -> tuple[float, Array, Array]:
-    """Return the mean log-likelihood at (ln a, ln b), its slope and its second derivatives."""
-    from scipy.special import betaln, psi, zeta
+def _beta_climb(point: Array, share: Array) -> tuple[float, Array]:
+    """Return minus the mean log-likelihood at (ln a, ln b), and its slope there."""
+    from scipy.special import betaln, psi
 
     models = len(share) - 1
     wrong = np.arange(models + 1)
     (a, b) = np.exp(point)
     value = float(share @ (betaln(a + wrong, b + models - wrong) - betaln(a, b)))
-
-    # Derivatives in a and b: psi and, for the second ones, Hurwitz's zeta(2, x) = psi'(x).
     both = psi(a + b) - psi(a + b + models)
     by_a = share @ psi(a + wrong) - psi(a) + both
     by_b = share @ psi(b + models - wrong) - psi(b) + both
-    cross = zeta(2, a + b) - zeta(2, a + b + models)
-    by_aa = share @ zeta(2, a + wrong) - zeta(2, a) + cross
-    by_bb = share @ zeta(2, b + models - wrong) - zeta(2, b) + cross
-
-    # The same in ln a and ln b, where the box is.
-    slope = np.array([a * by_a, b * by_b])
-    bend = np.array([[a * a * by_aa, a * b * cross], [a * b * cross, b * b * by_bb]])
-    return value, slope, bend + np.diag(slope)
+    return -value, -np.array([a * by_a, b * by_b])
 
 
 def _beta_binomial(models: int, a: float, b: float) -> Array:

@@ -8,6 +8,7 @@ has items of its own, tried on that round's model only.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.table import Data, is_missing
 from tallystick.table.words import as_word, read_times
-from tallystick.verbs.dynamic.columns import Columns, label, meaning, plain, read_marks
+from tallystick.verbs.dynamic.columns import HELD_OUT, Columns, label, meaning, plain, read_marks
 
 LogKind: TypeAlias = Literal["panel", "path", "rounds"]
 
@@ -122,9 +123,46 @@ def log_of(
     ('path', [[False, True], [True, False]])
     """
     kept, notes = _rows(data, columns)
-    read = _wide if columns.shape == "wide" else _long
-    log, more = read(data, columns, kept, bar)
-    return log, (*notes, *more)
+    order = _order(data, columns.round, kept)
+    told = (_wide if columns.shape == "wide" else _long)(data, columns, kept, order.codes, bar)
+    if bar is not None and columns.item is None:
+        _refuse_averages(told)
+    kind: LogKind = "panel"
+    if columns.shape == "long":
+        told = _once(told, order)
+        kind, more = _kind(told, len(order.names), declared=columns.held_out is not None)
+        told = replace(told, notes=(*told.notes, *more))
+    log = _spread(told, kind, order, columns)
+    rest: tuple[str, ...] = ()
+    if kind == "panel":
+        log, rest = _panel(log, in_rounds=columns.round is not None)
+    elif kind == "path":
+        log, rest = _path(log)
+    return log, (*notes, *told.notes, *rest, *order.notes)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Answers:
+    """One entry per answer: the item, the place of its round, who answered, and what.
+
+    *right* is 1, 0, or -1 for no answer; *said* and *truth* are labels, where the log has them.
+    """
+
+    items: Array
+    rounds: Array
+    models: Array
+    right: Array
+    said: Array | None = None
+    truth: Array | None = None
+    notes: tuple[str, ...] = ()
+
+    def of(self, rows: Array) -> _Answers:
+        """Return some of the answers."""
+        held: dict[str, Any] = {
+            name: None if (values := getattr(self, name)) is None else values[rows]
+            for name in ("items", "rounds", "models", "right", "said", "truth")
+        }
+        return replace(self, **held)
 
 
 # -- rows, and the cells of single columns
@@ -157,9 +195,8 @@ def _rows(data: Data, columns: Columns) -> tuple[Array, list[str]]:
 
 def _held_out(data: Data, column: str) -> Array:
     cells = _cells(data, column)
-    words = {"held out", "heldout", "test", "eval", "dev", "holdout"}
-    if any(as_word(cell) in words for cell in cells):
-        return np.array([as_word(cell) in words for cell in cells])
+    if any(as_word(cell) in HELD_OUT for cell in cells):
+        return np.array([as_word(cell) in HELD_OUT for cell in cells])
     return np.array([bool(told) for told in read_marks(data, column, "flag")])
 
 
@@ -211,27 +248,11 @@ def _right(data: Data, column: str, kind: str, bar: float | None) -> tuple[Array
     return out, note if turned and not plainly else None
 
 
-# -- wide logs
+# -- from cells to answers
 
 
-def _wide(
-    data: Data, columns: Columns, kept: Array, bar: float | None
-) -> tuple[RoundLog, tuple[str, ...]]:
+def _wide(data: Data, columns: Columns, kept: Array, rounds: Array, bar: float | None) -> _Answers:
     """Read one row per item and one column per model."""
-    notes: list[str] = []
-    predictions = labels = None
-    if columns.marks:
-        kind = "wrong" if columns.turned else "right"
-        read = [_right(data, name, kind, bar) for name in columns.models]
-        told = np.stack([values[kept] for values, _ in read])
-        notes += [note for _, note in read[:1] if note]
-        if bar is not None:
-            notes.append(f"an answer is right from {bar:g} on (--bar)")
-    else:
-        labels = np.array(_labels(data, columns.truth or "", kept))
-        predictions = np.array([_labels(data, name, kept) for name in columns.models])
-        told = np.where(predictions == "", -1, predictions == labels)
-
     items = _names(data, columns.item, kept, "item")
     if len(set(items)) < len(items):
         twice = next(name for k, name in enumerate(items) if name in items[:k])
@@ -239,23 +260,40 @@ def _wide(
             f"item {twice!r} has two rows: a wide log has one row per item. If each row is one"
             " answer, name the column that says right or wrong (--correct COLUMN)"
         )
-    order = _order(data, columns.round, kept)
-    if bar is not None and columns.item is None:
-        _refuse_averages(order, [""] * kept.size)
-    log = RoundLog(
-        kind="panel",
-        items=tuple(items),
-        rounds=order.codes,
-        round_names=order.names,
-        models=columns.models,
-        errors=told == 0,
-        answered=told >= 0,
-        predictions=predictions,
-        labels=labels,
-        held_out=columns.held_out is not None,
-        ordered=order.ordered,
+    many = len(columns.models)
+    known = _Answers(
+        items=np.tile(np.array(items), many),
+        rounds=np.tile(rounds, many),
+        models=np.repeat(np.array(columns.models), kept.size),
+        right=np.empty(0),
     )
-    return _finished(log, columns, (*notes, *order.notes))
+    if columns.marks:
+        kind = "wrong" if columns.turned else "right"
+        read = [_right(data, name, kind, bar) for name in columns.models]
+        notes = tuple(note for _, note in read[:1] if note)
+        if bar is not None:
+            notes += (f"an answer is right from {bar:g} on (--bar)",)
+        return replace(known, right=np.concatenate([one[kept] for one, _ in read]), notes=notes)
+    truth = np.tile(np.array(_labels(data, columns.truth or "", kept)), many)
+    said = np.concatenate([_labels(data, name, kept) for name in columns.models])
+    return replace(known, right=np.where(said == "", -1, said == truth), said=said, truth=truth)
+
+
+def _long(data: Data, columns: Columns, kept: Array, rounds: Array, bar: float | None) -> _Answers:
+    """Read one row per item and model, or per item and round."""
+    right, notes, said = _outcomes(data, columns, kept, bar)
+    models = ["the model"] * kept.size
+    if columns.model is not None:
+        models = _names(data, columns.model, kept, "model")
+    return _Answers(
+        items=np.array(_names(data, columns.item, kept, "item")),
+        rounds=rounds,
+        models=np.array(models),
+        right=right,
+        truth=None if said is None else said[0],
+        said=None if said is None else said[1],
+        notes=notes,
+    )
 
 
 def _labels(data: Data, column: str, kept: Array) -> list[str]:
@@ -265,21 +303,79 @@ def _labels(data: Data, column: str, kept: Array) -> list[str]:
     return ["" if str(cells[k]) in silent else label(cells[k]) or "" for k in kept.tolist()]
 
 
-def _finished(
-    log: RoundLog, columns: Columns, notes: tuple[str, ...]
-) -> tuple[RoundLog, tuple[str, ...]]:
+# -- from answers to a log
+
+
+def _spread(told: _Answers, kind: LogKind, order: RoundOrder, columns: Columns) -> RoundLog:
+    """Lay answers out as models x items; a path keeps the items that were tried in every round."""
+    names = list(dict.fromkeys(told.models.tolist()))
+    heads, column = len(names), np.array([names.index(name) for name in told.models.tolist()])
+    if kind != "panel":
+        heads, column = len(order.names), told.rounds
+    tried = Counter(told.items.tolist())
+    items = [name for name, many in tried.items() if kind != "path" or many == heads]
+
+    at = {name: k for k, name in enumerate(items)}
+    grid = np.full((heads, len(items)), -1, dtype=np.int64)
+    for row, (name, head) in enumerate(zip(told.items.tolist(), column.tolist(), strict=True)):
+        if name in at:
+            grid[head, at[name]] = row
+    first = np.array([places[places >= 0][0] for places in grid.T], dtype=np.int64)
+
+    def laid(values: Array, nothing: Any) -> Array:
+        return np.where(grid >= 0, values[grid], nothing)
+
+    true = None
+    if told.truth is not None:
+        true = told.truth[first]
+        if (laid(told.truth, "") != np.where(grid >= 0, true, "")).any():
+            raise InputError("an item has different true labels in two of its rows: it has one")
+    right = laid(told.right, -1)
+    built = tuple(
+        ", ".join(dict.fromkeys(told.models[told.rounds == k].tolist()))
+        for k in range(len(order.names))
+    )
+    models = tuple(names) if kind == "panel" else _heads(built, order, columns.model is not None)
+    return RoundLog(
+        kind=kind,
+        items=tuple(items),
+        rounds=np.zeros(len(items), dtype=np.int64) if kind == "path" else told.rounds[first],
+        round_names=order.names,
+        models=models,
+        errors=right == 0,
+        answered=right >= 0,
+        predictions=None if told.said is None else laid(told.said, ""),
+        labels=true,
+        held_out=columns.held_out is not None,
+        ordered=order.ordered,
+        built_as=built if kind == "path" else (),
+    )
+
+
+def _path(log: RoundLog) -> tuple[RoundLog, tuple[str, ...]]:
+    """Return a path on the items that were answered in every round."""
+    whole = np.asarray(log.answered.all(axis=0))
+    if not whole.any():
+        raise InputError("no item was answered in every round")
+    blank = int((~whole).sum())
+    note = f"{blank:,} items have a missing answer and are left out"
+    return (log.part(whole), (note,)) if blank else (log, ())
+
+
+def _panel(log: RoundLog, *, in_rounds: bool) -> tuple[RoundLog, tuple[str, ...]]:
     """Return a panel; a path if its models are rounds by their names, on items of no round."""
+    notes: tuple[str, ...] = ()
     blank = int((~log.answered).sum())
     if blank:
         text = f"{blank:,} of {log.answered.size:,} answers are missing: models are compared on the"
-        notes += (f"{text} items that they all answered",)
+        notes = (f"{text} items that they all answered",)
     keys = as_rounds(log.models)
     if keys is None:
         return log, notes
     place = sorted(range(len(log.models)), key=lambda k: keys[log.models[k]])
     names = tuple(log.models[k] for k in place)
     whole = np.asarray(log.answered.all(axis=0))
-    if columns.round is not None or not whole.any():
+    if in_rounds or not whole.any():
         # Items of rounds stay a panel; the latest of its models is the one of the last round.
         return log.part(np.ones(len(log.items), dtype=bool), place), notes
     text = f"the models are taken for the rounds, in the order of their numbers: {', '.join(names)}"
@@ -289,7 +385,7 @@ def _finished(
 
 
 _ROUND_WORDS = frozenset(
-    (
+    [
         "r",
         "round",
         "v",
@@ -305,7 +401,7 @@ _ROUND_WORDS = frozenset(
         "cycle",
         "phase",
         "wave",
-    )
+    ]
 )
 _FIRST_WORDS = frozenset({"base", "baseline", "initial", "start", "pretrained"})
 
@@ -326,82 +422,10 @@ def as_rounds(models: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
     return None if keys is None or len(first) > 1 else {**dict.fromkeys(first, (-1,)), **keys}
 
 
-# -- long logs
-
-
-def _long(
-    data: Data, columns: Columns, kept: Array, bar: float | None
-) -> tuple[RoundLog, tuple[str, ...]]:
-    """Read one row per item and model, or per item and round, and find out which shape it has."""
-    right, notes, said = _outcomes(data, columns, kept, bar)
-    names = np.array(_names(data, columns.item, kept, "item"))
-    order = _order(data, columns.round, kept)
-    named = columns.model is not None
-    whose = np.array(
-        _names(data, columns.model, kept, "model") if named else ["the model"] * kept.size
-    )
-    if columns.score is not None and columns.item is None:
-        _refuse_averages(order, whose.tolist())
-    rows, more = _once(names, order, whose, right)
-    names, when, whose = names[rows], order.codes[rows], whose[rows]
-    kind, rest = _kind(names, when, whose, len(order.names), declared=columns.held_out is not None)
-    notes = (*notes, *more, *rest)
-
-    heads: list[Any] = list(dict.fromkeys(whose.tolist()))
-    column = [heads.index(name) for name in whose.tolist()]
-    if kind != "panel":
-        heads, column = list(range(len(order.names))), when.tolist()
-    if kind == "path":
-        tried = dict.fromkeys(names.tolist(), 0)
-        for name in names.tolist():
-            tried[name] += 1
-        items = [name for name, many in tried.items() if many == len(heads)]
-    else:
-        items = list(dict.fromkeys(names.tolist()))
-    grid = _grid(names, column, items, len(heads))
-
-    def spread(values: Array, nothing: Any) -> Array:
-        return np.where(grid >= 0, values[rows][grid], nothing)
-
-    first = np.array([column[column >= 0][0] for column in grid.T], dtype=np.int64)
-    told = spread(right, -1)
-    truth = None if said is None else said[0]
-    built = tuple(
-        ", ".join(dict.fromkeys(whose[when == k].tolist())) for k in range(len(order.names))
-    )
-    on_path = kind == "path"
-    if (
-        truth is not None
-        and (spread(truth, "") != np.where(grid >= 0, truth[rows][first], "")).any()
-    ):
-        raise InputError("an item has different true labels in two of its rows: it has one")
-    log = RoundLog(
-        kind=kind,
-        items=tuple(items),
-        rounds=np.zeros(len(items), dtype=np.int64) if on_path else when[first],
-        round_names=order.names,
-        models=tuple(map(str, heads)) if kind == "panel" else _heads(built, order, named=named),
-        errors=told == 0,
-        answered=told >= 0,
-        predictions=None if said is None else spread(said[1], ""),
-        labels=None if truth is None else truth[rows][first],
-        held_out=columns.held_out is not None,
-        ordered=order.ordered,
-        built_as=built if on_path else (),
-    )
-    if kind == "panel":
-        return _finished(log, columns, (*notes, *order.notes))
-    if on_path and not log.answered.all():
-        log = log.part(np.asarray(log.answered.all(axis=0)))
-        if not log.items:
-            raise InputError("no item was answered in every round")
-        notes += (f"{len(items) - len(log.items):,} items have a missing answer and are left out",)
-    return log, (*notes, *order.notes)
-
-
-def _refuse_averages(order: RoundOrder, whose: Sequence[str]) -> None:
+def _refuse_averages(told: _Answers) -> None:
     """Refuse one score per round (and model): an average does not say how sure it is."""
-    if len(whose) > 1 and len(set(zip(order.codes.tolist(), whose, strict=True))) == len(whose):
+    pairs = set(zip(told.rounds.tolist(), told.models.tolist(), strict=True))
+    if 1 < told.rounds.size == len(pairs):
         raise InputError(
             "there is one score per round: these are averages. Give one row per item, since averages"
             " do not say how far they are from chance"
@@ -442,30 +466,26 @@ def _outcomes(
     return right, notes, said
 
 
-def _once(
-    names: Array, order: RoundOrder, whose: Array, right: Array
-) -> tuple[Array, tuple[str, ...]]:
-    """Return the rows without exact copies; two different rows of one answer are refused."""
+def _once(told: _Answers, order: RoundOrder) -> _Answers:
+    """Return the answers without exact copies; two different rows of one answer are refused."""
     seen: dict[tuple[str, int, str], int] = {}
-    kept = []
-    for k, key in enumerate(zip(names.tolist(), order.codes.tolist(), whose.tolist(), strict=True)):
-        before = seen.setdefault(key, k)
-        if before == k:
-            kept.append(k)
-        elif right[before] != right[k]:
-            of = "" if key[2] == "the model" else f" for model {key[2]!r}"
+    keys = zip(told.items.tolist(), told.rounds.tolist(), told.models.tolist(), strict=True)
+    for k, (item, number, model) in enumerate(keys):
+        before = seen.setdefault((item, number, model), k)
+        if told.right[before] != told.right[k]:
+            of = "" if model == "the model" else f" for model {model!r}"
             raise InputError(
-                f"item {key[0]!r} has two rows{of} in {order.names[key[1]]!r} that say different"
+                f"item {item!r} has two rows{of} in {order.names[number]!r} that say different"
                 " things: keep one. If two models are in one round, name their column (--models C)"
             )
-    copies = names.size - len(kept)
-    note = (f"{copies:,} rows say the same as a row before and are left out",) if copies else ()
-    return np.array(kept, dtype=np.int64), note
+    copies = told.items.size - len(seen)
+    if not copies:
+        return told
+    note = f"{copies:,} rows say the same as a row before and are left out"
+    return replace(told.of(np.array(list(seen.values()))), notes=(*told.notes, note))
 
 
-def _kind(
-    names: Array, when: Array, whose: Array, rounds: int, *, declared: bool
-) -> tuple[LogKind, tuple[str, ...]]:
+def _kind(told: _Answers, rounds: int, *, declared: bool) -> tuple[LogKind, tuple[str, ...]]:
     """Say whether items were tried in every round, in one of them, or by several models.
 
     A log that marks its held-out items is a path. Where only some items were tried in every round,
@@ -473,7 +493,8 @@ def _kind(
     """
     homes: dict[str, set[int]] = {}
     tried: dict[str, set[str]] = {}
-    for name, number, model in zip(names.tolist(), when.tolist(), whose.tolist(), strict=True):
+    keys = zip(told.items.tolist(), told.rounds.tolist(), told.models.tolist(), strict=True)
+    for name, number, model in keys:
         homes.setdefault(name, set()).add(number)
         tried.setdefault(name, set()).add(model)
     common = sum(len(places) == rounds for places in homes.values())
@@ -481,8 +502,7 @@ def _kind(
     moved = any(len(places) > 1 for places in homes.values())
     if rounds == 1 or not (moved or declared):
         return "panel" if several or rounds == 1 else "rounds", ()
-    models = {(n, w) for n, w in zip(when.tolist(), whose.tolist(), strict=True)}
-    if len(models) > rounds:
+    if len(set(zip(told.rounds.tolist(), told.models.tolist(), strict=True))) > rounds:
         raise InputError(
             "several models were tried on the same items in every round, and each has a history of"
             " its own: keep the rows of one model, or name the column of models (--by COLUMN)"
@@ -503,17 +523,7 @@ def _kind(
     ) if left else ()
 
 
-def _grid(names: Array, column: Sequence[int], items: Sequence[str], heads: int) -> Array:
-    """Return the row of each head and item, -1 where there is none."""
-    at = {name: k for k, name in enumerate(items)}
-    cells = np.full((heads, len(items)), -1, dtype=np.int64)
-    for row, (name, head) in enumerate(zip(names.tolist(), column, strict=True)):
-        if name in at:
-            cells[head, at[name]] = row
-    return cells
-
-
-def _heads(built: Sequence[str], order: RoundOrder, *, named: bool) -> tuple[str, ...]:
+def _heads(built: Sequence[str], order: RoundOrder, named: bool) -> tuple[str, ...]:
     """Return what the model of each round is called."""
     if not named:
         return tuple(f"the model of {round_name(name)}" for name in order.names)
@@ -536,7 +546,6 @@ def round_name(name: Any) -> str:
 
 # In which order rounds come, whatever people call them: numbers, dates or names.
 
-_MOST_DAYS = 60
 _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"(19|20)\d\d")
 
@@ -570,7 +579,7 @@ def order_rounds(
 
     Names that say no order stay as they appear, and no change over them is claimed.
 
-    A date with a time counts as its day. More than 60 days are read as months.
+    A date with a time counts as its day.
 
     Parameters
     ----------
@@ -586,21 +595,15 @@ def order_rounds(
     ((9, 10), ('R9', 'R10'))
     >>> order_rounds(["2024-03-02 10:00", "2024-03-01"]).names
     ('2024-03-01', '2024-03-02')
-    >>> order_rounds([1, 4]).notes
-    ('rounds 2 and 3 are missing: the rounds that there are count in order',)
     """
     words = [str(cell).strip() for cell in cells]
     numbers = [_whole(cell) for cell in cells]
     if all(number is not None for number in numbers):
         names = tuple(sorted({number for number in numbers if number is not None}))
-        return RoundOrder(_placed(numbers, names), names, _gaps(names))
+        return RoundOrder(_placed(numbers, names), names)
 
     days = _days(words)
     if days is not None:
-        if len(set(days)) > _MOST_DAYS:
-            days = [day[:7] for day in days]
-            note = f"the rounds are dates of more than {_MOST_DAYS} days: they are read as months"
-            return RoundOrder(_placed(days, sorted(set(days))), tuple(sorted(set(days))), (note,))
         return RoundOrder(_placed(days, sorted(set(days))), tuple(sorted(set(days))))
 
     seen = list(dict.fromkeys(words))
@@ -674,17 +677,3 @@ def _days(words: Sequence[str]) -> list[str] | None:
 def _placed(values: Sequence[Any], names: Sequence[Any]) -> Array:
     at = {name: place for place, name in enumerate(names)}
     return np.array([at[value] for value in values], dtype=np.int64)
-
-
-def _gaps(names: Sequence[int]) -> tuple[str, ...]:
-    if names[-1] - names[0] > 1000:
-        return ()  # ids of rounds, not their numbers
-    absent = [str(n) for n in range(names[0], names[-1]) if n not in names]
-    if not absent:
-        return ()
-    one = len(absent) == 1
-    listed = absent[0] if one else f"{', '.join(absent[:-1])} and {absent[-1]}"
-    verb = "is" if one else "are"
-    return (
-        f"round{'s' * (not one)} {listed} {verb} missing: the rounds that there are count in order",
-    )

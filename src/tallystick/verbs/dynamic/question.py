@@ -34,8 +34,6 @@ class TheoryQuestion(Question):
         None, "Risk of each model on the data it was trained on, in (0, 1/2]."
     )
     rounds: int = option(3, f"Rounds of the path, up to {MOST_ROUNDS}.", low=1, high=MOST_ROUNDS)
-    distance: float = option(0.0, "How far D_0 is from D (the H-delta-H distance).")
-    noise: float = option(0.0, "Share of the population with random labels.")
     mixing: str = option("nested", _MIXING_HELP, choices=_MIXING)
 
 
@@ -58,12 +56,7 @@ class SimulateQuestion(Question):
         " construction of a theorem, 3.5 for paths and 4.2 for hierarchies.",
         choices=("random", "worst", "theorem-3.5", "theorem-4.2"),
     )
-    noise: float = option(0.0, "Share of the population with random labels.")
     items: int = option(800, "Items of the population.", low=1, high=100_000)
-    found: int | None = option(
-        None, "Items that a round of collection yields. Default: all errors.", low=1
-    )
-    coverage: float = option(1.0, "Share of the errors that can be found.")
     rollouts: int = option(1000, "How often to simulate.", low=1)
 
     def check_work(self, rounds: int) -> None:

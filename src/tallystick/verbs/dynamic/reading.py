@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,32 +12,20 @@ from tallystick.errors import AskError, InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.table import (
     Capability,
-    Cases,
     Data,
     Door,
-    Found,
     ItemTable,
     Roles,
     Table,
-    Tally,
     answered,
-    gather,
 )
-from tallystick.table.capability import MOST_ROWS
 from tallystick.verbs.dynamic.analyse import LogResult, analyse
 from tallystick.verbs.dynamic.attempt_result import AttemptResult, analyse_attempts, attempts_of
-from tallystick.verbs.dynamic.columns import Columns, columns_of
+from tallystick.verbs.dynamic.columns import columns_of
 from tallystick.verbs.dynamic.log import RoundLog, log_of
 from tallystick.verbs.dynamic.question import AnalyseQuestion, demo
 
 _TIED = " | "
-_KINDS = {
-    "all wrong": "every model wrong",
-    "could be repaired": "the next models could repair it",
-    "tied": "a tie",
-    "could break": "the next models could break it",
-}
-"""What is listed, in this order; items that nothing can move are not."""
 
 
 def _as_it_is(table: Table, given: Roles) -> bool:
@@ -107,59 +95,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {"round": roles.round, "truth": roles.truth, "models": models, "item": roles.item}
 
 
-# The items on which the vote hangs, and those that every model gets wrong.
-
-
-def cases_of(result: Any, data: Data, *, texts: bool = True) -> Cases | None:
-    """Return the items to check first: those that all models get wrong, then those that hang."""
-    if not isinstance(result, LogResult) or isinstance(data.held, Tally) or data.n_rows > MOST_ROWS:
-        return None
-    if result.log is None or result.columns is None:
-        return None
-    rows, columns = item_rows(result.log).columns, result.columns
-    place, said = _places(data, columns), _said(data, columns)
-    listed = []
-    for k, (item, hangs) in enumerate(zip(rows["item"], rows["vote_hangs"], strict=True)):
-        if hangs not in _KINDS or str(item) not in place:
-            continue
-        row = place[str(item)]
-        summary = f"{rows['wrong'][k]} of {rows['answered'][k]} models wrong"
-        one = Found(row=row, kind=_KINDS[hangs], summary=summary, votes=said(row))
-        listed.append((list(_KINDS).index(hangs), rows["check_order"][k] or 0, one))
-    listed.sort(key=lambda one: one[:2])
-    found = [one for _, _, one in listed]
-    every = sum(one.kind == _KINDS["all wrong"] for one in found)
-    line = (
-        f"Every model gets {every:,} items wrong: they are hard or mislabelled. On"
-        f" {len(found) - every:,} more the next models could turn the vote."
-    )
-    return gather(data, found, title="Items", line=line, texts=texts)
-
-
-def _said(data: Data, columns: Columns) -> Callable[[int], tuple[tuple[str, str], ...]]:
-    """Return what says who answered what in a row; nothing for long logs."""
-    if not columns.models:
-        return lambda row: ()
-    cells = data.cells(*columns.models, *([columns.truth] if columns.truth else []))
-
-    def votes(row: int) -> tuple[tuple[str, str], ...]:
-        shown = [
-            (name, str(cells[name][row])) for name in columns.models if cells[name][row] is not None
-        ]
-        true = [("true", str(cells[columns.truth][row]))] if columns.truth else []
-        return (*true, *shown)
-
-    return votes
-
-
-def _places(data: Data, columns: Columns) -> dict[str, int]:
-    """Return the first row of each item; rows are items where no column names them."""
-    if columns.item is None:
-        return {str(row + 1): row for row in range(data.n_rows)}
-    found: dict[str, int] = {}
-    for row, name in enumerate(data.cells(columns.item)[columns.item]):
-        found.setdefault(str(name).strip(), row)
-    return found
+# The items: what --items-out writes.
 
 
 def item_rows(log: RoundLog) -> ItemTable:
@@ -256,5 +192,4 @@ ANALYSE = Capability(
     columns=_found,
     demo=demo,
     items=item_columns,
-    cases=cases_of,
 )

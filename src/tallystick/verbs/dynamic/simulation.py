@@ -6,7 +6,7 @@ Both are thin: the theorems, designs and rollouts are in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
@@ -18,7 +18,6 @@ from tallystick.papers.dynamic_benchmarks import (
     exponential_bound,
     hierarchical_bound,
     hierarchical_floor,
-    noise_bound,
     path_bound,
     path_floor,
     three_round_bound,
@@ -48,7 +47,7 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     roll,
 )
 from tallystick.results import Figure, Interval, Result, Unknown
-from tallystick.results.numbers import count, number, percent
+from tallystick.results.numbers import count, number
 from tallystick.table import Capability
 from tallystick.verbs.dynamic.question import MOST_ROUNDS, SimulateQuestion, TheoryQuestion
 
@@ -61,6 +60,7 @@ _WORST_ROUNDS = 8
 _CONTROLS = 200
 """Rollouts of the control: its spread is known well enough from these."""
 
+_NOT_RUN = Unknown("theory bounds it, it does not predict it")
 _NO_CONTROL = Unknown("only a simulation with a learner that looks at its data has a control")
 
 _HEADS = {"worst_case": "at_worst", "lower_bound": "nothing_promised_below"}
@@ -87,14 +87,14 @@ class Round:
     """
 
     round: int
-    risk: float | Unknown
-    interval: Interval | Unknown
+    risk: float | Unknown = _NOT_RUN
+    interval: Interval | Unknown = _NOT_RUN
     epsilon: float | Unknown
     worst_case: float | Unknown
     lower_bound: float | Unknown
-    noise_share: float | Unknown
-    control: float | Unknown = field(default_factory=lambda: _NO_CONTROL)
-    control_interval: Interval | Unknown = field(default_factory=lambda: _NO_CONTROL)
+    noise_share: float | Unknown = 0.0
+    control: float | Unknown = _NO_CONTROL
+    control_interval: Interval | Unknown = _NO_CONTROL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +118,8 @@ class DynamicResult(Result):
     rounds: tuple[Round, ...]
     statements: tuple[str, ...] = ()
     epsilon: float | Unknown
-    output_risk: float | Unknown = field(default_factory=lambda: Unknown("nothing was run"))
-    output_interval: Interval | Unknown = field(default_factory=lambda: Unknown("nothing was run"))
+    output_risk: float | Unknown = _NOT_RUN
+    output_interval: Interval | Unknown = _NOT_RUN
     price: int | None = None
     rollouts: int | None = None
 
@@ -176,15 +176,11 @@ def _risk(value: float) -> str:
 # Theory.
 
 
-def theory(
-    epsilon: float,
-    *,
-    rounds: int = 3,
-    distance: float = 0.0,
-    noise: float = 0.0,
-    mixing: Mixing = "nested",
-) -> DynamicResult:
+def theory(epsilon: float, *, rounds: int = 3, mixing: Mixing = "nested") -> DynamicResult:
     r"""Say what is proved of a path and of a hierarchy of such models before anything is run.
+
+    Random labels (Theorem 3.6) and another first distribution (Theorem 3.4) are in
+    :mod:`tallystick.papers.dynamic_benchmarks`.
 
     Parameters
     ----------
@@ -192,10 +188,6 @@ def theory(
         Excess risk that the learner guarantees, in (0, 1/2].
     rounds
         Length of the path.
-    distance
-        :math:`d_{\mathcal H\Delta\mathcal H}(\mathcal D_0, \mathcal D)`.
-    noise
-        Share of random labels.
 
     Examples
     --------
@@ -206,64 +198,35 @@ def theory(
     checked_epsilon(epsilon)
     if not 1 <= rounds <= MOST_ROUNDS:
         raise InputError(f"rounds must be from 1 to {MOST_ROUNDS}, got {rounds!r}")
-    if not 0 <= noise < 1:
-        raise InputError(f"noise must be in [0, 1), got {noise!r}")
-    longest = max(rounds, 3)
-    worst = (
-        tuple(path_bound(epsilon, t, distance) for t in range(1, longest + 1))
-        if distance
-        else worst_by_round(epsilon, longest)
-    )
-    shares = noise_bound(epsilon, noise, rounds) if noise else (0.0,) * rounds
-    realisable = Unknown("labels are random in part: the bounds are for realisable problems")
-    unknown = Unknown("theory bounds it, it does not predict it")
-    table = tuple(
-        Round(
-            round=t + 1,
-            risk=unknown,
-            interval=unknown,
-            epsilon=epsilon,
-            worst_case=realisable if noise else worst[t],
-            lower_bound=realisable if noise else (epsilon, 0.0, path_floor(epsilon))[min(t, 2)],
-            noise_share=shares[t],
-        )
-        for t in range(rounds)
-    )
-    proved = _statements(epsilon, worst, distance=distance, mixing=mixing, rounds=rounds)
-    if noise:
-        last = percent(shares[-1])
-        verdict = (
-            f"With {percent(noise)} random labels no risk is proved; by round {rounds} at least {last}"
-            " of the data that is trained on has random labels."
-        )
-        proved = tuple(f"If no label were random: {text}" for text in proved)
-        proved += (
-            f"With {percent(noise)} random labels, at least {last} of round {rounds}'s data have"
-            " random labels (Theorem 3.6, sharpened).",
-        )
-    else:
-        verdict = _what_matters(epsilon, worst[2], distance, mixing)
+    worst = worst_by_round(epsilon, max(rounds, 3))
+    floors = _floors(epsilon, rounds)
+    deep = hierarchical_bound(epsilon, mixing=mixing)
     return DynamicResult(
-        verdict=verdict,
+        verdict=_what_matters(epsilon, worst[2], deep, mixing),
         n_items=0,
         assumptions=(
             "every model has risk at most epsilon above the best on its own distribution",
-            "uniform mixing and voting",
+            "uniform mixing and voting, no random labels, and the first data are like the population",
         ),
         action="theory",
         design=path(rounds).name,
-        rounds=table,
-        statements=proved,
+        rounds=tuple(
+            Round(round=t + 1, epsilon=epsilon, worst_case=worst[t], lower_bound=floors[t])
+            for t in range(rounds)
+        ),
+        statements=_statements(epsilon, worst, deep, mixing),
         epsilon=epsilon,
     )
 
 
-def _what_matters(epsilon: float, three: float, distance: float, mixing: Mixing) -> str:
+def _floors(epsilon: float, rounds: int) -> list[float]:
+    """Return what no path can promise less than, by round."""
+    return [epsilon, 0.0, *[path_floor(epsilon)] * rounds][:rounds]
+
+
+def _what_matters(epsilon: float, three: float, deep: float, mixing: Mixing) -> str:
     """Say whether three rounds promise more than one model, and a hierarchy more than a path."""
-    one, deep = (
-        path_bound(epsilon, 1, distance),
-        hierarchical_bound(epsilon, distance, mixing=mixing),
-    )
+    one = path_bound(epsilon, 1)
     if three >= one * (1 - TOLERANCE):
         path_text = (
             f"Three rounds promise no more than one model: the vote's risk is at most {_risk(three)},"
@@ -282,24 +245,15 @@ def _what_matters(epsilon: float, three: float, distance: float, mixing: Mixing)
 
 
 def _statements(
-    epsilon: float, worst: tuple[float, ...], *, distance: float, mixing: Mixing, rounds: int
+    epsilon: float, worst: tuple[float, ...], deep: float, mixing: Mixing
 ) -> tuple[str, ...]:
     """Return one sentence per theorem, ours with the paper's number beside it."""
-    printed = three_round_bound(epsilon, distance, printed=True)
-    flat = hierarchical_bound(epsilon, distance, mixing="flat", printed=True)
-    deep = hierarchical_bound(epsilon, distance, mixing=mixing)
-    longer = (
-        (
-            f"A path of {rounds} rounds has a majority risk of at most {_risk(worst[rounds - 1])}"
-            " (ours; the paper has no such bound).",
-        )
-        if rounds > 3
-        else ()
-    )
+    printed = three_round_bound(epsilon, printed=True)
+    flat = hierarchical_bound(epsilon, mixing="flat", printed=True)
+    rounds = len(worst)
     return (
         f"Three rounds guarantee a majority risk of at most {_risk(worst[2])} (ours; Theorem 3.4"
         f" prints {_risk(printed)}).",
-        *longer,
         "No path, however long and however weighted, can promise less than"
         f" {_risk(path_floor(epsilon))} (Theorem 3.5).",
         f"A {mixing} hierarchy of depth 2 and width 3 guarantees at most {_risk(deep)} (ours;"
@@ -336,56 +290,6 @@ def worst_by_round(epsilon: float, rounds: int) -> tuple[float, ...]:
 # Simulation.
 
 
-@dataclass(frozen=True)
-class Collection:
-    r"""How far a round of data collection falls short of :math:`\mathcal D|_{h(x) \ne y}`.
-
-    Parameters
-    ----------
-    items
-        How many items a round yields; None for the whole error distribution, as in the paper.
-    coverage
-        Share of the error set that annotators can find at all, drawn anew each round.
-
-    Examples
-    --------
-    >>> Collection(coverage=0)
-    Traceback (most recent call last):
-    tallystick.errors.InputError: coverage must be in (0, 1], got 0
-    """
-
-    items: int | None = None
-    coverage: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.items is not None and self.items < 1:
-            raise InputError(f"items must be at least 1, got {self.items!r}")
-        if not 0 < self.coverage <= 1:
-            raise InputError(f"coverage must be in (0, 1], got {self.coverage!r}")
-
-    def __call__(self, weights: Array, errors: Array, rng: np.random.Generator) -> Array:
-        """Collect the errors of each rollout; a row of zeros where there are none to find.
-
-        >>> errors = np.array([[1, 1, 0, 0], [0, 0, 0, 0]])
-        >>> Collection()(np.full(4, 0.25), errors, np.random.default_rng(0)).tolist()
-        [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
-        """
-        mass = weights * errors
-        if self.coverage < 1:
-            mass = mass * (rng.random(mass.shape) < self.coverage)
-        total = mass.sum(axis=1, keepdims=True)
-        found = np.divide(mass, total, out=np.zeros(mass.shape), where=total > 0)
-        if self.items is None:
-            return np.asarray(found)
-        some = total[:, 0] > 0
-        found[some] = rng.multinomial(self.items, found[some]) / self.items
-        return np.asarray(found)
-
-
-IDEAL = Collection()
-"""The annotators of the paper: they return the whole error distribution."""
-
-
 def simulate(
     design: Design,
     learner: Learner,
@@ -393,18 +297,13 @@ def simulate(
     *,
     rollouts: int = 1000,
     rng: Rng,
-    collection: Collection = IDEAL,
 ) -> DynamicResult:
     """Run a design many times over a population and say what came of it.
 
     Parameters
     ----------
-    design
-        Any.
     learner
         Any learner, as :mod:`tallystick.papers.dynamic_benchmarks.rollouts` describes them.
-    collection
-        What annotators really bring back.
 
     Examples
     --------
@@ -413,13 +312,13 @@ def simulate(
     [0.1, 0.101, 0.026, 0.027, 0.007]
     """
     seed = int(as_rng(rng).integers(2**31))
-    done = roll(population, design, learner, rollouts=rollouts, rng=seed, annotators=collection)
+    done = roll(population, design, learner, rollouts=rollouts, rng=seed)
     plain: Array | None = None
     if not isinstance(learner, Scripted):  # it plays given errors, whatever it is trained on
         plain = control_risk(
             population, learner, rounds=design.rounds, rollouts=min(rollouts, _CONTROLS), rng=seed
         )
-    worst, floor = _bounds(design, learner, population, collection)
+    worst, floor = _bounds(design, learner, population)
     scripted = isinstance(learner, Scripted)
     spans, controls = _spread(done.risk), None if plain is None else _spread(plain)
     rounds = tuple(
@@ -437,7 +336,6 @@ def simulate(
         for t in range(design.rounds)
     )
     output, mean = _spread(done.output_risk[:, None])[0], float(done.output_risk.mean())
-    found = "all errors" if collection.items is None else f"{count(collection.items)} items"
     epsilon = getattr(learner, "epsilon", None)
     return DynamicResult(
         verdict=_verdict(design.name, done, output, rounds),
@@ -445,7 +343,7 @@ def simulate(
         assumptions=(
             f"the learner is {type(learner).__name__}",
             "a tie of votes counts one half",
-            f"each round brings back {found}, from {percent(collection.coverage)} of the errors",
+            "each round brings back every error",
         ),
         seed=seed_of(rng),
         action="simulate",
@@ -499,7 +397,7 @@ def control_risk(
 
 
 def _bounds(
-    design: Design, learner: Learner, population: Population, collection: Collection
+    design: Design, learner: Learner, population: Population
 ) -> tuple[list[float | Unknown], list[float | Unknown]]:
     """Return worst case and floor of each round, or why there is none."""
     epsilon, shape = getattr(learner, "epsilon", None), as_path(design)
@@ -509,17 +407,11 @@ def _bounds(
         reason = Unknown("the learner promises no single epsilon")
     elif population.noise:
         reason = Unknown("labels are random in part: the bounds are for realisable problems")
-    elif (
-        not uniform
-        or collection != IDEAL
-        or not np.array_equal(population.start, population.weights)
-    ):
-        reason = Unknown(
-            "the bounds are for equal mixing, equal votes, all errors found and D_0 = D"
-        )
+    elif not uniform or not np.array_equal(population.start, population.weights):
+        reason = Unknown("the bounds are for equal mixing, equal votes and D_0 = D")
     else:
-        floor = [float(epsilon), 0.0, *[path_floor(epsilon)] * design.rounds][: design.rounds]
-        return list(worst_by_round(float(epsilon), design.rounds)), list(floor)
+        worst = worst_by_round(float(epsilon), design.rounds)
+        return [*worst], [*_floors(float(epsilon), design.rounds)]
     return [reason] * design.rounds, [reason] * design.rounds
 
 
@@ -550,13 +442,7 @@ def theory_answer(data: None, question: TheoryQuestion) -> DynamicResult:
             "theory needs the risk of each model on its own data: add --epsilon, e.g. .1"
         )
     mixing: Any = question.mixing  # one of the choices
-    return theory(
-        question.epsilon,
-        rounds=question.rounds,
-        distance=question.distance,
-        noise=question.noise,
-        mixing=mixing,
-    )
+    return theory(question.epsilon, rounds=question.rounds, mixing=mixing)
 
 
 def simulate_answer(data: None, question: SimulateQuestion) -> DynamicResult:
@@ -574,38 +460,22 @@ def simulate_answer(data: None, question: SimulateQuestion) -> DynamicResult:
                 f" get wrong (--epsilon {question.epsilon:g}): it could never err, so take more"
                 " items (--items)"
             )
-        population = Population.uniform(question.items, noise=question.noise)
+        population = Population.uniform(question.items)
         learner: Learner = RandomErrors(question.epsilon)
-        rollouts, collection = question.rollouts, Collection(question.found, question.coverage)
+        rollouts = question.rollouts
     else:
         # A construction plays the same error sets in every rollout: one of them is all there is.
         population, learner = _construction(question, deep, mixing)
-        rollouts, collection = 1, IDEAL
-    return simulate(
-        design,
-        learner,
-        population,
-        rollouts=rollouts,
-        rng=question.seed,
-        collection=collection,
-    )
+        rollouts = 1
+    return simulate(design, learner, population, rollouts=rollouts, rng=question.seed)
 
 
 def _construction(
     question: SimulateQuestion, deep: bool, mixing: Mixing
 ) -> tuple[Population, Learner]:
     """Return the population and the error sets of the worst case, or of a theorem."""
-    given = {
-        "--noise": question.noise,
-        "--found": question.found is not None,
-        "--coverage": question.coverage < 1,
-        "--items": question.items != SimulateQuestion.items,
-    }
-    for flag in (flag for flag, value in given.items() if value):
-        raise InputError(
-            f"--learner {question.learner} brings its own population and finds all errors: drop"
-            f" {flag}"
-        )
+    if question.items != SimulateQuestion.items:
+        raise InputError(f"--learner {question.learner} brings its own population: drop --items")
     if deep != (question.learner == "theorem-4.2"):
         wanted = "path" if deep else "hierarchical"
         raise InputError(f"--learner {question.learner} is about --design {wanted}")
