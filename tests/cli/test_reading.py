@@ -81,12 +81,12 @@ def test_the_line_says_counts_labels_and_what_is_unused():
     table = votes(topic=["tea", "a long story about coffee"] * 60)
     found = ts.judge(table, truth="gold").reading
     assert found.line() == (
-        "read: 120 items (id) · judges gpt, claude ?: yes or no · labels: 40 (gold) · unused: topic"
+        "read: 120 items (id) · judges gpt, claude: yes or no · labels: 40 (gold) · unused: topic"
     )
-    assert found.how == {"item": "by name", "judges": "only candidate"}
+    assert found.how == {"item": "by name", "judges": "by content"}
     named = ts.judge(table, truth="gold", judges=["gpt", "claude"], item="id").reading
     assert "?" not in named.line()
-    assert named.how == {}
+    assert {*named.how.values()} == {"named"}
 
 
 def test_many_names_are_cut_and_one_row_is_one_row():
@@ -103,7 +103,7 @@ def test_tallies_frames_and_several_files_have_a_reading(tmp_path, tallystick):
     table = votes()
     counted = ts.Tally.of({name: table[name] for name in ("gpt", "claude", "gold")})
     assert ts.judge(counted, truth="gold").reading.line() == (
-        "read: 120 rows · judges gpt, claude ?: yes or no · labels: 40 (gold)"
+        "read: 120 rows · judges gpt, claude: yes or no · labels: 40 (gold)"
     )
     many = {name: cells * 500 for name, cells in table.items() if name != "id"}
     lazy = ts.judge(pl.LazyFrame(many), truth="gold").reading
@@ -173,7 +173,7 @@ def test_look_says_what_each_column_is(tmp_path, tallystick):
     text = tallystick("look", "t.csv").stdout
     assert text.startswith("read: 120 items (id)")
     said = {line.split()[0]: " ".join(line.split()) for line in text.splitlines() if line}
-    assert said["gpt"] == "gpt no, yes 2 0 judge ? voter, truth"
+    assert said["gpt"] == "gpt no, yes 2 0 judge voter, truth"
     assert said["gold"] == "gold no, yes 2 80 truth voter, truth"
     assert "unused nothing: every cell is blank" in said["blank"]
     assert "unused" in said["same"]
@@ -181,7 +181,8 @@ def test_look_says_what_each_column_is(tmp_path, tallystick):
 
 
 def test_a_reading_file_is_obeyed_and_options_win(tmp_path, tallystick):
-    table = votes(other=votes()["gpt"])
+    table = votes()
+    table["other"] = [cell if k % 7 else "no" for k, cell in enumerate(table["gpt"])]
     write(tmp_path / "t.csv", table)
     assert tallystick("look", "t.csv", "-o", "t.toml").returncode == 0
     said = (tmp_path / "t.toml").read_text()
@@ -220,29 +221,45 @@ def test_a_reading_file_that_does_not_fit_is_refused_by_name(said, message, tmp_
     assert tallystick("judge", "t.csv", "--reading", "absent.toml").returncode == 1
 
 
-def test_a_question_leaves_with_2_and_two_commands_that_run(tmp_path, tallystick):
+def sparse() -> dict[str, list[object]]:
+    """Votes beside labels whose name says nothing: a truth, or one more judge."""
     table = votes()
-    table["human"] = table.pop("gold")
-    write(tmp_path / "t.csv", table)
+    table["mensch"] = table.pop("gold")
+    return table
+
+
+def test_a_question_leaves_with_2_and_two_commands_that_run(tmp_path, tallystick):
+    write(tmp_path / "t.csv", sparse())
     done = tallystick("judge", "t.csv", "--json")
     assert done.returncode == 2
     assert done.stdout == ""
     question, *commands = done.stderr.splitlines()
-    assert question == "tallystick: t.csv: is column 'human' the truth, or one more of the judges?"
+    assert question == (
+        "tallystick: t.csv: mensch is filled on 40 of 120 rows: human labels, or judges?"
+    )
     assert commands == [
-        "  tallystick judge t.csv --json --truth human",
-        "  tallystick judge t.csv --json --judges gpt,claude,human",
+        "  tallystick judge t.csv --json --truth mensch --judges gpt,claude",
+        "  tallystick judge t.csv --json --judges gpt,claude,mensch",
     ]
     for command in commands:
         assert tallystick(*shlex.split(command)[1:]).returncode == 0
 
 
 def test_a_question_in_python_says_what_is_open():
-    table = votes()
-    table["human"] = table.pop("gold")
-    with pytest.raises(AskError, match="Add --truth human or --judges") as caught:
-        ts.judge(table)
+    with pytest.raises(AskError, match="Add --truth mensch --judges gpt,claude or") as caught:
+        ts.judge(sparse())
     assert isinstance(caught.value, InputError)
     assert caught.value.role == "truth"
-    assert caught.value.candidates == ("human",)
-    assert caught.value.calls == ("--truth human", "--judges gpt,claude,human")
+    assert caught.value.candidates == ("mensch",)
+    assert caught.value.calls == (
+        "--truth mensch --judges gpt,claude",
+        "--judges gpt,claude,mensch",
+    )
+
+
+@pytest.mark.parametrize("name", ["truth", "gold", "human", "Human "])
+def test_what_is_called_truth_gold_or_human_is_the_truth_in_every_verb(name):
+    table = votes()
+    table[name] = table.pop("gold")
+    for verb in (ts.judge, ts.compare):
+        assert verb(table).reading.truth == name

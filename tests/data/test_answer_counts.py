@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tallystick import judge, score
 from tallystick.table import Tally, read
 from tallystick.table.one_spelling import answer_counts
-from tallystick.verbs import judge, score
 
 DRAW = np.random.default_rng(4)
 GPT = DRAW.integers(0, 2, 300)

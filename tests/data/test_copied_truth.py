@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick import read
+from tallystick import bound, compare, judge, read, score, shift
 from tallystick.table.doubts import copied_from, find_doubt
-from tallystick.verbs import bound, compare, judge, score, shift
 
 ROWS = 300
 RNG = np.random.default_rng(3)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tallystick import bound, compare, judge, score, shift
 from tallystick.table import Tally, read
 from tallystick.table.data import BesideCounts
 from tallystick.table.doubts import LEVEL, Look, find_doubt, label_doubt
-from tallystick.verbs import bound, compare, judge, score, shift
 
 N = 600
 ROLES = {"judges": ("x", "y", "z"), "truth": "gold"}

@@ -1,8 +1,8 @@
 import pytest
 
+from tallystick import compare
 from tallystick.errors import InputError
 from tallystick.table.numbers import failed_marks
-from tallystick.verbs import compare
 
 TABLE = {
     "id": list(range(40)),

@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pytest
 
+from tallystick import score
 from tallystick.errors import AskError, InputError
 from tallystick.table import Door, Layout, Roles, read, scan
 from tallystick.table.outputs import find_outputs
-from tallystick.verbs import score
 
 DOOR = Door(verb="score", want="judges", pivots=False, repeats=True, outputs=True)
 

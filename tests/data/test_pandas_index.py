@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick import read
-from tallystick.verbs import judge
+from tallystick import judge, read
 
 pd = pytest.importorskip("pandas")
 

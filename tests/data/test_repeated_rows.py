@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tallystick import judge, score
 from tallystick.errors import AskError, InputError
 from tallystick.table import scan
 from tallystick.table.cautions import find_criterion, without_copies
 from tallystick.table.roles import Roles
-from tallystick.verbs import judge, score
 
 ITEMS = 100
 

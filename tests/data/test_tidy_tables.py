@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from tallystick import compare
 from tallystick.errors import AskError, InputError
-from tallystick.verbs import compare
 
 
 def _rows(n=40):

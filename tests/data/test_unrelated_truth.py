@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tallystick import judge
 from tallystick.table.door import read
 from tallystick.table.one_spelling import answer_counts
 from tallystick.table.truth import is_unrelated, unrelated_truth
-from tallystick.verbs import judge
 
 ROWS = 200
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from tallystick import compare, judge, score
 from tallystick.errors import InputError
 from tallystick.table import scan
 from tallystick.table.numbers import with_plain_numbers
-from tallystick.verbs import compare, judge, score
 
 
 def cells_of(*cells: str | None, missing: tuple[str, ...] = ()) -> list[str | None]:

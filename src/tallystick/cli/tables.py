@@ -76,6 +76,8 @@ def _counted(data: Data, reading: dict[str, Any]) -> tuple[str, ...]:
     """Return the columns to count: those that are named, or all that have no other role."""
     if "columns" in reading:
         return expand(reading["columns"], data.table)
+    if data.roles.judges:  # one row per vote has become one column per judge
+        return data.roles.judges
     held = {*data.roles.columns(), *data.table.left_out}
     return tuple(name for name in data.table.columns if name not in held)
 

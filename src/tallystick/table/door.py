@@ -30,11 +30,10 @@ from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
     decide_counts,
-    decide_log,
     long_shape,
     majority,
 )
-from tallystick.table.reading_names import ROLE_NAMES, TRUTH, plain
+from tallystick.table.reading_names import ROLE_NAMES, TRUTH, VOTE_TIERS, plain
 from tallystick.table.reading_rules import Asked, How
 from tallystick.table.roles import (
     ALL_ROLES,
@@ -123,7 +122,8 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
         columns, an Arrow, pandas or Polars frame, a DuckDB relation, a Dask or Spark frame, a
         Tally (or the path of a saved one), or what `read` returned before.
     door
-        What the capability needs; without it every column keeps its place and nothing is guessed.
+        What the capability needs; without it every column keeps its place and nothing is guessed,
+        but that a table of items, judges and votes gets one column per judge.
     **options
         Roles (`Roles`: item, truth, judges, …), the layout (`Layout`: shape, truth_file, …) and
         what labels mean (`LabelRules`: missing, coerce, labels, …); or *reading*, a `Reading` or
@@ -192,7 +192,7 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         data = _decided(held, door or Door(), roles, layout, rules, _name(source))
         return data if data.how else replace(data, how=_how(data, named))
     except BaseException:
-        if isinstance(held, Table):
+        if isinstance(held, Table) and held is not source:  # what the caller opened, it closes
             held.close()
         raise
 
@@ -405,6 +405,9 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         truth = "named" if session is not None or absent is not None else "any"
         data = _by_rules(table, door, given, layout, rules, truth == "any")
         return replace(data, truth_elsewhere=absent, session=session)
+    if door == Door() and not table.known and _is_named_long(table, layout):
+        counted = Door(verb="judge", want="judges")
+        return _by_rules(table, counted, given, replace(layout, shape="long"), rules, True)
     # What a source knows of itself, such as which columns are runs, is not looked for.
     table_roles = assign(table, _by_name(_as_known(given, table), table, door), coerce=rules.coerce)
     table, roles, notes = _with_items(table, table_roles, door, layout)
@@ -423,6 +426,16 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     )
 
 
+def _is_named_long(table: Table, layout: Layout) -> bool:
+    """Say whether each row is one vote: the caller says so, or all three columns are called so."""
+    if layout.shape != "auto" or layout.judge or layout.vote:
+        return layout.shape != "wide"
+    columns = {plain(name) for name in table.columns}
+    votes = (*VOTE_TIERS[0], *VOTE_TIERS[1])
+    held = [columns & {*names} for names in (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)]
+    return all(held) and not columns & {*ROLE_NAMES["system"]}
+
+
 def _by_rules(
     table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules, truth: bool
 ) -> Data:
@@ -431,12 +444,9 @@ def _by_rules(
     if door.want is not None:
         ask_about_counts(table, given, _several(layout.ignore))
     table, given, notes = majority(table, given, rules.missing)
-    reader = decide_log if door.verb == "dynamic" else decide
-    found = reader(table, asked_of(door, given, truth=truth), given, layout, rules)
-    table, roles = found.table, found.roles
-    names = roles.models if roles.model is not None and door.verb == "dynamic" else ()
-    roles = assign(table, replace(roles, models=()) if names else roles, coerce=rules.coerce)
-    roles = replace(roles, models=names) if names else roles
+    found = decide(table, asked_of(door, given, truth=truth), given, layout, rules)
+    table = found.table
+    roles = assign(table, found.roles, coerce=rules.coerce)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
     grades = door.outputs and len(roles.systems) != 2
@@ -582,7 +592,7 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         return _whole(scan(fetched), door, given, layout, rules)
 
     everything = glance.columns
-    if door.verb and door.verb != "dynamic":
+    if door.verb:
         shape = long_shape(glance, asked_of(door, given), given, layout, rules)
         if isinstance(shape, LongShape):
             facts = [name for name in given.columns() if name not in shape.__dict__.values()]

@@ -61,14 +61,14 @@ def doubt_cells(
     lowest: dict[Label, str] = {int(one.low): one.name for one in said if one.low is not None}
     number = _number(said, votes, both, verb)
     held.ask(number, {**lowest, **owner}, "stands apart from the other numbers")
-    if true and verb not in ("compare", "dynamic"):
+    if true and verb != "compare":
         spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
         said_by = spoken if verb == "bound" else votes
         if verb == "score":  # numbers are grades there, and people need not give all that judges do
             said_by = Counter({label: n for label, n in votes.items() if isinstance(label, str)})
         held.ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
     if true and votes and verb != "bound":
-        held.ask(_only_true(votes, labels), holder, "is said by no voter")
+        held.ask(_only_true(votes, labels), holder, "is said by no voter", answer=False)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,13 @@ class Doubted:
     source: str
     verb: str
 
-    def ask(self, label: Label, owner: Mapping[Label, str], why: str) -> None:
-        """Ask what a value means, if there is one that the caller has not named."""
+    def ask(
+        self, label: Label, owner: Mapping[Label, str], why: str, *, answer: bool = True
+    ) -> None:
+        """Ask what a value means, if there is one that the caller has not named.
+
+        *answer*: whether it may be a wrong answer of a voter; a truth is never wrong.
+        """
         if label is None or label in self.settled:
             return
         column = owner.get(label, "")
@@ -91,7 +96,7 @@ class Doubted:
         shown = ",".join(written) or str(label)
         missing = ",".join((*self.rules.missing, shown))
         calls = [f"--missing={quote(missing)}"]
-        if self.verb in ("judge", "compare", "bound") and isinstance(label, str):
+        if answer and self.verb in ("judge", "compare", "bound") and isinstance(label, str):
             calls.append(f"--never-true={quote(shown)}")
         wrong = ", or an answer that is never right" if len(calls) > 1 else ", or an answer"
         raise AskError(

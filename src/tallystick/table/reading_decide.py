@@ -12,7 +12,7 @@ from tallystick.table.cells import Label, identifier, literal, spelling, without
 from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_facts import Facts, draw, draw_counts, one_word
-from tallystick.table.reading_names import ROLE_NAMES, VOTE_TIERS, lower_word, parts, plain
+from tallystick.table.reading_names import VOTE_TIERS, plain
 from tallystick.table.reading_rules import (
     Asked,
     How,
@@ -83,7 +83,9 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
     )
     _check_named(look)
     _one_column_of_models(look)
-    voters = _without_caught(look, globbed)
+    caught = _caught(look, globbed)
+    voters = tuple(n for n in getattr(look.given, asked.want) if n not in caught)
+    look.given = look.given.with_columns(asked.want, voters)
     if layout.shape == "wide" or (voters and not later):
         look.asked = replace(asked, long=False)
     if voters:
@@ -92,6 +94,9 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
     find_structure(look)
     if _is_long(look, voters):
         return _turned(look, later)
+    for name in caught:
+        if name in look.free:
+            look.leave([name], caught[name])
     find_truth(look)
     if not voters:
         if later:
@@ -140,89 +145,6 @@ def decide_counts(
     voters = getattr(given, asked.want) or find_voters(look)
     look.doubt(voters, given.prediction[0] if given.prediction else None)
     return settled(look, voters), look.how, look.unused
-
-
-def decide_log(
-    table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
-) -> Decided:
-    """Give the columns of a log of rounds their roles: long with a column of models, or wide."""
-    known, later, _ = _split(table, given)
-    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
-    look = Look(
-        table=table,
-        sample=draw(table, missing=_silent(rules, asked)),
-        rules=rules,
-        asked=replace(asked, long=False),
-        given=known,
-        layout=layout,
-        source=table.source,
-        aside=frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left)),
-    )
-    _check_named(look)
-    for role, usual in (
-        ("round", ROLE_NAMES["round"]),
-        ("held_out", ("held_out",)),
-        ("model", ROLE_NAMES["system"]),
-        ("item", ROLE_NAMES["item"]),
-    ):
-        found = [n for n in look.free if plain(n) in usual and not look.facts[n].is_empty]
-        several = role != "model" or (found and look.facts[found[0]].distinct < look.sample.rows)
-        if (
-            look.column(role) is None
-            and found
-            and several
-            and not (role == "model" and known.models)
-        ):
-            look.take(role, found[0], "by name")
-    outcome = known.correct or _outcome(look)
-    if outcome is not None and not known.models:
-        table = _with_outcome(look, outcome)
-        roles = replace(settled(look), correct=look.roles["correct"], model=look.column("model"))
-        # In a long log the models are names that stand in rows.
-        roles = replace(roles, models=later) if later else roles
-        return Decided(table=table, roles=roles, how=look.how)
-    look.roles.pop("model", None)
-    find_truth(look)
-    voters = known.models or find_voters(look)
-    return Decided(table=table, roles=settled(look, voters), how=look.how, unused=look.unused)
-
-
-def _outcome(look: Look) -> str | None:
-    """Return the one column that says whether a model was right, or wrong, by its name."""
-    marks = [n for n in look.free if is_marks(look.facts[n])]
-    named = [n for n in marks if plain(n) in VOTE_TIERS[0]]
-    named = named or [n for n in marks if lower_word(n) and len(parts(n)) == 1]
-    return named[0] if len(named) == 1 else None
-
-
-def _with_outcome(look: Look, outcome: str) -> Table:
-    """Return the log with a column that says right, and one that names the model, if it has none."""
-    table = look.table
-    assert table is not None
-    more: dict[str, str] = {}
-    if lower_word(outcome) is not None and look.given.correct is None:
-        words = look.sample.column(outcome).unique().drop_null().to_pylist()
-        cell = f"trim(cast({identifier(outcome)} as varchar))"
-        cases = " ".join(
-            f"when {cell} = {literal(str(one).strip())} then {1 - int(one_word(one) or 0)}"
-            for one in words
-            if one_word(one) in (0, 1)
-        )
-        more[f"not {outcome}"] = f"case {cases} end"
-    if look.column("model") is None:
-        more["model"] = "'the model'"
-    look.take(
-        "correct",
-        next(iter(more), outcome) if "model" not in list(more)[:1] else outcome,
-        "by name",
-    )
-    if look.column("model") is None:
-        look.take("model", "model", "only candidate")
-    if not more:
-        return table
-    added = ", ".join(f"{sql} as {identifier(name)}" for name, sql in more.items())
-    relation = table.derive(f"select *, {added} from rows")
-    return replace(table, relation=relation, columns=tuple(relation.columns))
 
 
 def long_shape(
@@ -325,16 +247,11 @@ def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozense
     return known, tuple(later), frozenset(globbed)
 
 
-def _without_caught(look: Look, globbed: frozenset[str]) -> tuple[str, ...]:
-    """Return the named voters without ids, texts and dates that a glob has caught."""
+def _caught(look: Look, globbed: frozenset[str]) -> dict[str, str]:
+    """Return the ids, texts and dates among the voters that a glob has caught, and what they are."""
     voters: tuple[str, ...] = getattr(look.given, look.asked.want)
     caught = {n: why for n in voters if n in globbed and (why := _is_key(look.facts[n]))}
-    if caught and len(caught) < len(voters):
-        for name, why in caught.items():
-            look.leave([name], why)
-        voters = tuple(n for n in voters if n not in caught)
-        look.given = look.given.with_columns(look.asked.want, voters)
-    return voters
+    return caught if len(caught) < len(voters) else {}
 
 
 def _is_key(facts: Facts) -> str | None:

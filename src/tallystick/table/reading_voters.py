@@ -193,8 +193,6 @@ def find_voters(look: Look) -> tuple[str, ...]:
         found = _scores(look, free)
     elif look.asked.verb == "score":
         found = _grades(look, free)
-    elif look.asked.verb == "dynamic" and look.truth is None:
-        found = _taken(look, [n for n in free if is_marks(look.facts[n])], "only candidate")
     elif (reference := _reference(look)) is not None:
         found = _beside(look, free, reference)
     else:
@@ -456,7 +454,12 @@ def _odd(
     sure = np.where(np.isnan(kappa) | ~(z >= _SURE[many]), -np.inf, kappa)
     best = sure.max(axis=1)[: len(shown)]
     least = weak * best.max() if many and np.isfinite(best).any() else -1.0
-    return [n for n, own in zip(shown, best, strict=True) if not own > 0 or own < least]
+    found = [n for n, own in zip(shown, best, strict=True) if not own > 0 or own < least]
+    if reference is None or not found:
+        return found
+    # A copy of the truth is no measure for others; it agrees with the truth all the same.
+    codes = look.sample.codes([*found, reference])
+    return [n for k, n in enumerate(found) if not _is_copy(codes[:, k], codes[:, -1])]
 
 
 def _without_sparse(look: Look, voters: Sequence[str]) -> list[str]:

@@ -30,6 +30,7 @@ from tallystick.table import (
     with_reading,
 )
 from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.reading import VOTERS
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import ALL_ROLES
 
@@ -69,11 +70,16 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     joining: dict[str, Any] = {n: v for n, v in roles.items() if n in ("item", "truth", "old")}
     opened = read(source, Door(repeats=True), **options, **_joined(options, joining))
     with nullcontext() if isinstance(source, Data | Table) else opened:
-        found = {k: v for k, v in opened.roles.__dict__.items() if v and k in ("truth", "old")}
+        known = opened.roles.__dict__.items()
+        found = {k: v for k, v in known if v and opened.how.get(k, "named") == "named"}
         rules = {k: v for k, v in opened.rules.__dict__.items() if v}
         answers, skipped, asked = _ask_all(opened, {**found, **roles, **inside, **rules}, question)
         result = concluded(answers, skipped, seed=seed_of(question.seed))
-        return replace(result, notes=opened.notes, asked=asked, reading=answers[0].reading)
+        # The line on top says what the caller said, in the caller's words.
+        readings = [one.reading for one in answers if one.reading is not None]
+        said = [r for r in VOTERS if roles.get(r)]
+        readings.sort(key=lambda one: not all(getattr(one, role) for role in said))
+        return replace(result, notes=opened.notes, asked=asked, reading=next(iter(readings), None))
 
 
 _OF_VERBS = ("judge", "vote", "shape", "separator", "ignore", "metric", "rows_are_items")
@@ -95,11 +101,15 @@ def _ask_all(
     questions: list[AskError] = []
     # A table that one verb reads by the names of its columns holds no votes for the others.
     named = any(options.get(role) for role in ("judges", "models", "weak", "prediction"))
+    voters = next((held for role in VOTERS if (held := options.get(role))), None)
     own = [] if named else [one for one in capabilities() if _is_own_table(one, data)]
     for capability in own or capabilities():
         if not own and not _may_answer(capability, data, options):
             continue
+        # Columns that vote are named once, whatever a verb calls them.
+        want = capability.door.want
         given: Mapping[str, Any] = {
+            **({want: voters} if want in VOTERS and voters else {}),
             **{k: v for k, v in options.items() if k not in ALL_ROLES or k in capability.reads},
             "alpha": question.alpha,
             "seed": question.seed,
@@ -122,17 +132,31 @@ def _ask_all(
 def _is_own_table(capability: Capability[Any], data: Data) -> bool:
     """Say whether a verb reads the table by the names of its columns: battles, attempts."""
     told = capability.door.as_it_is
-    return told is not None and isinstance(data.held, Table) and told(data.held, Roles())
+    if told is None or not isinstance(data.held, Table) or not told(data.held, Roles()):
+        return False
+    if capability.columns is None or capability.door.verb:
+        return True
+    # Rounds of models may be held against a truth elsewhere too; a log of attempts may not.
+    try:
+        return "fooled" in (capability.columns(data) or ())
+    except TallystickError:
+        return _roles_by_name(data) >= {"round", "judge"}
+
+
+def _roles_by_name(data: Data) -> set[str]:
+    """Return the roles that have a column by its name."""
+    held = data.held
+    columns = {plain(name) for name in (held.names if isinstance(held, Tally) else held.columns)}
+    return {role for role, usual in ROLE_NAMES.items() if columns & {*usual}}
 
 
 def _may_answer(capability: Capability[Any], data: Data, options: Mapping[str, Any]) -> bool:
     """Say whether a table has what a verb cannot do without."""
-    held = data.held
-    columns = {plain(name) for name in (held.names if isinstance(held, Tally) else held.columns)}
-    known = {role for role in ALL_ROLES if options.get(role)}
-    known |= {role for role, usual in ROLE_NAMES.items() if columns & {*usual}}
+    known = {role for role in ALL_ROLES if options.get(role)} | _roles_by_name(data)
     if capability.applies is None or capability.input != "required":
         return False
+    if options.get("models") and "truth" not in known and capability.door.want != "models":
+        return False  # scores of models are nobody's votes
     least = {"shift": {"old", "new"}, "dynamic analyse": {"round"}, "score": {"system"}}
     least["bound"] = {"prediction"} if "score" not in known else set()
     return least.get(capability.verb, set()) <= known
