@@ -217,6 +217,11 @@ PAGES = [
     ),
     (trusted, "judge votes.csv --truth gold --covariate length"),
     (trusted, "judge pairs.csv --judges gpt_ab,gpt_ba,llama_ab,llama_ba --method position-bias"),
+    (
+        trusted,
+        "judge pairs.csv --judges gpt_ab,gpt_ba,llama_ab,llama_ba --method position-bias"
+        " --recorded answer",
+    ),
     (trusted, "judge runs.csv --judges 'run*' --method self-consistency"),
     (trusted, "judge votes.csv --truth gold --certified"),
     (trusted, f"label plan votes.csv {JUDGES}"),
