@@ -229,8 +229,8 @@ PAGES = [
     (
         asked,
         "ask answers.csv --api openai:gpt-x@{api}/v1 --prompt judge.txt --labels good,bad"
-        " --answer words --as gpt -o graded.csv --journal gpt.journal --price-input 2.5"
-        " --price-output 10 --currency USD --max-tokens 50 --max-cost 5",
+        " --answer words --as gpt -o graded.csv --journal gpt.journal --price '2.5,10 USD'"
+        " --max-tokens 50 --max-cost 5",
     ),
     (
         asked,
