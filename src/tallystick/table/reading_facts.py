@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
+SURE = 3.09
+"""Standard errors at p < .001, one-sided."""
+
 MOST_ROWS = 50_000
 MOST_CELLS = 10_000_000
 """What is looked at; a column that is filled in few rows only is looked at where it is filled."""

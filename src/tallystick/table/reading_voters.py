@@ -14,6 +14,7 @@ import numpy as np
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import Label
 from tallystick.table.reading_facts import (
+    SURE,
     Facts,
     Sample,
     agreement,
@@ -44,7 +45,7 @@ _MOST_LABELS = 20
 _MOST_PAIRED = 40
 _MANY = 100
 """Rows from which one level and one share hold, and fewer rows another."""
-_SURE = {True: 3.09, False: 2.33}
+_SURE = {True: SURE, False: 2.33}
 """Standard errors at p < .001 (many rows) and p < .01 (few rows), one-sided."""
 _WEAK = 1 / 4
 """Share of the best agreement in a table below which a column is asked about. READING.md says a
