@@ -22,7 +22,6 @@ from tallystick.papers.detecting_differences import zero_failure_items
 from tallystick.results import Figure, Needed, Result, Unknown
 from tallystick.results.numbers import count, number, percent, points
 from tallystick.stats.exact_tails import (
-    Acceptance,
     acceptance_plan,
     interval_items,
     open_unit,
@@ -452,7 +451,6 @@ class PlanQuestion(Question):
     limit: float | None = option(None, "With --judges: prove that the failure rate is below this.")
     rate: float = option(0.0, "With --judges: the failure rate that you expect.")
     half_width: float | None = option(None, "With --judges: know the accuracy to ± this.")
-    population: int | None = option(None, "With --judges: how many items there are in all.")
 
     def reading(self) -> dict[str, Any]:
         """Return the score to read: what pass@k is made of, where that is asked for."""
@@ -530,7 +528,6 @@ def _for_judges(data: Data | None, question: PlanQuestion) -> Result:
         rate=question.rate,
         half_width=question.half_width,
         accuracy=question.accuracy,
-        population=question.population,
         alpha=question.alpha,
         power=question.power,
     )
@@ -573,7 +570,6 @@ def plan_judges(
     rate: float = 0.0,
     half_width: float | None = None,
     accuracy: float = 0.5,
-    population: int | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> PlanResult:
@@ -586,8 +582,6 @@ def plan_judges(
         Show that the judge fails on less than *limit* when it truly fails on *rate*.
     half_width, accuracy
         Or know its accuracy, about *accuracy*, to ± *half_width*.
-    population
-        The number of items there are, if labels are drawn from them without replacement.
     alpha, power
         Level and probability of success.
 
@@ -599,12 +593,8 @@ def plan_judges(
     if (limit is None) == (half_width is None):
         raise InputError("give either a limit for the failure rate or a half-width, not both")
     if limit is not None:
-        trial = (
-            acceptance_plan(limit, rate, alpha=alpha, power=power)
-            if population is None
-            else _from_population(population, limit, rate, alpha=alpha, power=power)
-        )
-        clean = zero_failure_items(limit, alpha=alpha, population=population)
+        trial = acceptance_plan(limit, rate, alpha=alpha, power=power)
+        clean = zero_failure_items(limit, alpha=alpha)
         note = f"passes with probability {power:g} or more if the judge fails on {rate:g}"
         methods = [Method("no failure at all", clean, "exact", "a single failure voids it")]
         if trial.failures:
@@ -615,7 +605,7 @@ def plan_judges(
         )
     else:
         assert half_width is not None
-        wilson = interval_items(half_width, rate=accuracy, alpha=alpha, population=population)
+        wilson = interval_items(half_width, rate=accuracy, alpha=alpha)
         note = f"around an accuracy of {accuracy:g}"
         methods = [Method("Wilson interval", wilson, "approximate", note)]
         verdict = (
@@ -628,42 +618,6 @@ def plan_judges(
         assumptions=("labelled items are drawn at random",),
         methods=tuple(methods),
     )
-
-
-def _from_population(
-    population: int, limit: float, rate: float, *, alpha: float, power: float
-) -> Acceptance:
-    """Return the smallest trial of items drawn without replacement; see :func:`acceptance_plan` for
-    one with.
-
-    The smallest c, and its smallest n, with probability at most alpha of c failures or fewer if a
-    share *limit* of the population fails, and at least *power* if a share *rate* does. Exact, by
-    the hypergeometric law.
-    """
-    from scipy.stats import hypergeom
-
-    open_unit(limit=limit, alpha=alpha, power=power)
-    whole(1, population=population)
-    # as in zero_failure_items
-    refused, expected = (ceil(round(share * population, 9)) for share in (limit, rate))
-    if rate < 0 or expected >= refused:
-        raise InputError(
-            f"rate must be in [0, limit), got {rate!r}: of {population} items {expected} fail at"
-            f" this rate and {refused} at the limit {limit!r}"
-        )
-
-    def trial(failures: int) -> int:
-        return smallest(
-            lambda n: (
-                n >= population or bool(hypergeom.cdf(failures, population, refused, n) <= alpha)
-            ),
-            start=failures + 1,
-        )
-
-    failures = smallest(
-        lambda c: bool(hypergeom.cdf(c, population, expected, trial(c)) >= power), start=0
-    )
-    return Acceptance(trial(failures), failures)
 
 
 # What would settle an open comparison, and what this many items can show.

@@ -382,7 +382,6 @@ def _too_few(
         contenders=ranked,
         tiers=(ranked,),
         detectable_difference=why,
-        separable=why,
         population="new",
         sample="clusters",
         adjustment="none",

@@ -155,13 +155,8 @@ def assemble(found: Findings) -> CompareResult:
     size = found.size or found.n
     smallest = found.detectable or detectable(table, size, len(names), question)
     assumptions = list(found.assumptions)
-    separable: int | Unknown = 0
-    if isinstance(smallest, Unknown):
-        separable = smallest
-    else:
-        separable = min(len(names), 1 + int(float(np.ptp(found.means)) / smallest))
-        if len(names) > 2:
-            assumptions.append(would_be_seen(smallest, question.power, found.unit))
+    if len(names) > 2 and not isinstance(smallest, Unknown):
+        assumptions.append(would_be_seen(smallest, question.power, found.unit))
     result = CompareResult(
         verdict="pending",
         decision="decided" if decided else "undecided",
@@ -179,7 +174,6 @@ def assemble(found: Findings) -> CompareResult:
         contenders=contenders,
         tiers=tiers,
         detectable_difference=smallest,
-        separable=separable,
         population=found.population,
         sample=found.sample,
         n_labels=found.n_labels,
