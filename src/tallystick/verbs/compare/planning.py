@@ -28,7 +28,8 @@ from tallystick.stats.exact_tails import (
     smallest,
     whole,
 )
-from tallystick.stats.pairs import PairTable
+from tallystick.stats.few_labels import FewLabels
+from tallystick.stats.pairs import PairTable, fit_scores
 from tallystick.stats.power import (
     cluster_items,
     detectable_difference,
@@ -59,6 +60,7 @@ _TESTS = {
     "pseudo-t": "paired t with a pseudo-item",
     "hull": "paired t and Hall's correction",
     "sign-flip": "sign-flips over clusters",
+    "few labels": "paired, several runs per item",
 }
 _RESAMPLED, _MOST_RESAMPLED = 4_000, 4_000
 """Samples drawn from a pilot, and rows of each, up to which skewness is worked out that way."""
@@ -241,8 +243,8 @@ class Pilot:
     difference
         How far *a* is ahead.
     method
-        The test that compare runs on such scores: ``counts``, ``t``, ``pseudo-t``, ``hull`` or
-        ``sign-flip``.
+        The test that compare runs on such scores: ``counts``, ``t``, ``pseudo-t``, ``hull``,
+        ``sign-flip`` or ``few labels``.
     apart, mean
         Counts: the share of items on which they disagree, and their mean accuracy, if known.
     gaps, width
@@ -250,6 +252,8 @@ class Pilot:
         nothing says it.
     least
         Items below which compare does not rely on the mean of scores this skewed.
+    fit
+        The scores of the two for the estimator of few labels, where compare asks that.
     """
 
     a: str
@@ -263,6 +267,7 @@ class Pilot:
     gaps: Floats | None = None
     width: float = 0.0
     least: float = 0.0
+    fit: FewLabels | None = None
 
     @classmethod
     def of(cls, board: Board, question: CompareQuestion) -> Pilot:
@@ -299,6 +304,8 @@ class Pilot:
             needed = skewed_board(x[:, order]).needed if method == "hull" else 0.0
         elif unit == "clusters":
             method = "sign-flip"
+        elif board.right is not None:
+            method = "few labels"  # items that were run several times
         else:
             method = "t" if are_measured(x) else "pseudo-t"
         return cls(
@@ -311,6 +318,9 @@ class Pilot:
             gaps=gaps,
             width=0.0 if bounds is None else bounds[1] - bounds[0],
             least=needed,
+            fit=fit_scores(x[:, order], bounds=bounds or (0.0, 1.0))
+            if method == "few labels"
+            else None,
         )
 
     @property
@@ -321,17 +331,23 @@ class Pilot:
     def items(self, difference: float, models: int, question: CompareQuestion) -> int:
         """Return the items, or clusters, at which the test of such scores has its power."""
         assert self.gaps is not None
-        asked: dict[str, Any] = {"alpha": question.alpha, "power": question.power, "models": models}
+        level, power = pair_level(models, question.alpha), question.power
+        if self.fit is not None:
+            gap = difference / self.width
+            found = self.fit.forecast_pairs(0, 1, gap=gap, alpha=level, power=power)
+            return ceil(float(found[0]))
+
+        asked: dict[str, Any] = {"alpha": question.alpha, "power": power, "models": models}
         spread = float(self.gaps.std(ddof=1))
         if self.method == "sign-flip":
             return cluster_items(difference, spread, width=self.width, **asked)
         width = self.width if self.method == "pseudo-t" else 0.0
-        found = t_items(difference, spread, width=width, **asked)
+        items = t_items(difference, spread, width=width, **asked)
         if self.method != "hull":
-            return found
-        if found <= _MOST_RESAMPLED / 2:
-            found = self._resampled(difference, pair_level(models, question.alpha), question)
-        return max(found, ceil(self.least))
+            return items
+        if items <= _MOST_RESAMPLED / 2:
+            items = self._resampled(difference, level, question)
+        return max(items, ceil(self.least))
 
     def _resampled(self, difference: float, level: float, question: CompareQuestion) -> int:
         """Return the items at which the hull of t and Hall shows the difference in samples that are
