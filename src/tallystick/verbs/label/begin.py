@@ -239,9 +239,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             )
         # A table whose files have not changed was checked before, and need not be read again.
         kept = kept_rows(path, head, _paths(paths))
-        data = kept.data if kept is not None else None
-        if data is None:
-            data = _read(paths, asked, reading_of(head))
+        data = _read(paths, asked, reading_of(head)) if kept is None else kept[0]
         strata = session.strata()
         notes: tuple[str, ...] = ()
         if kept is None:
@@ -249,15 +247,13 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             if added:
                 strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
                 notes = (f"rows added since this session began: {count(added)}, no part of it",)
-        else:
-            data = replace(data, memory=kept.memory)
         # What was found when the session began is still found, though it is named from then on.
         data = replace(data, how=head.options.get("how", data.how))
         task = _finished(asked.task(data, asked.options(fields_of(head)), strata), head)
         task = replace(task, notes=(*task.notes, *notes))
         if kept is None and file is not None and not notes:
             keep_rows(path, head, data)
-        work = Work(data, asked, task, session, file, rows=None if kept is None else kept.file)
+        work = Work(data, asked, task, session, file, rows=None if kept is None else kept[1])
         work.in_table = find_existing(data, task).labels
         return work
     except BaseException:

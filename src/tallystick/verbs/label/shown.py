@@ -16,6 +16,7 @@ from tallystick.results import harmless
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import NUMBER, Data, Label, identifier, without_missing
 from tallystick.table.cells import literal
+from tallystick.table.session_rows import CELL
 
 if TYPE_CHECKING:
     from tallystick.verbs.label.work import Work
@@ -227,8 +228,8 @@ class RowCells:
     show
         The columns that a reader sees.
     file
-        A Parquet file with the same rows in the same order, and the prefix of its columns: there a
-        few rows are found without reading the others.
+        What the session keeps of the same rows (`kept_rows`): there a few are found without reading
+        the others.
 
     Examples
     --------
@@ -245,7 +246,7 @@ class RowCells:
         system: str | None,
         show: Sequence[str],
         *,
-        file: tuple[Path, str] | None = None,
+        file: Path | None = None,
     ) -> None:
         self._table = data.table
         self._file = file
@@ -277,11 +278,10 @@ class RowCells:
         """Return SQL for the rows with their numbers, from 0."""
         if self._file is None:
             return "select *, row_number() over () - 1 as place_ from rows"
-        path, prefix = self._file
         cells = ", ".join(
-            f"{identifier(prefix + name)} as {identifier(name)}" for name in self._table.columns
+            f"{identifier(CELL + name)} as {identifier(name)}" for name in self._table.columns
         )
-        name = literal(glob.escape(str(path)))  # DuckDB would expand a * in a name
+        name = literal(glob.escape(str(self._file)))  # DuckDB would expand a * in a name
         return f"select {cells}, file_row_number as place_ from read_parquet({name}, {_NUMBERED})"
 
     def name(self, row: int) -> tuple[str | None, str | None]:

@@ -76,7 +76,7 @@ class Work:
         session: Session,
         file: SessionFile | None,
         *,
-        rows: tuple[Path, str] | None = None,
+        rows: Path | None = None,
     ) -> None:
         self.data, self.asked, self.task, self.session = data, asked, task, session
         self._file = file
@@ -258,33 +258,33 @@ def drawn_event(
             counts = [one.counts for one, live in measures if live and one.counts is not None]
             if counts:
                 spread = np.any(counts, axis=0).astype(np.float64)
-        items = _whole_items(task, journal.item, where.live)
-        if items is not None and items.size:
-            chosen = _rows_of_items(items, rng, size)
-            return batch_event(session, task, cells, units=chosen, spread=spread, q=None)
+        units = _whole_items(task, journal.item, where.live, rng, size)
+        if units is not None:
+            return batch_event(session, task, cells, units=units, spread=spread, q=None)
     after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)
     new = slice(journal.n_draws, None)
     return batch_event(session, task, cells, units=after.item[new], spread=spread, q=after.q[new])
 
 
-def _whole_items(task: LabelTask, drawn: Ints, live: NDArray[np.bool_]) -> Ints | None:
-    """Return items x systems that are not known well enough, for items of which nothing is drawn.
+def _whole_items(
+    task: LabelTask, drawn: Ints, live: NDArray[np.bool_], rng: Rng, size: int
+) -> Ints | None:
+    """Return *size* units of whole items drawn at random; None if no item is left whole.
 
-    People read an item once, and grade its outputs of all these systems.
+    People read an item once and grade its outputs of all systems that are not known well enough.
+    The last item may be cut short.
     """
     if task.together is None:
         return None
-    grid = task.together[:, live] if live.any() else task.together
     free = task.strata.of >= 0
     free[drawn] = False
-    return grid[free[task.together].all(axis=1)].astype(np.int64)
-
-
-def _rows_of_items(items: Ints, rng: Rng, size: int) -> Ints:
-    """Return *size* rows of whole items that are drawn at random; the last may be cut short."""
-    number = min(len(items), -(-size // items.shape[1]))
-    chosen = as_rng(rng).choice(len(items), size=number, replace=False)
-    return np.asarray(items[chosen].ravel()[:size])
+    whole = np.flatnonzero(free[task.together].all(axis=1))
+    systems = np.flatnonzero(live) if live.any() else np.arange(live.size)
+    number = min(whole.size, -(-size // systems.size))
+    if not number:
+        return None
+    chosen = whole[as_rng(rng).choice(whole.size, size=number, replace=False)]
+    return np.asarray(task.together[chosen][:, systems].ravel()[:size], dtype=np.int64)
 
 
 def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
