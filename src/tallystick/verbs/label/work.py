@@ -258,9 +258,9 @@ def drawn_event(
             counts = [one.counts for one, live in measures if live and one.counts is not None]
             if counts:
                 spread = np.any(counts, axis=0).astype(np.float64)
-        units = _whole_items(task, journal.item, where.live, rng, size)
-        if units is not None:
-            return batch_event(session, task, cells, units=units, spread=spread, q=None)
+        whole = _whole_items(task, journal.item, where.live, rng, size)
+        if whole is not None:
+            return batch_event(session, task, cells, units=whole, spread=spread, q=None)
     after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)
     new = slice(journal.n_draws, None)
     return batch_event(session, task, cells, units=after.item[new], spread=spread, q=after.q[new])

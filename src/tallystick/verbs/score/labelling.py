@@ -260,7 +260,7 @@ def rows_by_item(outputs: GradePanel) -> Ints:
     """
     if outputs.item is None:
         raise InputError("no column names the items (--item)")
-    return _grid(outputs.item, outputs.system, len(outputs.systems))
+    return _grid(outputs.item, outputs.system, len(outputs.systems)).astype(np.int64)
 
 
 def _rows(data: Data, outputs: GradePanel) -> AnyInts:
