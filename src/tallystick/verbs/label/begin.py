@@ -37,7 +37,7 @@ from tallystick.table import (
     read,
 )
 from tallystick.table.data import RowMemory
-from tallystick.table.doubts import Look, label_doubt
+from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.table.session import SessionFile, SessionHead, open_session, packed
 from tallystick.table.session_rows import (
     check_fingerprint,
@@ -429,7 +429,7 @@ def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
     sides = np.unique(strata.side)
     codes = np.searchsorted(sides, strata.side)[:, None]
     named = task.rows.shape[1] == 1 and sides.max(initial=0) < len(task.classes)
-    look = Look(
+    look = LabelView(
         kind="votes",
         names=("the consensus",),
         codes=np.concatenate([codes, codes]),
