@@ -106,7 +106,7 @@ def telling(data: Data, task: LabelTask, columns: Iterable[str]) -> tuple[str, .
     >>> from tallystick.verbs.label.begin import label_question
     >>> table = {"gpt": ["a", "b"], "llama": ["b", "B "], "text": ["a", "else"], "model": ["x", "y"]}
     >>> data, asked = read(table, judges=("gpt",)), label_question("prevalence")
-    >>> task = asked.task(data, asked.options({"positive": "a"}))
+    >>> task = asked.labelling(data, asked.question(positive="a"))
     >>> telling(data, task, table)
     ('gpt', 'llama', 'model')
     """

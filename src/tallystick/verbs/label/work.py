@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng, spawn
 from tallystick.errors import FileError, InputError
-from tallystick.results import Interval, Json, Unknown
+from tallystick.results import Interval, Json, Result, Unknown
 from tallystick.sampling.bets import anytime_share, evidence, rectified_steps
 from tallystick.sampling.contest import BestOf, contested_draws
 from tallystick.sampling.draws import DrawJournal, draw_batch
@@ -53,12 +53,11 @@ from tallystick.sampling.tasks import (
     read_answers,
 )
 from tallystick.sampling.votes import Floats, Ints
-from tallystick.table import Data, Label
+from tallystick.table import Capability, Data, Label
 from tallystick.table.session import IN_FILE, Answer, Ask, Session, SessionFile
 from tallystick.verbs.label.shown import RowCells, blindness, telling
 
 if TYPE_CHECKING:
-    from tallystick.verbs.label.begin import LabelQuestion
     from tallystick.verbs.label.outcome import LabelResult
 
 
@@ -71,7 +70,7 @@ class Work:
     def __init__(
         self,
         data: Data,
-        asked: LabelQuestion,
+        asked: Capability[Result],
         task: LabelTask,
         session: Session,
         file: SessionFile | None,
