@@ -346,9 +346,7 @@ def label_in_terminal(
             return given
         ask = waiting[0] if wanted < 0 else work.session.asks[wanted]
         [cells] = work.shown([ask])
-        total = len(work.session.asks)
-        place = total - len(waiting) if wanted < 0 else wanted
-        _say(out, f"\n{place + 1} of {total}")
+        _say(out, f"\n{ask.number + 1} of {len(work.session.asks)}")
         for name, cell in zip(work.session.head.show, cells, strict=True):
             _say(out, f"{name}:")
             _say(out, _wrapped(cell))
@@ -406,12 +404,16 @@ def _one(work: Work, ask: int, reader: str, lines: Any, out: TextIO) -> tuple[in
 
 
 def _label(work: Work, word: str) -> Any:
-    """Return the label of a key (its number in the list) or of its own text."""
+    """Return the label of a key (its number in the list, where one is shown) or of its own text."""
     classes = work.task.classes
-    texts = {str(one).lower() for one in classes}
-    if classes and word.isdecimal() and word not in texts and 1 <= int(word) <= len(classes):
+    if _numbered(work) and word.isdecimal() and 1 <= int(word) <= len(classes):
         return classes[int(word) - 1]
     return work.label_of(word)
+
+
+def _numbered(work: Work) -> bool:
+    """Say whether labels have keys: not where a label is a number itself."""
+    return not any(str(one).isdecimal() for one in work.task.classes)
 
 
 def _choices(work: Work) -> str:
@@ -419,9 +421,9 @@ def _choices(work: Work) -> str:
         low, high = work.task.scale
         return f"[{low:g} to {high:g}]"
     texts = [str(one) for one in work.task.classes]
-    if any(text.isdecimal() for text in texts):
-        return f"[{' / '.join(texts)}]"
-    return f"[{' / '.join(f'{k} {text}' for k, text in enumerate(texts, start=1))}]"
+    if _numbered(work):
+        texts = [f"{k} {text}" for k, text in enumerate(texts, start=1)]
+    return f"[{' / '.join(texts)}]"
 
 
 def _wrapped(cell: str) -> str:

@@ -283,7 +283,9 @@ def _whole_items(
     if not number:
         return None
     chosen = whole[as_rng(rng).choice(whole.size, size=number, replace=False)]
-    return np.asarray(task.together[chosen][:, systems].ravel()[:size], dtype=np.int64)
+    # Whose output comes first is drawn too: a fixed order would tell readers whose it is.
+    rows = as_rng(rng).permuted(task.together[chosen][:, systems], axis=1)
+    return np.asarray(rows.ravel()[:size], dtype=np.int64)
 
 
 def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
@@ -317,12 +319,15 @@ def batch_event(
         [int(unit), int(h), None if q is None else float(q[k])]
         for k, (unit, h) in enumerate(zip(units, strata, strict=True))
     ]
+    # Which output of an item comes first is drawn: a fixed order would tell readers whose it is.
+    order = spawn(session.head.seed + 3, len(session.batches) + 1)[-1]
+    rows = order.permuted(task.rows[units], axis=1)
     if cells is not None:
-        cells.fetch(task.rows[units].ravel().tolist())
+        cells.fetch(rows.ravel().tolist())
     asks: list[Json] = [
-        [k, int(row), *((None, None) if cells is None else cells.name(int(row)))]
-        for k, unit in enumerate(units)
-        for row in task.rows[unit]
+        [k, row, *((None, None) if cells is None else cells.name(row))]
+        for k, parts in enumerate(rows.tolist())
+        for row in parts
     ]
     event: dict[str, Json] = {
         "batch": session.n_draws,
