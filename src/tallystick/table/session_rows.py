@@ -205,7 +205,13 @@ def join_session(
     import pyarrow.parquet as pq
 
     session = open_session(path)
-    check_fingerprint(table, session)
+    added = added_rows(table, session)
+    if added:
+        raise InputError(
+            f"{table.source} has {added:,} rows more than when {path} was begun, and its labels say"
+            " nothing of them. Give the rows that the session was begun with, or begin a session"
+            " with all of them"
+        )
     labels = session_labels(session)
     name = given.truth or session.head.options.get("truth") or COLUMN
     [(rows,)] = table.query("select count(*) from rows")
@@ -263,8 +269,11 @@ def _with_labels(part: Any, name: str, labels: Any) -> Any:
     return part.set_column(part.column_names.index(name), name, mine)
 
 
-def check_fingerprint(table: Table, session: Session) -> None:
-    """Refuse a table that is not the one that the session was drawn from."""
+def added_rows(table: Table, session: Session) -> int:
+    """Return how many rows a table has at its end that were not there when the session began.
+
+    A table that is not the one that the session was drawn from is refused.
+    """
     head = session.head
     absent = [name for name in head.columns if name not in table.columns]
     if absent:
@@ -272,12 +281,18 @@ def check_fingerprint(table: Table, session: Session) -> None:
             f"{session.path} was drawn from a table with a column {absent[0]!r}, which"
             f" {table.source} does not have: give the table that the session was begun with"
         )
-    if fingerprint(table, head.columns) != head.fingerprint:
+    [(rows,)] = table.query("select count(*) from rows")
+    before = int(head.options.get("rows", rows)) if head.units == "rows" else int(rows)
+    first = table
+    if rows > before:
+        first = replace(table, relation=table.derive(f"select * from rows limit {before}"))
+    if fingerprint(first, head.columns) != head.fingerprint:
         raise InputError(
             f"{session.path} was drawn from other data: the columns {', '.join(head.columns[:6])}"
             f" of {table.source} have changed since. Give the table that the session was begun"
             " with, or begin a new session"
         )
+    return int(rows) - before
 
 
 # A digest of some columns of a table: the same cells in the same order, whatever the file.

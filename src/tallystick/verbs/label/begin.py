@@ -40,7 +40,7 @@ from tallystick.table.data import RowMemory
 from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.table.session import SessionFile, SessionHead, open_session, packed
 from tallystick.table.session_rows import (
-    check_fingerprint,
+    added_rows,
     fingerprint,
     keep_rows,
     kept_rows,
@@ -243,7 +243,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         strata = session.strata()
         notes: tuple[str, ...] = ()
         if kept is None:
-            added = _added(data, session)
+            added = added_rows(data.table, session)
             if added:
                 strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
                 notes = (f"rows added since this session began: {count(added)}, no part of it",)
@@ -261,19 +261,6 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         if file is not None:
             file.close()
         raise
-
-
-def _added(data: Data, session: Any) -> int:
-    """Return how many rows were added at the end; a table that changed otherwise is refused."""
-    head = session.head
-    rows = int(head.options.get("rows", session.strata().size))
-    added = data.n_rows - rows
-    if added > 0 and head.units == "rows":
-        before = data.table.derive(f"select * from rows limit {rows}")
-        if fingerprint(replace(data.table, relation=before), head.columns) == head.fingerprint:
-            return added
-    check_fingerprint(data.table, session)
-    return 0
 
 
 def _finished(task: LabelTask, head: SessionHead) -> LabelTask:

@@ -397,7 +397,8 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
     """Say what to type next: label more, or ask the question with these labels."""
     head, path = session.head, shlex.quote(session.path)
     if where.stop in ("precision", "verdict", "certain", "budget"):
-        if head.question == "prevalence" or not where.read.n or not head.source:
+        grown = task.strata.of.size > head.options.get("rows", task.strata.of.size)
+        if head.question == "prevalence" or not where.read.n or not head.source or grown:
             return ""
         return f"Next: {shlex.join(_question(session))}"
     if pending:
