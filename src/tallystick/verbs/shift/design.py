@@ -15,7 +15,6 @@ from tallystick.errors import BudgetError, InputError
 from tallystick.papers.api_shifts import confusion_matrix, partitions
 from tallystick.sampling import (
     FAILED,
-    Budget,
     Flips,
     Masa,
     Plan,
@@ -281,10 +280,9 @@ def design(items: Items, *, calls: int, how: AskDesign) -> Plan:
     return Plan(
         strata=strata,
         policy=policy,
-        budget=Budget(calls=calls),
+        budget=calls,
         n_outcomes=J,
         baseline=before if how.strategy == "ours" else None,
-        weights=None,
         in_flight=how.window,
     )
 
