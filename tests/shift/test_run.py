@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -148,7 +147,7 @@ def test_stored_answers_can_be_read_in_another_way_without_a_call(tmp_path, monk
 
 
 def test_a_journal_in_use_is_refused(items, rows, tmp_path):
-    from tallystick.clients.journal import Journal
+    from tallystick.clients import Journal
 
     held = Journal(tmp_path / "j", head={})
     with pytest.raises(FileError, match="in use"):
@@ -268,12 +267,6 @@ def test_a_price_without_a_call_in_it_is_refused(items):
         Wire(max_cost=1.0)
 
 
-def test_the_rate_limit_is_kept(items, rows):
-    begin = time.monotonic()
-    run(items, REPLAY, rows, Run(budget=50, wire=Wire(concurrency=50, rate=100.0)))
-    assert time.monotonic() - begin >= 0.45
-
-
 def test_a_gate_stops_at_the_first_proof(items, rows):
     clean = ReplayClient("old", columns=COLUMNS)
     passed = run(items, clean, rows, Run(budget=500, flip_limit=0.05, deterministic=True))
@@ -356,8 +349,7 @@ def test_repeats_that_were_paid_for_count_when_the_money_runs_out(
     monkeypatch.syspath_prepend(str(tmp_path))
     wire = Wire(
         concurrency=1,
-        wait=0.001,
-        longest_wait=0.002,
+        wait=1e-6,
         prices=CallPrices(call=1),
         max_cost=100,
         attempts=100,

@@ -20,7 +20,6 @@ from tallystick.clients import (
     Progress,
     is_refusal,
     mentions_label,
-    usage_of,
     usage_warnings,
 )
 from tallystick.errors import BudgetError, FormatError, InputError
@@ -102,15 +101,13 @@ async def run_async(
     described = client.description
     head: dict[str, Json] = {
         "client": _digest(to_json(described)),
-        "data": items.digest,  # compared with journals of format 1 only
         "api": described,
         "labels": list(items.labels),  # an answer's code is its place among these
         "reading": how.reading.how,
         "seed": how.seed,
         "calls": plan.calls,
     }
-    prices = how.wire.prices
-    journal = Journal(how.journal, head=head, secrets=client.secrets, price=prices.call)
+    journal = Journal(how.journal, head=head, secrets=client.secrets)
     lost = journal.in_flight
     try:
         if journal.answers and not {e.item for e in journal.answers.values()} & {*items.names}:
@@ -161,7 +158,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         unread=len(entries),
     )
     texts = [entry.text for entry in entries if not entry.cut]
-    usage, currency = usage_of(journal), how.wire.prices.currency
+    usage, currency = journal.usage, how.wire.prices.currency
     gate = None
     # Of an API that answers at random, the watch proves only that few answers changed.
     if asking.gate is not None and (how.deterministic or asking.gate.passed):
@@ -173,7 +170,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
     api, asked_hash, data_hash = identity_of(items, client)
     return replace(
         result,
-        cost=asking.caller.spent,
+        cost=journal.spent,
         currency=currency,
         requests=requests,
         usage=usage,
@@ -191,7 +188,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *journal.notes,
             *result.notes,
             *noise_notes(result.noise, alpha=how.alpha),
-            *request_notes(requests, asking.caller.spent, currency),
+            *request_notes(requests, journal.spent, currency),
         ),
     )
 
@@ -323,7 +320,9 @@ class Asking:
         if self._progress is not None:
             self._told += 1
             planned = min(self.how.affordable(), self.plan.calls + self.most_repeats)
-            self._progress(Progress(calls=self._told, planned=planned, cost=self.caller.spent))
+            self._progress(
+                Progress(calls=self._told, planned=planned, cost=self.caller.journal.spent)
+            )
 
     def _advance(self) -> None:
         """Let the gate see one more answer."""

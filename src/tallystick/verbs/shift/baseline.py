@@ -197,7 +197,7 @@ def _result(
         n_items=data.n_rows,
         warnings=(
             *baseline_warnings(asked.draws, unread=unread, failed=came.failed, answers=len(read)),
-            *usage_warnings(came.usage),
+            *usage_warnings(came.journal.usage),
         ),
         columns=question.columns[: asked.draws],
         accuracy=accuracy,
@@ -207,7 +207,7 @@ def _result(
         unread=unread,
         failed=came.failed,
         cost=came.journal.spent,
-        usage=came.usage,
+        usage=came.journal.usage,
         table=dict(zip(question.columns, draws, strict=False)),
     )
 

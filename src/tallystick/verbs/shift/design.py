@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -177,14 +176,6 @@ class Items:
     @cached_property
     def _codes(self) -> dict[str, int]:
         return {label: j for j, label in enumerate(self.labels)}
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of all of it, so that a journal of format 1 is not continued on other data."""
-        digest = hashlib.sha256("\x1f".join((*self.labels, "\x1e", *self.names)).encode())
-        for part in (self.truth, self.old, self.matrix, self.confidence):
-            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()
 
 
 def _text(value: Any) -> str:
