@@ -19,7 +19,7 @@ from tallystick.clients import (
     client_of,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
-from tallystick.verbs.shift import AskDesign, Progress, Run, Wire, run
+from tallystick.verbs.shift import Progress, Run, Wire, run
 
 from .conftest import COLUMNS
 
@@ -63,7 +63,7 @@ def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items,
 def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
     # a busy machine must not look like a hanging server
     wire = Wire(concurrency=32, timeout=3, wait=0.05)
-    how = Run(budget=100, wire=wire, deterministic=True, how=AskDesign(strategy="uniform"))
+    how = Run(budget=100, wire=wire, deterministic=True, strategy="uniform")
     with server(delay=0.01, faults=0.3, pause=0.1) as api:
         result = run(items, http(api.url, wire=wire), rows, how)
         stats = api.stats()
@@ -211,7 +211,7 @@ def test_a_command_answers_each_item(items, rows):
     how = Run(
         budget=4,
         wire=Wire(concurrency=2),
-        how=AskDesign(strategy="uniform"),
+        strategy="uniform",
         deterministic=True,
     )
     assert same(run(chosen, client, few, how)) == same(run(chosen, REPLAY, few, how))
@@ -270,10 +270,10 @@ def test_a_price_without_a_call_in_it_is_refused(items):
 def test_a_gate_stops_at_the_first_proof(items, rows):
     clean = ReplayClient("old", columns=COLUMNS)
     passed = run(items, clean, rows, Run(budget=500, flip_limit=0.05, deterministic=True))
-    assert passed.gate.passed is True
+    assert passed.watched is True
     assert passed.calls < 80
     failed = run(items, REPLAY, rows, Run(budget=500, flip_limit=0.0, deterministic=True))
-    assert failed.gate.passed is False
+    assert failed.watched is False
     assert failed.calls < 100
 
 
@@ -281,7 +281,7 @@ def test_a_gate_that_falls_with_the_first_answer_still_gives_an_assessment(items
     other = {"four": "five", "five": "six", "six": "four", "": "four"}
     flipped = [{**row, "new": other[row["old"]]} for row in rows]
     failed = run(items, REPLAY, flipped, Run(budget=200, flip_limit=0.01, deterministic=True))
-    assert failed.gate.passed is False
+    assert failed.watched is False
     assert failed.calls == 2
 
 
@@ -387,7 +387,7 @@ def test_progress_tells_calls_and_cost(items, rows):
 
 def test_a_budget_below_two_a_stratum_is_refused(items):
     with pytest.raises(BudgetError, match="strata"):
-        Run(budget=10, how=AskDesign(strategy="masa")).plan(items)
+        Run(budget=10, strategy="masa").plan(items)
 
 
 def test_the_environment_is_not_changed(items, rows):

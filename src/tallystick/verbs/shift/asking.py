@@ -31,13 +31,13 @@ from tallystick.verbs.shift.design import Items, outcome
 from tallystick.verbs.shift.estimates import WHY, Answers, Past
 from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre, more_repeats
 from tallystick.verbs.shift.question import Run
-from tallystick.verbs.shift.result import Requests, ShiftGate, ShiftResult
+from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
     money_warnings,
     noise_notes,
     request_notes,
     unread_warnings,
-    watched_basis,
+    watched_note,
 )
 
 # A population so large that a test learns nothing from the items already seen: with noise it may
@@ -132,7 +132,7 @@ async def run_async(
         items,
         plan.strata,
         answers,
-        strategy=how.how.strategy,
+        strategy=how.strategy,
         alpha=how.alpha,
         seed=how.seed,
         answers_are=kind,
@@ -159,14 +159,9 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
     )
     texts = [entry.text for entry in entries if not entry.cut]
     usage, currency = journal.usage, how.wire.prices.currency
-    gate = None
     # Of an API that answers at random, the watch proves only that few answers changed.
-    if asking.gate is not None and (how.deterministic or asking.gate.passed):
-        gate = ShiftGate(
-            expression=f"flip_rate <= {asking.gate.limit:g}",
-            passed=asking.gate.passed,
-            rests_on=watched_basis(asking.gate.asked),
-        )
+    watched = None if asking.gate is None else asking.gate.passed
+    watched = watched if how.deterministic or watched else None
     api, asked_hash, data_hash = identity_of(items, client)
     return replace(
         result,
@@ -174,7 +169,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         currency=currency,
         requests=requests,
         usage=usage,
-        gate=gate,
+        watched=watched,
         api=api,
         asked_hash=asked_hash,
         data_hash=data_hash,
@@ -187,6 +182,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         notes=(
             *journal.notes,
             *result.notes,
+            *([] if watched is None or asking.gate is None else [watched_note(asking.gate.asked)]),
             *noise_notes(result.noise, alpha=how.alpha),
             *request_notes(requests, journal.spent, currency),
         ),
@@ -258,7 +254,7 @@ class Asking:
 
     async def main(self) -> None:
         """Ask until the budget is used up or a gate is decided; flips of the blind phase twice."""
-        ours = self.how.how.strategy == "ours"
+        ours = self.how.strategy == "ours"
         blind = self._sampler.n_shuffled if ours else self.plan.calls
         if self.most_repeats and blind:
             await self._first(min(blind, self._limit))
@@ -345,7 +341,7 @@ class Asking:
 
     def answers(self) -> Answers:
         """Return the questions that count, with their answers."""
-        end, ours = self._counted, self.how.how.strategy == "ours"
+        end, ours = self._counted, self.how.strategy == "ours"
         asked = self.asked[:end]
         counted = set(asked)
         unread, labels = self.unread(), self.items.labels
