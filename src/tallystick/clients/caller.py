@@ -451,8 +451,6 @@ class ClientQuestion(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.journal, str):
-            object.__setattr__(self, "journal", Path(self.journal))
         _ = self.answer_reading, self.wire()  # refused now
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -59,7 +58,6 @@ from tallystick.verbs.shift.question import (
 from tallystick.verbs.shift.read import (
     PreparedShift,
     client_columns,
-    pointed_to_compare,
     prepare,
     rows_of,
     since,
@@ -148,7 +146,6 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
     if not question.api:
         raise InputError(
             "name the API to ask (--api), or the column of new answers if you have them (--new)"
-            + pointed_to_compare(client_columns(data))
         )
     question.run(limit=None)  # a budget that is missing or too small
 
@@ -200,16 +197,13 @@ def _with_model(result: ShiftResult, question: ShiftQuestion) -> ShiftResult:
 
 def _check_writable(path: Path) -> None:
     """Refuse a history that cannot be continued."""
-    reason = None
-    if path.is_dir():
-        reason = "it is a folder"
-    elif not path.parent.is_dir():
-        reason = "its folder does not exist"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        reason = "it may not be written"
-    if reason is not None:
-        raise FileError(f"--history {path} cannot be written: {reason}; nothing was asked yet")
-    if path.exists() and path.stat().st_size:
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise FileError(
+            f"--history {path} cannot be written: {error.strerror}; nothing was asked yet"
+        ) from error
+    if path.stat().st_size:
         read_history(path)
 
 

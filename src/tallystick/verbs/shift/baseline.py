@@ -59,11 +59,6 @@ class BaselineQuestion(ClientQuestion):
         writes=True,
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.out, str):
-            object.__setattr__(self, "out", Path(self.out))
-
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are added."""

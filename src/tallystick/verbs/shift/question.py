@@ -82,9 +82,6 @@ class ShiftQuestion(ClientQuestion):
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         more = (piece.strip() for text in self.old_draws for piece in str(text).split(","))
         object.__setattr__(self, "old_draws", tuple(more))
-        for name in ("since", "history"):
-            if isinstance(getattr(self, name), str):
-                object.__setattr__(self, name, Path(getattr(self, name)))
         read_gates(self.gates)
 
     def run(self, *, limit: float | None) -> Run:

@@ -14,7 +14,6 @@ from tallystick.clients import READINGS, AnswerReading, is_refusal, key_of, read
 from tallystick.errors import FormatError, InputError
 from tallystick.results.numbers import count
 from tallystick.table import Data, Label, slice_labels, whole
-from tallystick.table.reading_names import parts
 from tallystick.table.words import is_failed_call
 from tallystick.verbs.shift.asking import why_unread
 from tallystick.verbs.shift.design import BoolArray, FloatArray, IntArray, Items
@@ -27,9 +26,6 @@ MOST_ANSWERS = 60
 
 # Different numbers with fractions from which on they are measurements, not labels.
 MOST_NUMBERS = 30
-
-# Parts of the name of a column that says whether an answer was right.
-_MARKS = frozenset({"correct", "right", "success", "passed", "pass", "accurate"})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,7 +147,6 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         new = np.array([items.code(text) for text in after], np.intp)
         if (new == len(labels)).all():
             _refuse_strangers(roles.new, after, labels)
-        notes += _marks_note(roles.old, roles.new, labelled=items.labelled)
     missing = [text for text in after if text is not None and text not in code]
     return PreparedShift(
         items=items,
@@ -369,29 +364,6 @@ def _refuse_strangers(column: str, texts: Sequence[str | None], labels: Sequence
         f" {', '.join(map(repr, labels[:5]))}{' …' if len(labels) > 5 else ''}. If they mean the"
         " same, write them alike; if an answer is a sentence, say how it is read (--answer)"
     )
-
-
-def pointed_to_compare(columns: Sequence[str]) -> str:
-    """Return where to go with columns that say right or wrong; empty if there are no two such.
-
-    >>> pointed_to_compare(["id", "old_correct", "new_correct"])
-    '. Columns that say whether an answer was right (old_correct, new_correct) are compared by: tallystick compare FILE --models old_correct,new_correct'
-    >>> pointed_to_compare(["id", "old", "new"])
-    ''
-    """
-    shown = [name for name in columns if set(parts(name)) & _MARKS][:4]
-    if len(shown) < 2:
-        return ""
-    return (
-        f". Columns that say whether an answer was right ({', '.join(shown)}) are compared by:"
-        f" tallystick compare FILE --models {','.join(shown)}"
-    )
-
-
-def _marks_note(old: str, new: str, *, labelled: bool) -> list[str]:
-    """Say that compare answers which is better, where the two columns say right or wrong."""
-    way = "" if labelled else pointed_to_compare([old, new])
-    return [way.removeprefix(". ")] if way else []
 
 
 # What a client gets, and which items belong to each slice.
