@@ -114,6 +114,8 @@ class Question:
 
     def __post_init__(self) -> None:
         for name, declared in options_of(type(self)).items():
+            if declared.metavar == "FILE" and isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, Path(getattr(self, name)))
             declared.check(name, getattr(self, name))
 
     def reading(self) -> dict[str, Any]:
