@@ -156,8 +156,8 @@ def _edges(column: str, values: Sequence[float]) -> tuple[float, ...]:
 
 # Where the counts of a tally lie: the patterns that occurred, packed and sorted.
 #
-# A *pattern* is a row of label codes, one a column. A key packs the codes of a pattern, so keys sort
-# as patterns do, and a pattern is found by halving.
+# A *pattern* is a row of label codes, one a column. A key packs the codes of a pattern, so keys
+# sort as patterns do, and a pattern is found by halving.
 
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -172,7 +172,7 @@ _LARGEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class Store:
+class PatternStore:
     """Sorted packed patterns with their counts; a pattern takes as many 64-bit words as its labels
     need.
     """
@@ -198,7 +198,7 @@ class Store:
         return np.where(known & (self.keys[places] == wanted), places, -1)
 
 
-def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
+def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> PatternStore:
     """Return the store of these patterns, of which some may repeat; a pattern that counts 0 is
     forgotten.
 
@@ -212,14 +212,14 @@ def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
     free = 64 - sum(map(_bits, sizes))
     if not sizes or free < 64 - _TABLE_BITS:
         keys, counts = group(keys, counts)
-        return Store(sizes, keys, _frozen(counts))
+        return PatternStore(sizes, keys, _frozen(counts))
 
     # Few possible patterns are added up in a table, which needs no sorting.
     table = np.zeros(1 << (64 - free), counts.dtype)
     np.add.at(table, (keys >> np.uint64(free)).astype(np.intp), counts)
     occurring = np.flatnonzero(table)
     keys, counts = occurring.astype(np.uint64) << np.uint64(free), table[occurring]
-    return Store(sizes, keys, _frozen(counts))
+    return PatternStore(sizes, keys, _frozen(counts))
 
 
 def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
@@ -317,7 +317,7 @@ class Patterns:
     """Names, labels in canonical order by name, and the store of counts."""
 
     labels: Mapping[str, tuple[Label, ...]]
-    store: Store
+    store: PatternStore
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -443,7 +443,7 @@ def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Pattern
 
 
 def _recoded(
-    labels: Mapping[str, tuple[Label, ...]], held: Store, places: Sequence[NDArray[np.int32]]
+    labels: Mapping[str, tuple[Label, ...]], held: PatternStore, places: Sequence[NDArray[np.int32]]
 ) -> Patterns:
     return _patterns(labels, _translate(held.codes, places), held.counts)
 
