@@ -4,7 +4,7 @@ mean.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import TracebackType
@@ -79,8 +79,6 @@ class Data:
         labelled items were chosen.
     memory
         What was read of the rows, for whoever opens the same data again; None to keep nothing.
-    warnings
-        What was seen while reading that a reader must know before relying on an answer.
     beside
         For counts: what whoever counted the rows knows of them beside their counts.
     how
@@ -104,7 +102,6 @@ class Data:
     truth_elsewhere: str | None = None
     session: Session | None = None
     memory: RowMemory | None = None
-    warnings: tuple[str, ...] = ()
     beside: BesideCounts | None = None
     how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] | None = None
@@ -607,16 +604,13 @@ class BesideCounts:
     labelled
         The first and the last row with a true label, from 1 in the order of the rows; None if it is
         not known.
-    texts
-        For columns of text that were not counted: their different cells.
     parts
-        For the same columns: each cell, how many rows have it, and how many labels are on these.
+        For columns of text that were not counted: each cell, how many rows have it, and how many labels are on these.
     item, columns
         The column that names the rows, and all their columns.
     """
 
     labelled: tuple[int, int] | None = None
-    texts: Mapping[str, Collection[str]] = field(default_factory=dict)
     parts: Mapping[str, Sequence[tuple[str | None, int, int]]] = field(default_factory=dict)
     item: str | None = None
     columns: tuple[str, ...] = ()
@@ -629,20 +623,6 @@ def labels_in(tally: Tally, column: str) -> list[Label]:
     ['x', 'y']
     """
     return [label for label in tally.labels[column] if not is_missing(label)]
-
-
-def cells_of(
-    codes: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], most: int
-) -> npt.NDArray[np.int32]:
-    """Return the rows behind counted patterns, evenly spaced ones if there are more than *most*.
-
-    >>> cells_of(np.array([[0], [1]], np.int32), np.array([2, 4]), 3)[:, 0].tolist()
-    [0, 1, 1]
-    """
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    step = max(1, -(-total // most))
-    return codes[np.searchsorted(ends, np.arange(step, total + 1, step), side="left")]
 
 
 # What was read of a table's rows, kept: each distinct row once, and which of them every row is.
