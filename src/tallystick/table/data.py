@@ -30,6 +30,8 @@ from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.moments import Recipe
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
+from tallystick.table.reading_cells import UNREAD
+from tallystick.table.reading_facts import Facts, Sample, draw, draw_counts
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
@@ -89,6 +91,8 @@ class Data:
         The columns of the source, where *held* has fewer of them.
     long
         The columns that named the voter and held the votes, before a long source was pivoted.
+    looked
+        The table that the rules of reading have looked at, and what they saw.
     sketch_items
         Whether counts keep a sketch of the items, so that rows are not counted twice when saved
         tallies are merged.
@@ -107,6 +111,7 @@ class Data:
     unused: Mapping[str, str] | None = None
     all_columns: tuple[str, ...] = ()
     long: tuple[str, str] | None = None
+    looked: tuple[Table, Sample] | None = None
     sketch_items: bool = False
 
     # -- counts
@@ -270,6 +275,19 @@ class Data:
             frame[name] = [labels[code] for code in own.codes[:, columns.index(name)].tolist()]
         apart = [name for name in columns if name not in self._answers]
         return Tally.from_patterns(frame, own.counts.tolist(), apart=apart).with_sources_of(own)
+
+    @cached_property
+    def facts(self) -> Mapping[str, Facts]:
+        """What the columns with a role hold; nothing where looking would cost another engine a job."""
+        tokens = (*self.rules.missing, UNREAD)
+        if isinstance(self.held, Tally):
+            return draw_counts(self.held, tokens).facts
+        if self.in_engine:
+            return {}
+        if self.looked is not None and self.looked[0] is self.held:
+            return self.looked[1].facts
+        columns = [name for name in self.roles.columns() if name in self.table.columns]
+        return draw(self.table, columns, missing=tokens).facts
 
     # -- rows
 

@@ -465,6 +465,7 @@ def _by_rules(
         unused=found.unused,
         how=found.how,
         long=table.long,
+        looked=None if found.sample is None or table is not found.table else (table, found.sample),
     )
 
 

@@ -808,11 +808,11 @@ def labelled(data: Data) -> tuple[tuple[str, ...], Ints, Ints] | None:
         return None
     counted = data.counted(truth, *names)
     if counted is None and isinstance(data.held, Table) and truth in data.held.columns:
-        known = data.held.relation.filter(f"{identifier(truth)} is not null").limit(_LOOKED)
+        some = data.held.relation.filter(f"{identifier(truth)} is not null").limit(_LOOKED)
         try:
-            some = replace(data, held=replace(data.held, relation=known), memory=None)
+            part = replace(data, held=replace(data.held, relation=some), memory=None)
             rules = replace(data.rules, coerce=True)
-            counted = replace(some, rules=rules).count_words(truth, *names)
+            counted = replace(part, rules=rules).count_words(truth, *names)
         except InputError:  # a column of so many values that they are no labels
             return None
     if counted is None or counted.patterns * len(names) > _MOST_CELLS:
@@ -841,12 +841,12 @@ def _meant(data: Data, labels: Sequence[Sequence[Label]]) -> list[list[int]]:
         [None if is_missing(one, tokens) or is_no_answer(one) else spelling(one) for one in column]
         for column in labels
     ]
-    true = {word for word in words[0] if word is not None}
+    true: set[Label] = {word for word in words[0] if word is not None}
     by_worth = {worth: word for word, worth in _right_wrong(true).items()}
     place: dict[Label, int] = {}
     made = []
     for column in words:
-        own = {word for word in column if word is not None}
+        own: set[Label] = {word for word in column if word is not None}
         worth = {} if own & true else _right_wrong(own)
         read = [by_worth.get(worth[word], word) if word in worth else word for word in column]
         made.append([-1 if one is None else place.setdefault(one, len(place)) for one in read])

@@ -234,8 +234,12 @@ def one_word(label: Label) -> Label:
     return spelling(label)
 
 
-def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
+def draw(
+    table: Table, columns: Sequence[str] | None = None, *, missing: Sequence[str] = ()
+) -> Sample:
     """Take rows of *table* by a hash of their place; all of them if they are few.
+
+    Only some *columns* are looked at, if they are named.
 
     Examples
     --------
@@ -246,7 +250,7 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
     (3, {'a': 2, 'b': 3}, [[0, 1], [-1, 1], [1, 0]])
     """
     kinds = table.kinds
-    names = [name for name in table.columns if name not in table.left_out]
+    names = [n for n in columns or table.columns if columns or n not in table.left_out]
     cells = {
         name: f"{without_missing(name, kinds[name], missing)} as {identifier(name)}"
         for name in names
