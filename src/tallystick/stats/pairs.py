@@ -515,7 +515,7 @@ def _of_scores(
 def empirical_bernstein(
     difference: Floats, variance: Floats, n: int, width: float, alpha: float
 ) -> tuple[Intervals, Floats]:
-    r"""Bound differences of scores that are *width* apart at most, whatever their law, with p-values.
+    r"""Bound differences of scores at most *width* apart, whatever their law, with p-values.
 
     .. math:: |\bar D - δ| \le \sqrt{\frac{2 V L}{n}} + \frac{7 \cdot 2w \, L}{3 (n - 1)}, \qquad
               L = \ln(4/α)   \tag{C5}

@@ -25,11 +25,12 @@ from tallystick.table.cells import (
     without_missing,
 )
 from tallystick.table.engine import codes_of, reading
-from tallystick.table.frames import arrow_table, fetch, part, row_count
+from tallystick.table.engines import arrow_table, fetch, row_count
+from tallystick.table.frames import part
 from tallystick.table.meaning import LabelRules, Meaning, agree
-from tallystick.table.moments import Recipe
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
+from tallystick.table.patterns import Recipe
 from tallystick.table.reading_cells import UNREAD
 from tallystick.table.reading_facts import Facts, Sample, draw, draw_counts
 from tallystick.table.reading_rules import How

@@ -11,11 +11,9 @@ from typing import Any
 
 from tallystick.errors import InputError, UsageError
 from tallystick.table.data import Data, arrow_of
-from tallystick.table.engines import are_rows, columns_of_rows
+from tallystick.table.engines import are_rows, arrow_table, columns_of_rows, fetch
 from tallystick.table.frames import (
     arrow_of_dataset,
-    arrow_table,
-    fetch,
     first_repeat_in,
     pivot,
     with_index,

@@ -15,65 +15,19 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.table.cells import Label
-from tallystick.table.engine import fits, require
+from tallystick.table.engine import fits
+from tallystick.table.engines import CELL, ROWS, lazily, row_count
 from tallystick.table.long_tables import LongShape
 
 if TYPE_CHECKING:
-    import narwhals as nw
     import pyarrow as pa
-
-_ROWS = "rows of it"
-_CELL = 48
-"""Bytes that one fetched cell takes at the peak: in the engine's answer, as Arrow and as codes."""
 
 _MOST_JUDGES = 1_000
 
 
-def row_count(frame: Any) -> int:
-    """Return how many rows a frame has, counted in its engine.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> row_count(pl.LazyFrame({"a": [1, 2, 3]}))
-    3
-    """
-    import narwhals as nw
-
-    return int(lazily(frame).select(nw.len().alias(_ROWS)).collect()[_ROWS][0])
-
-
 def rows_fit(frame: Any, columns: Sequence[str]) -> bool:
     """Say whether *columns* of a frame can be fetched within the memory limit."""
-    return fits(row_count(frame) * len(set(columns)) * _CELL)
-
-
-def fetch(frame: Any, columns: Sequence[str], why: str) -> pa.Table:
-    """Return *columns* of a frame as Arrow, where they fit into memory.
-
-    Parameters
-    ----------
-    frame
-        The frame.
-    columns
-        The columns in use: no other leaves the engine.
-    why
-        Why rows are needed, for the message.
-    """
-    import narwhals as nw
-
-    rows, names = row_count(frame), list(dict.fromkeys(columns))
-    require(
-        rows * len(names) * _CELL,
-        f"The frame has {rows:,} rows, and {why}: fetching {len(names)} columns of it",
-        "Give fewer rows.",
-    )
-    return arrow_table(lazily(frame).select(*(nw.col(name) for name in names)).collect())
-
-
-def arrow_table(frame: nw.DataFrame[Any]) -> pa.Table:
-    """Return an eager frame as Arrow, without the row numbers that pandas adds as a column."""
-    return frame.to_arrow().select(frame.columns)
+    return fits(row_count(frame) * len(set(columns)) * CELL)
 
 
 def first_repeat_in(frame: Any, *columns: str) -> tuple[Any, ...] | None:
@@ -87,8 +41,8 @@ def first_repeat_in(frame: Any, *columns: str) -> tuple[Any, ...] | None:
     """
     import narwhals as nw
 
-    groups = lazily(frame).select(*columns).group_by(*columns).agg(nw.len().alias(_ROWS))
-    found = groups.filter(nw.col(_ROWS) > 1).head(1).collect()
+    groups = lazily(frame).select(*columns).group_by(*columns).agg(nw.len().alias(ROWS))
+    found = groups.filter(nw.col(ROWS) > 1).head(1).collect()
     return tuple(found[name][0] for name in columns) if len(found) else None
 
 
@@ -110,7 +64,7 @@ def distinct(frame: Any, column: str, most: int) -> list[Label]:
     """Return the different values of a column, one more than *most* of them at most."""
     import narwhals as nw
 
-    groups = lazily(frame).select(column).group_by(column).agg(nw.len().alias(_ROWS))
+    groups = lazily(frame).select(column).group_by(column).agg(nw.len().alias(ROWS))
     found = groups.head(most + 1).collect()[column].to_list()
     known = sorted(value for value in found if not _blank(value))
     return [*known, *([None] if len(known) < len(found) else [])]
@@ -211,14 +165,6 @@ def _check_votes(frame: Any, shape: LongShape, facts: Sequence[str]) -> None:
 
 def _blank(value: Any) -> bool:
     return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def lazily(frame: Any) -> nw.LazyFrame[Any]:
-    """Return a frame of any engine as a narwhals frame that runs nothing yet."""
-    import narwhals as nw
-
-    held: nw.LazyFrame[Any] = nw.from_native(frame).lazy()
-    return held
 
 
 # The index of a pandas frame: a named one holds facts of the rows, often their items.

@@ -186,7 +186,7 @@ class GradePanel:
         return self.coding.place
 
     def words(self, column: str) -> list[Label]:
-        """Return what a column of the table says, each word once; nothing where entries are rows."""
+        """Return what a column of the table says, each word once; nothing if entries are rows."""
         return [] if self.coding is None else coded_words(self.coding, self.coded, column)
 
 

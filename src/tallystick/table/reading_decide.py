@@ -262,7 +262,7 @@ def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozense
 
 
 def _caught(look: Look, globbed: frozenset[str]) -> dict[str, str]:
-    """Return the ids, texts and dates among the voters that a glob has caught, and what they are."""
+    """Return the ids, texts and dates among the voters that a glob caught, and what they are."""
     voters: tuple[str, ...] = getattr(look.given, look.asked.want)
     caught = {n: why for n in voters if n in globbed and (why := _is_key(look.facts[n]))}
     return caught if len(caught) < len(voters) else {}
@@ -402,7 +402,7 @@ def _kept(roles: Roles, table: Table) -> Roles:
 
 
 def _with_item(look: Look, roles: Roles) -> Roles:
-    """Return the roles without an item that was found and names no row once, where rows are items."""
+    """Return the roles without an item that was found and repeats, where rows are items."""
     found = look.roles.get("item")
     if found is None or look.asked.verb in ("score", "compare"):
         return roles

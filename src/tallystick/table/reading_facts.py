@@ -433,7 +433,7 @@ def rank_correlation(a: Floats, b: Floats) -> tuple[float, float]:
     """Return Spearman's correlation of two columns, and by how many standard errors it is beyond 0.
 
     >>> rho, z = rank_correlation(np.arange(26.0), np.arange(26.0) ** 2)
-    >>> round(float(rho), 9), round(float(z), 9)
+    >>> round(rho, 9), round(z, 9)
     (1.0, 5.0)
     """
     both = ~(np.isnan(a) | np.isnan(b))

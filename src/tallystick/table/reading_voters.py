@@ -240,7 +240,7 @@ def _reference(look: Look) -> str | None:
 
 
 def _which_prediction(look: Look) -> AskError:
-    """Ask which column is to be bounded: first what is called a prediction, or unlike the others."""
+    """Ask which column is to be bounded: first a so-called prediction, or one unlike the others."""
     likely = [n for n in candidates(look) if look.facts[n].counts and n != look.truth]
     if look.truth is not None:
         labels = labels_of(look.facts[look.truth])

@@ -362,7 +362,8 @@ class _AtTheStop:
     @property
     def order(self) -> list[int]:
         """The models from best to worst as observed."""
-        return np.argsort(-self.scores.mean(axis=0), kind="stable").tolist()  # type: ignore[no-any-return]
+        order: list[int] = np.argsort(-self.scores.mean(axis=0), kind="stable").tolist()
+        return order
 
     def models(
         self, better: set[tuple[str, str]]

@@ -146,7 +146,7 @@ def label_scores(
     columns: dict[str, Any] = {"counts": panel.counts, "weight": panel.weight}
     columns["population"] = whom
     found = accuracies(panel.codes, panel.truth, **columns)
-    grades = grades_of(panel.classes)
+    grades = grades_of(panel)
     near = (
         None if grades is None else accuracies(panel.codes, panel.truth, grades=grades, **columns)
     )

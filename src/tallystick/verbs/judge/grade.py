@@ -150,7 +150,7 @@ def grade(
         forecast = labels_needed_first(rates, blind.n, alpha=alpha)
         needed = needed_first_labels(forecast)
     agreement = panel_agreement(panel, alpha=alpha)
-    order = None if grades_of(panel.classes) else unordered(panel.classes)
+    order = None if grades_of(panel) else unordered(panel.classes)
     part = "" if found.sample is blind else fitted_to_part(round(found.sample.n), round(blind.n))
     return replace(
         with_rates(result, panel, agreement),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tallystick._rng import spawn
 from tallystick.errors import FileError, InputError
 from tallystick.registry import ENTRIES, capability
 from tallystick.results import Result, count
@@ -36,7 +37,7 @@ from tallystick.table import (
     read,
 )
 from tallystick.table.data import RowMemory
-from tallystick.table.doubts import Look, label_doubt
+from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.table.session import SessionFile, SessionHead, open_session, packed
 from tallystick.table.session_rows import (
     check_fingerprint,
@@ -45,7 +46,7 @@ from tallystick.table.session_rows import (
     kept_rows,
 )
 from tallystick.verbs.label.shown import shown_columns
-from tallystick.verbs.label.work import Work, answers_in_table, batch_of_labels
+from tallystick.verbs.label.work import Work, answers_in_table, batch_event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -432,7 +433,7 @@ def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
     sides = np.unique(strata.side)
     codes = np.searchsorted(sides, strata.side)[:, None]
     named = task.rows.shape[1] == 1 and sides.max(initial=0) < len(task.classes)
-    look = Look(
+    look = LabelView(
         kind="votes",
         names=("the consensus",),
         codes=np.concatenate([codes, codes]),
@@ -447,6 +448,10 @@ def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
     return None if found is None else f"{found.seen}. They are taken as labels of unknown origin"
 
 
+_KNOWN = 10
+"""Labels of the table are read in batches of so many."""
+
+
 def _take_existing(work: Work, known: Existing) -> None:
     """Write labels that were drawn at random before as the first draws of the session."""
     task = work.task
@@ -455,9 +460,15 @@ def _take_existing(work: Work, known: Existing) -> None:
         # Only items on which the models differ are ever drawn.
         contested = task.contest.items(np.ones(len(task.names), np.bool_), units[:0])
         units = units[np.isin(units, contested)]
-    if units.size:
-        drawn = batch_of_labels(work.session, task, work.cells, units)
-        asks = work.session.then([drawn]).asks
+    # Guesses learn from one batch to the next. A contest settles who is left by whole batches, and
+    # these items were drawn before anybody was.
+    size = _KNOWN if task.claim != "best-of" else max(1, units.size)
+    order = spawn(work.session.head.seed + 2, 1)[0].permutation(units)  # theirs is not known
+    every = np.ones(len(task.strata))
+    for at in range(0, units.size, size):
+        part = order[at : at + size]
+        drawn = batch_event(work.session, task, work.cells, units=part, spread=every, q=None)
+        asks = work.session.then([drawn]).asks[len(work.session.asks) :]
         work.write([drawn, *answers_in_table(known.labels, asks)])
 
 
@@ -578,14 +589,7 @@ def label_question(name: str) -> LabelQuestion:
     )
 
 
-def label(
-    data: Any,
-    session: str | Path,
-    *,
-    question: str,
-    settings: SessionSettings | None = None,
-    **given: Any,
-) -> Work:
+def label(data: Any, session: str | Path, *, question: str, **given: Any) -> Work:
     """Begin a labelling session in the file *session*, or continue it if it is there.
 
     Parameters
@@ -596,15 +600,20 @@ def label(
         The file that holds the draws and the answers.
     question
         score, compare, judge, bound or prevalence.
-    settings
-        How the session is run: target, budget, seed, what readers see.
     **given
-        The columns of the question, its options, and the options of reading.
+        The columns of the question, its options, the options of reading, and how the session is
+        run (`SessionSettings`): ``target=.05``, ``show=("text",)``.
     """
     if Path(session).exists() and Path(session).stat().st_size:
         return reopen(session, data)
-    own = {one.name for one in fields(label_question(question).question)}
-    options = {name: given.pop(name) for name in list(given) if name in own}
+    kinds = (SessionSettings, label_question(question).question)
+    names = [{one.name for one in fields(kind)} for kind in kinds]
+    how, own = ({name: given.pop(name) for name in list(given) if name in part} for part in names)
     return begin(
-        session, data, question=question, reading=given, options=options, settings=settings
+        session,
+        data,
+        question=question,
+        reading=given,
+        options=own,
+        settings=SessionSettings(**how),
     )

@@ -4,7 +4,7 @@ Everything that leaves keeps the number of its ask, so nothing depends on the or
 returns it. What comes back is told apart by its shape:
 
 - Label Studio, JSON: ``{"data": {…}, "annotations": [{"result": [{"value": {"choices": […]}}]}]}``
-- Label Studio, JSON-MIN: the data and the answer side by side, ``{"tallystick_ask": 1, "answer": …}``
+- Label Studio, JSON-MIN: data and answer side by side, ``{"tallystick_ask": 1, "answer": …}``
 - Argilla: ``{"fields": {…}, "metadata": {…}, "responses": {"label": [{"value": …}]}}``, or a list
 - Prodigy: one object per line, ``{"text": …, "meta": {…}, "accept": […], "answer": "accept"}``
 """

@@ -340,18 +340,6 @@ def batch_event(
     return event
 
 
-def batch_of_labels(
-    session: Session, task: LabelTask, cells: RowCells, units: Ints
-) -> dict[str, Json]:
-    """Return labels that were drawn at random before, as the first batch of a session.
-
-    Their order is not known, so a random one is drawn.
-    """
-    order = spawn(session.head.seed + 2, 1)[0].permutation(units)
-    every = np.ones(len(task.strata))
-    return batch_event(session, task, cells, units=order, spread=every, q=None)
-
-
 def answers_in_table(labels: Mapping[int, Label], asks: Sequence[Ask]) -> list[dict[str, Json]]:
     """Return the answers that the table holds already to some asks: nobody need give them again."""
     return [
@@ -458,7 +446,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
         winner, certain, grown = order.winner, order.certain, order.missing
     limits = [one for one in measures if one.limit is not None]
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
-    needs = _missing(session, task, read, measures)
+    needs, told = _missing(session, task, read, measures)
     enough = read.n >= FIRST or all(need == 0 for need in needs)
     missing = None if not needs or not enough else _in_all(task, needs)
     progress = LabelProgress(
@@ -469,7 +457,9 @@ def standing(session: Session, task: LabelTask) -> Standing:
         certain=certain,
         budget=_affordable(session, task.rows.shape[1]),
     )
-    more = None if read.n < FIRST else missing if needs else grown
+    more = None
+    if read.n >= FIRST and len(told) == len(needs):
+        more = _in_all(task, told) if needs else grown
     return Standing(
         read=read,
         measures=measures,
@@ -485,12 +475,16 @@ def standing(session: Session, task: LabelTask) -> Standing:
 
 def _missing(
     session: Session, task: LabelTask, read: Read, measures: tuple[MeasureStanding, ...]
-) -> list[int]:
-    """Return how many labels each number still takes to the precision asked for, if one is."""
+) -> tuple[list[int], list[int]]:
+    """Return how many labels each number still takes, and the forecasts, if a precision is asked.
+
+    Nothing stops before 20 labels, and a number with fewer than 10 has no forecast.
+    """
     wanted = session.head.options.get("target")
     if wanted is None:
-        return []
-    needs = []
+        return [], []
+    needs: list[int] = []
+    told: list[int] = []
     random = session.head.options.get("rule") == RANDOM
     for measure, one in zip(task.measures, measures, strict=True):
         labelled, items = read.n, task.strata.n_items
@@ -498,11 +492,12 @@ def _missing(
             labelled = int((measure.cells(task.strata, read.units) >= 0).sum())
             items = int(measure.cell_sizes(task.strata).sum())
         least = min(items, FIRST)
-        if labelled < least or not isinstance(one.interval, Interval):
-            needs.append(max(1, least - labelled))
-        else:
-            needs.append(forecast(labelled, one.interval.width / 2, wanted, items=items))
-    return needs
+        seen = None
+        if isinstance(one.interval, Interval) and labelled >= least / 2:
+            seen = forecast(labelled, one.interval.width / 2, wanted, items=items)
+            told.append(max(seen, least - labelled))
+        needs.append(max(1, least - labelled) if seen is None or labelled < least else seen)
+    return needs, told
 
 
 def _in_all(task: LabelTask, needs: Sequence[int]) -> int:
