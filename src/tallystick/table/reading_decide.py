@@ -157,7 +157,9 @@ def decide_counts(
         find_structure(look)
     find_truth(look)
     voters = getattr(given, asked.want) or find_voters(look)
-    look.doubt(voters, given.prediction[0] if given.prediction else None)
+    reference = given.prediction[0] if given.prediction else None
+    _ask_about_strangers(look, voters, reference if asked.verb == "bound" else None)
+    look.doubt(voters, reference)
     return settled(look, voters), look.how, look.unused
 
 
