@@ -14,7 +14,7 @@ from tallystick.errors import InputError
 from tallystick.stats.intervals import Bounds
 from tallystick.stats.replicates import PassKind
 from tallystick.table import Demo, Question, option
-from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.table.reading_names import lower_word
 
 

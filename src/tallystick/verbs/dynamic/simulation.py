@@ -123,10 +123,6 @@ class DynamicResult(Result):
     price: int | None = None
     rollouts: int | None = None
 
-    def summary(self) -> str:
-        """Return plain text to paste, the statements at its end."""
-        return "\n".join([super().summary(), *self.details()])
-
     def details(self) -> tuple[str, ...]:
         """Return the statements."""
         return self.statements
