@@ -149,7 +149,7 @@ def _client(question: AskQuestion, asked: _Asked) -> Client:
 def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
     """Say what the questions that are left will cost."""
     plan, prices = asked.plan, asked.plan.wire.prices
-    left = plan.n_questions - known
+    left = len(plan.questions) - known
     some = range(0, len(plan.rows), max(1, len(plan.rows) // 200))
     sizes = [size(row) for row in some] or [0]
     likely = left * sum(map(prices.likely, sizes)) / len(sizes)
@@ -158,7 +158,7 @@ def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
     if limit is not None:
         likely, most = min(likely, limit), min(limit, most) if most is not None else limit
     return before(
-        questions=plan.n_questions,
+        questions=len(plan.questions),
         known=known,
         likely=likely if prices.known else 0.0,
         most=most,
@@ -180,7 +180,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
             for draw, name in enumerate(_added(question), 1)
         }
     answers = len(read)
-    unasked = plan.n_questions - answers - came.failed
+    unasked = len(plan.questions) - answers - came.failed
     journal = came.journal
     cost = Cost(
         spent=journal.spent,
@@ -194,7 +194,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
     return AskResult(
         verdict=asked_verdict(
             question.name,
-            asked=plan.n_questions - unasked,
+            asked=len(plan.questions) - unasked,
             answered=answers,
             unread=n_unread,
             failed=came.failed,
@@ -210,12 +210,12 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
                 labels=plan.labels or (),
                 kept=question.journal is not None,
             ),
-            *usage_warnings(came.usage),
+            *usage_warnings(came.journal.usage),
         ),
         notes=(*cost_notes(cost, came.reused), *journal.notes),
         column=question.name,
         columns=tuple(added),
-        asked=plan.n_questions - unasked,
+        asked=len(plan.questions) - unasked,
         answered=answers,
         unread=n_unread,
         failed=came.failed,
@@ -224,7 +224,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
         examples=tuple(dict.fromkeys(text[:200] for text in unread))[:3],
         disagree=disagree,
         cost=cost,
-        usage=came.usage,
+        usage=came.journal.usage,
         table={**asked.columns, **added},
     )
 

@@ -147,7 +147,7 @@ def clustered_rate(
     """
     from scipy.special import ndtri
 
-    from tallystick.stats.intervals import wilson
+    from tallystick.stats.intervals import score_ends
 
     x, n = _taking_part(successes, attempts)
     total, rate = float(n.sum()), float(x.sum() / n.sum())
@@ -162,8 +162,8 @@ def clustered_rate(
         variance = float((((x - rate * n) / (1 - n / total)) ** 2).sum()) / total**2  # (A1)
         effective = min(total, rate * (1 - rate) / variance) if variance > 0 else total  # (A3)
         quantile = student(df, alpha)
-    span = wilson(rate * effective, effective, alpha=alpha, quantile=quantile)
-    span = replace(span, guarantee="approximate", method="clustered")
+    ends = score_ends(*map(np.asarray, (rate, effective, quantile)))
+    span = _interval(float(ends[0]), float(ends[1]), alpha, "clustered")
     return replace(known, interval=span, df=df, effective=effective)
 
 

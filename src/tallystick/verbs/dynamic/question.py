@@ -9,7 +9,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.table import Data, Demo, Question, option
-from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.dynamic.columns import Columns, columns_of
 
 _MIXING = ("flat", "nested")

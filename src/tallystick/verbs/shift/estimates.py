@@ -51,6 +51,7 @@ TOP = 10
 # Why an answer counts as none of the labels: its text may hold one ("unread", "cut"), or it
 # declines.
 WHY = ("", "unread", "cut", "refused")
+MAY_HOLD = (WHY.index("unread"), WHY.index("cut"))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -110,7 +111,7 @@ class Answers:
         """Which answers may hold a label that was not read."""
         if self.why is None:
             return np.zeros(len(self.asked), bool)
-        return np.isin(self.why, (WHY.index("unread"), WHY.index("cut")))
+        return np.isin(self.why, MAY_HOLD)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -373,20 +373,12 @@ def model_change(before: Collection[str], now: Collection[str]) -> str:
     )
 
 
-def watched_basis(asked: int) -> str:
+def watched_note(asked: int) -> str:
     """Say on what a gate rests that watched the run."""
     return (
-        f"a test that watched {count(asked)} items in random order; it holds whenever the run"
-        " stopped"
+        f"the limit on flips was watched over {count(asked)} items in random order: the decision"
+        " holds whenever the run stopped"
     )
-
-
-def gate_basis(outcome: GateOutcome) -> str:
-    """Say on what a gate rests that was checked at the end."""
-    interval = outcome.interval
-    if not isinstance(interval, Interval):
-        return interval.reason
-    return f"its {number(100 * interval.level)} % interval ({interval.promise})"
 
 
 def gated_verdict(outcomes: Sequence[GateOutcome], verdict: str) -> str:
