@@ -24,9 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.adverse_binary import normal_bar
-from tallystick.stats.adverse_ends import least_means
-from tallystick.stats.adverse_numbers import PSEUDO
+from tallystick.stats.adverse_binary import PSEUDOS, least_means, normal_bar
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.intervals import Bounds
 
@@ -192,8 +190,8 @@ def _over_new_items(values: npt.ArrayLike, bounds: Bounds, alpha: float) -> Pass
     open_unit(alpha=alpha)
     u, (least, most) = _scores(values, bounds), bounds
     weights, bar = np.ones((1, u.size)), normal_bar(alpha, 1)
-    low = least + least_means(u[None] - least, weights, PSEUDO[bounds], bar)[0]
-    high = most - least_means(most - u[None], weights, PSEUDO[bounds], bar)[0]
+    low = least + least_means(u[None] - least, weights, PSEUDOS[bounds], bar)[0]
+    high = most - least_means(most - u[None], weights, PSEUDOS[bounds], bar)[0]
     return PassRate(estimate=float(u.mean()), low=float(low), high=float(high), items=u.size)
 
 
