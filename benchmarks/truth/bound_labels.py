@@ -145,7 +145,11 @@ def through_the_verb(
     wanted = question.summaries(votes)
     told = from_labels(votes, question, wanted, {}).gold
     # What labels are worth is the square of how much wider they would be alone.
-    return [(one, one.interval.width * (one.worth / one.labels) ** 0.5) for one in told]
+    worth = [one.worth if isinstance(one.worth, float) else np.nan for one in told]
+    return [
+        (one, one.interval.width * (w / one.labels) ** 0.5)
+        for one, w in zip(told, worth, strict=True)
+    ]
 
 
 def coverage() -> list[dict[str, Any]]:
