@@ -207,6 +207,8 @@ class LatentOptions:
 
     Parameters
     ----------
+    balance
+        The class balance, where it is known; it is then not estimated.
     confusion
         Known confusion matrices (classes x votes) by judge; they are then not estimated.
     confusion_prior
@@ -224,6 +226,7 @@ class LatentOptions:
         ``LatentFit.converged``.
     """
 
+    balance: npt.ArrayLike | None = None
     confusion: Mapping[int, npt.ArrayLike] = field(default_factory=dict)
     confusion_prior: float | npt.ArrayLike = 0.0
     branch: Literal["better-than-chance", "as-started"] = "better-than-chance"
@@ -629,6 +632,8 @@ def _prior(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
 
 def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
     fixed = np.full((n_classes, 1 + int(votes.n_votes.sum())), np.nan)
+    if options.balance is not None:
+        fixed[:, 0] = np.asarray(options.balance, dtype=np.float64)
     for j, matrix in options.confusion.items():
         if not 0 <= j < votes.n_judges:
             raise InputError(f"confusion names judge {j}, but there are {votes.n_judges} judges")

@@ -29,7 +29,7 @@ from tallystick.results import (
     points_interval,
     shown_difference,
 )
-from tallystick.stats.adverse_forecast import LabelRange
+from tallystick.stats.certified import LabelRange
 
 NOT_SETTLED = "not settled"
 """The verdict on a pair that stays open."""
