@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.record import record
-from tallystick.stats.latent_fit import LatentFit, fit, simulate
-from tallystick.stats.latent_model import LatentModel, LatentOptions
+from tallystick.stats.latent_checks import simulate
+from tallystick.stats.latent_model import LatentFit, LatentModel, LatentOptions, fit
 
 DATA = Path(
     os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")

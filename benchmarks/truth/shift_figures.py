@@ -26,7 +26,6 @@ from tallystick.papers.api_shifts import (
     uncertainty_score,
 )
 from tallystick.sampling import (
-    Budget,
     Masa,
     Plan,
     Proportional,
@@ -123,7 +122,7 @@ def figure4(runs: int) -> None:
     plan = Plan(
         strata=cells,
         policy=Masa(),
-        budget=Budget(calls=2000),
+        budget=2000,
         n_outcomes=int(new.max()) + 1,
         replacement=True,
     )
@@ -270,7 +269,7 @@ def figure7(runs: int) -> None:
             plan = Plan(
                 strata=Strata(partitions(case.true, case.cheap, bins=bins)),
                 policy=Masa(),
-                budget=Budget(calls=2000),
+                budget=2000,
                 n_outcomes=int(new.max()) + 1,
                 replacement=True,
             )

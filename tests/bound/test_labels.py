@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tallystick import bound
 from tallystick.errors import InputError
 from tallystick.papers.frechet_bounds import Summary
 from tallystick.results import Unknown
 from tallystick.stats.few_labels import accuracies
-from tallystick.verbs import bound
 from tallystick.verbs.bound.labels import LabelledRows
 from tallystick.verbs.bound.question import spam
 

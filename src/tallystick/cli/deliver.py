@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
+from tallystick.report.grid import grid, markdown
 from tallystick.results import Result, harmless, to_json
-from tallystick.results.export import markdown
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
@@ -134,22 +134,18 @@ def _writers(
 
 def _markdown(result: Result) -> str:
     """Return the verdict, the main table and the gates, for the summary page of a build."""
+    gates = [
+        {
+            "gate": gate.expression,
+            "outcome": gate.word,
+            "estimate": gate.estimate,
+            "interval": gate.interval,
+        }
+        for gate in result.gates
+    ]
     parts = [f"**{harmless(result.verdict)}**", *result.read_line(), result.to_markdown()]
-    if result.gates:
-        words = {True: "passed", False: "failed", None: "undecided"}
-        parts.append(
-            markdown(
-                [
-                    {
-                        "gate": gate.expression,
-                        "outcome": words[gate.passed],
-                        "estimate": gate.estimate,
-                        "interval": gate.interval,
-                    }
-                    for gate in result.gates
-                ]
-            )
-        )
+    if gates:
+        parts.append(markdown(grid(gates, most=len(gates))))
     return "\n\n".join(parts) + "\n\n"
 
 

@@ -372,7 +372,7 @@ def _check(alpha: float) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evidence:
+class BetEvidence:
     """On which side of a value the mean of all items lies, valid at any stopping time.
 
     Parameters
@@ -409,7 +409,7 @@ def evidence(
     raw: tuple[Steps, Steps] | None = None,
     start: float | None = None,
     bets: tuple[float, float] = (SMALLEST_LEAD, 1.0),
-) -> Evidence:
+) -> BetEvidence:
     r"""Say whether the mean of all items lies above or below *value*, at any stopping time.
 
     The bets of (W5) depend on the value, so they test it and no other: they cannot be turned into
@@ -465,7 +465,7 @@ def evidence(
     least, most = steps.logical[0], upper.logical[1]
     if least > value or most < value or least == most == value:
         verdict = "above" if least > value else "below" if most < value else "even"
-    return Evidence(
+    return BetEvidence(
         verdict=verdict,
         certain=least > value or most < value or least == most == value,
         above=above,

@@ -602,8 +602,6 @@ def accuracies(
     *,
     counts: ArrayLike | None = None,
     weight: ArrayLike | None = None,
-    probability: ArrayLike | None = None,
-    document: ArrayLike | None = None,
     columns: Sequence[int] | None = None,
     grades: Sequence[float] | None = None,
     population: Population = "these",
@@ -622,7 +620,7 @@ def accuracies(
         takes is always wrong.
     truth
         The true class of each row, -1 where unknown.
-    counts, weight, probability, document
+    counts, weight
         As in :class:`Rows`.
     columns
         Which columns are estimated; the others only forecast. Default: all.
@@ -653,7 +651,7 @@ def accuracies(
     votes, right = _votes(codes, truth)
     if not votes.size:
         raise InputError("codes holds no vote: give at least one row and one column")
-    options = {"count": counts, "weight": weight, "probability": probability, "document": document}
+    options = {"count": counts, "weight": weight}
     arrays = {k: np.asarray(v) for k, v in options.items() if v is not None}
     for name, array in arrays.items():
         if array.shape != right.shape:
@@ -666,10 +664,6 @@ def accuracies(
     for name in ("count", "weight"):
         if name in arrays:
             real &= arrays[name] != 0
-    units = np.arange(right.size)
-    if document is not None:
-        units = np.unique(arrays["document"], return_inverse=True)[1]
-
     mass = real.astype(float)
     for name in ("count", "weight"):
         mass = mass * arrays.get(name, 1.0)
@@ -691,7 +685,7 @@ def accuracies(
         rows = Rows(
             y=y, grades=agrees, classes=own, item=at, **{k: v[at] for k, v in arrays.items()}
         )
-        found.append((_chosen(rows, grades is None, population), at, np.unique(units[at])))
+        found.append((_chosen(rows, grades is None, population), at, at))
     stacked = replace(_stacked(found, population), pass_fail=grades is None)
     return stacked if grades is not None else replace(stacked, votes=shown)
 
@@ -712,8 +706,10 @@ def prevalences(
 
     Parameters
     ----------
-    codes, truth, counts, weight, probability, population
+    codes, truth, counts, weight, population
         As in :func:`accuracies`.
+    probability
+        As in :class:`Rows`.
     n_classes
         Classes that the truth can take.
 

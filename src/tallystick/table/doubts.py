@@ -82,7 +82,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Look:
+class LabelView:
     """One X on which having a label may depend, per row or per pattern with counts.
 
     Parameters
@@ -119,12 +119,12 @@ class Look:
         """How many rows each stands for."""
         return np.ones(len(self.known)) if self.counts is None else self.counts
 
-    def of(self, kind: Kind, names: tuple[str, ...], codes: Ints, labels: Labels) -> Look:
+    def of(self, kind: Kind, names: tuple[str, ...], codes: Ints, labels: Labels) -> LabelView:
         """Return another X of the same rows."""
         held = codes if codes.ndim == 2 else codes[:, None]
         return replace(self, kind=kind, names=names, codes=held, labels=labels)
 
-    def take(self, keep: NDArray[Any]) -> Look:
+    def take(self, keep: NDArray[Any]) -> LabelView:
         """Return some of the rows."""
         part = None if self.part is None else self.part[keep]
         counts = None if self.counts is None else self.counts[keep]
@@ -136,7 +136,7 @@ _Fact = tuple[float, Callable[[], tuple[str, str]]]
 """How likely chance makes something so extreme; what is so, and what is taken for granted then."""
 
 
-def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
+def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
     r"""Return what shows that labelled rows are no random draw; None if nothing does.
 
     Of N rows, m have a label. If these were drawn at random, the labels on any n rows that X picks
@@ -154,7 +154,7 @@ def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
     --------
     >>> known = np.arange(200) < 30
     >>> rows = np.arange(200)[:, None]
-    >>> print(label_doubt([Look(kind="order", names=(), codes=rows, labels=rows, known=known)]).first)
+    >>> print(label_doubt([LabelView(kind="order", names=(), codes=rows, labels=rows, known=known)]).first)
     The labels decide nothing, because they were not drawn at random: all 30 are on rows 1 to 30 of 200.
     """
     best: tuple[float, _Fact, str] | None = None
@@ -178,7 +178,7 @@ def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
     )
 
 
-def _by_part(look: Look) -> Iterator[tuple[Look, str]]:
+def _by_part(look: LabelView) -> Iterator[tuple[LabelView, str]]:
     """Yield the parts in which some rows have a label and some have none."""
     part = np.zeros(len(look.known), np.int64) if look.part is None else look.part
     for k in np.unique(part[look.known]).tolist():
@@ -195,7 +195,7 @@ def _tail(seen: float, whole: float, held: float, draws: float) -> float:
 # What votes show: what each voter says, and who agrees.
 
 
-def _vote_facts(look: Look) -> Iterator[_Fact]:
+def _vote_facts(look: LabelView) -> Iterator[_Fact]:
     counts, known = look.weights, look.known
     for event, possible, what in _events(look.codes, look.names, look.labels):
         whole, held = counts[possible].sum(), counts[event].sum()
@@ -234,7 +234,7 @@ def _events(
 # What an order shows: all labels within a few rows, or too many of them on a part of it.
 
 
-def _order_facts(look: Look) -> Iterator[_Fact]:
+def _order_facts(look: LabelView) -> Iterator[_Fact]:
     rows, labels, _ = _grouped(look)
     n, m = float(rows.sum()), float(labels.sum())
     if not 0 < m < n:
@@ -259,7 +259,7 @@ def _order_facts(look: Look) -> Iterator[_Fact]:
                 yield _tail(seen, n, inside, m), told
 
 
-def _order_told(look: Look, span: tuple[int, int], seen: float) -> tuple[str, str]:
+def _order_told(look: LabelView, span: tuple[int, int], seen: float) -> tuple[str, str]:
     rows, labels, codes = _grouped(look)
     before, last, n = (float(rows[:k].sum()) for k in (span[0], span[1] + 1, len(rows)))
     some = _some(seen, float(labels.sum()))
@@ -286,7 +286,7 @@ def _some(seen: float, draws: float) -> str:
 # What a column shows: a value with too few or too many labels, and groups without any.
 
 
-def _column_facts(look: Look) -> Iterator[_Fact]:
+def _column_facts(look: LabelView) -> Iterator[_Fact]:
     rows, labels, values = _grouped(look)
     n, m = float(rows.sum()), float(labels.sum())
     if len(rows) < 2 or not 0 < m < n:
@@ -347,7 +347,7 @@ def _log_ways(n: float, k: float) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-def _grouped(look: Look) -> tuple[Floats, Floats, Ints]:
+def _grouped(look: LabelView) -> tuple[Floats, Floats, Ints]:
     """Return rows and labels of each code that occurs, in their order, and the codes."""
     says = look.codes[:, 0] >= 0
     codes, place = np.unique(look.codes[says, 0], return_inverse=True)
@@ -357,7 +357,7 @@ def _grouped(look: Look) -> tuple[Floats, Floats, Ints]:
     return rows.astype(np.float64), labels.astype(np.float64), codes.astype(np.int64)
 
 
-_FACTS: dict[Kind, Callable[[Look], Iterator[_Fact]]] = {
+_FACTS: dict[Kind, Callable[[LabelView], Iterator[_Fact]]] = {
     "votes": _vote_facts,
     "order": _order_facts,
     "column": _column_facts,
@@ -489,7 +489,7 @@ _LOOKED = 100_000
 _ORDERS = ("item", "time", "score", "confidence", "covariate")
 
 
-def _looks(data: Data, speaks: str) -> list[Look]:
+def _looks(data: Data, speaks: str) -> list[LabelView]:
     if isinstance(data.held, Table):
         return _row_looks(data, data.held, speaks) if data.n_rows <= _MOST_ROWS else []
     counted = data.counted(str(data.roles.truth), *_voters(data))
@@ -511,7 +511,7 @@ def _is_label(data: Data, labels: Sequence[Any]) -> Bools:
     return np.array([not (is_missing(x, silent) or is_no_answer(x)) for x in labels], bool)
 
 
-def _counted_votes(data: Data, tally: Tally) -> Look:
+def _counted_votes(data: Data, tally: Tally) -> LabelView:
     """Return the votes of a tally."""
     truth, votes, system = str(data.roles.truth), _voters(data), data.roles.system
     systems = [system] if system in tally.names and system is not None else []
@@ -524,7 +524,7 @@ def _counted_votes(data: Data, tally: Tally) -> Look:
             for one in held.labels[name]
         ]
         columns.append(np.array(own, np.int64)[held.codes[:, j]])
-    return Look(
+    return LabelView(
         kind="votes",
         names=votes,
         codes=np.stack(columns, axis=1),
@@ -536,7 +536,7 @@ def _counted_votes(data: Data, tally: Tally) -> Look:
     )
 
 
-def _counted_columns(data: Data, tally: Tally, votes: Look) -> list[Look]:
+def _counted_columns(data: Data, tally: Tally, votes: LabelView) -> list[LabelView]:
     """Return what else was counted, and what a service knows beside its counts."""
     truth, roles, looks = str(data.roles.truth), data.roles, []
     cells: dict[str, list[tuple[Any, int, int]]] = {}
@@ -568,7 +568,7 @@ def _counted_columns(data: Data, tally: Tally, votes: Look) -> list[Look]:
     return looks
 
 
-def _vote_looks(votes: Look, speaks: str) -> list[Look]:
+def _vote_looks(votes: LabelView, speaks: str) -> list[LabelView]:
     """Return the look at the votes: as labels, or, where they are many numbers, as orders."""
     votes = votes.take(_needed(votes)) if speaks == "disagreements" else votes
     if len(votes.labels) <= _MOST_LABELS:
@@ -588,7 +588,7 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _needed(votes: Look) -> Bools:
+def _needed(votes: LabelView) -> Bools:
     """Say which rows are looked at where labels are needed only where voters disagree.
 
     All rows, if labels are as frequent where they agree: more rows show more. None, if every
@@ -604,7 +604,7 @@ def _needed(votes: Look) -> Bools:
     return np.asarray(counts > 0) if alike else apart
 
 
-def _is_written_by_labelling(look: Look) -> bool:
+def _is_written_by_labelling(look: LabelView) -> bool:
     """Say whether a column was filled when people labelled: who did, how long it took, is it done.
 
     It is blank, or always says the same, on all rows without a label. Two words may be two slices.
@@ -618,7 +618,7 @@ def _is_written_by_labelling(look: Look) -> bool:
     return as_pass_fail(words) is not None or all(isinstance(x, bool | int) for x in words)
 
 
-def _row_looks(data: Data, table: Table, speaks: str) -> list[Look]:
+def _row_looks(data: Data, table: Table, speaks: str) -> list[LabelView]:
     """Return the looks at a table: votes, the order of rows, and every column without a role."""
     held = _labelled_rows(data, table)
     if held is None:
@@ -651,7 +651,7 @@ def _row_looks(data: Data, table: Table, speaks: str) -> list[Look]:
     return looks if is_sorted else [*looks, votes.of("order", (), place, place)]
 
 
-def _labelled_rows(data: Data, table: Table) -> tuple[Look, Ints, Ints] | None:
+def _labelled_rows(data: Data, table: Table) -> tuple[LabelView, Ints, Ints] | None:
     """Return the votes of all items, the row of each, and its label as a number.
 
     Rows of one item (and system) are labelled together, and so are clusters that are labelled as a
@@ -670,7 +670,7 @@ def _labelled_rows(data: Data, table: Table) -> tuple[Look, Ints, Ints] | None:
         return None
     said = data.words(*votes) if votes else coded
     codes = said.codes.astype(np.int64)
-    rows = Look(kind="votes", names=votes, codes=codes, labels=said.labels, known=known)
+    rows = LabelView(kind="votes", names=votes, codes=codes, labels=said.labels, known=known)
     systems = [one for one in (roles.system, *roles.systems) if one in table.columns]
     if systems:
         told = data.words(*systems)
@@ -689,7 +689,7 @@ def _labelled_rows(data: Data, table: Table) -> tuple[Look, Ints, Ints] | None:
     return rows, keep, coded.codes[keep, 0]
 
 
-def _once(rows: Look, keep: Ints, groups: NDArray[Any]) -> tuple[Look, Ints]:
+def _once(rows: LabelView, keep: Ints, groups: NDArray[Any]) -> tuple[LabelView, Ints]:
     """Return each group of each part once; it has a label if one of its rows has."""
     part = 0 if rows.part is None else rows.part
     keys = np.where(groups < 0, -1 - np.arange(len(groups)), part * (len(groups) + 1) + groups)
@@ -706,7 +706,7 @@ def _was_sorted_by(labels: Ints) -> bool:
     return len(sizes) > 1 and sizes.min() >= 3 and (np.diff(labels) != 0).sum() == len(sizes) - 1
 
 
-def _has_two_orders(look: Look) -> bool:
+def _has_two_orders(look: LabelView) -> bool:
     """Say whether rows with a label are in order, and rows without, but not all together."""
     codes, known = look.codes[:, 0], look.known
     parts = (codes[(codes >= 0) & one] for one in (codes >= 0, known, ~known))

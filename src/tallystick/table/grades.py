@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
 
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 from tallystick.table.cells import NUMBER, Label, as_number, identifier, without_missing
 from tallystick.table.data import Data
 from tallystick.table.reading_names import lower_word
@@ -82,17 +82,23 @@ def read_column(
     numbers = {label: own.get(as_word(label) or "", number_of(label)) for label in said}
     odd = [label for label, value in numbers.items() if value is None]
     if odd:
-        raise InputError(_misfit(name, said, odd, place))
+        raise _misfit(name, said, odd, place)
     held = {label: value for label, value in numbers.items() if value is not None}
     if set(held.values()) <= {0.0, 1.0} and _are_marks(name, set(held.values()), scale, human):
         return Column({**held, **none}, True)
     if scale is None:
         first = next(label for label, value in held.items() if value not in (0.0, 1.0))
         low, high = min(held.values()), max(held.values())
-        raise InputError(
+        raise AskError(
             f"{place(first)}, column {name}: {first!r} is neither pass/fail nor 0/1. If grades are"
             f" numbers, say from where to where they can go (--scale LO,HI); this column goes from"
-            f" {low:g} to {high:g}"
+            f" {low:g} to {high:g}",
+            role="scale",
+            calls=tuple(
+                f"--scale={one:g},{other:g}"
+                for one, other in _ASKED_SCALES
+                if one <= low and high <= other
+            ),
         )
 
     low, high = scale
@@ -142,9 +148,13 @@ _MOST_WORDS = 7
 """Different words up to which they may be the steps of a scale."""
 
 
+_ASKED_SCALES = ((1.0, 5.0), (0.0, 10.0), (1.0, 10.0), (0.0, 100.0))
+"""The usual scales, the likelier first: what a question about a scale suggests."""
+
+
 def _misfit(
     name: str, said: Sequence[Label], odd: Sequence[Label], place: Callable[[Label], str]
-) -> str:
+) -> InputError:
     """Say which cell is not a grade, by the family of words (or numbers) that most cells fit."""
     families = [set(family) for family in PASS_FAIL]
     fits = [[label for label in said if as_word(label) in family] for family in families]
@@ -162,19 +172,23 @@ def _misfit(
         # No cell is a grade: reading one of them as no grade would only lead to the next.
         words = [str(label).strip() for label in said]
         own = ""
+        calls: tuple[str, ...] = ()
         if 2 <= len(words) <= _MOST_WORDS and not any("," in word for word in words):
             order = "or the other way round" if len(words) == 2 else "in the right order"
             listed = quote(",".join(words))
             own = f" List the grades with the worst first (--labels {listed}, {order})."
-        return (
+            if len(words) == 2:
+                calls = tuple(f"--labels={quote(','.join(one))}" for one in (words, words[::-1]))
+        message = (
             f"{where} that is known here.{own} {'Or write' if own else 'Write'} pass and fail, 0"
             " and 1, or numbers, or name the columns that hold grades (--judges, --truth)"
         )
+        return AskError(message, role="labels", calls=calls) if calls else InputError(message)
     hint = f" Did you mean {meant[0]}?" if meant else ""
     way_out = f"add --missing {quote(str(wrong).strip())} to read it as no grade"
     if "," in str(wrong):  # the option would take it for two tokens
         way_out = "leave it blank for no grade"
-    return f"{where}. Grades here are {grades}.{hint} Correct the cell, or {way_out}"
+    return InputError(f"{where}. Grades here are {grades}.{hint} Correct the cell, or {way_out}")
 
 
 # From where to where grades go, where the grades themselves show it.

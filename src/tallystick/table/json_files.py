@@ -1,5 +1,5 @@
-"""JSON objects as rows: one per line (NDJSON), the entries of one array, or the rows that stand inside
-one document.
+"""JSON objects as rows: one per line (NDJSON), the entries of one array, or the rows that stand
+inside one document.
 
 Cells are spooled as text and cast on the way out, once the types of the whole column are known: a
 column of integers comes as BIGINT, of numbers as DOUBLE, of strings as VARCHAR, of booleans as
@@ -221,8 +221,8 @@ def _inside(text: CheckedText) -> Sequence[dict[str, Any]] | None:
         if len(lists) > 1:
             named = " and ".join(map(repr, list(lists)[:4]))
             raise FileError(
-                f"{text.name} holds several lists of rows, {named}: write the one that you mean to a"
-                " file of its own"
+                f"{text.name} holds several lists of rows, {named}: write the one that you mean to"
+                " a file of its own"
             )
         if lists:
             return next(iter(lists.values()))

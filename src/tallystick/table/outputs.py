@@ -190,8 +190,8 @@ def _systems_or_questions(table: Table, found: Mapping[str, Mapping[str, str]]) 
     judges = [column for column in first.values() if column != truth]
     systems = ",".join(found)
     return AskError(
-        f"{table.source}: are {' and '.join(list(found)[:8])} systems, or questions that each row is"
-        " graded on?",
+        f"{table.source}: are {' and '.join(list(found)[:8])} systems, or questions that each row"
+        " is graded on?",
         role="systems",
         candidates=tuple(found),
         calls=(

@@ -25,7 +25,7 @@ from tallystick.table.cells import (
     spelling,
     without_missing,
 )
-from tallystick.table.frames import different_in
+from tallystick.table.engines import different_in
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import Label, identifier, literal, spelling, without_missing
+from tallystick.table.cells import NUMBER, Label, identifier, literal, spelling, without_missing
 from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
-from tallystick.table.reading_facts import Facts, draw, draw_counts, one_word
+from tallystick.table.reading_facts import SURE, Facts, agreement, draw, draw_counts, one_word
 from tallystick.table.reading_names import VOTE_TIERS, plain
 from tallystick.table.reading_rules import (
     Asked,
@@ -19,6 +19,7 @@ from tallystick.table.reading_rules import (
     Look,
     find_structure,
     find_vote,
+    flag,
     is_marks,
     labels_of,
     settled,
@@ -248,7 +249,7 @@ def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozense
 
 
 def _caught(look: Look, globbed: frozenset[str]) -> dict[str, str]:
-    """Return the ids, texts and dates among the voters that a glob has caught, and what they are."""
+    """Return the ids, texts and dates among the voters that a glob caught, and what they are."""
     voters: tuple[str, ...] = getattr(look.given, look.asked.want)
     caught = {n: why for n in voters if n in globbed and (why := _is_key(look.facts[n]))}
     return caught if len(caught) < len(voters) else {}
@@ -307,10 +308,12 @@ def _turned(look: Look, later: Sequence[str]) -> Decided:
     vote = find_vote(look)
     look.doubt([vote])
     truth = look.roles.get("truth")
-    if truth is not None and look.asked.verb == "compare" and plain(vote) in VOTE_TIERS[0]:
+    right = plain(vote) in VOTE_TIERS[0] and not _are_answers(look, vote)
+    if truth is not None and look.asked.verb == "compare" and right:
         # Whether an answer was right has been said: the truth is what it was held against.
         del look.roles["truth"], look.how["truth"]
         look.leave([truth], f"{vote} says what was right")
+    _ask_about_key(look, item, vote)
     beside = [
         name
         for name in (system if who == "judge" else None, look.column("replicate"))
@@ -347,6 +350,34 @@ def _turned(look: Look, later: Sequence[str]) -> Decided:
     return Decided(table=wide, roles=_kept(roles, wide), how=how, unused=gone)
 
 
+def _are_answers(look: Look, vote: str) -> bool:
+    """Say whether votes are words of the truth, whatever their column is called."""
+    said = {one for one in labels_of(look.facts[vote]) if isinstance(one, str)}
+    return look.truth in look.facts and bool(said & labels_of(look.facts[str(look.truth)]))
+
+
+def _ask_about_key(look: Look, item: str, vote: str) -> None:
+    """Ask whether models said pass and fail of a truth that has another name, or passed and failed."""
+    if look.asked.verb != "compare" or look.truth is not None or plain(vote) in _MARKED:
+        return
+    said = look.facts[vote].labels
+    likely = [n for n in look.free if said & look.facts[n].labels and look.is_steady(item, n)]
+    z = agreement(look.sample.codes([vote, *likely]))[1][0, 1:]
+    found = [n for n, one in zip(likely, z, strict=True) if one >= SURE]
+    if found:
+        raise AskError(
+            f"{look.source}: {vote} and {found[0]} use the same words. Is {found[0]} the truth that"
+            f" {vote} is held against?",
+            role="truth",
+            candidates=tuple(found),
+            calls=(flag("truth", found[0]), flag("ignore", found[0])),
+        )
+
+
+_MARKED = ("correct", "is_correct", "passed")
+"""Names by which votes have been held against their truth."""
+
+
 def _kept(roles: Roles, table: Table) -> Roles:
     """Return the roles whose columns are still there after a table was turned."""
     gone: dict[str, Any] = {
@@ -358,7 +389,7 @@ def _kept(roles: Roles, table: Table) -> Roles:
 
 
 def _with_item(look: Look, roles: Roles) -> Roles:
-    """Return the roles without an item that was found and names no row once, where rows are items."""
+    """Return the roles without an item that was found and repeats, where rows are items."""
     found = look.roles.get("item")
     if found is None or look.asked.verb in ("score", "compare"):
         return roles
@@ -379,13 +410,14 @@ def one_vocabulary(look: Look, columns: Sequence[str]) -> tuple[Table, tuple[str
     held = {name: look.sample.column(name).unique().drop_null().to_pylist() for name in columns}
     if not held or not all(is_marks(look.facts[name]) for name in held):
         return table, ()
-    spelled: dict[Label, set[Label]] = {}
+    spelled: dict[Label, set[tuple[Label, bool]]] = {}
     for words in held.values():
         for one in words:
             if one_word(one) in (0, 1):
-                spelled.setdefault(one_word(one), set()).add(spelling(one))
+                # 1 beside 1.0 is no second word: pandas writes a column with blanks in decimals.
+                is_word = isinstance(one, bool) or not NUMBER.fullmatch(str(one).strip())
+                spelled.setdefault(one_word(one), set()).add((spelling(one), is_word))
     kinds = {type(one) for words in held.values() for one in words}
-    # 1 beside 1.0 is no second word: pandas writes a column with blanks in decimals.
     if all(len(forms) == 1 for forms in spelled.values()) and (
         len(kinds) == 1 or kinds <= {int, float}
     ):

@@ -1,4 +1,4 @@
-"""Which column has which role, where the caller does not say it: four steps, the same in every verb.
+"""Which column has which role where the caller does not say it: four steps, alike in every verb.
 
 Named; by name and content; the only candidate; else ask. docs/reading.md is the contract. What a
 row is stands here: item, system, judge and vote of long tables. Who votes, and on which truth, is
@@ -401,7 +401,7 @@ def _find_replicate(look: Look) -> None:
 
 
 def _drop_idle(look: Look, role: str) -> None:
-    """Leave out a column of judges where rows are told apart without it: it is a fact about rows."""
+    """Leave out a column of judges that no row needs to be unique: it is a fact about rows."""
     column, item = look.roles[role], look.column("item")
     if item is None:
         found = _items_beside(look, column)
@@ -644,7 +644,8 @@ def find_vote(look: Look) -> str:
         return name
     if not found:
         raise InputError(
-            f"{look.source}: no column holds votes or scores that differ within {look.column('item')}:"
+            f"{look.source}: no column holds votes or scores that differ within"
+            f" {look.column('item')}:"
             " name it (--vote)"
         )
     raise AskError(

@@ -14,6 +14,7 @@ import numpy as np
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import Label
 from tallystick.table.reading_facts import (
+    SURE,
     Facts,
     Sample,
     agreement,
@@ -44,7 +45,7 @@ _MOST_LABELS = 20
 _MOST_PAIRED = 40
 _MANY = 100
 """Rows from which one level and one share hold, and fewer rows another."""
-_SURE = {True: 3.09, False: 2.33}
+_SURE = {True: SURE, False: 2.33}
 """Standard errors at p < .001 (many rows) and p < .01 (few rows), one-sided."""
 _WEAK = 1 / 4
 """Share of the best agreement in a table below which a column is asked about. READING.md says a
@@ -239,7 +240,7 @@ def _reference(look: Look) -> str | None:
 
 
 def _which_prediction(look: Look) -> AskError:
-    """Ask which column is to be bounded: first what is called a prediction, or unlike the others."""
+    """Ask which column is to be bounded: first a so-called prediction, or one unlike the others."""
     likely = [n for n in candidates(look) if look.facts[n].counts and n != look.truth]
     if look.truth is not None:
         labels = labels_of(look.facts[look.truth])

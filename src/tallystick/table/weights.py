@@ -15,7 +15,7 @@ from typing import Any
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import as_number, identifier
-from tallystick.table.frames import lazily
+from tallystick.table.engines import lazily
 from tallystick.table.reading_names import COUNT_NAMES, plain
 from tallystick.table.roles import Roles
 from tallystick.table.tables import Table

@@ -1,5 +1,5 @@
-"""What is asked or refused before two models are compared: tables that look like scores of models on
-items and are not, and items that the models do not share.
+"""What is asked or refused before two models are compared: tables that look like scores of models
+on items and are not, and items that the models do not share.
 """
 
 from __future__ import annotations

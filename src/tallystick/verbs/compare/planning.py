@@ -1,8 +1,8 @@
 """How many items: for a difference, a disagreement or a spread, k models and a power.
 
 The headline is the test that ``compare`` will run: on counts of right and wrong, Student's t (with
-its pseudo-item, or the hull of t and Hall), or sign-flips over clusters; of more than two models with
-all pairs tested.
+its pseudo-item, or the hull of t and Hall), or sign-flips over clusters; of more than two models
+with all pairs tested.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ class Pilot:
         return f"{self.a} and {self.b} in a pilot of {count(self.n)} {self.unit}"
 
     def items(self, difference: float, models: int, question: CompareQuestion) -> int:
-        """Return the items, or clusters, at which the test of such scores has the power asked for."""
+        """Return the items, or clusters, at which the test of such scores has its power."""
         assert self.gaps is not None
         asked: dict[str, Any] = {"alpha": question.alpha, "power": question.power, "models": models}
         spread = float(self.gaps.std(ddof=1))
@@ -547,8 +547,8 @@ def _pilot_notes(board: Board, pilot: Pilot, question: PlanQuestion) -> tuple[st
         )
     if question.difference is None:
         notes += (
-            f"the difference of {pilot.difference:.3g} is that of the pilot, which may flatter: plan"
-            " for the smallest that matters (--difference)",
+            f"the difference of {pilot.difference:.3g} is that of the pilot, which may flatter:"
+            " plan for the smallest that matters (--difference)",
         )
     return notes
 

@@ -311,8 +311,8 @@ def _voters(log: RoundLog) -> tuple[list[int], Array, list[str]]:
     if where.sum() >= _TELLING and 1 < len(kept) < len(chosen):
         names = ", ".join(log.models[k] for k in chosen if k not in kept)
         said.append(
-            f"{names} is wrong on nearly every item of {round_name(log.round_names[-1])}: if the round"
-            " was collected against it, that is by design. It has no vote."
+            f"{names} is wrong on nearly every item of {round_name(log.round_names[-1])}: if the"
+            " round was collected against it, that is by design. It has no vote."
         )
         chosen, where = kept, last & log.answered[kept].all(axis=0)
     return chosen, where, said
@@ -514,8 +514,8 @@ def _latest(result: LogResult) -> str:
     last = next((each for each in reversed(result.rounds) if not each.by_design), None)
     if last is None or not isinstance(last.accuracy_interval, Interval):
         return (
-            f"{result.latest} is wrong on nearly every item of its rounds, as a model in the loop is"
-            " by design: these items do not judge it."
+            f"{result.latest} is wrong on nearly every item of its rounds, as a model in the loop"
+            " is by design: these items do not judge it."
         )
     named = f"{last.model}, the last one named" if result.kind == "panel" else last.model
     shown = percent_interval(float(last.accuracy), last.accuracy_interval)  # type: ignore[arg-type]
@@ -529,7 +529,9 @@ def _latest(result: LogResult) -> str:
     moved = points_interval(change.estimate, change.interval)
     if change.paired:
         way = f"no change since {change.first} is shown"
-        return f"{text}: {f'{change.settled} than {change.first}' if change.settled else way}, {moved}."
+        if change.settled:
+            way = f"{change.settled} than {change.first}"
+        return f"{text}: {way}, {moved}."
     than = {"better": "more than on", "worse": "less than on"}
     way = than.get(change.settled or "", "no settled difference from")
     return (
@@ -553,9 +555,9 @@ def _certain(advice: Advice) -> str:
     low, high = advice.certain
     who = "one more model" if advice.more == 1 else "two more models"
     return (
-        f"Certain whatever comes: on these items {who} can make the vote (wrong where more than half"
-        f" err) at most {points(max(0.0, -low), sign=False)} worse or {points(high, sign=False)}"
-        " better."
+        f"Certain whatever comes: on these items {who} can make the vote (wrong where more than"
+        f" half err) at most {points(max(0.0, -low), sign=False)} worse or"
+        f" {points(high, sign=False)} better."
     )
 
 
@@ -592,8 +594,8 @@ def _next(result: LogResult) -> str:
         several = len(result.rounds) > 1
         return (
             (
-                "Next: keep one random set of items that no round collects from or trains on, and try"
-                " every round's model on it. Only that shows whether the model changed."
+                "Next: keep one random set of items that no round collects from or trains on, and"
+                " try every round's model on it. Only that shows whether the model changed."
             )
             if several
             else ""

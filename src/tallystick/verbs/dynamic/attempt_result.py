@@ -151,8 +151,8 @@ def _validity(
             told = True if mine is not None and word == mine else meaning(word, "valid")
             if told == "?" and mine is None:
                 raise InputError(
-                    f"{data.place(int(kept[place]) + 1)}: column {columns.validated!r} holds the vote"
-                    f" {word!r}: write valid and invalid (or the labels, with --truth)"
+                    f"{data.place(int(kept[place]) + 1)}: column {columns.validated!r} holds the"
+                    f" vote {word!r}: write valid and invalid (or the labels, with --truth)"
                 )
             # A flag is no vote; a label that is not the truth denies it.
             yes[place] += told is True
@@ -217,8 +217,8 @@ class CampaignRound:
     fooling
         Attempts that fooled the model, whatever validators said of them.
     success
-        The rate that the answer is about: the validated one (B1) where the log has validations, else
-        fooling. Fooling attempts that are still unchecked count as not validated.
+        The rate that the answer is about: the validated one (B1) where the log has validations,
+        else fooling. Fooling attempts that are still unchecked count as not validated.
     unchecked, highest
         How many these are, and the rate if all of them turned out valid.
     cost, cost_interval
@@ -441,9 +441,9 @@ def _warnings(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) 
     if checked and late:
         each = late[-1]
         found.append(
-            f"{count(each.unchecked)} fooling attempts of the last such round ({each.round}) are not"
-            f" validated yet and count as failures: the rate is {percent(each.success.rate)} now and"
-            f" would be at most {percent(each.highest)}."
+            f"{count(each.unchecked)} fooling attempts of the last such round ({each.round}) are"
+            f" not validated yet and count as failures: the rate is {percent(each.success.rate)}"
+            f" now and would be at most {percent(each.highest)}."
         )
     everyone = [each for each in rounds if each.fooling.rate == 1.0]
     if everyone:
@@ -468,7 +468,7 @@ def _change(rounds: tuple[CampaignRound, ...], change: RateContrast | Unknown) -
     shown = points_interval(change.estimate, reason)
     if reason.low > 0 or reason.high < 0:
         return (
-            f"From {span} the rate {'rose' if reason.low > 0 else 'fell'}: {shown}. That does not show"
-            " that the model changed: annotators, pay, instructions and contexts changed too."
+            f"From {span} the rate {'rose' if reason.low > 0 else 'fell'}: {shown}. That does not"
+            " show that the model changed: annotators, pay, instructions and contexts changed too."
         )
     return f"No change from {span} is shown: {shown}."

@@ -71,10 +71,11 @@ _NAMES: dict[str, str] = {
     ),
     "retracted": "retracted withdrawn",
     "cost": (
-        "cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed seconds "
-        "duration duration_s time_spent minutes elapsed"
+        "cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed "
+        "seconds duration duration_s time_spent minutes elapsed"
     ),
-    "time": "time timestamp created_at created submitted_at datetime date generated_datetime started_at",
+    "time": "time timestamp created_at created submitted_at datetime date generated_datetime"
+    " started_at",
 }
 _AROUND = re.compile(r"^(?:is|n|num)_|_?(?:id|name|number)$")
 """What may stand around a name without changing it: ``is_correct``, ``worker_id``, ``n_yes``."""
@@ -215,7 +216,7 @@ class Columns:
     shape
         What a row is.
     wrong, correct, score
-        What says how the model fared: that it was wrong (or fooled), that it was right, or a number.
+        What says how the model fared: it was wrong (or fooled), it was right, or a number.
     models, marks
         Wide: one column per model, and whether they say right or wrong instead of an answer.
     turned
@@ -475,7 +476,7 @@ _SHARED = ("annotator", "round", "item", "truth", "cost", "time", "model")
 
 
 def _attempts(look: _Look, found: dict[str, str]) -> Columns:
-    """Return the columns of a log of attempts: one way to tell the outcome, one to tell validity."""
+    """Return the columns of a log of attempts: one for the outcome, one for validity."""
     named = _named(look.data.roles)
     if "correct" in named and "wrong" not in named:
         found.pop("wrong", None)
@@ -497,7 +498,7 @@ def _attempts(look: _Look, found: dict[str, str]) -> Columns:
 
 
 def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
-    """Return the columns of a log with one row per item and model; ask which way a column points."""
+    """Return the columns of a log of items and models; ask which way a column points."""
     named = _named(look.data.roles)
     held = _kept(found, "round", "item", "truth", "model", "held_out")
     models = look.data.roles.models
@@ -506,8 +507,8 @@ def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
     if "success" in found and not {"wrong", "correct"} & {*found}:
         name = quote(found["success"])
         raise AskError(
-            f"{look.data.source}: whose success does {found['success']!r} tell: the model's, or that"
-            " of whoever tried to fool it?",
+            f"{look.data.source}: whose success does {found['success']!r} tell: the model's, or"
+            " that of whoever tried to fool it?",
             role="correct",
             candidates=(found["success"],),
             calls=(f"--correct {name}", f"--fooled {name}"),
@@ -562,9 +563,9 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
         models = _voters(look, [n for n in free if not _is_key(look, n)], truth, bar)
     if not models:
         raise InputError(
-            f"{look.data.source}: no columns hold models' answers beside a truth, right or wrong, or"
-            " scores. Name them (--models a,b,c), with the true label (--truth COLUMN) if they are"
-            " answers"
+            f"{look.data.source}: no columns hold models' answers beside a truth, right or wrong,"
+            " or scores. Name them (--models a,b,c), with the true label (--truth COLUMN) if they"
+            " are answers"
         )
     # A column that is called correct, or wrong, says so whatever the labels of the truth are.
     wrong, right = (set(_NAMES[role].split()) for role in ("wrong", "correct"))
@@ -627,8 +628,8 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
     if odd and len(marks) > 2 and (kept or not answers):
         first, second = (marks, kept) if look.rows < 100 else (kept, marks)
         raise AskError(
-            f"{look.data.source}: which columns are models? {', '.join(odd[:3])} agree with no other"
-            " column more than chance would.",
+            f"{look.data.source}: which columns are models? {', '.join(odd[:3])} agree with no"
+            " other column more than chance would.",
             role="models",
             candidates=tuple(marks[:8]),
             calls=tuple(f"--models {quote(','.join(each))}" for each in (first, second) if each),

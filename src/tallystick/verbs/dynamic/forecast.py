@@ -1,18 +1,18 @@
 r"""What would more models in the vote bring, or two more rounds? A forecast with its honest range.
 
-**Panel.** Let M models be tried on n items, :math:`k_i` of them wrong on item i, and :math:`f_w` the
-share of items with :math:`k_i = w`. For models of the same source (exchangeable ones), going from an
-odd to an even count brings exactly nothing on average, so the forecast is for the next *odd* count:
-one more model if M is even, two more if M is odd.
+**Panel.** Let M models be tried on n items, :math:`k_i` of them wrong on item i, and :math:`f_w`
+the share of items with :math:`k_i = w`. For models of the same source (exchangeable ones), going
+from an odd to an even count brings exactly nothing on average, so the forecast is for the next
+*odd* count: one more model if M is even, two more if M is odd.
 
 Whatever the new models are, only items at the edge of the vote can change sides. With
 :math:`m = (M+1)/2` for odd M, and :math:`h = M/2` for even M,
 
 .. math:: -f_{m-1} \le \text{gain} \le f_m, \qquad\text{or}\qquad |\text{gain}| \le f_h/2.  \tag{P1}
 
-How many of them change is estimated twice: by a beta-binomial law of the items' error rates, and by a
-free mixture fitted with EM. The range spans both estimates, widened by how much the risk moves when
-models are left out.
+How many of them change is estimated twice: by a beta-binomial law of the items' error rates, and by
+a free mixture fitted with EM. The range spans both estimates, widened by how much the risk moves
+when models are left out.
 
 **Path.** The models are those of the rounds, on one held-out random set that no round trained on or
 collected from. The last two rounds show how items at the edge of the vote move: of the :math:`n_w`
@@ -20,8 +20,8 @@ items that were wrong by one vote before them, u were repaired by both; of the :
 right by one vote, d were broken by both.
 
 The vote of both errs where more than half of the models do; a tie counts one half. The forecast
-decides little: on real learners "does it help at all" could be decided in 3 to 9 % of the cases, and
-at most 10 % of what was decided was wrong.
+decides little: on real learners "does it help at all" could be decided in 3 to 9 % of the cases,
+and at most 10 % of what was decided was wrong.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ class Forecast:
         The two estimates (P2) and (P3), a and b of the beta law, whether the mixture refutes it
         (P4), and how the risk moves when as many models are left out as would join (P5).
     step, variance, panel
-        Path: the estimate from how the edge moved in the last two rounds (Q1), its variance, and the
-        one that takes the rounds for a panel.
+        Path: the estimate from how the edge moved in the last two rounds (Q1), its variance, and
+        the one that takes the rounds for a panel.
     pays
         The gain that pays, as the user stated it.
     decision, reason
-        Panel: ``worth it``, ``not worth it``; path: ``go on``, ``stop``; or ``cannot tell``, with the
-        reason where it is not plain from the range.
+        Panel: ``worth it``, ``not worth it``; path: ``go on``, ``stop``; or ``cannot tell``, with
+        the reason where it is not plain from the range.
     """
 
     models: int

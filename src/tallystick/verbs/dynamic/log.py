@@ -427,8 +427,8 @@ def _refuse_averages(told: _Answers) -> None:
     pairs = set(zip(told.rounds.tolist(), told.models.tolist(), strict=True))
     if 1 < told.rounds.size == len(pairs):
         raise InputError(
-            "there is one score per round: these are averages. Give one row per item, since averages"
-            " do not say how far they are from chance"
+            "there is one score per round: these are averages. Give one row per item, since"
+            " averages do not say how far they are from chance"
         )
 
 
@@ -459,7 +459,8 @@ def _outcomes(
         if against.size:
             k = int(against[0])
             raise InputError(
-                f"{data.place(int(kept[k]) + 1)}: the answer {said[1][k]!r} to a true {said[0][k]!r}"
+                f"{data.place(int(kept[k]) + 1)}: the answer {said[1][k]!r} to a true"
+                f" {said[0][k]!r}"
                 f" is called {'right' if right[k] else 'wrong'} (so in {against.size:,} rows):"
                 " correct them, or leave a column out (--ignore COLUMN)"
             )
@@ -509,8 +510,8 @@ def _kind(told: _Answers, rounds: int, *, declared: bool) -> tuple[LogKind, tupl
         )
     if not common:
         raise InputError(
-            "no item was tried in every round: rounds can only be compared on items that all of them"
-            " were tried on"
+            "no item was tried in every round: rounds can only be compared on items that all of"
+            " them were tried on"
         )
     left = len(homes) - common
     if left and not declared and (common < _FEWEST_COMMON and left > common):

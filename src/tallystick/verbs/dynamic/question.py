@@ -9,7 +9,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.table import Data, Demo, Question, option
-from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.dynamic.columns import Columns, columns_of
 
 _MIXING = ("flat", "nested")
@@ -52,8 +52,8 @@ class SimulateQuestion(Question):
     epsilon: float = option(0.1, "Risk of each model on its own data, in (0, 1/2].")
     learner: str = option(
         "random",
-        "How models err: at random; worst, the worst that a path of up to 8 rounds allows; or by the"
-        " construction of a theorem, 3.5 for paths and 4.2 for hierarchies.",
+        "How models err: at random; worst, the worst that a path of up to 8 rounds allows; or by"
+        " the construction of a theorem, 3.5 for paths and 4.2 for hierarchies.",
         choices=("random", "worst", "theorem-3.5", "theorem-4.2"),
     )
     items: int = option(800, "Items of the population.", low=1, high=100_000)
@@ -64,8 +64,8 @@ class SimulateQuestion(Question):
         if self.rollouts * rounds * self.items > _MOST_CELLS:
             most = max(1, _MOST_CELLS // (rounds * self.items))
             raise InputError(
-                f"{self.rollouts:,} rollouts of {rounds} rounds over {self.items:,} items would take"
-                f" too long: lower --items or --rounds, or take at most {most:,} --rollouts"
+                f"{self.rollouts:,} rollouts of {rounds} rounds over {self.items:,} items would"
+                f" take too long: lower --items or --rounds, or take at most {most:,} --rollouts"
             )
 
 

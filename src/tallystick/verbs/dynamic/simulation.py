@@ -123,10 +123,6 @@ class DynamicResult(Result):
     price: int | None = None
     rollouts: int | None = None
 
-    def summary(self) -> str:
-        """Return plain text to paste, the statements at its end."""
-        return "\n".join([super().summary(), *self.details()])
-
     def details(self) -> tuple[str, ...]:
         """Return the statements."""
         return self.statements
@@ -229,18 +225,18 @@ def _what_matters(epsilon: float, three: float, deep: float, mixing: Mixing) -> 
     one = path_bound(epsilon, 1)
     if three >= one * (1 - TOLERANCE):
         path_text = (
-            f"Three rounds promise no more than one model: the vote's risk is at most {_risk(three)},"
-            f" one model's at most {_risk(one)}."
+            "Three rounds promise no more than one model: the vote's risk is at most"
+            f" {_risk(three)}, one model's at most {_risk(one)}."
         )
     else:
         path_text = (
-            f"Three rounds promise a vote with a risk of at most {_risk(three)}, where one model's is"
-            f" at most {_risk(one)}."
+            f"Three rounds promise a vote with a risk of at most {_risk(three)}, where one model's"
+            f" is at most {_risk(one)}."
         )
     words = "worse than" if deep > three else "better than"
     return (
-        f"{path_text} A {mixing} hierarchy of nine rounds promises {_risk(deep)}, {words} the path of"
-        f" three. No path promises less than {_risk(path_floor(epsilon))}."
+        f"{path_text} A {mixing} hierarchy of nine rounds promises {_risk(deep)}, {words} the path"
+        f" of three. No path promises less than {_risk(path_floor(epsilon))}."
     )
 
 
@@ -456,8 +452,8 @@ def simulate_answer(data: None, question: SimulateQuestion) -> DynamicResult:
         question.check_work(design.rounds)
         if question.epsilon < 1 / question.items:
             raise InputError(
-                f"an item of {question.items} weighs {1 / question.items:.3g}, more than a model may"
-                f" get wrong (--epsilon {question.epsilon:g}): it could never err, so take more"
+                f"an item of {question.items} weighs {1 / question.items:.3g}, more than a model"
+                f" may get wrong (--epsilon {question.epsilon:g}): it could never err, so take more"
                 " items (--items)"
             )
         population = Population.uniform(question.items)

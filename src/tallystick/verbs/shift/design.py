@@ -14,7 +14,6 @@ from tallystick.errors import BudgetError, InputError
 from tallystick.papers.api_shifts import confusion_matrix, partitions
 from tallystick.sampling import (
     FAILED,
-    Budget,
     Flips,
     Masa,
     Plan,
@@ -269,10 +268,9 @@ def design(
     return Plan(
         strata=strata,
         policy=policy,
-        budget=Budget(calls=calls),
+        budget=calls,
         n_outcomes=J,
         baseline=before if strategy == "ours" else None,
-        weights=None,
         in_flight=window,
     )
 

@@ -16,7 +16,7 @@ from tallystick.results import Gate, parse_gate
 from tallystick.results.gates import check_bar
 from tallystick.sampling import Plan
 from tallystick.table import Demo, option
-from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.shift.design import Items, Strategy, design
 from tallystick.verbs.shift.noise import repeats_planned
 
