@@ -17,7 +17,7 @@ from tallystick.clients.caller import (
     Wire,
     gather,
 )
-from tallystick.clients.client import Client, ClientError, ClientSpec, Fault, Reply
+from tallystick.clients.client import Client, ClientError, ClientSpec, Fault, Reply, text_or_file
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import (
     Journal,
@@ -44,6 +44,7 @@ from tallystick.clients.reading import (
     mentions_label,
     read_label,
 )
+from tallystick.clients.template import fields
 
 __all__ = [
     "API",
@@ -71,6 +72,7 @@ __all__ = [
     "Usage",
     "Wire",
     "client_of",
+    "fields",
     "gather",
     "is_refusal",
     "key_of",
@@ -78,5 +80,6 @@ __all__ = [
     "mentions_label",
     "read_journal",
     "read_label",
+    "text_or_file",
     "usage_warnings",
 ]

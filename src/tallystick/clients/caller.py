@@ -327,12 +327,7 @@ def gather(
     progress
         Called after answers.
     """
-    described = client.description
-    head: dict[str, Json] = {
-        "client": to_json(described),
-        "api": described,
-        "reading": plan.reading.how,
-    }
+    head: dict[str, Json] = {"api": client.description, "reading": plan.reading.how}
     journal = Journal(plan.journal, head=head, secrets=client.secrets)
     try:
         reused = asyncio.run(_gather(client, plan, journal, confirm, progress))

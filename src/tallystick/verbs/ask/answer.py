@@ -14,7 +14,9 @@ from tallystick.clients import (
     Gathered,
     Questions,
     client_of,
+    fields,
     gather,
+    text_or_file,
     usage_warnings,
 )
 from tallystick.errors import FileError, InputError
@@ -118,6 +120,7 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
     if question.pair:
         labels = labels or USUAL
         check_pair_labels(labels, (question.pair[0], question.pair[1]))
+        _check_pair_prompt(question)
         names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
     plan = Questions(
         names=names,
@@ -129,6 +132,18 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
         journal=question.journal,
     )
     return _Asked(data=data, question=question, columns=cells, labels=labels, plan=plan)
+
+
+def _check_pair_prompt(question: AskQuestion) -> None:
+    """Refuse a prompt that does not show both answers."""
+    if question.prompt is None:
+        return
+    named = fields(text_or_file(question.prompt))
+    if not set(question.pair) <= named:
+        first, second = question.pair
+        raise InputError(
+            f"the prompt of a pair (--pair) must hold both answers, as {{{first}}} and {{{second}}}"
+        )
 
 
 def _added(question: AskQuestion) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ def answer(data: Data, question: ShiftQuestion) -> ShiftResult:
         result = _asked(data, known, question, flip_limit(gates))
     result = with_gates(_with_model(result, question), gates)
     if question.history is not None:  # a doubt goes into the history too
-        result = with_doubt(result, find_doubt(data))
+        result = with_doubt(result, find_doubt(data, speaks=question.labels_speak_for))
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
         append_history(question.history, result, on=datetime.now(UTC).date())
@@ -271,13 +271,16 @@ def _measured(result: ShiftResult, metric: str) -> Change:
     """Return the number that a gate compares."""
     noise = result.noise
     if metric == "flip_rate":
-        # What differs beyond both APIs' noise, up to all that differs more than before: an API that
-        # became flaky gives the same answers on average, and must not pass.
-        least, most = noise.beyond.interval, noise.excess.interval
-        if least is None or most is None:
-            return noise.beyond
-        ends = replace(most, low=least.low, high=max(least.high, most.high))
-        return Change(estimate=noise.excess.estimate, interval=ends)
+        # The larger of what differs beyond both APIs' noise and of what differs more than before: an
+        # API that became flaky gives the same answers on average, and must not pass.
+        one, two = noise.beyond, noise.excess
+        if one.interval is None or two.interval is None:
+            return one
+        low, high = (max(ends) for ends in zip(one.interval, two.interval, strict=True))
+        larger = two.estimate
+        if isinstance(larger, float) and isinstance(one.estimate, float):
+            larger = max(larger, one.estimate)
+        return Change(estimate=larger, interval=replace(two.interval, low=low, high=high))
     if metric == "stability":
         apart, spread = noise.stability.estimate, noise.stability.interval
         if spread is None:

@@ -98,10 +98,8 @@ async def run_async(
         raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
     fresh = not client.recorded
     plan = how.plan(items, fresh=fresh)
-    described = client.description
     head: dict[str, Json] = {
-        "client": _digest(to_json(described)),
-        "api": described,
+        "api": client.description,
         "labels": list(items.labels),  # an answer's code is its place among these
         "reading": how.reading.how,
         "seed": how.seed,
@@ -177,7 +175,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *result.warnings,
             *asking.money(),
             *unread_warnings(texts, answers=len(asking.asked)),
-            *usage_warnings(usage),
+            *usage_warnings(replace(usage, cut=0)),  # said with what they could hide
         ),
         notes=(
             *journal.notes,

@@ -84,6 +84,11 @@ class ShiftQuestion(ClientQuestion):
         object.__setattr__(self, "old_draws", tuple(more))
         read_gates(self.gates)
 
+    @property
+    def labels_speak_for(self) -> str:
+        """Accuracy is said of the items with a true label alone, and what differs needs none."""
+        return "none"
+
     def run(self, *, limit: float | None) -> Run:
         """Return everything that decides a run besides data and API."""
         if self.budget is None:

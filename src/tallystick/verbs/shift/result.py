@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.clients import Usage
-from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown, points
+from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
@@ -93,12 +93,6 @@ class TopCell:
     interval: Interval
     survives: bool
     examples: tuple[str, ...]
-
-    @property
-    def words(self) -> str:
-        """For a person: ``four → five: +2.1 points ± 0.4 points``."""
-        half = (self.interval.high - self.interval.low) / 2
-        return f"{self.true} → {self.answered}: {points(self.change)} ± {points(half, sign=False)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,16 +274,7 @@ class ShiftResult(Result):
             Section(
                 title="Questions",
                 line=questions,
-                rows=[
-                    {
-                        "stratum": one.name,
-                        "items": one.items,
-                        "asked": one.asked,
-                        "answered": one.answered,
-                        "changed": one.flips,
-                    }
-                    for one in self.strata
-                ],
+                rows=[vars(one) for one in self.strata],
             ),
         )
 
