@@ -96,7 +96,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         stop=where.stop,
         result=_own_result(work)
         if final
-        else Unknown("not worked out while items are handed out: ask with --status --json"),
+        else Unknown("not worked out while items are handed out: ask with --json alone"),
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
         labels_apart=len(session.apart),
