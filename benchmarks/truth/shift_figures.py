@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
+from benchmarks.replays import observe, plain, replay, stratified
 from benchmarks.truth.shift_cases import (
     Case,
     cases,
@@ -31,10 +32,6 @@ from tallystick.sampling import (
     Proportional,
     Strata,
     Uniform,
-    observe,
-    plain,
-    replay,
-    stratified,
 )
 from tallystick.verbs.shift import Items, Run, ShiftResult, run
 
