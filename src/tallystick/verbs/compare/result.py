@@ -147,9 +147,6 @@ class CompareResult(Result):
     detectable_difference
         The smallest difference between two of these models that this many items show with
         probability .8.
-    separable
-        How many models, spread evenly between the best and the worst, could all be told apart at
-        that difference.
     population, sample
         To what the answer speaks: these, or new ones; items, clusters or weighted items.
     metric
@@ -182,7 +179,6 @@ class CompareResult(Result):
     contenders: tuple[str, ...]
     tiers: tuple[tuple[str, ...], ...]
     detectable_difference: float | Unknown
-    separable: int | Unknown
     population: Population
     adjustment: str
     alpha: float
