@@ -622,20 +622,6 @@ def labels_in(tally: Tally, column: str) -> list[Label]:
     return [label for label in tally.labels[column] if not is_missing(label)]
 
 
-def cells_of(
-    codes: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], most: int
-) -> npt.NDArray[np.int32]:
-    """Return the rows behind counted patterns, evenly spaced ones if there are more than *most*.
-
-    >>> cells_of(np.array([[0], [1]], np.int32), np.array([2, 4]), 3)[:, 0].tolist()
-    [0, 1, 1]
-    """
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    step = max(1, -(-total // most))
-    return codes[np.searchsorted(ends, np.arange(step, total + 1, step), side="left")]
-
-
 # What was read of a table's rows, kept: each distinct row once, and which of them every row is.
 
 
