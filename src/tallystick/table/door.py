@@ -506,12 +506,6 @@ def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tup
     return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
 
 
-def _silent(rules: LabelRules, door: Door) -> tuple[str, ...]:
-    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
-    never = map(str, rules.never_true) if door.want == "models" else ()
-    return (*rules.missing, *never)
-
-
 def _with_items(
     table: Table, roles: Roles, door: Door, layout: Layout
 ) -> tuple[Table, Roles, tuple[str, ...]]:
