@@ -155,9 +155,8 @@ def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> t
         )
         if truth in table.columns:
             _refuse_two_truths(both, truth, own, table, labels)
-        landed = both.query("rows", "select count(label_) from rows").fetchall()[0][0]
-        made = both.query("rows", f"select {chosen} from rows order by place_")
-        made.write_parquet(str(path))
+        [(landed,)] = both.aggregate("count(label_)").fetchall()
+        both.order("place_").project(chosen).write_parquet(str(path))
     said.unlink()
     return path, int(landed)
 
@@ -166,11 +165,8 @@ def _refuse_two_truths(
     both: DuckDBPyRelation, truth: str, own: str, table: Table, labels: Table
 ) -> None:
     """Refuse an item for which both files have a label, and not the same one."""
-    apart = both.query(
-        "rows",
-        f"select {identifier(truth)}, label_ from rows where {own} <> trim(cast(label_ as varchar))"
-        " order by place_ limit 1",
-    ).fetchall()
+    clashes = both.filter(f"{own} <> trim(cast(label_ as varchar))").order("place_").limit(1)
+    apart = clashes.project(f"{identifier(truth)}, label_").fetchall()
     for mine, other in apart:
         raise InputError(
             f"{table.source} and {labels.source} disagree on {truth!r}: {mine!r} and {other!r} for"
