@@ -18,7 +18,6 @@ import numpy as np
 from benchmarks.record import record
 from tallystick.papers.api_shifts import uncertainty
 from tallystick.sampling import (
-    Budget,
     Flips,
     Masa,
     Plan,
@@ -56,7 +55,7 @@ def plan_of(policy: Policy, calls: int, in_flight: int = 1) -> Plan:
     return Plan(
         strata=strata,
         policy=policy,
-        budget=Budget(calls=calls),
+        budget=calls,
         n_outcomes=LABELS,
         baseline=old if isinstance(policy, Flips) else None,
         in_flight=in_flight,

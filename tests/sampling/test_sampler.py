@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.sampling import Budget, Flips, Masa, Plan, Proportional, Sampler, Strata, Uniform
+from tallystick.sampling import Flips, Masa, Plan, Sampler, Strata, Uniform
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
 
@@ -18,7 +18,7 @@ def plan_of(**change: Any) -> Plan:
     basic: dict[str, Any] = {
         "strata": Strata(np.repeat([0, 1, 2], [30, 20, 10])),
         "policy": Masa(),
-        "budget": Budget(calls=40),
+        "budget": 40,
         "n_outcomes": 3,
         "in_flight": 4,
     }
@@ -107,35 +107,9 @@ def test_only_items_in_flight_can_be_answered_once_with_a_code() -> None:
         sampler.ask(0)
 
 
-def test_money_ends_the_run_before_the_first_item_it_cannot_pay_for(finish: Finish) -> None:
-    prices = np.where(np.arange(60) % 3, 1.0, 2.5)
-    plan = plan_of(budget=Budget(calls=50, money=31.0), prices=prices, policy=Proportional())
-    sampler = finish(Sampler(plan, rng=5), [0] * 60)
-    assert sampler.done
-    assert sampler.spent == pytest.approx(prices[sampler.items].sum())
-    assert 31 - 2.5 < sampler.spent <= 31
-    rest = Sampler(plan_of(budget=Budget(calls=50), prices=prices, policy=Proportional()), rng=5)
-    longer = finish(rest, [0] * 60).items
-    # No dear item was skipped: the run is a prefix of a longer one until the next would not fit.
-    # (The plans differ in calls, but this policy does not look at them.)
-    assert longer[: len(sampler.items)] == sampler.items
-    assert (
-        sampler.spent + prices[longer[len(sampler.items)]] > 31 or len(sampler.items) == plan.calls
-    )
-
-
-def test_dear_strata_are_asked_less(finish: Finish) -> None:
-    strata = Strata(np.repeat([0, 1], 500))
-    answers = np.random.default_rng(0).integers(0, 2, 1000).tolist()
-    prices = np.repeat([1.0, 9.0], 500)
-    plan = plan_of(strata=strata, prices=prices, budget=Budget(calls=400), n_outcomes=2)
-    asked = finish(Sampler(plan, rng=1), answers).observed().asked
-    assert asked[0] / asked[1] == pytest.approx(3, rel=0.15)  # n ∝ σ / √price
-
-
 def test_blind_counts_are_kept_apart(finish: Finish) -> None:
     strata = Strata(np.repeat([0, 1], [300, 100]))
-    plan = plan_of(strata=strata, policy=Flips(), budget=Budget(calls=80), baseline=[0] * 400)
+    plan = plan_of(strata=strata, policy=Flips(), budget=80, baseline=[0] * 400)
     answers = [0] * 300 + [0, 1] * 50
     sampler = finish(Sampler(plan, rng=2), answers)
     blind, all_of_it = sampler.observed(blind=True), sampler.observed()
@@ -146,7 +120,7 @@ def test_blind_counts_are_kept_apart(finish: Finish) -> None:
 
 def test_blind_tells_of_each_question_whether_its_choice_looked_at_answers(finish: Finish) -> None:
     strata = Strata(np.repeat([0, 1], [300, 100]))
-    plan = plan_of(strata=strata, policy=Flips(), budget=Budget(calls=80), baseline=[0] * 400)
+    plan = plan_of(strata=strata, policy=Flips(), budget=80, baseline=[0] * 400)
     quiet = finish(Sampler(plan, rng=2), [0] * 400)
     loud = finish(Sampler(plan, rng=2), [0] * 300 + [0, 1] * 50)
     assert quiet.blind == loud.blind == [True] * 56 + [False] * 24

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import index
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +37,9 @@ class Sampler:
 
     Examples
     --------
-    >>> from tallystick.sampling import Budget, Masa, Plan, Strata
+    >>> from tallystick.sampling import Masa, Plan, Strata
     >>> truth = [0] * 60 + [0, 1] * 20
-    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Masa(), budget=Budget(calls=30), n_outcomes=2)
+    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Masa(), budget=30, n_outcomes=2)
     >>> sampler = Sampler(plan, rng=1)
     >>> while batch := sampler.ask():
     ...     sampler.tell((item, truth[item]) for item in batch)
@@ -66,13 +65,11 @@ class Sampler:
         self._open: dict[int, list[int]] = {}
         self._ready = 0  # answers told without a gap
         self._absorbed = 0  # answers that the policy has seen
-        self._spent = 0.0
-        self._broke = False
 
     @property
     def done(self) -> bool:
         """Whether the budget or the items are used up; answers may still be in flight."""
-        return len(self._items) >= self.plan.calls or self._broke
+        return len(self._items) >= self.plan.calls
 
     @property
     def items(self) -> list[int]:
@@ -90,11 +87,6 @@ class Sampler:
         return min(max(len(self._shuffled), self._opening), self.plan.calls)
 
     @property
-    def spent(self) -> float:
-        """What they cost, at the prices of the plan."""
-        return self._spent
-
-    @property
     def waiting(self) -> list[int]:
         """The items in flight, in the order in which they were asked for."""
         return [
@@ -108,8 +100,7 @@ class Sampler:
 
         Fewer than *k* come back where the budget ends or no more may be in flight. Asking while the
         limit is in flight, or the oldest question is unanswered for so long that the next choice
-        depends on it, is refused: tell first. A run in money ends before the first item that it
-        cannot pay for; skipping dear items would bias the sample.
+        depends on it, is refused: tell first.
         """
         if k is not None and k < 1:
             raise InputError(f"k must be at least 1, got {k!r}")
@@ -121,8 +112,6 @@ class Sampler:
                 break
             self._absorb(due)
             item, stratum = self._next()
-            if not self._pay(item):
-                break
             self._note(item, stratum)
             batch.append(item)
         if not batch and not self.done:
@@ -196,26 +185,15 @@ class Sampler:
         size = self._start[stratum + 1] - begin
         return int(draws.queue[begin + int(draws.uniform[number] * size)]), stratum
 
-    def _pay(self, item: int) -> bool:
-        """Set the price of *item* aside; False if the money does not reach."""
-        if self.plan.price is None:
-            return True
-        total = self._spent + float(self.plan.price[item])
-        if self.plan.budget.money is not None and total > self.plan.budget.money:
-            self._broke = True
-            return False
-        self._spent = total
-        return True
-
     def _note(self, item: int, stratum: int) -> None:
         """Put the question on record."""
         opening = len(self._items) < self._opening
-        self._blind.append(opening or bool(self._allocation.blind(stratum, stratum)))
+        self._blind.append(opening or self._allocation.blind(stratum))
         self._open.setdefault(item, []).append(len(self._items))
         self._items.append(item)
         self._answers.append(WAITING)
         self._taken[stratum] += 1
-        self._allocation.ask(stratum, stratum)
+        self._allocation.ask(stratum)
 
     def _absorb(self, due: int) -> None:
         """Let the policy see the first *due* answers."""
@@ -224,9 +202,7 @@ class Sampler:
         while self._absorbed < due:
             item = self._items[self._absorbed]
             stratum = int(self._of[item])
-            self._allocation.tell(
-                stratum, stratum, self._answers[self._absorbed], int(self.plan.old[item])
-            )
+            self._allocation.tell(stratum, self._answers[self._absorbed], int(self.plan.old[item]))
             self._absorbed += 1
             self._allocation.refresh(self._absorbed)
 
@@ -360,59 +336,39 @@ def draw(plan: Plan, key: int) -> Draws:
     return Draws(order, order[np.argsort(of[order], kind="stable")], None, blind)
 
 
-# A rule and its book, kept scored: the part that a single run and many replayed runs share.
+# A rule and its book, kept scored.
 
 
 class Allocation:
-    """The scores of all strata, for one run or for *runs* side by side.
+    """The scores of all strata of a plan."""
 
-    Parameters
-    ----------
-    plan
-        What decides.
-    runs
-        How many runs stand side by side; positions are those of :class:`Book`.
-    """
-
-    def __init__(self, plan: Plan, runs: int = 1) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.rule = plan.policy.rule(plan)
-        self.book = Book(plan.vectors, len(plan.strata), runs)
+        self.book = Book(plan)
         self._limits, self._floors = plan.limits, plan.floors
         # One question at a time: its answer comes before the next choice and scores the same
         # stratum anyway.
         self._apart = plan.in_flight > 1 or not self.rule.adaptive
-        self._strata = np.tile(np.arange(len(plan.strata)), runs)
-        self._everywhere = np.arange(len(self._strata))
-        self.scores = np.empty(len(self._strata))
-        self.rule.refresh(self.book)
+        self.scores = np.empty(len(plan.strata))
         self._score_all()
 
-    def choose(self) -> NDArray[np.intp]:
-        """Return the stratum to ask next, for every run; the first of equals."""
-        best: NDArray[np.intp] = self.scores.reshape(-1, len(self._limits)).argmax(axis=1)
-        return best
-
-    def blind(self, at: Any, k: Any) -> Any:
+    def blind(self, k: int) -> bool:
         """Tell whether the next question to stratum *k* would be chosen without regard to
         answers.
         """
-        return self.book.asked[at] < self.rule.blind_until[k]
+        return bool(self.book.asked[k] < self.rule.blind_until[k])
 
-    def ask(self, at: Any, k: Any) -> None:
+    def ask(self, k: int) -> None:
         """Note a question put to stratum *k*."""
-        self.book.asked[at] += 1
+        self.book.asked[k] += 1
         if self._apart:
-            self._score(at, k)
+            self._score(k)
 
-    def tell(self, at: Any, k: Any, new: Any, old: Any) -> None:
+    def tell(self, k: int, new: int, old: int) -> None:
         """Note an answer, or that it failed."""
-        if isinstance(at, int):
-            if new != FAILED:
-                self.book.tell(at, k, new, old)
-        else:
-            live = new != FAILED
-            self.book.tell(at[live], k[live], new[live], old[live])
-        self._score(at, k)
+        if new != FAILED:
+            self.book.tell(k, new, old)
+        self._score(k)
 
     def refresh(self, absorbed: int) -> None:
         """After *absorbed* answers (failed ones included), read family rates again if it is
@@ -420,20 +376,17 @@ class Allocation:
         """
         every = self.rule.refresh_every
         if every and absorbed % every == 0:
-            self.rule.refresh(self.book)
             self._score_all()
 
     def _score_all(self) -> None:
-        self._score(self._everywhere, self._strata)
+        self.rule.refresh(self.book)
+        n = self.book.asked
+        found = self.rule.score(self.book, np.arange(n.size))
+        found = np.where(n < self._floors, np.inf, found)
+        self.scores[:] = np.where(n >= self._limits, -np.inf, found)
 
-    def _score(self, at: Any, k: Any) -> None:
-        score = self.rule.score(self.book, at, k)
-        n = self.book.asked[at]
-        if isinstance(at, int):  # np.where costs more than all the rest on a single number
-            self.scores[at] = (
-                -np.inf if n >= self._limits[k] else np.inf if n < self._floors[k] else score
-            )
-        else:
-            self.scores[at] = np.where(
-                n >= self._limits[k], -np.inf, np.where(n < self._floors[k], np.inf, score)
-            )
+    def _score(self, k: int) -> None:
+        # np.where costs more than all the rest on a single number.
+        n = self.book.asked[k]
+        found = np.inf if n < self._floors[k] else self.rule.score(self.book, k)
+        self.scores[k] = -np.inf if n >= self._limits[k] else found

@@ -25,8 +25,7 @@ from tallystick.table.cells import (
     without_missing,
 )
 from tallystick.table.engine import codes_of, reading
-from tallystick.table.engines import arrow_table, fetch, row_count
-from tallystick.table.frames import part
+from tallystick.table.engines import fetch, part, row_count
 from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
@@ -488,15 +487,6 @@ def _occurring(tally: Tally) -> Tally:
         return tally
     columns = {name: tally.column(name) for name in tally.names}
     return Tally.from_patterns(columns, tally.counts.tolist(), apart=tally.names)
-
-
-def arrow_of(frame: Any) -> pa.Table:
-    """Return a frame of any engine as an Arrow table, fetched whole."""
-    import narwhals as nw
-
-    held = nw.from_native(frame)
-    eager = held.collect() if isinstance(held, nw.LazyFrame) else held
-    return arrow_table(eager)
 
 
 def columns_in_frame(frame: Any) -> list[str]:

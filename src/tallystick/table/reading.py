@@ -24,7 +24,7 @@ from tallystick.table.cells import (
     is_missing,
     spelling,
 )
-from tallystick.table.frames import different_in
+from tallystick.table.engines import different_in
 from tallystick.table.reading_facts import draw
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles

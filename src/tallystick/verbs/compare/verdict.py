@@ -144,7 +144,7 @@ def assemble(found: Findings) -> CompareResult:
     order = np.argsort(-question.sign * np.nan_to_num(found.means), kind="stable")
     told = table.adjusted_p <= question.alpha
     # One statement: two models are told apart only if the interval that is printed says so too.
-    if len(names) == 2 and table.holds_below is None and not table.unsettled:
+    if len(names) == 2 and not table.test_decides and not table.unsettled:
         told = told & (0 not in table.intervals[0])
     signs = np.where(told, np.sign(question.sign * found.lead), 0)
     ranked = ranks(table.first, table.second, signs, order)
@@ -688,25 +688,3 @@ def undeclared_bounds(scores: np.ndarray) -> list[str]:
         "scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1), and the answer"
         " needs no assumption on their shape"
     ]
-
-
-def purchase(result: CompareResult) -> str | None:
-    """Say what the next money should buy where items were run several times."""
-    held = result.replicates
-    if held is None or isinstance(held.within, Unknown) or isinstance(held.between, Unknown):
-        return None
-    if held.between <= 0:
-        return "items hardly differ from one another: more runs help as much as more items"
-    floor = held.floor
-    text = (
-        "new items help more than new runs of these items: at equal numbers of runs, one run each"
-        " of more items varies least"
-    )
-    if not isinstance(held.runs_per_item, Unknown):
-        text = f"at these prices, about {max(1, round(held.runs_per_item))} runs per item buy most"
-    if not isinstance(floor, Unknown):
-        text += (
-            f"; with runs alone the standard error of the difference stays above {100 * floor:.1f}"
-            " points"
-        )
-    return text

@@ -26,9 +26,9 @@ from tallystick.errors import TallystickError
 from tallystick.results import Result, Unknown, about, count
 from tallystick.sampling.stopping import next_batch
 from tallystick.sampling.tasks import RANDOM, LabelTask
-from tallystick.table import Data, Label, reading_of
+from tallystick.table import Capability, Data, Label, reading_of
 from tallystick.table.session import Session, SessionHead
-from tallystick.verbs.label.begin import LabelQuestion, find_existing, label_question
+from tallystick.verbs.label.begin import label_question, labels_in, options_of, task_of
 from tallystick.verbs.label.work import Standing, drawn_event, standing
 
 MOST_JUDGES, RUNS = 5, 2
@@ -110,7 +110,7 @@ def plan(
     for name in questions:
         try:
             asked = label_question(name)
-            chosen = asked.options(options if len(questions) == 1 else {})
+            chosen = options_of(asked, options if len(questions) == 1 else {})
             plans.append(_plan(data, asked, chosen, target, alpha))
         except TallystickError as error:
             if len(questions) == 1:
@@ -128,11 +128,13 @@ def plan(
     )
 
 
-def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: float) -> LabelPlan:
+def _plan(
+    data: Data, asked: Capability[Result], chosen: Any, target: float, alpha: float
+) -> LabelPlan:
     """Return the plan of one question."""
-    task: LabelTask = asked.task(data, chosen)
+    task = task_of(asked, data, chosen)
     head = SessionHead(
-        question=asked.name,
+        question=asked.verb,
         options={"target": None, "epsilon": None},
         classes=task.classes,
         scale=task.scale,
@@ -145,8 +147,8 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
         head = replace(head, options={"target": wanted, "rule": RANDOM})
     found = []
     for stand_in, rest in _stand_ins(data, asked):
-        own: LabelTask = asked.task(rest, chosen)
-        labels = find_existing(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
+        own = task_of(asked, rest, chosen)
+        labels = labels_in(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
         found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
     believed = [
         rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
@@ -155,7 +157,7 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
     labels_, low, high = _forecast(found, believed)
     names = task.names or tuple(one.name for one in task.measures)
     return LabelPlan(
-        question=asked.name,
+        question=asked.verb,
         of=", ".join(names),
         target=wanted,
         labels=labels_,
@@ -165,9 +167,9 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
     )
 
 
-def _stand_ins(data: Data, asked: LabelQuestion) -> list[tuple[str, Data]]:
+def _stand_ins(data: Data, asked: Capability[Result]) -> list[tuple[str, Data]]:
     """Return who can stand in for a person, each with the data as if it had no vote."""
-    group = "weak" if asked.name == "bound" else asked.door.want or "judges"
+    group = "weak" if asked.verb == "bound" else asked.door.want or "judges"
     voters: Sequence[str] = getattr(data.roles, group)
     if len(voters) < 2 or group == "models":
         return []

@@ -260,15 +260,15 @@ def rows_by_item(outputs: GradePanel) -> Ints:
     """
     if outputs.item is None:
         raise InputError("no column names the items (--item)")
-    return _grid(outputs.item, outputs.system, len(outputs.systems))
+    return _grid(outputs.item, outputs.system, len(outputs.systems)).astype(np.int64)
 
 
-def _rows(data: Data, outputs: GradePanel) -> Ints:
+def _rows(data: Data, outputs: GradePanel) -> AnyInts:
     system = outputs.system.astype(np.int16)[outputs.place]
     return _grid(item_groups(data), system, len(outputs.systems))
 
 
-def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
+def _grid(item: AnyInts, system: AnyInts, k: int) -> AnyInts:
     """Return items x systems of rows, in the order of the table, as the items were first seen."""
     items = np.flatnonzero(np.bincount(item))
     rows = np.full((int(item.max()) + 1, k), -1, np.int32)
@@ -277,7 +277,7 @@ def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
     whole = rows[(rows >= 0).all(axis=1)]
     if not whole.size:
         raise InputError("no item has an output of every system: check the column of items")
-    return whole[np.argsort(whole.min(axis=1), kind="stable")].astype(np.int64)
+    return whole[np.argsort(whole.min(axis=1), kind="stable")]
 
 
 # -- what people answer
