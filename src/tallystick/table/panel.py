@@ -319,8 +319,8 @@ def _refuse_silence(asked: Tally, names: Sequence[str], kept: NDArray[np.bool_])
 
 
 def _silent(asked: Tally, name: str, kept: NDArray[np.bool_]) -> bool:
-    column = asked.codes[kept, asked.names.index(name)]
-    return all(asked.labels[name][code] is None for code in np.unique(column).tolist())
+    said = [code for code, label in enumerate(asked.labels[name]) if label is not None]
+    return not np.isin(asked.codes[kept, asked.names.index(name)], said).any()
 
 
 def _vocabulary(
