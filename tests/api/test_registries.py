@@ -17,7 +17,7 @@ from tallystick.report.svg import Mark, Track, Tracks
 from tallystick.results import Figure, Result
 from tallystick.table import logs, scan
 from tallystick.table.log_runs import read_logs
-from tallystick.table.logs import FORMATS, LogFormat, Marks, Scored
+from tallystick.table.logs import FORMATS, LogFormat, Marks, ScoreFields
 
 
 def install(monkeypatch, home, registry, **content):
@@ -36,7 +36,7 @@ def test_a_toy_log_format_is_detected_and_read(monkeypatch, tmp_path):
         marks=(Marks(keys=("toy", "answers")),),
         rows=("answers",),
         item="q",
-        scores=(Scored(keys="(right)"),),
+        scores=(ScoreFields(keys="(right)"),),
         model="toy",
     )
     monkeypatch.setattr(logs, "FORMATS", (*FORMATS, toy))

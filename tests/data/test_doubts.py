@@ -12,7 +12,7 @@ import pytest
 from tallystick import bound, compare, judge, score, shift
 from tallystick.table import Tally, read
 from tallystick.table.data import BesideCounts
-from tallystick.table.doubts import LEVEL, Look, find_doubt, label_doubt
+from tallystick.table.doubts import LEVEL, LabelView, find_doubt, label_doubt
 
 N = 600
 ROLES = {"judges": ("x", "y", "z"), "truth": "gold"}
@@ -144,7 +144,7 @@ def test_labels_where_voters_disagree_are_found_with_few_and_with_many_voters(ju
     apart = (codes != codes[:, :1]).any(axis=1)
     known = apart & (np.cumsum(apart) <= 40)
     names = tuple(f"j{k}" for k in range(judges))
-    look = Look(kind="votes", names=names, codes=codes, labels=("a", "b"), known=known)
+    look = LabelView(kind="votes", names=names, codes=codes, labels=("a", "b"), known=known)
     found = label_doubt([look])
     assert found is not None
     assert "agree on 0.0\xa0% of the labelled rows" in found.seen
@@ -184,12 +184,14 @@ def test_systems_with_other_shares_of_labels_are_no_odd_draw_and_an_odd_system_i
     part = np.array([0] * 4 + [1] * 4)
     fair = np.array([90.0, 10, 9, 1, 10, 90, 30, 270])
     about: dict[str, Any] = {"kind": "votes", "names": ("x",), "codes": codes, "labels": "ab"}
-    together = Look(**about, known=known, counts=fair)
+    together = LabelView(**about, known=known, counts=fair)
     assert label_doubt([together]) is not None
-    apart = Look(**about, known=known, counts=fair, part=part, parts=("m1", "m2"))
+    apart = LabelView(**about, known=known, counts=fair, part=part, parts=("m1", "m2"))
     assert label_doubt([apart]) is None
     odd = np.array([90.0, 10, 9, 1, 200, 200, 0, 40])
-    found = label_doubt([Look(**about, known=known, counts=odd, part=part, parts=("m1", "m2"))])
+    found = label_doubt(
+        [LabelView(**about, known=known, counts=odd, part=part, parts=("m1", "m2"))]
+    )
     assert found is not None
     assert found.seen.endswith("(of m2)")
 
@@ -197,11 +199,11 @@ def test_systems_with_other_shares_of_labels_are_no_odd_draw_and_an_odd_system_i
 def test_every_look_and_every_table_that_was_asked_about_is_corrected_for() -> None:
     rows = np.arange(100)[:, None]
     known = np.isin(np.arange(100), (0, 3, 7, 9, 13))
-    block = Look(kind="order", names=(), codes=rows, labels=rows, known=known)
-    topic = Look(kind="column", names=("t",), codes=rows % 2, labels=("a", "b"), known=known)
+    block = LabelView(kind="order", names=(), codes=rows, labels=rows, known=known)
+    topic = LabelView(kind="column", names=("t",), codes=rows % 2, labels=("a", "b"), known=known)
     assert label_doubt([block]) is None  # one of 31 facts
     known = np.isin(np.arange(100), (0, 1, 2, 3, 6))
-    block = Look(kind="order", names=(), codes=rows, labels=rows, known=known)
+    block = LabelView(kind="order", names=(), codes=rows, labels=rows, known=known)
     assert label_doubt([block]) is not None
     assert label_doubt([block, *[topic] * 200]) is None
     assert label_doubt([block], looked=200) is None

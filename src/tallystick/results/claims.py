@@ -60,8 +60,8 @@ class Claims:
         """Claim from intervals that hold together: whoever lies above another is better.
 
         Nothing else is used, so it does not matter how the estimates depend on each other: a wrong
-        claim needs an interval that misses. Intervals of k competitors at 1 - α/k each miss together
-        with probability at most α.
+        claim needs an interval that misses. Intervals of k competitors at 1 - α/k each miss
+        together with probability at most α.
 
         >>> held = {"old": Interval(0.5, 0.6), "new": Interval(0.7, 0.8)}
         >>> Claims.from_intervals(held).best
@@ -96,7 +96,7 @@ class Claims:
 
     @property
     def rivals(self) -> tuple[str, ...]:
-        """Who may be as good as the leader: whom it does not beat, and of whom something is known."""
+        """Who may be as good as the leader: whom it does not beat, of whom something is known."""
         known = (name for name in self.names if name != self.leader)
         return tuple(name for name in known if name not in self.beaten)
 

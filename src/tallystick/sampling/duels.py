@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.bets import Evidence, evidence, rectified_steps
+from tallystick.sampling.bets import BetEvidence, evidence, rectified_steps
 from tallystick.sampling.contest import BestOf, best_of
 from tallystick.sampling.draws import GUESS_FLOOR, DrawJournal, LabelStrata, rank_slices
 from tallystick.sampling.planned import apart_of
@@ -125,7 +125,7 @@ def classifier_difference(
     *,
     alpha: float = 0.05,
     tie: float = 0.5,
-) -> Evidence:
+) -> BetEvidence:
     """Say which of two classifiers is better, from labels on their disagreements.
 
     Parameters
@@ -176,7 +176,7 @@ def judged_difference(
     *,
     alpha: float = 0.05,
     tie: float = 0.0,
-) -> Evidence:
+) -> BetEvidence:
     """Say which of two systems people prefer, from labels on outputs that judges compared.
 
     Parameters

@@ -1,7 +1,7 @@
 """Where the service keeps what it was told: SQLite in a folder, or PostgreSQL.
 
-SQL is written once, with ``?`` for parameters. What differs between the engines, because one of them
-would be slow or wrong with the other's way, stands here and nowhere else: `SqliteStore` and
+SQL is written once, with ``?`` for parameters. What differs between the engines, because one of
+them would be slow or wrong with the other's way, stands here and nowhere else: `SqliteStore` and
 `PostgresStore` with their transactions.
 
 Statements are never prepared by PostgreSQL: after five uses psycopg would keep a generic plan that

@@ -10,8 +10,9 @@ time of the day, blocks of 25 rows in a row are not, but days are. So a day's ro
 a random order: each block is then a random sample of its day, and days are compared with days. What
 changed is known when the day is over.
 
-**One event, one alarm.** After an alarm the test begins anew behind the change. What it finds within
-the next `_SAME_EVENT` rows is taken for the same event: it is added to the alarm and not sent again.
+**One event, one alarm.** After an alarm the test begins anew behind the change. What it finds
+within the next `_SAME_EVENT` rows is taken for the same event: it is added to the alarm and not
+sent again.
 """
 
 from __future__ import annotations

@@ -197,7 +197,8 @@ class Worker:
                 self._end()
                 raise TookTooLong(
                     503,
-                    f"{_named(order)}: no answer within {patience:g} s, so it was stopped. {_SMALLER}",
+                    f"{_named(order)}: no answer within {patience:g} s, so it was stopped."
+                    f" {_SMALLER}",
                     [Fix(way_out=_SMALLER)],
                     Retry_After="30",
                 ) from error

@@ -32,7 +32,7 @@ Codes = npt.NDArray[np.intp]
 FEW = 20
 """Battles below which the exact score replaces Tango's interval, which covers .85 at n = 8."""
 LEVELS = 80
-"""Levels at which an interval is asked whether it leaves out ½, each about an eighth above the last."""
+"""Levels at which an interval is asked whether it leaves out ½, each an eighth above the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +83,8 @@ def battles(wins: int, ties: int, losses: int, *, alpha: float = 0.05) -> Battle
 
 
 def shares(outcomes: npt.ArrayLike, *, alpha: float = 0.05) -> Battles:
-    """Bound a win rate from one graded preference per item, between -1 (the second) and 1: Student's
-    t with a pseudo-item.
+    """Bound a win rate from one graded preference per item, between -1 (the second) and 1:
+    Student's t with a pseudo-item.
 
     Examples
     --------

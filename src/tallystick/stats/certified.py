@@ -249,7 +249,7 @@ class CertifiedRows:
         left = self.items - np.arange(y.shape[1])
         wagers = Wagers(
             x=x,
-            stakes=stakes_before(x, np.log(threshold), anytime=False),
+            stakes=stakes_before(x, np.log(threshold)),
             slope=np.broadcast_to(self.items / left, x.shape),
             offset=(np.cumsum(y, axis=1) - y) / left,
             reach=reach,

@@ -346,8 +346,8 @@ def cluster_items(
 
 
 def pair_level(models: int, alpha: float) -> float:
-    """Return the level at which one pair is tested, when all pairs of *models* are: `range_critical`
-    as a p-value.
+    """Return the level at which one pair is tested, when all pairs of *models* are:
+    `range_critical` as a p-value.
     """
     return alpha if models == 2 else float(2 * special.ndtr(-range_critical(models, alpha)))
 

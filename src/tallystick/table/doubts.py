@@ -8,6 +8,7 @@ the answer decides nothing, passes no gate, and says why in one sentence (`with_
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -19,14 +20,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.results import Needed, Result, Sentences, percent
+from tallystick.errors import InputError
+from tallystick.results import Interval, Needed, Result, Sentences, percent
 from tallystick.results.numbers import count, p_value
 from tallystick.stats.urns import smaller_tail
-from tallystick.table.cautions import Caution, with_cautions
-from tallystick.table.cells import identifier, is_missing
+from tallystick.table.cells import Label, identifier, is_missing, spelling
 from tallystick.table.data import VOTES, Data
 from tallystick.table.engine import as_numpy
-from tallystick.table.one_spelling import answer_counts
+from tallystick.table.reading_facts import agreement
 from tallystick.table.session_rows import distinct_rows
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -82,7 +83,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Look:
+class LabelView:
     """One X on which having a label may depend, per row or per pattern with counts.
 
     Parameters
@@ -119,12 +120,12 @@ class Look:
         """How many rows each stands for."""
         return np.ones(len(self.known)) if self.counts is None else self.counts
 
-    def of(self, kind: Kind, names: tuple[str, ...], codes: Ints, labels: Labels) -> Look:
+    def of(self, kind: Kind, names: tuple[str, ...], codes: Ints, labels: Labels) -> LabelView:
         """Return another X of the same rows."""
         held = codes if codes.ndim == 2 else codes[:, None]
         return replace(self, kind=kind, names=names, codes=held, labels=labels)
 
-    def take(self, keep: NDArray[Any]) -> Look:
+    def take(self, keep: NDArray[Any]) -> LabelView:
         """Return some of the rows."""
         part = None if self.part is None else self.part[keep]
         counts = None if self.counts is None else self.counts[keep]
@@ -136,7 +137,7 @@ _Fact = tuple[float, Callable[[], tuple[str, str]]]
 """How likely chance makes something so extreme; what is so, and what is taken for granted then."""
 
 
-def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
+def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
     r"""Return what shows that labelled rows are no random draw; None if nothing does.
 
     Of N rows, m have a label. If these were drawn at random, the labels on any n rows that X picks
@@ -154,7 +155,7 @@ def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
     --------
     >>> known = np.arange(200) < 30
     >>> rows = np.arange(200)[:, None]
-    >>> print(label_doubt([Look(kind="order", names=(), codes=rows, labels=rows, known=known)]).first)
+    >>> print(label_doubt([LabelView(kind="order", names=(), codes=rows, labels=rows, known=known)]).first)
     The labels decide nothing, because they were not drawn at random: all 30 are on rows 1 to 30 of 200.
     """
     best: tuple[float, _Fact, str] | None = None
@@ -178,7 +179,7 @@ def label_doubt(looks: Sequence[Look], *, looked: int = 1) -> Doubt | None:
     )
 
 
-def _by_part(look: Look) -> Iterator[tuple[Look, str]]:
+def _by_part(look: LabelView) -> Iterator[tuple[LabelView, str]]:
     """Yield the parts in which some rows have a label and some have none."""
     part = np.zeros(len(look.known), np.int64) if look.part is None else look.part
     for k in np.unique(part[look.known]).tolist():
@@ -195,7 +196,7 @@ def _tail(seen: float, whole: float, held: float, draws: float) -> float:
 # What votes show: what each voter says, and who agrees.
 
 
-def _vote_facts(look: Look) -> Iterator[_Fact]:
+def _vote_facts(look: LabelView) -> Iterator[_Fact]:
     counts, known = look.weights, look.known
     for event, possible, what in _events(look.codes, look.names, look.labels):
         whole, held = counts[possible].sum(), counts[event].sum()
@@ -234,7 +235,7 @@ def _events(
 # What an order shows: all labels within a few rows, or too many of them on a part of it.
 
 
-def _order_facts(look: Look) -> Iterator[_Fact]:
+def _order_facts(look: LabelView) -> Iterator[_Fact]:
     rows, labels, _ = _grouped(look)
     n, m = float(rows.sum()), float(labels.sum())
     if not 0 < m < n:
@@ -259,7 +260,7 @@ def _order_facts(look: Look) -> Iterator[_Fact]:
                 yield _tail(seen, n, inside, m), told
 
 
-def _order_told(look: Look, span: tuple[int, int], seen: float) -> tuple[str, str]:
+def _order_told(look: LabelView, span: tuple[int, int], seen: float) -> tuple[str, str]:
     rows, labels, codes = _grouped(look)
     before, last, n = (float(rows[:k].sum()) for k in (span[0], span[1] + 1, len(rows)))
     some = _some(seen, float(labels.sum()))
@@ -286,7 +287,7 @@ def _some(seen: float, draws: float) -> str:
 # What a column shows: a value with too few or too many labels, and groups without any.
 
 
-def _column_facts(look: Look) -> Iterator[_Fact]:
+def _column_facts(look: LabelView) -> Iterator[_Fact]:
     rows, labels, values = _grouped(look)
     n, m = float(rows.sum()), float(labels.sum())
     if len(rows) < 2 or not 0 < m < n:
@@ -331,14 +332,10 @@ def _empty_chance(sizes: Floats, draws: float, empty: int) -> float:
     if len(sizes) > 2_000:
         spread = math.sqrt(max(float((chance * (1 - chance)).sum()), 1e-12))
         return float(ndtr((float(chance.sum()) - empty + 0.5) / spread))
-    counts = np.zeros(empty + 1)
-    counts[0] = 1.0
+    law = np.ones(1)
     for p in chance.tolist():
-        last = counts[-1]
-        counts[1:] = counts[1:] * (1 - p) + counts[:-1] * p
-        counts[-1] += last * p  # the last place means "at least so many"
-        counts[0] *= 1 - p
-    return float(counts[-1]) if empty else 1.0
+        law = np.convolve(law, (1 - p, p))
+    return min(1.0, float(law[empty:].sum()))
 
 
 def _log_ways(n: float, k: float) -> float:
@@ -347,7 +344,7 @@ def _log_ways(n: float, k: float) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-def _grouped(look: Look) -> tuple[Floats, Floats, Ints]:
+def _grouped(look: LabelView) -> tuple[Floats, Floats, Ints]:
     """Return rows and labels of each code that occurs, in their order, and the codes."""
     says = look.codes[:, 0] >= 0
     codes, place = np.unique(look.codes[says, 0], return_inverse=True)
@@ -357,7 +354,7 @@ def _grouped(look: Look) -> tuple[Floats, Floats, Ints]:
     return rows.astype(np.float64), labels.astype(np.float64), codes.astype(np.int64)
 
 
-_FACTS: dict[Kind, Callable[[Look], Iterator[_Fact]]] = {
+_FACTS: dict[Kind, Callable[[LabelView], Iterator[_Fact]]] = {
     "votes": _vote_facts,
     "order": _order_facts,
     "column": _column_facts,
@@ -411,6 +408,14 @@ def belong_together(values: Floats, groups: Ints) -> float | None:
 # The reaction, and what every verb asks of its data.
 
 
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """A warning that the table gives rise to, and what every interval rests on because of it."""
+
+    warning: str
+    assumption: str
+
+
 def with_doubt(result: _R, doubt: Doubt | None) -> _R:
     """Return the result; with a doubt it decides nothing, passes no gate and says why.
 
@@ -439,6 +444,38 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
         warnings=(doubt.warning, *result.warnings),
         **claims,
     )
+
+
+def with_cautions(result: _R, cautions: Sequence[Caution]) -> _R:
+    """Return the result with the warnings, and with the assumptions in every interval."""
+    for one in dict.fromkeys(cautions):
+        result = replace(
+            _resting_on(result, one.assumption),
+            warnings=tuple(dict.fromkeys((*result.warnings, one.warning))),
+            assumptions=(*result.assumptions, one.assumption),
+            basis=f"{result.basis} They hold only if {one.assumption}." if result.basis else "",
+        )
+    return result
+
+
+def _resting_on(held: Any, text: str) -> Any:
+    """Return what is held with every interval in it valid only under *text*."""
+    if isinstance(held, Interval):
+        rests = f"{held.assumption}; {text}" if held.assumption else text
+        return replace(held, guarantee="under", assumption=rests)
+    if dataclasses.is_dataclass(held) and not isinstance(held, type):
+        own = {one.name: getattr(held, one.name) for one in fields(held) if one.init}
+        made = {name: _resting_on(one, text) for name, one in own.items()}
+        changed = {name: one for name, one in made.items() if one is not own[name]}
+        return replace(held, **changed) if changed else held
+    if isinstance(held, tuple | list):
+        parts = [_resting_on(one, text) for one in held]
+        same = all(new is old for new, old in zip(parts, held, strict=True))
+        return held if same else type(held)(parts)
+    if isinstance(held, Mapping):
+        inner = {key: _resting_on(one, text) for key, one in held.items()}
+        return held if all(inner[key] is held[key] for key in held) else inner
+    return held
 
 
 def find_doubt(
@@ -484,12 +521,16 @@ _MOST_TRUTHS = 1_000
 
 _MOST_COLUMNS, _MOST_VOTERS = 24, 40
 _LOOKED = 100_000
-"""Rows by which a column is taken for an order, or for groups."""
+"""Rows by which a column is taken for an order, or for groups; and labelled rows that are read."""
+
+_LOOKED_AT = 20_000
+_MOST_CELLS = 20_000_000
+"""Cells of all patterns above which they would take more memory than a check is worth."""
 
 _ORDERS = ("item", "time", "score", "confidence", "covariate")
 
 
-def _looks(data: Data, speaks: str) -> list[Look]:
+def _looks(data: Data, speaks: str) -> list[LabelView]:
     if isinstance(data.held, Table):
         return _row_looks(data, data.held, speaks) if data.n_rows <= _MOST_ROWS else []
     counted = data.counted(str(data.roles.truth), *_voters(data))
@@ -511,32 +552,25 @@ def _is_label(data: Data, labels: Sequence[Any]) -> Bools:
     return np.array([not (is_missing(x, silent) or is_no_answer(x)) for x in labels], bool)
 
 
-def _counted_votes(data: Data, tally: Tally) -> Look:
+def _counted_votes(data: Data, tally: Tally) -> LabelView:
     """Return the votes of a tally."""
     truth, votes, system = str(data.roles.truth), _voters(data), data.roles.system
     systems = [system] if system in tally.names and system is not None else []
     held = tally.marginal([truth, *votes, *systems])
-    place: dict[str, int] = {}
-    columns = []
-    for j, name in enumerate(votes, start=1):
-        own = [
-            -1 if is_missing(one) else place.setdefault(str(one), len(place))
-            for one in held.labels[name]
-        ]
-        columns.append(np.array(own, np.int64)[held.codes[:, j]])
-    return Look(
+    codes, labels = _coded(data, held, len(votes) + 1)
+    return LabelView(
         kind="votes",
         names=votes,
-        codes=np.stack(columns, axis=1),
-        labels=list(place),
-        known=_is_label(data, held.labels[truth])[held.codes[:, 0]],
+        codes=codes[:, 1:],
+        labels=labels,
+        known=codes[:, 0] >= 0,
         counts=np.asarray(held.counts, np.float64),
         part=held.codes[:, -1].astype(np.int64) if systems else None,
         parts=tuple(map(str, held.labels[systems[0]])) if systems else (),
     )
 
 
-def _counted_columns(data: Data, tally: Tally, votes: Look) -> list[Look]:
+def _counted_columns(data: Data, tally: Tally, votes: LabelView) -> list[LabelView]:
     """Return what else was counted, and what a service knows beside its counts."""
     truth, roles, looks = str(data.roles.truth), data.roles, []
     cells: dict[str, list[tuple[Any, int, int]]] = {}
@@ -568,7 +602,7 @@ def _counted_columns(data: Data, tally: Tally, votes: Look) -> list[Look]:
     return looks
 
 
-def _vote_looks(votes: Look, speaks: str) -> list[Look]:
+def _vote_looks(votes: LabelView, speaks: str) -> list[LabelView]:
     """Return the look at the votes: as labels, or, where they are many numbers, as orders."""
     votes = votes.take(_needed(votes)) if speaks == "disagreements" else votes
     if len(votes.labels) <= _MOST_LABELS:
@@ -588,7 +622,7 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _needed(votes: Look) -> Bools:
+def _needed(votes: LabelView) -> Bools:
     """Say which rows are looked at where labels are needed only where voters disagree.
 
     All rows, if labels are as frequent where they agree: more rows show more. None, if every
@@ -604,7 +638,7 @@ def _needed(votes: Look) -> Bools:
     return np.asarray(counts > 0) if alike else apart
 
 
-def _is_written_by_labelling(look: Look) -> bool:
+def _is_written_by_labelling(look: LabelView) -> bool:
     """Say whether a column was filled when people labelled: who did, how long it took, is it done.
 
     It is blank, or always says the same, on all rows without a label. Two words may be two slices.
@@ -618,7 +652,7 @@ def _is_written_by_labelling(look: Look) -> bool:
     return as_pass_fail(words) is not None or all(isinstance(x, bool | int) for x in words)
 
 
-def _row_looks(data: Data, table: Table, speaks: str) -> list[Look]:
+def _row_looks(data: Data, table: Table, speaks: str) -> list[LabelView]:
     """Return the looks at a table: votes, the order of rows, and every column without a role."""
     held = _labelled_rows(data, table)
     if held is None:
@@ -651,7 +685,7 @@ def _row_looks(data: Data, table: Table, speaks: str) -> list[Look]:
     return looks if is_sorted else [*looks, votes.of("order", (), place, place)]
 
 
-def _labelled_rows(data: Data, table: Table) -> tuple[Look, Ints, Ints] | None:
+def _labelled_rows(data: Data, table: Table) -> tuple[LabelView, Ints, Ints] | None:
     """Return the votes of all items, the row of each, and its label as a number.
 
     Rows of one item (and system) are labelled together, and so are clusters that are labelled as a
@@ -670,7 +704,7 @@ def _labelled_rows(data: Data, table: Table) -> tuple[Look, Ints, Ints] | None:
         return None
     said = data.words(*votes) if votes else coded
     codes = said.codes.astype(np.int64)
-    rows = Look(kind="votes", names=votes, codes=codes, labels=said.labels, known=known)
+    rows = LabelView(kind="votes", names=votes, codes=codes, labels=said.labels, known=known)
     systems = [one for one in (roles.system, *roles.systems) if one in table.columns]
     if systems:
         told = data.words(*systems)
@@ -689,7 +723,7 @@ def _labelled_rows(data: Data, table: Table) -> tuple[Look, Ints, Ints] | None:
     return rows, keep, coded.codes[keep, 0]
 
 
-def _once(rows: Look, keep: Ints, groups: NDArray[Any]) -> tuple[Look, Ints]:
+def _once(rows: LabelView, keep: Ints, groups: NDArray[Any]) -> tuple[LabelView, Ints]:
     """Return each group of each part once; it has a label if one of its rows has."""
     part = 0 if rows.part is None else rows.part
     keys = np.where(groups < 0, -1 - np.arange(len(groups)), part * (len(groups) + 1) + groups)
@@ -706,7 +740,7 @@ def _was_sorted_by(labels: Ints) -> bool:
     return len(sizes) > 1 and sizes.min() >= 3 and (np.diff(labels) != 0).sum() == len(sizes) - 1
 
 
-def _has_two_orders(look: Look) -> bool:
+def _has_two_orders(look: LabelView) -> bool:
     """Say whether rows with a label are in order, and rows without, but not all together."""
     codes, known = look.codes[:, 0], look.known
     parts = (codes[(codes >= 0) & one] for one in (codes >= 0, known, ~known))
@@ -743,11 +777,153 @@ def _columns(data: Data, table: Table) -> Iterator[tuple[str, Kind, Ints, Labels
                 break
 
 
-# A truth that was copied from a voter, or made with it in view.
+# What voters and the truth say together: a copy, the opposite, or nothing at all.
 
 
 _LEAST_COPIES = 30
 """Rows with a label and an answer below which equal columns say little."""
+
+_OPPOSITE = 0.35
+"""Share of labelled rows below which a column of two labels says the opposite of the truth."""
+
+_SHOWS, _CHANCE = 4.0, 2.0
+"""Standard errors at which a truth would show, and below which a column shows nothing."""
+
+
+def labelled(data: Data) -> tuple[tuple[str, ...], Ints, Ints] | None:
+    """Return the voters, patterns of labelled rows x (truth, voters) and how often each occurs.
+
+    Equal codes mean the same label, -1 none. What the answer has counted is used again; of a table
+    that was not counted, some labelled rows are.
+    """
+    truth, names = data.roles.truth, _voters(data)
+    if truth is None or not names:
+        return None
+    counted = data.counted(truth, *names)
+    if counted is None and isinstance(data.held, Table) and truth in data.held.columns:
+        some = data.held.relation.filter(f"{identifier(truth)} is not null").limit(_LOOKED)
+        try:
+            part = replace(data, held=replace(data.held, relation=some), memory=None)
+            rules = replace(data.rules, coerce=True)
+            counted = replace(part, rules=rules).count_words(truth, *names)
+        except InputError:  # a column of so many values that they are no labels
+            return None
+    if counted is None or counted.patterns * len(names) > _MOST_CELLS:
+        return None
+    held = counted.marginal([truth, *names])
+    codes, _ = _coded(data, held, len(names) + 1)
+    known, counts = codes[:, 0] >= 0, np.asarray(held.counts, dtype=np.int64)
+    return (names, codes[known], counts[known]) if known.any() else None
+
+
+def _coded(data: Data, tally: Tally, columns: int) -> tuple[Ints, list[Label]]:
+    """Return the first columns of a tally as codes, the truth first, and what the codes mean.
+
+    Labels that read alike have one code. A column that shares no label with the truth, while both
+    say right and wrong, is read in the words of the truth.
+    """
+    tokens = frozenset(data.rules.missing)
+    words = [
+        [None if is_missing(x, tokens) or is_no_answer(x) else spelling(x) for x in tally.labels[n]]
+        for n in tally.names[:columns]
+    ]
+    true: set[Label] = {word for word in words[0] if word is not None}
+    by_worth = {worth: word for word, worth in _right_wrong(true).items()}
+    place: dict[Label, int] = {}
+    codes = np.empty((tally.patterns, columns), np.int64)
+    for j, column in enumerate(words):
+        own: set[Label] = {word for word in column if word is not None}
+        worth = {} if own & true else _right_wrong(own)
+        read = [by_worth.get(worth[word], word) if word in worth else word for word in column]
+        found = [-1 if one is None else place.setdefault(one, len(place)) for one in read]
+        codes[:, j] = np.array(found, np.int64)[tally.codes[:, j]]
+    return codes, list(place)
+
+
+def _right_wrong(words: set[Label]) -> Mapping[Label, float]:
+    """Return 1 for the label that means right and 0 for the one that means wrong, if two do."""
+    if words and words <= {0, 1}:
+        return {word: float(word) for word in words if isinstance(word, int)}
+    found = as_pass_fail(words) if words else None
+    return found if found is not None and set(found.values()) <= {0.0, 1.0} else {}
+
+
+def agreements(data: Data) -> dict[str, tuple[int, int]]:
+    """Return for each voter the rows that have a label too, and those on which the two are equal.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> table = {"gold": ["pass", "fail", None], "gpt": [1, 0, 1], "claude": [1, 1, 1]}
+    >>> agreements(read(table, truth="gold", judges=("gpt", "claude")))
+    {'gpt': (2, 2), 'claude': (2, 1)}
+    """
+    found = labelled(data)
+    return {} if found is None else _agreements(*found)
+
+
+def _agreements(names: tuple[str, ...], codes: Ints, counts: Ints) -> dict[str, tuple[int, int]]:
+    votes = codes[:, 1:]
+    rows, same = counts @ (votes >= 0), counts @ (votes == codes[:, :1])
+    return {name: (int(n), int(k)) for name, n, k in zip(names, rows, same, strict=True)}
+
+
+def find_cautions(data: Data) -> tuple[Caution, ...]:
+    """Return what shows that the truth is written the other way round, or stands on other rows."""
+    found = labelled(data)
+    if found is None:
+        return ()
+    truth, (names, codes, counts) = data.roles.truth, found
+    shares = [k / n for n, k in _agreements(*found).values() if n >= _LEAST_COPIES]
+    turned = len(np.unique(codes[:, 0])) == 2 and len(shares) == len(names)
+    if turned and max(shares) < _OPPOSITE:
+        return (
+            Caution(
+                warning=(
+                    f"no column equals {truth!r} on more than {percent(max(shares))} of the"
+                    " labelled rows, with two labels. Are the labels of one side written the other"
+                    " way round (0 for pass here, 1 for pass there)? Then turn one side round"
+                    " before you rely on any figure here"
+                ),
+                assumption=f"{truth!r} and the votes mean the same by the same label",
+            ),
+        )
+    if data.session is not None or len(data.roles.systems) == 2 or not is_unrelated(codes, counts):
+        return ()
+    return (
+        Caution(
+            warning=(
+                f"{truth!r} agrees with no column more than by chance, while the columns agree with"
+                " one another. Are its labels on the right rows? Check the names of the items, and"
+                " whether the labels were sorted apart from them"
+            ),
+            assumption=f"the labels of {truth!r} stand on the right rows",
+        ),
+    )
+
+
+def is_unrelated(codes: Ints, counts: Ints) -> bool:
+    r"""Say whether the first column agrees with no other, while the others agree.
+
+    Two columns that are right with independent errors and agree with kappa :math:`\kappa` each
+    agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
+    :math:`\sqrt{n \kappa}` standard errors.
+    """
+    n = int(counts.sum())
+    if n > _LOOKED_AT:
+        drawn = np.random.default_rng(0).multivariate_hypergeometric
+        counts = drawn(counts, _LOOKED_AT, method="marginals")
+        n = _LOOKED_AT
+    if codes.shape[1] < 3 or codes.max(initial=-1) >= _MOST_LABELS:
+        return False
+    kappa, z = agreement(np.repeat(codes, counts, axis=0).astype(np.int32))
+    pairs = kappa[1:, 1:][np.triu_indices(codes.shape[1] - 1, 1)]
+    pairs = pairs[np.isfinite(pairs)]
+    if not pairs.size or np.isnan(z[0, 1:]).any():
+        return False
+    # Columns that only seem to agree prove nothing: two standard errors are taken off.
+    common = max(float(pairs.mean()) - _CHANCE / math.sqrt(n), 0.0)
+    return math.sqrt(n * common) >= _SHOWS and bool(np.abs(z[0, 1:]).max() < _CHANCE)
 
 
 def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | None:
@@ -779,15 +955,15 @@ def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | 
 
 
 def _copy_doubt(data: Data) -> Doubt | None:
-    counts = answer_counts(data)
     # Readers of a session did not see the votes; who always says the one label is no copy.
-    if counts is None or data.session is not None or counts.labels < 2:
+    told = None if data.session is not None else labelled(data)
+    if told is None or len(np.unique(told[1][:, 0])) < 2:
         return None
-    held = counts.agreements()
+    held = _agreements(*told)
     found = copied_from(held)
     if found is None:
         return None
-    truth, (column, other) = counts.truth, found
+    truth, (column, other) = data.roles.truth, found
     same = (
         f"{truth!r} equals {column!r} on all {count(held[column][0])} rows that have both, while"
         f" {other!r} equals it on {percent(held[other][1] / held[other][0])}"

@@ -13,8 +13,8 @@ from tallystick.table.sources import File
 from tallystick.table.texts import is_gzip, opening
 
 Format: TypeAlias = str
-"""``delimited``, ``json`` (lines, an array or a document), ``parquet``, ``arrow-file``, ``arrow-stream``,
-``workbook``, or the name of a log format in `tallystick.table.logs`."""
+"""``delimited``, ``json`` (lines, an array or a document), ``parquet``, ``arrow-file``,
+``arrow-stream``, ``workbook``, or the name of a log format in `tallystick.table.logs`."""
 
 _MAGIC: tuple[tuple[bytes, Format], ...] = (
     (b"PAR1", "parquet"),

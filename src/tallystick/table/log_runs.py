@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from tallystick.errors import FileError, InputError
 from tallystick.table import logs as declared
 from tallystick.table.log_rows import Row, Rows, find, opened, rows_of
-from tallystick.table.logs import LogFormat, Scored
+from tallystick.table.logs import LogFormat, ScoreFields
 from tallystick.table.sources import File
 
 Scores: TypeAlias = dict[str, dict[str, list[float]]]
@@ -226,7 +226,7 @@ def _scored(row: Row, form: LogFormat) -> dict[str, float]:
     return found
 
 
-def _values(row: Any, way: Scored, form: LogFormat) -> dict[str, float]:
+def _values(row: Any, way: ScoreFields, form: LogFormat) -> dict[str, float]:
     """Return the scores that stand in a row in one of the declared ways."""
     held = opened(find(row, way.at))
     entries = _entries(held, way)
@@ -251,7 +251,7 @@ def _values(row: Any, way: Scored, form: LogFormat) -> dict[str, float]:
     return found
 
 
-def _entries(held: Any, way: Scored) -> list[tuple[str, Any]]:
+def _entries(held: Any, way: ScoreFields) -> list[tuple[str, Any]]:
     if isinstance(held, Mapping):
         if not way.value:
             return [(str(key), cell) for key, cell in held.items()]

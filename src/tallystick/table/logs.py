@@ -70,7 +70,7 @@ class Marks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class ScoreFields:
     """Where a row holds scores by name.
 
     Parameters
@@ -151,8 +151,8 @@ class LogFormat:
         When the folder of a file names its model: ``always``, or ``several`` where files stand in
         different folders or hold different tasks, or where the file has this name.
     task, facts, groups, reported
-        The task; what else names a run; an object with groups of items, and which of its fields are;
-        the means that the tool itself reports.
+        The task; what else names a run; an object with groups of items, and which of its fields
+        are; the means that the tool itself reports.
     is_table
         Whether the rows are those of a table, and no scores of a model.
     columns, counts
@@ -176,7 +176,7 @@ class LogFormat:
     required: tuple[str, ...] = ()
     failed: tuple[str, Any] | None = None
     unscored: bool = True
-    scores: tuple[Scored, ...] = ()
+    scores: tuple[ScoreFields, ...] = ()
     words: Mapping[str, float] = field(default_factory=dict)
     twin: tuple[str, str] | None = None
     run: str = ""
@@ -188,7 +188,7 @@ class LogFormat:
     task: str = ""
     facts: tuple[str, ...] = ()
     groups: tuple[str, str] | None = None
-    reported: Scored | None = None
+    reported: ScoreFields | None = None
     is_table: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     counts: tuple[str, Mapping[str, str]] | None = None
@@ -210,7 +210,7 @@ _LM_EVAL = LogFormat(
     other="it was written by another version of lm-eval (0.4.3 or newer is read); run it again, or"
     " make a table with one column per model",
     item="doc_hash",
-    scores=(Scored(listed="metrics", filtered="filter"),),
+    scores=(ScoreFields(listed="metrics", filtered="filter"),),
     # One folder per model, which is not named inside.
     folder="several",
     file=r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl",
@@ -240,14 +240,14 @@ _INSPECT = LogFormat(
         ),
     ),
     item="id",
-    scores=(Scored(at="scores", value="value"),),
+    scores=(ScoreFields(at="scores", value="value"),),
     # Correct, incorrect, partial, no answer: the numbers that inspect_ai gives to these letters.
     words={"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0},
     model="eval.model",
     task="eval.task",
     facts=("plan.steps.params", "eval.task_args", "eval.solver_args"),
     groups=("metadata", ".+"),
-    reported=Scored(
+    reported=ScoreFields(
         at="results.scores", name="name", value="metrics.accuracy.value|metrics.mean.value"
     ),
 )
@@ -269,7 +269,7 @@ _HELM = LogFormat(
     other="it is of another version of HELM",
     skipped="perturbation",
     item="instance_id",
-    scores=(Scored(at="stats", name="name.name", value="mean", unless="name.perturbation"),),
+    scores=(ScoreFields(at="stats", name="name.name", value="mean", unless="name.perturbation"),),
     # ``mmlu:subject=anatomy,model=openai_gpt-4``: the model stands only in the name of the folder.
     folder="always",
     file=r"(?P<task>.*?)(?:^|[,:])model=(?P<model>[^,]+)(?P<more>.*)",
@@ -283,8 +283,8 @@ _OPENAI_EVALS = LogFormat(
     item="sample_id",
     unscored=False,
     scores=(
-        Scored(at="data", keys="(correct)", called="match", when=("type", "match")),
-        Scored(at="data", when=("type", "metrics")),
+        ScoreFields(at="data", keys="(correct)", called="match", when=("type", "match")),
+        ScoreFields(at="data", when=("type", "metrics")),
     ),
     model="spec.completion_fns|spec.model_name",
     task="spec.base_eval",
@@ -316,7 +316,7 @@ _PROMPTFOO = LogFormat(
     # A failure of the call is 2; a failed assertion, 1, is a score.
     required=("gradingResult", _ASSERTED),
     failed=("failureReason", 2),
-    scores=(Scored(keys="(success|score)"), Scored(at="namedScores")),
+    scores=(ScoreFields(keys="(success|score)"), ScoreFields(at="namedScores")),
     twin=("score", "success"),
     run="promptIdx",
     model="provider.label|provider.id|provider",
@@ -328,7 +328,7 @@ _PROMPTFOO_CSV = LogFormat(
     marks=(Marks(header=(r"(?s)\[[^\]]+\] ?.*", "Status|Grader Reason")),),
     read=promptfoo_csv,
     asked=("vars",),
-    scores=(Scored(keys="(success|score)"), Scored(at="namedScores")),
+    scores=(ScoreFields(keys="(success|score)"), ScoreFields(at="namedScores")),
     twin=("score", "success"),
     run="promptIdx",
     model="provider",
@@ -352,8 +352,10 @@ _DEEPEVAL = LogFormat(
     # Test cases are numbered anew in every run.
     asked=("input|turns|name", "expectedOutput|expected_output"),
     scores=(
-        Scored(at="metricsData|metrics_data|metricsMetadata", name="name|metric", value="score"),
-        Scored(
+        ScoreFields(
+            at="metricsData|metrics_data|metricsMetadata", name="name|metric", value="score"
+        ),
+        ScoreFields(
             at="metricsData|metrics_data|metricsMetadata",
             name="name|metric",
             value="success",
@@ -385,7 +387,7 @@ _RAGAS = LogFormat(
     asked=("user_input|question", "reference|ground_truth"),
     # What ragas copies from the data set is no metric, every other column is one.
     scores=(
-        Scored(
+        ScoreFields(
             keys=r"(?!(?:user_input|question|response|answer|contexts|retrieved_contexts|reference"
             r"|reference_contexts|ground_truth|ground_truths|rubrics)$)(.+)"
         ),
@@ -404,7 +406,7 @@ _MLFLOW = LogFormat(
         "inputs|inputs/question|request|question|input",
         "ground_truth|targets|target|expectations|expected_response",
     ),
-    scores=(Scored(keys=r"(.+?)(?:/v\d+)?/(?:score|value)|(.+)/v\d+"),),
+    scores=(ScoreFields(keys=r"(.+?)(?:/v\d+)?/(?:score|value)|(.+)/v\d+"),),
     folder="eval_results_table",
 )
 
@@ -416,8 +418,8 @@ _OPENAI_API = LogFormat(
     other="it is not an output item",
     item="datasource_item_id",
     scores=(
-        Scored(at="results", name="name", value="score"),
-        Scored(at="results", name="name", value="passed", suffix="/passed"),
+        ScoreFields(at="results", name="name", value="score"),
+        ScoreFields(at="results", name="name", value="passed", suffix="/passed"),
     ),
     twin=(r"(.+)/passed", r"\1"),
     run="run_id",
@@ -435,7 +437,7 @@ _SWE_BENCH = LogFormat(
     ),
     read=swe_bench_rows,
     item="item",
-    scores=(Scored(keys="(resolved)"),),
+    scores=(ScoreFields(keys="(resolved)"),),
     # MODEL.RUN_ID.json, with "/" in the name of the model written as "__".
     file=r"(?P<model>[^.]+)(?:\.(?P<run>.*))?\.json",
     groups=("groups", "repository"),
@@ -447,7 +449,10 @@ _PHOENIX = LogFormat(
     needed=("example_id",),
     other="it is not a Phoenix experiment",
     item="example_id",
-    scores=(Scored(at="annotations", name="name", value="score"), Scored(keys="(latency_ms)")),
+    scores=(
+        ScoreFields(at="annotations", name="name", value="score"),
+        ScoreFields(keys="(latency_ms)"),
+    ),
 )
 
 _BRAINTRUST = LogFormat(
@@ -466,7 +471,7 @@ _BRAINTRUST = LogFormat(
     same=("root_span_id", "span_id"),
     item="dataset_record_id",
     asked=("input", "expected"),
-    scores=(Scored(at="scores"),),
+    scores=(ScoreFields(at="scores"),),
     models="metadata.model|model",
     facts=("experiment_name|experiment_id",),
 )
@@ -481,7 +486,7 @@ _LANGSMITH = LogFormat(
     ),
     rows=("runs", "data"),
     item="reference_example_id|example_id|id",
-    scores=(Scored(at="feedback_stats", value="avg"), Scored(keys=r"feedback\.(.+)")),
+    scores=(ScoreFields(at="feedback_stats", value="avg"), ScoreFields(keys=r"feedback\.(.+)")),
     models="extra.metadata.ls_model_name|metadata.model|model",
     run="session_name|session_id",
 )
@@ -498,8 +503,8 @@ _LANGFUSE = LogFormat(
     item="datasetItemId|dataset_item_id|Dataset Item Id|trace.metadata.datasetItemId"
     "|metadata.datasetItemId|traceId|trace_id|Trace ID",
     scores=(
-        Scored(at="scores|evaluations", name="name", value="value"),
-        Scored(keys="([vV]alue)", called="name|Name"),
+        ScoreFields(at="scores|evaluations", name="name", value="value"),
+        ScoreFields(keys="([vV]alue)", called="name|Name"),
     ),
     run="datasetRunName|dataset_run_name|datasetRunId|dataset_run_id",
     models="model|metadata.model|trace.metadata.model",

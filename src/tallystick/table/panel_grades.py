@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.table.cells import Label
 from tallystick.table.data import Data, RowPatterns
-from tallystick.table.frames import first_repeat_in
+from tallystick.table.engines import first_repeat_in
 from tallystick.table.grades import Scale, read_column, word_worth
 from tallystick.table.panel import Floats, Ints
 from tallystick.table.roles import first_repeat
@@ -186,7 +186,7 @@ class GradePanel:
         return self.coding.place
 
     def words(self, column: str) -> list[Label]:
-        """Return what a column of the table says, each word once; nothing where entries are rows."""
+        """Return what a column of the table says, each word once; nothing if entries are rows."""
         return [] if self.coding is None else coded_words(self.coding, self.coded, column)
 
 

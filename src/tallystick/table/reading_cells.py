@@ -184,7 +184,7 @@ def _only_true(votes: Counter[Label], labels: Counter[Label]) -> Label:
 
 
 def _is_odd_one(label: Label, labels: Counter[Label]) -> bool:
-    """Say whether a label is of another sort than most of the truth: a word beside words is none."""
+    """Say whether a label is of another sort than most of the truth, as a word beside numbers."""
     if isinstance(label, str):
         return True
     number = float(label or 0)

@@ -1,8 +1,8 @@
 """Names of columns that decide a role in the rules of reading: the whole list.
 
-A name decides only together with what the column holds (`tallystick.table.reading_rules`). Tables of
-battles, preferences and attempts, and files that are matched by what was asked, have names of their
-own still.
+A name decides only together with what the column holds (`tallystick.table.reading_rules`). Tables
+of battles, preferences and attempts, and files that are matched by what was asked, have names of
+their own still.
 """
 
 from __future__ import annotations

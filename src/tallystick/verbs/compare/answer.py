@@ -35,7 +35,7 @@ from tallystick.table import (
     as_pass_fail,
     identifier,
 )
-from tallystick.table.frames import first_repeat_in, lazily, rows_fit
+from tallystick.table.engines import first_repeat_in, lazily, rows_fit
 from tallystick.table.log_runs import Loss
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.compare.asks import (
@@ -153,10 +153,10 @@ CAPABILITY: Capability[Any] = Capability(
 )
 
 
-# Models compared from counts and sums, in the engine that holds the rows, without fetching them. Up to
-# 20 models of 0/1 scores have few patterns, and other scores are added up; all that a comparison of
-# independent items (or of clusters) reads are sums and products, so the answer is that of the rows.
-# What sums cannot tell is how skewed scores are, so rows are preferred where they fit.
+# Models compared from counts and sums, in the engine that holds the rows, without fetching them. Up
+# to 20 models of 0/1 scores have few patterns, and other scores are added up; all that a comparison
+# of independent items (or of clusters) reads are sums and products, so the answer is that of the
+# rows. What sums cannot tell is how skewed scores are, so rows are preferred where they fit.
 
 
 Floats = npt.NDArray[np.float64]

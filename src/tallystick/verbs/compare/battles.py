@@ -326,8 +326,8 @@ def _result(
 # What a table of battles says: who met, who won, on which prompt, and who was asked.
 #
 # The winner is written as a side (``model_a``, ``left``, ``1``), as a tie, as the name of the model
-# that won, as a number from 1 (the first) to 2 (the second), or as three columns of 0 and 1. A battle
-# without an answer is left out and counted.
+# that won, as a number from 1 (the first) to 2 (the second), or as three columns of 0 and 1. A
+# battle without an answer is left out and counted.
 
 
 _FIRST = frozenset({"model_a", "left", "model_1", "player_a", "generator_1"})

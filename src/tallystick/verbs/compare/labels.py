@@ -35,7 +35,7 @@ from tallystick.stats.pairs import (
 )
 from tallystick.table import Cases, Data, Found, Tally, gather
 from tallystick.table.capability import MOST_ROWS
-from tallystick.table.doubts import Look, label_doubt
+from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.verbs.compare.board import Board, Drawn, check_size
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.ranking import INDEPENDENT
@@ -147,7 +147,7 @@ def how_drawn(board: Board) -> tuple[Drawn, list[str]]:
     if board.drawn != "random":
         return board.drawn, []
     known = board.gold >= 0
-    votes = Look(
+    votes = LabelView(
         kind="votes",
         names=board.names,
         codes=board.answers.astype(np.int64),

@@ -1,4 +1,4 @@
-"""From data and a question to an answer about judges, about items, and about what misleads judges."""
+"""From data and a question to an answer about judges, items, and what misleads judges."""
 
 from __future__ import annotations
 

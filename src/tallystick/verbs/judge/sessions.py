@@ -34,11 +34,11 @@ DESIGN = "labelled items were drawn by label, with the probabilities that its se
 def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     """Return the accuracy of each judge on these items, from the draws of a session.
 
-    A session whose labels are a random sample is read like any other labels. This is for the others:
-    sessions of the second version, which drew some items more often than others, and sessions with
-    skipped items or labels of unknown origin. Inside a cell (stratum x vote) every item was equally
-    likely to be drawn; the stratified adverse likelihood on these cells is the interval
-    (`tallystick.sampling.planned`).
+    A session whose labels are a random sample is read like any other labels. This is for the
+    others: sessions of the second version, which drew some items more often than others, and
+    sessions with skipped items or labels of unknown origin. Inside a cell (stratum x vote) every
+    item was equally likely to be drawn; the stratified adverse likelihood on these cells is the
+    interval (`tallystick.sampling.planned`).
     """
     session = data.session
     if session is None:

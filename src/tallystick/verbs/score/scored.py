@@ -1,4 +1,4 @@
-"""Everything that is estimated of systems and pairs, on [0, 1], and the rows that are made of it."""
+"""Everything that is estimated of systems and pairs, on [0, 1], and the rows made of it."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Scored:
         return ranked(self.names, [one.score for one in self.systems], settled, order)
 
     def system_rows(self) -> tuple[SystemRow, ...]:
-        """Return one row per system: in the order of the ranking, or of the judges without labels."""
+        """Return one row per system, by rank, or by the judges where there are no labels."""
         outputs, known, k = self.outputs, self.known, len(self.systems)
         order = list(range(k))
         if not outputs.preferences and known is None:

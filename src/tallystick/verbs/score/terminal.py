@@ -1,5 +1,5 @@
-"""How ``score`` looks: in a terminal answer, doubt, next step, two tables with pictures and what they
-rest on; on a page the sections that unfold.
+"""How ``score`` looks: in a terminal answer, doubt, next step, two tables with pictures and what
+they rest on; on a page the sections that unfold.
 """
 
 from __future__ import annotations
@@ -180,8 +180,10 @@ def _systems(result: ScoreResult, units: Units) -> _Table:
     if result.n_labels:
         heads.append("corrected")
         for cell, row in zip(cells, shown, strict=True):
-            known = isinstance(row.score, float) and isinstance(row.interval, Interval)
-            cell.append(units.score(row.score, row.interval) if known else "no human grades")  # type: ignore[arg-type]  # known
+            if isinstance(row.score, float) and isinstance(row.interval, Interval):
+                cell.append(units.score(row.score, row.interval))
+            else:
+                cell.append("no human grades")
     low, high = (0.0, 1.0) if units.share else result.scale or (0.0, 1.0)
     rest = f"… the first {MOST} of {len(result.systems):,} systems"
     return _Table(
