@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
+from tallystick.report.grid import grid, markdown
 from tallystick.results import Result, harmless, to_json
-from tallystick.results.export import markdown
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
@@ -134,22 +134,18 @@ def _writers(
 
 def _markdown(result: Result) -> str:
     """Return the verdict, the main table and the gates, for the summary page of a build."""
+    gates = [
+        {
+            "gate": gate.expression,
+            "outcome": gate.word,
+            "estimate": gate.estimate,
+            "interval": gate.interval,
+        }
+        for gate in result.gates
+    ]
     parts = [f"**{harmless(result.verdict)}**", *result.read_line(), result.to_markdown()]
-    if result.gates:
-        words = {True: "passed", False: "failed", None: "undecided"}
-        parts.append(
-            markdown(
-                [
-                    {
-                        "gate": gate.expression,
-                        "outcome": words[gate.passed],
-                        "estimate": gate.estimate,
-                        "interval": gate.interval,
-                    }
-                    for gate in result.gates
-                ]
-            )
-        )
+    if gates:
+        parts.append(markdown(grid(gates, most=len(gates))))
     return "\n\n".join(parts) + "\n\n"
 
 
@@ -385,8 +381,7 @@ def progress_lines(clock: Callable[[], float] = time.monotonic) -> Iterator[Call
             return
         last = clock()
         cost = f", cost {now.cost:.4g}" if now.cost else ""
-        error = f", error ± {now.error:.4f}" if now.error is not None else ""
-        sys.stderr.write(f"{now.calls:,} of {now.planned:,} calls{cost}{error}\n")
+        sys.stderr.write(f"{now.calls:,} of {now.planned:,} calls{cost}\n")
         sys.stderr.flush()
 
     yield show
@@ -401,15 +396,14 @@ def progress_bar() -> Iterator[Callable[[Any], None]]:
     texts: tuple[Any, ...] = (
         TextColumn("{task.completed:,} of {task.total:,} calls"),
         BarColumn(),
-        TextColumn("cost {task.fields[cost]:.4g}, error ± {task.fields[error]}"),
+        TextColumn("cost {task.fields[cost]:.4g}"),
         TimeRemainingColumn(),
     )
     with Progress(*texts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1, cost=0.0, error="?")
+        task = bar.add_task("", total=1, cost=0.0)
 
         def show(now: Any) -> None:
-            known: dict[str, Any] = {} if now.error is None else {"error": f"{now.error:.4f}"}
-            bar.update(task, total=now.planned, completed=now.calls, cost=now.cost, **known)
+            bar.update(task, total=now.planned, completed=now.calls, cost=now.cost)
 
         yield show
 

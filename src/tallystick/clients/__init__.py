@@ -17,17 +17,16 @@ from tallystick.clients.caller import (
     Wire,
     gather,
 )
-from tallystick.clients.client import (
-    Client,
-    ClientError,
-    ClientSpec,
-    Fault,
-    Reply,
-    parse_headers,
-    text_or_file,
-)
+from tallystick.clients.client import Client, ClientError, ClientSpec, Fault, Reply, text_or_file
 from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import Journal, JournalEntry, draw_of, read_journal
+from tallystick.clients.journal import (
+    Journal,
+    JournalEntry,
+    Usage,
+    key_of,
+    read_journal,
+    usage_warnings,
+)
 from tallystick.clients.local import (
     KINDS,
     CommandClient,
@@ -36,28 +35,23 @@ from tallystick.clients.local import (
     client_of,
     kind_of,
 )
-from tallystick.clients.providers import (
-    AnthropicClient,
-    CallPrices,
-    OpenAIClient,
-    Usage,
-    usage_of,
-    usage_warnings,
-)
+from tallystick.clients.providers import CallPrices
 from tallystick.clients.reading import (
+    READINGS,
     UNREAD,
     AnswerReading,
     is_refusal,
     mentions_label,
     read_label,
 )
+from tallystick.clients.template import fields
 
 __all__ = [
     "API",
     "KINDS",
+    "READINGS",
     "UNREAD",
     "AnswerReading",
-    "AnthropicClient",
     "CallPrices",
     "Caller",
     "Client",
@@ -70,7 +64,6 @@ __all__ = [
     "HttpClient",
     "Journal",
     "JournalEntry",
-    "OpenAIClient",
     "Progress",
     "PythonClient",
     "Questions",
@@ -79,15 +72,14 @@ __all__ = [
     "Usage",
     "Wire",
     "client_of",
-    "draw_of",
+    "fields",
     "gather",
     "is_refusal",
+    "key_of",
     "kind_of",
     "mentions_label",
-    "parse_headers",
     "read_journal",
     "read_label",
     "text_or_file",
-    "usage_of",
     "usage_warnings",
 ]

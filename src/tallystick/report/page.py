@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tallystick
-from tallystick.report.chart import Picture, picture
-from tallystick.report.svg import Grid, grid, script, shorten, style
+from tallystick.report.chart import Picture, chart, picture
+from tallystick.report.grid import MOST_ROWS, Grid, grid, html_table
+from tallystick.report.svg import element, script, shorten, style
 from tallystick.report.terminal import Composed, terms_in
 from tallystick.results import Figure, Result, Section, Sentences, harmless, to_json
 
@@ -126,6 +127,26 @@ def picture_page(figure: Figure) -> str:
     """Return one picture as an HTML page of its own, light and dark."""
     drawn = _template("picture.html").render(picture=picture(figure), **_code())
     return drawn.translate(_DIRECTION)
+
+
+def notebook(result: Result) -> str:
+    """Return *result* for a notebook: what was read, the verdict, its picture and its table."""
+    opening, figures = result.opening, result.figures()
+    said = [one for one in (opening.contrast, opening.open, opening.next) if one]
+    drawn = chart(figures[0]).svg() if figures else ""
+    table = grid(result.rows(), result.units(), most=MOST_ROWS)
+    if table.total > len(table.rows):
+        said.append(f"The first {len(table.rows)} of {table.total:,} rows are shown.")
+    return "".join(
+        [
+            *(element("p", element("small", line)) for line in result.read_line()),
+            element("p", element("strong", harmless(opening.answer))),
+            *(element("p", harmless(one)) for one in (*said, *result.warnings)),
+            drawn,
+            html_table(table) if table.rows else "",
+            element("p", element("small", result.basis or result.rests_on())),
+        ]
+    )
 
 
 def write_page(

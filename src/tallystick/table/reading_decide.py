@@ -11,7 +11,16 @@ from tallystick.errors import AskError, InputError
 from tallystick.table.cells import NUMBER, Label, identifier, literal, spelling, without_missing
 from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
-from tallystick.table.reading_facts import SURE, Facts, agreement, draw, draw_counts, one_word
+from tallystick.table.reading_cells import UNREAD
+from tallystick.table.reading_facts import (
+    SURE,
+    Facts,
+    Sample,
+    agreement,
+    draw,
+    draw_counts,
+    one_word,
+)
 from tallystick.table.reading_names import VOTE_TIERS, plain
 from tallystick.table.reading_rules import (
     Asked,
@@ -46,6 +55,8 @@ class Decided:
         Where each role comes from, and why each other column has none.
     notes
         What was done to the rows.
+    sample
+        What was looked at, where the rows are as they were.
     """
 
     table: Table
@@ -53,6 +64,7 @@ class Decided:
     how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    sample: Sample | None = None
 
 
 def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> Decided:
@@ -114,6 +126,7 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
     return Decided(
         table=table,
         notes=notes,
+        sample=None if notes else look.sample,
         roles=_with_item(look, settled(look, voters)),
         how=look.how,
         unused=look.unused,
@@ -144,7 +157,9 @@ def decide_counts(
         find_structure(look)
     find_truth(look)
     voters = getattr(given, asked.want) or find_voters(look)
-    look.doubt(voters, given.prediction[0] if given.prediction else None)
+    reference = given.prediction[0] if given.prediction else None
+    _ask_about_strangers(look, voters, reference if asked.verb == "bound" else None)
+    look.doubt(voters, reference)
     return settled(look, voters), look.how, look.unused
 
 
@@ -219,7 +234,7 @@ def _one_column_of_models(look: Look) -> None:
 def _silent(rules: LabelRules, asked: Asked) -> tuple[str, ...]:
     """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
     never = map(str, rules.never_true) if asked.want == "models" else ()
-    return (*rules.missing, *never)
+    return (*rules.missing, *never, UNREAD)
 
 
 def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozenset[str]]:

@@ -172,7 +172,7 @@ def _expanded(runs: Sequence[_Run], asked: AskedOfRuns) -> list[tuple[_Run, list
     together: list[tuple[int, File, str]] = []
     for one in runs:
         if not isinstance(one.source, str | Path):
-            log, notes = plain_run(_frame(one.source), one.name or "run", asked)
+            log, notes = plain_run(scan(one.source), one.name or "run", asked)
             found.append((one, [log], _Read(formats=("frames",), notes=notes)))
             continue
         files, notes = _files(one.source)
@@ -231,12 +231,6 @@ def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
         shown = ", ".join(aside[:3]) + (", …" if len(aside) > 3 else "")
         notes = (f"{source}: {len(aside)} files are not logs and are passed over ({shown})",)
     return tuple(File(path, str(path)) for path in taken), notes
-
-
-def _frame(source: Any) -> Table:
-    from tallystick.table.door import table_of
-
-    return table_of(source)
 
 
 def _renamed(logs: Sequence[Log]) -> list[Log]:

@@ -1,6 +1,4 @@
-"""The column that is true: from a second file, and whether it is a copy, unrelated, or in other
-words.
-"""
+"""Labels in a second file: joined by item, and by system where the table has one."""
 
 from __future__ import annotations
 
@@ -9,14 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tallystick.errors import InputError
 from tallystick.table.cells import identifier
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
-from tallystick.table.one_spelling import AnswerCounts
-from tallystick.table.reading_facts import Codes, beyond_chance, kappas
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import scan
@@ -25,9 +19,6 @@ from tallystick.table.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-# Labels in a second file: joined by item, and by system where the table has one.
-
 
 _BATCH = 100_000
 
@@ -207,86 +198,3 @@ def _with_truth(
 
 def _readable(key: str) -> str:
     return " / ".join(repr(part) for part in str(key).split("\x1f"))
-
-
-# Votes that say the opposite of the truth: 0 means "pass" on one side and "fail" on the other.
-
-
-_LEAST = 30
-"""Rows with a label and an answer below which columns say little about each other."""
-
-_OPPOSITE = 0.35
-"""Share of labelled rows below which a column of two labels says the opposite of the truth."""
-
-
-def reversed_votes(counts: AnswerCounts) -> tuple[str, float] | None:
-    """Return the truth and the best agreement with it, where every column says the opposite.
-
-    With two labels, columns that all agree with the truth on far less than half of the labelled
-    rows are not that bad: 0 means "pass" on one side and "fail" on the other.
-    """
-    if counts.labels != 2:
-        return None
-    shares = [same / rows for rows, same in counts.agreements().values() if rows >= _LEAST]
-    if not shares or len(shares) < len(counts.columns) or max(shares) >= _OPPOSITE:
-        return None
-    return counts.truth, max(shares)
-
-
-# True labels that agree with nobody, while the columns agree with one another.
-#
-# Labels that were joined one row too far, or sorted apart from their table, are as good as random.
-# Every judge then looks no better than chance. Judges that share errors can do that too, so this is
-# a warning, and what every interval rests on.
-
-
-_MOST_COLUMNS = 40
-_LOOKED = 20_000
-"""Labelled rows that are looked at."""
-
-_MOST_LABELS = 30
-"""Different labels above which columns are compared as numbers elsewhere, not here."""
-
-_SHOWS = 4.0
-"""Standard errors at which a truth would show, if the columns were as good as they agree."""
-
-_CHANCE = 2.0
-
-
-def unrelated_truth(counts: AnswerCounts) -> str | None:
-    """Return the truth, if it agrees with no column although the columns agree with one another.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> from tallystick.table.one_spelling import answer_counts
-    >>> gpt, claude = [0, 1, 1, 0, 1] * 20, [0, 1, 1, 0, 0] * 20
-    >>> table = {"gpt": gpt, "claude": claude, "gold": [0, 1, 1, 1, 0, 0, 0] * 14 + [1, 0]}
-    >>> unrelated_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude"))))
-    'gold'
-    """
-    if len(counts.columns) < 2:
-        return None
-    codes = counts.rows(_LOOKED)[:, : 1 + _MOST_COLUMNS]
-    return counts.truth if is_unrelated(codes) else None
-
-
-def is_unrelated(codes: Codes) -> bool:
-    r"""Say whether the first column agrees with no other, while the others agree.
-
-    Two columns that are right with independent errors and agree with kappa :math:`\kappa` each
-    agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
-    :math:`\sqrt{n \kappa}` standard errors.
-    """
-    if codes.max(initial=-1) >= _MOST_LABELS:
-        return False
-    votes = codes[:, 1:]
-    pairs = kappas(votes)[np.triu_indices(votes.shape[1], 1)]
-    pairs = pairs[np.isfinite(pairs)]
-    if not pairs.size:
-        return False
-    # Columns that only seem to agree prove nothing: two standard errors are taken off.
-    kappa = max(float(pairs.mean()) - _CHANCE / np.sqrt(len(codes)), 0.0)
-    if np.sqrt(len(codes) * kappa) < _SHOWS:
-        return False
-    return bool(np.abs(beyond_chance(codes[:, 0], votes)[1]).max() < _CHANCE)

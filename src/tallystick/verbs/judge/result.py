@@ -334,12 +334,11 @@ class JudgeResult(Result):
             found.append(Section(title="For certain", line=first.text, notes=notes))
         return tuple(found)
 
-    def summary(self) -> str:
-        """Return the text of every result, then label shares and agreement."""
+    def details(self) -> list[str]:
+        """Return label shares, agreement and what else stands below the table."""
         from tallystick.verbs.judge.verdict import more_lines
 
-        more = more_lines(self)
-        return "\n".join([super().summary(), *(["", *more] if more else [])])
+        return more_lines(self)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the judges' accuracies, the same by label, label shares and windows."""
