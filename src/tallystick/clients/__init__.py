@@ -7,17 +7,8 @@ first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.caller import (
-    API,
-    Caller,
-    ClientQuestion,
-    Gathered,
-    Progress,
-    Questions,
-    Wire,
-    gather,
-)
-from tallystick.clients.client import Client, ClientError, ClientSpec, Fault, Reply, text_or_file
+from tallystick.clients.caller import Caller, Gathered, Progress, Questions, gather
+from tallystick.clients.client import Client, ClientError, Fault, Reply, fields, text_or_file
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import (
     Journal,
@@ -35,7 +26,7 @@ from tallystick.clients.local import (
     client_of,
     kind_of,
 )
-from tallystick.clients.providers import CallPrices
+from tallystick.clients.question import CallPrices, ClientQuestion
 from tallystick.clients.reading import (
     READINGS,
     UNREAD,
@@ -44,10 +35,8 @@ from tallystick.clients.reading import (
     mentions_label,
     read_label,
 )
-from tallystick.clients.template import fields
 
 __all__ = [
-    "API",
     "KINDS",
     "READINGS",
     "UNREAD",
@@ -57,7 +46,6 @@ __all__ = [
     "Client",
     "ClientError",
     "ClientQuestion",
-    "ClientSpec",
     "CommandClient",
     "Fault",
     "Gathered",
@@ -70,7 +58,6 @@ __all__ = [
     "ReplayClient",
     "Reply",
     "Usage",
-    "Wire",
     "client_of",
     "fields",
     "gather",
