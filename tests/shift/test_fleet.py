@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick import plot
+from tallystick.report import plot
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
 from tallystick.verbs.shift import Answers, assess, fleet

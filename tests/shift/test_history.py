@@ -3,7 +3,7 @@ from datetime import date
 
 import pytest
 
-from tallystick import plot
+from tallystick.report import plot
 from tallystick.clients import ReplayClient
 from tallystick.clients.journal import _checksum
 from tallystick.errors import FileError, FormatError, InputError

@@ -14,7 +14,14 @@ import click
 
 from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.cli.verb import Pair, output_options, reading_options, role_options, sorted_options
+from tallystick.cli.verb import (
+    Pair,
+    Verb,
+    output_options,
+    reading_options,
+    role_options,
+    sorted_options,
+)
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 from tallystick.table import with_reading
@@ -354,11 +361,10 @@ _READING = ("reading", "labels", "truth_file")
 """Options of reading; a session takes the others from a reading file (look FILE -o FILE.toml)."""
 _OUTPUT = ("html", "as_json")
 
-label = click.Command(
+label = Verb(
     "label",
     callback=_run,
     help=_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
         *_OPTIONS,

@@ -15,25 +15,4 @@ from tallystick.sampling.strata import (
     merge_small,
 )
 
-__all__ = [
-    "FAILED",
-    "Budget",
-    "Equal",
-    "Flips",
-    "Masa",
-    "Observed",
-    "Plan",
-    "Policy",
-    "Proportional",
-    "Replay",
-    "Sampler",
-    "Strata",
-    "Uniform",
-    "difference",
-    "history_cells",
-    "merge_small",
-    "observe",
-    "plain",
-    "replay",
-    "stratified",
-]
+__all__ = ["Budget", "Flips", "Plan", "Sampler", "Strata"]

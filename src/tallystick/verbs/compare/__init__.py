@@ -15,23 +15,7 @@ if TYPE_CHECKING:
     from tallystick.verbs.compare.result import CompareResult
     from tallystick.verbs.compare.sequential import Sequential, stop_when_clear
 
-__all__ = [
-    "CAPABILITY",
-    "PLAN",
-    "BattlesResult",
-    "Board",
-    "CompareQuestion",
-    "CompareResult",
-    "PlanResult",
-    "Sequential",
-    "evaluate",
-    "gate_estimate",
-    "leaderboard",
-    "plan",
-    "plan_judges",
-    "rank",
-    "stop_when_clear",
-]
+__all__ = ["Board", "CompareResult", "evaluate", "gate_estimate", "plan", "stop_when_clear"]
 
 _HOME = {
     "answer": ("CAPABILITY", "evaluate", "gate_estimate"),

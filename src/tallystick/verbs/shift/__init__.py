@@ -33,32 +33,4 @@ from tallystick.verbs.shift.question import Run, ShiftQuestion
 from tallystick.verbs.shift.read import since
 from tallystick.verbs.shift.result import FleetResult, Noise, ShiftResult, fleet
 
-__all__ = [
-    "BASELINE",
-    "CAPABILITY",
-    "Answers",
-    "AskDesign",
-    "BaselineResult",
-    "FleetResult",
-    "FlipGate",
-    "HistoryResult",
-    "Items",
-    "Noise",
-    "Past",
-    "Progress",
-    "Run",
-    "ShiftQuestion",
-    "ShiftResult",
-    "Wire",
-    "append_history",
-    "assess",
-    "baseline",
-    "design",
-    "evaluate",
-    "fleet",
-    "part_of",
-    "read_history",
-    "run",
-    "run_async",
-    "since",
-]
+__all__ = ["ShiftResult", "evaluate", "fleet", "part_of", "read_history"]
