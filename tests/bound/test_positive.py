@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tallystick import bound
 from tallystick.errors import InputError
-from tallystick.verbs import bound
 from tallystick.verbs.bound.question import positive_class
 
 

@@ -7,10 +7,9 @@ import csv
 import numpy as np
 import pytest
 
-from tallystick import Tally, attach
+from tallystick import Tally, attach, bound
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.verbs import bound
 from tallystick.verbs.bound.question import BoundQuestion, spam
 
 WEAK = ["links", "words", "sender", "caps"]

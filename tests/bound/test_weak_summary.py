@@ -1,9 +1,9 @@
 import pytest
 
+from tallystick import bound
 from tallystick.results import Unknown
 from tallystick.stats.few_labels import accuracies
 from tallystick.table import Tally
-from tallystick.verbs import bound
 from tallystick.verbs.bound.votes import WeakVotes, weak_summary
 
 ROWS = {

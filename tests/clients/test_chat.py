@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tallystick.clients import AnswerReading, AnthropicClient, ClientSpec, Fault, client_of
+from tallystick.clients import AnswerReading, ClientSpec, Fault, client_of
 from tallystick.errors import InputError
 
 ROW = {"text": "hi {you}"}
@@ -60,9 +60,8 @@ def test_addresses_have_one_form():
         assert url(f"anthropic:m@{host}") == "http://127.0.0.1:9/v1/messages"
 
 
-def test_text_blocks_are_joined_a_tool_is_read_and_an_error_is_a_fault():
+def test_text_blocks_are_joined_a_tool_is_read_and_an_error_is_a_fault(monkeypatch):
     client = chat("anthropic:m@http://127.0.0.1:9")
-    assert isinstance(client, AnthropicClient)
     blocks = [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "a"}]
     replies = [
         {"content": blocks, "model": "m-1", "usage": {"input_tokens": 7, "output_tokens": 2}},
@@ -70,11 +69,10 @@ def test_text_blocks_are_joined_a_tool_is_read_and_an_error_is_a_fault():
         {"type": "error", "error": {"type": "overloaded_error"}},
     ]
 
-    class Wire:
-        async def post(self, body):
-            return replies.pop(0)
+    async def post(body):
+        return replies.pop(0)
 
-    client._wire = Wire()
+    monkeypatch.setattr(client, "post", post)
     reply = asyncio.run(client.ask(ROW))
     assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("a", "m-1", 7, 2)
     assert asyncio.run(client.ask(ROW)).text == '{"answer": "b"}'

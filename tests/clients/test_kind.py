@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.clients import parse_headers, text_or_file
+from tallystick.clients.client import parse_headers, text_or_file
 from tallystick.errors import InputError
 
 

@@ -217,6 +217,11 @@ PAGES = [
     ),
     (trusted, "judge votes.csv --truth gold --covariate length"),
     (trusted, "judge pairs.csv --judges gpt_ab,gpt_ba,llama_ab,llama_ba --method position-bias"),
+    (
+        trusted,
+        "judge pairs.csv --judges gpt_ab,gpt_ba,llama_ab,llama_ba --method position-bias"
+        " --recorded answer",
+    ),
     (trusted, "judge runs.csv --judges 'run*' --method self-consistency"),
     (trusted, "judge votes.csv --truth gold --certified"),
     (trusted, f"label plan votes.csv {JUDGES}"),
@@ -224,8 +229,8 @@ PAGES = [
     (
         asked,
         "ask answers.csv --api openai:gpt-x@{api}/v1 --prompt judge.txt --labels good,bad"
-        " --answer words --as gpt -o graded.csv --journal gpt.journal --price-input 2.5"
-        " --price-output 10 --currency USD --max-tokens 50 --max-cost 5",
+        " --answer words --as gpt -o graded.csv --journal gpt.journal --price '2.5,10 USD'"
+        " --max-tokens 50 --max-cost 5",
     ),
     (
         asked,
@@ -287,12 +292,12 @@ SESSIONS = [
     _docs(trusted, f"{LABEL} --show text --target 0.07 --session judges.label"),
     _docs(
         trusted,
-        f"{LABEL} --session s.label --next 20 --export label-studio --out tasks.json",
+        f"{LABEL} --session s.label --next 20 --tool label-studio --out tasks.json",
     ),
     _docs(
         trusted,
         f"{LABEL} --session s.label",
-        "label --session s.label --next 50 --export argilla --out records.json",
+        "label --session s.label --next 50 --tool argilla --out records.json",
     ),
     _docs(
         trusted,

@@ -12,9 +12,8 @@ import pytest
 
 from tallystick import bound, compare, judge, read, score
 from tallystick.errors import InputError
-from tallystick.table import frames
-from tallystick.table.frames import distinct, fetch, first_repeat_in, part, pivot, row_count
-from tallystick.table.long_tables import LongShape
+from tallystick.table import engines
+from tallystick.table.engines import distinct, fetch, first_repeat_in, part, row_count, sampled
 
 N = 400
 pl = pytest.importorskip("polars")
@@ -86,7 +85,6 @@ ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
         _partly(_votes()),
         {"truth": "gold", "judges": "x,y,z,w", "by": "lang"},
     ),
-    "judge, one row per vote": (judge, _long(_votes()), {"truth": "gold"}),
     "bound": (
         bound,
         _partly(_votes()),
@@ -99,24 +97,24 @@ ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
 
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at 50 rows only, and let no row leave the engine."""
+    """Look at 120 rows only, and let no row leave the engine."""
 
     def refused(*_: Any) -> Any:
         raise AssertionError("rows were fetched")
 
-    monkeypatch.setattr(read_module, "_SAMPLE", 50)
+    monkeypatch.setattr(read_module, "_SAMPLE", 120)
     monkeypatch.setattr(importlib.import_module("tallystick.table.data"), "fetch", refused)
     monkeypatch.setattr(read_module, "fetch", refused)
 
 
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at 50 rows only, and have no room for more."""
+    """Look at 120 rows only, and have no room for more."""
 
     def refused(*_: Any) -> Any:
         raise InputError("no memory")
 
-    monkeypatch.setattr(read_module, "_SAMPLE", 50)
+    monkeypatch.setattr(read_module, "_SAMPLE", 120)
     monkeypatch.setattr(importlib.import_module("tallystick.table.data"), "fetch", refused)
 
 
@@ -182,7 +180,7 @@ def test_outputs_beyond_memory_are_counted_and_only_their_pairs_unknown(
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["judge, one row per vote", "bound", "compare"])
+@pytest.mark.parametrize("name", ["judge", "bound", "compare"])
 def test_spark_counts_for_every_verb(name: str, spark: Any, far: None) -> None:
     evaluate, columns, options = ASKED[name]
     schema = ", ".join(f"{column} string" for column in columns)
@@ -195,8 +193,9 @@ def test_an_item_that_stands_twice_far_down_is_refused(far: None) -> None:
     rows["id"][-1] = rows["id"][0]
     with pytest.raises(InputError, match="duplicate item 'q0'"):
         judge(pl.LazyFrame(rows), truth="gold", item="id")
-    notes = judge(pl.LazyFrame(rows), truth="gold").notes
-    assert any("named like the items but repeats" in note for note in notes)
+    found = judge(pl.LazyFrame(rows), truth="gold")
+    assert found.reading.item is None
+    assert found.reading == judge(rows, truth="gold").reading
 
 
 def test_two_outputs_of_one_system_on_an_item_are_refused(full: None) -> None:
@@ -209,7 +208,7 @@ def test_two_outputs_of_one_system_on_an_item_are_refused(full: None) -> None:
 def test_rows_that_do_not_fit_into_memory_are_refused_with_the_way_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(read_module, "_SAMPLE", 50)
+    monkeypatch.setattr(read_module, "_SAMPLE", 120)
     monkeypatch.setenv("TALLYSTICK_MEMORY", "20KB")
     monkeypatch.setattr("tallystick.table.engine.engine_memory", lambda: 10**9)
     frame = pl.LazyFrame({**_outputs(), "p": [0.15] * (3 * N)})
@@ -222,8 +221,8 @@ def test_numbers_beyond_memory_are_compared_by_their_sums(monkeypatch: pytest.Mo
     n = 2_400  # fewer rows at hand are looked at for ties, which sums do not show
     columns = {"id": list(range(n)), "x": draw.random(n), "y": draw.random(n) * 0.7}
     near = compare(columns, models="x,y", item="id", bounds=(0.0, 1.0))
-    monkeypatch.setattr(read_module, "_SAMPLE", 50)
-    monkeypatch.setattr(frames, "fits", lambda size: False)
+    monkeypatch.setattr(read_module, "_SAMPLE", 120)
+    monkeypatch.setattr(engines, "fits", lambda size: False)
     far_away = compare(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 1.0))
     assert far_away.pairs[0].difference == pytest.approx(near.pairs[0].difference)
     assert far_away.pairs[0].interval.low == pytest.approx(near.pairs[0].interval.low)
@@ -232,18 +231,29 @@ def test_numbers_beyond_memory_are_compared_by_their_sums(monkeypatch: pytest.Mo
         compare(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 0.5))
 
 
-def test_a_long_frame_with_two_votes_of_a_judge_is_refused() -> None:
-    frame = pl.LazyFrame({"q": [1, 1, 2], "by": ["x", "x", "x"], "said": [0, 1, 1]})
-    with pytest.raises(InputError, match="item 1 has two votes of judge 'x'"):
-        pivot(frame, LongShape("q", "by", "said"), [])
+@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
+def test_a_long_frame_is_turned_round_here_as_a_table_is(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = _body(judge(_long(_votes()), truth="gold"))
+    monkeypatch.setattr(read_module, "_SAMPLE", 120)
+    _same(_body(judge(engine(_long(_votes())), truth="gold")), expected)
 
 
-def test_a_fact_that_changes_within_an_item_is_refused() -> None:
-    frame = pl.LazyFrame(
-        {"q": [1, 1, 2], "by": ["x", "y", "x"], "said": [0, 1, 1], "gold": [0, 1, 1]}
-    )
-    with pytest.raises(InputError, match="'gold' is 0 and 1 on item 1"):
-        pivot(frame, LongShape("q", "by", "said"), ["gold"])
+@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
+def test_a_frame_is_told_by_rows_from_all_of_it(engine: Any) -> None:
+    """A judge who votes from row 1,000 on, and two systems in turn, are both seen."""
+    late = {"late": [None] * 1000 + ["x"] * 1000, "system": ["a", "b"] * 1000, "n": range(2000)}
+    first, drawn = sampled(engine(late), 200)
+    assert first["n"].to_pylist() == list(range(100))
+    assert drawn is not None
+    assert 120 < drawn.num_rows < 300
+    assert set(drawn["late"].to_pylist()) == {None, "x"}
+    assert set(drawn["system"].to_pylist()) == {"a", "b"}
+    steps = np.diff(sorted(drawn["n"].to_pylist()))
+    assert len(set(steps.tolist())) > 5
+    assert len(set(drawn["n"].to_pylist())) == drawn.num_rows
+    assert sampled(engine(late), 5000)[1] is None
 
 
 def test_parts_and_values_of_a_column_are_found_in_the_engine() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.capability import draw_answers, draw_truth
 
 N = 40_000
 

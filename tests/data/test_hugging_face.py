@@ -9,7 +9,7 @@ import pytest
 
 from tallystick import judge
 from tallystick.errors import InputError
-from tallystick.table.frames import arrow_of_dataset
+from tallystick.table.scanning import arrow_of_dataset
 
 
 @pytest.fixture(scope="module")

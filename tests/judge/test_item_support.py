@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.results import Unknown
 from tallystick.stats.latent_calibrate import calibrate
-from tallystick.stats.latent_checks import fit_unreadable, support
+from tallystick.stats.latent_headline import fit_unreadable, support
 from tallystick.table import Tally, read
 from tallystick.table.panel import Panel
 from tallystick.verbs.judge import CAPABILITY, evaluate

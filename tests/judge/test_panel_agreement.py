@@ -77,7 +77,21 @@ def test_labels_without_order_have_no_ordinal_statistics():
     assert not found.ordinal
     assert found.pairs[0].weighted_kappa is None
     assert "krippendorff_alpha_ordinal" not in found.between
-    assert grades_of((True, False, 2)) is None
+
+
+@pytest.mark.parametrize("write", [int, str])
+def test_numbers_are_grades_if_votes_that_differ_are_near(write):
+    draw = np.random.default_rng(5)
+    truth = draw.integers(1, 11, 300)
+    wrong = draw.random((2, 300)) < 0.4
+    near = np.clip(truth + draw.choice([-1, 1], (2, 300)), 1, 10)
+    for wide, graded in ((near, True), (draw.integers(1, 11, (2, 300)), False)):
+        votes = np.where(wrong, wide, truth).tolist()
+        panel = Panel.of(
+            Tally.of({k: list(map(write, v)) for k, v in zip("ab", votes, strict=True)})
+        )
+        assert grades_of(panel) == (tuple(range(1, 11)) if graded else None)
+    assert grades_of(Panel.of(Tally.of({"a": [True, False, 2], "b": [2, 2, 2]}))) is None
 
 
 def test_kappa_of_a_rare_label_comes_with_a_warning():

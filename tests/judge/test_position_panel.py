@@ -79,6 +79,14 @@ def test_what_may_be_an_answer_or_a_place_is_asked_about():
     assert by_answer.consistent == 0.5
 
 
+def test_letters_that_stay_when_the_order_is_swapped_are_asked_about():
+    votes = {"x_ab": ["A"] * 40 + ["B"] * 20, "x_ba": ["A"] * 30 + ["B"] * 30}
+    with pytest.raises(AskError, match="name the answer, or the place"):
+        position_bias(Tally.of(votes), pairs=[("x_ab", "x_ba")])
+    places = {name: ["first" if v == "A" else "second" for v in c] for name, c in votes.items()}
+    assert position_bias(Tally.of(places), pairs=[("x_ab", "x_ba")]).consistent == 10 / 60
+
+
 def test_a_judge_that_never_moves_has_no_share():
     votes = Tally.of({"x_ab": ["A", "B", "tie"], "x_ba": ["B", "A", "tie"]})
     found = position_bias(votes, pairs=[("x_ab", "x_ba")], ties=["tie"]).judges[0]

@@ -1,7 +1,7 @@
 import numpy as np
 
+from tallystick import judge
 from tallystick.results import Unknown
-from tallystick.verbs import judge
 
 
 def panel(labelled, seed=0, n=200):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tallystick import judge
 from tallystick.errors import InputError
-from tallystick.verbs import judge
 
 N = 120
 

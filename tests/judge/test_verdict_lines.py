@@ -1,6 +1,6 @@
 import numpy as np
 
-from tallystick.verbs import judge
+from tallystick import judge
 from tallystick.verbs.judge.verdict import more_lines
 
 

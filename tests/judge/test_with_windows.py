@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.verbs import judge
+from tallystick import judge
 
 
 def stream(n: int, *, breaks: int | None = None, silent: int | None = None) -> dict[str, list]:

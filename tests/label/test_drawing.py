@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tallystick.verbs.label.work import batch_of_labels, drawn_event
+from tallystick.verbs.label.work import drawn_event
 
 
 def test_a_batch_records_the_probability_of_every_draw(start):
@@ -25,12 +23,3 @@ def test_at_least_twenty_asks_are_read_twice(start):
         work.next(300)
         asks = work.session.asks
         assert sum(ask.twice for ask in asks) == max(20, -(-len(asks) // 10))
-
-
-def test_labels_that_were_there_are_draws_in_a_random_order(start):
-    units = np.arange(0, 90, 3)
-    with start("prevalence") as work:
-        event = batch_of_labels(work.session, work.task, work.cells, units)
-    drawn = [unit for unit, _, _ in event["draws"]]
-    assert sorted(drawn) == units.tolist()
-    assert drawn != units.tolist()

@@ -46,6 +46,11 @@ def test_labels_that_were_drawn_at_random_are_draws(tmp_path, truth):
         settings=SessionSettings(origin="random"),
     ) as work:
         assert work.standing().read.n == 45
+        drawn = [ask.row for ask in work.session.asks]
+        # Their order is not known, so a random one is drawn; guesses learn from batch to batch.
+        assert sorted(drawn) == sorted(some)
+        assert drawn != sorted(some)
+        assert len(work.session.batches) > 1
         assert isinstance(work.result(final=False).interval, Interval)
         asks = work.next()
         assert not {ask.row for ask in asks} & some

@@ -361,3 +361,36 @@ def test_a_large_table_is_not_read_again_for_the_capabilitys_own_result(start, t
     assert isinstance(result.result, Unknown)
     assert "300 rows: ask tallystick judge" in result.result.reason
     assert f"--truth-file {work.session.path}" in result.result.reason
+
+
+def test_a_number_with_few_labels_of_its_own_has_no_forecast_or_an_honest_one(tmp_path):
+    """Twenty labels shared by two systems: ten each say little, and 20 more are not enough."""
+    rng = np.random.default_rng(7)
+    passed = rng.random((150, 2)) < (0.6, 0.7)
+    table = {
+        "id": np.repeat(np.arange(150), 2).tolist(),
+        "system": ["a", "b"] * 150,
+        "gpt": np.where(rng.random(300) < 0.8, passed.ravel(), ~passed.ravel()).astype(int),
+    }
+    reading = {"judges": ("gpt",), "system": "system", "item": "id"}
+    with begin(tmp_path / "f.label", table, question="score", reading=reading) as work:
+        assert work.result(final=False).needed.count is None
+        for ask in work.next(20):
+            work.answer(ask.number, int(passed.ravel()[ask.row]), reader="1")
+        assert work.result(final=False).forecast > 100
+
+
+def test_the_output_that_comes_first_is_drawn(tmp_path):
+    """Always the same system on the left would tell readers whose output they read."""
+    table = {
+        "id": np.repeat(np.arange(100), 2).tolist(),
+        "system": ["a", "b"] * 100,
+        "gpt": [0, 1, 1, 1] * 50,
+        "text": [f"text {k}" for k in range(200)],
+    }
+    reading = {"judges": ("gpt",), "system": "system", "item": "id"}
+    for goal in ("difference", "mean", "best"):
+        path, options = tmp_path / f"{goal}.label", {"goal": goal}
+        with begin(path, table, question="score", reading=reading, options=options) as work:
+            first = {ask.system for ask in work.next(40)[::2]}
+        assert first == {"a", "b"}

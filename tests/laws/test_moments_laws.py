@@ -62,17 +62,3 @@ def test_saved_moments_come_back_to_the_last_bit(
     path = tmp_path_factory.mktemp("saved") / "m.moments"
     held.save(path)
     assert Moments.load(path) == held
-
-
-@settings(max_examples=40)
-@given(rows=ROWS, cut=st.integers(0, 12))
-def test_updates_equal_one_pass(rows: list[Any], cut: int) -> None:
-    stream = _moments(rows[:cut])
-    stream.update(
-        {
-            "a": [r[0] for r in rows[cut:]],
-            "b": [r[1] for r in rows[cut:]],
-            "g": [r[2] for r in rows[cut:]],
-        }
-    )
-    assert stream == _moments(rows)

@@ -126,7 +126,7 @@ def test_a_frame_beyond_memory_is_counted_and_its_pairs_say_why(table, expected,
     frame = polars.LazyFrame(table)
     assert key(evaluate(frame, **ROLES)) == expected
     monkeypatch.setattr("tallystick.table.door._SAMPLE", 10)  # else so few rows are read whole
-    monkeypatch.setattr("tallystick.table.frames.require", refuse)
+    monkeypatch.setattr("tallystick.table.engines.require", refuse)
     found = evaluate(frame, **ROLES)
     assert_same(found, expected[0])
     assert "TALLYSTICK_MEMORY" in found.to_dict()["unknown"]["pairs"]

@@ -1,11 +1,9 @@
-import json
 from datetime import date
 
 import pytest
 
 from tallystick.report import plot
 from tallystick.clients import ReplayClient
-from tallystick.clients.journal import _checksum
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.verbs.shift import Items, Run, append_history, read_history, run, since
 from tallystick.verbs.shift.baseline import check_history
@@ -75,25 +73,6 @@ def test_an_answer_of_the_last_run_that_is_no_label_any_more_is_refused(tmp_path
     asked_in_full(truth, ["ant", *truth[1:]], tmp_path / "j", labels=["ant", "cat", "dog"])
     with pytest.raises(InputError, match=r"holds the answer 'ant' to item '0'.*--labels"):
         since(Items.of(truth, old=truth), tmp_path / "j")
-
-
-def test_a_journal_that_does_not_say_its_labels_is_taken_only_for_the_same_data(tmp_path):
-    truth = ["cat", "dog"] * 10
-    items = asked_in_full(truth, truth[::-1], tmp_path / "j")
-    events = [
-        json.loads(line.rpartition("\t")[0]) for line in (tmp_path / "j").read_text().splitlines()
-    ]
-    del events[0]["labels"]
-    events[0]["journal"] = 1
-    last, lines = "", []
-    for event in events:
-        body = json.dumps(event, sort_keys=True)
-        last = _checksum(last, body)
-        lines.append(f"{body}\t{last}\n")
-    (tmp_path / "j").write_text("".join(lines))
-    assert [items.labels[code] for code in since(items, tmp_path / "j").old] == truth[::-1]
-    with pytest.raises(FormatError, match="does not say its labels"):
-        since(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")
 
 
 def test_a_history_of_another_api_or_other_data_is_refused(items, rows, tmp_path):

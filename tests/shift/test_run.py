@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from tallystick.clients import (
     client_of,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
-from tallystick.verbs.shift import AskDesign, Progress, Run, Wire, run
+from tallystick.verbs.shift import Progress, Run, Wire, run
 
 from .conftest import COLUMNS
 
@@ -64,7 +63,7 @@ def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items,
 def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
     # a busy machine must not look like a hanging server
     wire = Wire(concurrency=32, timeout=3, wait=0.05)
-    how = Run(budget=100, wire=wire, deterministic=True, how=AskDesign(strategy="uniform"))
+    how = Run(budget=100, wire=wire, deterministic=True, strategy="uniform")
     with server(delay=0.01, faults=0.3, pause=0.1) as api:
         result = run(items, http(api.url, wire=wire), rows, how)
         stats = api.stats()
@@ -148,7 +147,7 @@ def test_stored_answers_can_be_read_in_another_way_without_a_call(tmp_path, monk
 
 
 def test_a_journal_in_use_is_refused(items, rows, tmp_path):
-    from tallystick.clients.journal import Journal
+    from tallystick.clients import Journal
 
     held = Journal(tmp_path / "j", head={})
     with pytest.raises(FileError, match="in use"):
@@ -212,7 +211,7 @@ def test_a_command_answers_each_item(items, rows):
     how = Run(
         budget=4,
         wire=Wire(concurrency=2),
-        how=AskDesign(strategy="uniform"),
+        strategy="uniform",
         deterministic=True,
     )
     assert same(run(chosen, client, few, how)) == same(run(chosen, REPLAY, few, how))
@@ -268,19 +267,13 @@ def test_a_price_without_a_call_in_it_is_refused(items):
         Wire(max_cost=1.0)
 
 
-def test_the_rate_limit_is_kept(items, rows):
-    begin = time.monotonic()
-    run(items, REPLAY, rows, Run(budget=50, wire=Wire(concurrency=50, rate=100.0)))
-    assert time.monotonic() - begin >= 0.45
-
-
 def test_a_gate_stops_at_the_first_proof(items, rows):
     clean = ReplayClient("old", columns=COLUMNS)
     passed = run(items, clean, rows, Run(budget=500, flip_limit=0.05, deterministic=True))
-    assert passed.gate.passed is True
+    assert passed.watched is True
     assert passed.calls < 80
     failed = run(items, REPLAY, rows, Run(budget=500, flip_limit=0.0, deterministic=True))
-    assert failed.gate.passed is False
+    assert failed.watched is False
     assert failed.calls < 100
 
 
@@ -288,7 +281,7 @@ def test_a_gate_that_falls_with_the_first_answer_still_gives_an_assessment(items
     other = {"four": "five", "five": "six", "six": "four", "": "four"}
     flipped = [{**row, "new": other[row["old"]]} for row in rows]
     failed = run(items, REPLAY, flipped, Run(budget=200, flip_limit=0.01, deterministic=True))
-    assert failed.gate.passed is False
+    assert failed.watched is False
     assert failed.calls == 2
 
 
@@ -356,8 +349,7 @@ def test_repeats_that_were_paid_for_count_when_the_money_runs_out(
     monkeypatch.syspath_prepend(str(tmp_path))
     wire = Wire(
         concurrency=1,
-        wait=0.001,
-        longest_wait=0.002,
+        wait=1e-6,
         prices=CallPrices(call=1),
         max_cost=100,
         attempts=100,
@@ -395,7 +387,7 @@ def test_progress_tells_calls_and_cost(items, rows):
 
 def test_a_budget_below_two_a_stratum_is_refused(items):
     with pytest.raises(BudgetError, match="strata"):
-        Run(budget=10, how=AskDesign(strategy="masa")).plan(items)
+        Run(budget=10, strategy="masa").plan(items)
 
 
 def test_the_environment_is_not_changed(items, rows):

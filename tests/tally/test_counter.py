@@ -1,4 +1,4 @@
-"""Every way of counting integers gives the same counts: bits, cells of bytes, packed rows."""
+"""Every way of counting integers gives the same counts: cells, and packed rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tallystick.table import counting as counter
-from tallystick.table import counting as kernel
-from tallystick.table.counting import Counter, count_integers
+from tallystick.errors import InputError
+from tallystick.table import Tally, counting
+from tallystick.table.counting import count_integers
 
 
 def _same(columns: list[np.ndarray[Any, Any]]) -> None:
@@ -29,56 +27,21 @@ def _same(columns: list[np.ndarray[Any, Any]]) -> None:
     [(1, 2), (2, 2), (3, 2), (4, 2), (8, 2), (3, 5), (1, 256), (2, 200), (5, 40), (40, 3)],
 )
 @pytest.mark.parametrize("low", [0, 3])
-@pytest.mark.parametrize("many", [1, 10**9])
-def test_all_kernels_count_alike(
-    monkeypatch: pytest.MonkeyPatch, dtype: type, k: int, size: int, low: int, many: int
+def test_every_way_of_counting_counts_alike(
+    monkeypatch: pytest.MonkeyPatch, dtype: type, k: int, size: int, low: int
 ) -> None:
-    monkeypatch.setattr(counter, "_CHUNK", 1000)
-    monkeypatch.setattr(counter, "_MANY_ROWS", many)
-    monkeypatch.setattr(kernel, "MANY", many)
+    monkeypatch.setattr(counting, "_CHUNK", 1000)
     rng = np.random.default_rng(k * size)
     top = min(low + size, int(np.iinfo(dtype).max) + 1)
     _same([rng.integers(low, top, 2503).astype(dtype) for _ in range(k)])
 
 
-def test_a_layout_grows_with_what_it_meets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counter, "_CHUNK", 64)
-    column = np.concatenate(
-        [np.zeros(64), np.ones(64), np.full(64, -128), np.full(64, 127)]
-    ).astype(np.int8)
-    _same([column, np.arange(256).astype(np.int8), column[::-1]])
-
-
-@settings(max_examples=60)
-@given(
-    n=st.integers(0, 40),
-    shift=st.integers(0, 9),
-    bad=st.sampled_from([None, 2, 128, 255]),
-    seed=st.integers(0, 99),
-)
-def test_intersections_count_or_leave_the_table_alone(
-    n: int, shift: int, bad: int | None, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    n *= 100  # more than one run of words, and a rest that fills no word
-    n += shift
-    a, b, c = (rng.integers(0, 2, n + 9, dtype=np.uint8)[shift : shift + n] for _ in range(3))
-    if bad is not None and n:
-        b[rng.integers(n)] = bad
-    table = np.zeros(8, np.int64)
-    done = kernel.add_intersections([a, b, c], table)
-    if bad is not None and n:
-        assert not done
-        assert not table.any()
-    else:
-        assert done
-        assert table.tolist() == np.bincount(4 * a.astype(int) + 2 * b + c, minlength=8).tolist()
-
-
-def test_a_counter_says_how_many_rows_it_took() -> None:
-    wide = [np.arange(5000) * 7 % 4999 for _ in range(3)]
-    assert Counter(3, weighted=False).add(wide) == 0
-    _same(wide)
+def test_negative_bytes_and_large_numbers_are_counted_as_they_are() -> None:
+    bytes_ = np.concatenate([np.full(64, -128), np.arange(64), np.full(64, 127)]).astype(np.int8)
+    _same([bytes_, bytes_[::-1]])
+    _same([np.array([2**62 + 5, 2**62 + 6], np.uint64), np.array([-(2**62), -(2**62) + 1])])
+    with pytest.raises(InputError, match=r"beyond 2\^53"):
+        Tally.of({"a": np.array([2**63 + 5, 2**63 + 6], np.uint64)})
 
 
 def test_weights_are_added_up_in_both_forms() -> None:

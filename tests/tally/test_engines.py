@@ -79,7 +79,7 @@ def test_an_engine_locates_as_numpy_does(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("options", [{}, {"by": "text"}, {"weight": "w"}, {"missing": [-1]}])
+@pytest.mark.parametrize("options", [{}, {"by": "text"}, {"missing": [-1]}])
 def test_an_engine_adds_up_as_numpy_does(engine: str, options: dict[str, Any]) -> None:
     options = {"columns": ["small", "score", "flag"], **options}
     found, want = (
@@ -181,9 +181,9 @@ def test_numbers_in_a_text_file_can_be_cut_and_weigh(tmp_path: Path) -> None:
     tally = Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 1]}, weight="w", missing=["NA"])
     assert tally.labels == {"s": (0, 1, None)}
     assert tally.counts.tolist() == [1, 3, 1]
-    with pytest.raises(InputError, match="holds text that is not a number"):
+    with pytest.raises(InputError, match=r"asked for as numbers .cut., but .*NA"):
         Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 1]})
-    with pytest.raises(InputError, match=r"a number above 0\.95"):
+    with pytest.raises(InputError, match=r"holds 1\.0, outside"):
         Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 0.95]}, missing=["NA"])
 
 
@@ -247,10 +247,6 @@ def test_a_weight_that_cannot_be_is_refused_by_name(engine: str, weight: float |
         InputError, match="weight 'w' must hold numbers that are finite and not negative"
     ):
         Tally.of(ENGINES[engine](table), weight="w")
-    with pytest.raises(
-        InputError, match="weight 'w' must hold numbers that are finite and not negative"
-    ):
-        Moments.of(ENGINES[engine](table), weight="w")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

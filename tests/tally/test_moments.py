@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import duckdb
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError, MergeError
@@ -44,12 +47,6 @@ def test_a_row_that_lacks_a_score_is_dropped_and_counted() -> None:
     assert (held.n, held.dropped) == (1, 3)
 
 
-def test_weights_weigh() -> None:
-    held = Moments.of({"a": [1.0, 3.0], "w": [3.0, 1.0]}, weight="w")
-    assert (held.n, held.means.tolist()) == (4.0, [1.5])
-    assert held.products.tolist() == [[12.0]]
-
-
 def test_columns_are_compared_by_name() -> None:
     a, b = Moments.of({"x": [1, 2], "y": [0, 1]}), Moments.of({"y": [1], "x": [5]})
     assert a + b == b + a
@@ -65,7 +62,11 @@ def test_columns_are_compared_by_name() -> None:
         (lambda: Moments.of({"a": [1], "g": [1]}, columns=["a", "g"], by="g"), "by='g'"),
         (lambda: Moments.of({"a": [1, 2], "g": [1]}, by="g"), "equal lengths"),
         (lambda: Moments.of({"a": np.zeros(0)}).means, "there is no mean"),
-        (lambda: Moments().sums, "empty"),
+        (lambda: Moments.of(pl.LazyFrame({"a": ["x"]})), "'a' has type String, and numbers are"),
+        (
+            lambda: Moments.of({"a": [1], "topic": ["x"]}, columns=["a"], by="topics"),
+            "did you mean",
+        ),
     ],
 )
 def test_what_cannot_be_added_up_is_refused_by_name(call: Any, said: str) -> None:
@@ -80,3 +81,39 @@ def test_moments_that_do_not_fit_are_refused() -> None:
     with pytest.raises(MergeError, match="by="):
         a + Moments.of({"a": [1], "g": [1]}, by="g")
     assert repr(a) == "<Moments of 1 scores: n = 1, 0 dropped>"
+
+
+COLUMNS = {
+    "a": [0.5, 1.5, float("nan"), 2.0, -9.0],
+    "b": [1.0, 0.0, 1.0, 3.0, 2.0],
+    "topic": ["law", "art", "law", None, "art"],
+}
+
+
+@pytest.mark.parametrize("where", ["columns", "relation", "eager", "lazy"])
+def test_rows_with_every_score_are_added_up_by_group_wherever_they_are(where: str) -> None:
+    table = pa.table(COLUMNS)
+    data: dict[str, Any] = {
+        "columns": COLUMNS,
+        "relation": duckdb.connect().from_arrow(table),
+        "eager": pl.from_arrow(table),
+        "lazy": pl.from_arrow(table).lazy(),
+    }
+    found = Moments.of(data[where], columns=["a", "b"], by="topic", missing=[-9])
+    assert (found.groups, found.group_counts.tolist()) == (("art", "law", None), [1, 1, 1])
+    assert found.group_sums.tolist() == [[1.5, 0.0], [0.5, 1.0], [2.0, 3.0]]
+    assert found.dropped == 2
+    np.testing.assert_allclose(found.products, [[6.5, 6.5], [6.5, 10.0]])
+
+
+def test_whole_scores_stay_exact_over_many_batches() -> None:
+    columns = {"a": np.arange(200_000.0), "b": np.arange(200_000.0)[::-1].copy()}
+    found = Moments.of(columns)
+    assert found.exact
+    assert found.sums.tolist() == [199_999 * 100_000] * 2
+    assert found.products[0, 0] == (np.arange(200_000) ** 2).sum()
+
+
+def test_an_empty_table_has_no_rows_rather_than_no_sums() -> None:
+    found = Moments.of(duckdb.connect().from_arrow(pa.table({"a": pa.array([], pa.float64())})))
+    assert (found.n, found.dropped, found.sums.tolist()) == (0, 0, [0.0])

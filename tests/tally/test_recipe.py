@@ -3,19 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError, MergeError
-from tallystick.table.moments import Recipe
+from tallystick.table.patterns import Recipe
 
 
 def recipe(**given) -> Recipe:
-    plain = {
-        "columns": None,
-        "cut": None,
-        "weight": None,
-        "missing": (),
-        "coerce": False,
-        "apart": (),
-    }
-    return Recipe.of(**(plain | given))
+    return Recipe.of(**given)
 
 
 def test_missing_tokens_are_text_without_margins_and_cut_columns_stand_apart() -> None:

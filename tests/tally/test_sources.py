@@ -10,7 +10,7 @@ import pytest
 from tallystick.errors import InputError, MergeError
 from tallystick.table import Tally, read
 from tallystick.table import tally_files as save
-from tallystick.table.counting import Sources
+from tallystick.table.tally import Sources
 
 A = Sources.of_contents([("aa", "x.csv")])
 B = Sources.of_contents([("bb", "y.csv")])

@@ -339,8 +339,7 @@ def progress_lines(clock: Callable[[], float] = time.monotonic) -> Iterator[Call
             return
         last = clock()
         cost = f", cost {now.cost:.4g}" if now.cost else ""
-        error = f", error ± {now.error:.4f}" if now.error is not None else ""
-        sys.stderr.write(f"{now.calls:,} of {now.planned:,} calls{cost}{error}\n")
+        sys.stderr.write(f"{now.calls:,} of {now.planned:,} calls{cost}\n")
         sys.stderr.flush()
 
     yield show
@@ -355,15 +354,14 @@ def progress_bar() -> Iterator[Callable[[Any], None]]:
     texts: tuple[Any, ...] = (
         TextColumn("{task.completed:,} of {task.total:,} calls"),
         BarColumn(),
-        TextColumn("cost {task.fields[cost]:.4g}, error ± {task.fields[error]}"),
+        TextColumn("cost {task.fields[cost]:.4g}"),
         TimeRemainingColumn(),
     )
     with Progress(*texts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1, cost=0.0, error="?")
+        task = bar.add_task("", total=1, cost=0.0)
 
         def show(now: Any) -> None:
-            known: dict[str, Any] = {} if now.error is None else {"error": f"{now.error:.4f}"}
-            bar.update(task, total=now.planned, completed=now.calls, cost=now.cost, **known)
+            bar.update(task, total=now.planned, completed=now.calls, cost=now.cost)
 
         yield show
 

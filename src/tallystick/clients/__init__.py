@@ -17,17 +17,16 @@ from tallystick.clients.caller import (
     Wire,
     gather,
 )
-from tallystick.clients.client import (
-    Client,
-    ClientError,
-    ClientSpec,
-    Fault,
-    Reply,
-    parse_headers,
-    text_or_file,
-)
+from tallystick.clients.client import Client, ClientError, ClientSpec, Fault, Reply, text_or_file
 from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import Journal, JournalEntry, draw_of, read_journal
+from tallystick.clients.journal import (
+    Journal,
+    JournalEntry,
+    Usage,
+    key_of,
+    read_journal,
+    usage_warnings,
+)
 from tallystick.clients.local import (
     KINDS,
     CommandClient,
@@ -36,20 +35,15 @@ from tallystick.clients.local import (
     client_of,
     kind_of,
 )
-from tallystick.clients.providers import (
-    AnthropicClient,
-    CallPrices,
-    OpenAIClient,
-    Usage,
-    usage_of,
-    usage_warnings,
-)
+from tallystick.clients.providers import CallPrices
 from tallystick.clients.reading import (
+    READINGS,
     UNREAD,
     AnswerReading,
     is_refusal,
     mentions_label,
     read_label,
 )
+from tallystick.clients.template import fields
 
 __all__ = ["Client"]

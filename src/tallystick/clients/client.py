@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar
 
 from tallystick.errors import InputError, TallystickError
@@ -132,16 +131,15 @@ class Client(ABC):
         """Refuse what would make every request fail, before the first is written down."""
         return
 
+    async def close(self) -> None:
+        """Let go of what `ready` opened."""
+        return
+
     async def __aenter__(self) -> Client:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return None
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
 
 
 # What the user says about an API.

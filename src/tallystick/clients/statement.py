@@ -288,7 +288,8 @@ _CHOOSE = (
 )
 _SO = r"(?:therefore|thus|still|hence|rather)"
 _LEAD = (
-    r"(?:overall|therefore|thus|hence|so|in\s+(?:short|sum|conclusion)|on\s+balance|in\s+my\s+view)"
+    r"(?:overall|therefore|thus|hence|so|in\s+(?:short|sum|conclusion)|on\s+balance|in\s+my\s+view"
+    r"|i(?:\s+would|['’]d)\s+say(?:\s+that)?|i\s+(?:conclude|judge)\s+that)"
 )
 _BEST = r"(?:better|best|winner|preferred|superior|stronger|strongest|correct|right)"
 _END = (

@@ -204,7 +204,7 @@ class Wagers:
         return replace(self, **{name: getattr(self, name)[some] for name in names})
 
 
-def stakes_before(x: Floats, log: Floats, *, anytime: bool) -> Floats:
+def stakes_before(x: Floats, log: Floats) -> Floats:
     """Return one stake per value, made from the values before it (I11).
 
     Parameters
@@ -213,20 +213,17 @@ def stakes_before(x: Floats, log: Floats, *, anytime: bool) -> Floats:
         Rows x values.
     log
         ln of the threshold, per row.
-    anytime
-        Whether the stakes are spread over all time; otherwise over the values that there are.
 
     Examples
     --------
-    >>> stakes_before(np.array([[1.0, 1.0]]), np.array([3.0]), anytime=False).round(3).tolist()
+    >>> stakes_before(np.array([[1.0, 1.0]]), np.array([3.0])).round(3).tolist()
     [[3.464, 4.382]]
     """
     t = np.arange(1, x.shape[1] + 1)
     mean = (0.5 + np.cumsum(x, axis=1)) / (t + 1)
     after = 0.25 + np.cumsum((x - mean) ** 2, axis=1)
     before = np.concatenate([np.full((len(x), 1), 0.25), after[:, :-1]], axis=1)
-    time = t * np.log1p(t) if anytime else x.shape[1]
-    return np.asarray(np.sqrt(2.0 * log[:, None] * t / (before * time)))
+    return np.asarray(np.sqrt(2.0 * log[:, None] * t / (before * x.shape[1])))
 
 
 # Where rising functions cross a bar: many at once, by Newton's steps inside a bracket.

@@ -13,15 +13,17 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from tallystick._rng import Rng
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Result, Slice
-from tallystick.table.cautions import find_cautions, with_cautions
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
-from tallystick.table.doubts import Doubt, find_doubt, with_doubt
-from tallystick.table.frames import distinct
+from tallystick.table.doubts import Doubt, find_cautions, find_doubt, with_cautions, with_doubt
+from tallystick.table.engines import distinct
 from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
@@ -114,6 +116,8 @@ class Question:
 
     def __post_init__(self) -> None:
         for name, declared in options_of(type(self)).items():
+            if declared.metavar == "FILE" and isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, Path(getattr(self, name)))
             declared.check(name, getattr(self, name))
 
     def reading(self) -> dict[str, Any]:
@@ -135,10 +139,6 @@ class Question:
     def labels_speak_for(self) -> str:
         """For which rows a few labels speak: ``all``, ``disagreements`` or ``none``."""
         return "all"
-
-    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
-        """Return the option that says between what numbers lie, and its value; None for labels."""
-        return None
 
     def outputs(self) -> dict[str, Path]:
         """Return the files that this question writes, by field."""
@@ -303,8 +303,7 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     # After the answer, because most cautions need nothing but what it has counted.
     # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
     sampled = capability.labelling is not None or data.roles.old is not None
-    cautions = find_cautions(data, sliced="by" in capability.reads, sampled=sampled)
-    result = with_cautions(result, cautions)
+    result = with_cautions(result, find_cautions(data) if sampled else ())
 
     def doubt(part: Data, looked: int) -> Doubt | None:
         if not sampled:
@@ -530,3 +529,50 @@ def _rows(data: Data, places: Sequence[int], texts: Sequence[str]) -> list[dict[
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_SIGNS else f"{text[:MOST_SIGNS]} … (cut)"
+
+
+# Answers that are drawn with a known accuracy: the raw material of every demonstration table.
+
+
+Ints = npt.NDArray[np.int64]
+
+
+def draw_truth(n: int, shares: tuple[float, ...], draw: np.random.Generator) -> Ints:
+    """Return *n* true labels as whole numbers, label k with share ``shares[k]``."""
+    return draw.choice(len(shares), n, p=shares)
+
+
+def draw_answers(
+    truth: Ints,
+    accuracy: float,
+    labels: int,
+    draw: np.random.Generator,
+    *,
+    hard: Any = 0.0,
+    shared: float = 0.0,
+) -> Ints:
+    """Return answers that are right with probability *accuracy*.
+
+    Parameters
+    ----------
+    truth, accuracy, labels
+        The true labels, how often they are met, and how many labels there are.
+    draw
+        The generator.
+    hard
+        A standard normal number per item that is common to all who answer it.
+    shared
+        Which share of the luck is *hard*: 0 for independent errors, 1 for the same errors.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> truth = draw_truth(10_000, (0.7, 0.3), draw)
+    >>> bool(abs((draw_answers(truth, 0.9, 2, draw) == truth).mean() - 0.9) < 0.02)
+    True
+    """
+    from scipy.special import ndtri
+
+    luck = np.sqrt(shared) * hard + np.sqrt(1 - shared) * draw.standard_normal(len(truth))
+    wrong = (truth + draw.integers(1, labels, len(truth))) % labels
+    return np.asarray(np.where(luck < ndtri(accuracy), truth, wrong))

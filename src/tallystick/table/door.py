@@ -10,18 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.errors import InputError, UsageError
-from tallystick.table.cautions import find_criterion, several_rows, without_copies
-from tallystick.table.data import Data, arrow_of
-from tallystick.table.engines import are_rows, columns_of_rows
-from tallystick.table.frames import (
-    arrow_of_dataset,
-    arrow_table,
+from tallystick.table.data import Data
+from tallystick.table.engines import (
     fetch,
     first_repeat_in,
-    pivot,
-    with_index,
+    is_lazy,
+    sampled,
 )
-from tallystick.table.long_tables import LongShape, chosen_metric
+from tallystick.table.long_tables import chosen_metric
 from tallystick.table.meaning import LabelRules
 from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
 from tallystick.table.one_spelling import one_spelling
@@ -60,7 +56,7 @@ from tallystick.table.sources import check_names, missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_truth
-from tallystick.table.weights import ask_about_counts, settle
+from tallystick.table.weights import ask_about_counts, settle, without_copies
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -270,105 +266,17 @@ def _opened(source: Any, layout: Layout) -> Any:
     """Return a Table, a Tally or a lazy frame."""
     if isinstance(source, Table | Tally):
         return source
-    if isinstance(source, str | Path) and str(source).endswith(".tally"):
-        return Tally.load(source)
+    paths = [source] if isinstance(source, str | Path) else source
+    if isinstance(paths, Sequence) and len(paths) == 1 and str(paths[0]).endswith(".tally"):
+        return Tally.load(paths[0])
     if layout.run:
         raise InputError(
             "run (--run NAME=FILE) gives the results of one model, and this verb reads one table:"
             " give the table itself"
         )
-    if are_rows(source):
-        source = columns_of_rows(source)
-    if isinstance(source, Sequence) and not isinstance(source, str):
-        paths = [str(one) for one in source]
-        if len(paths) == 1 and paths[0].endswith(".tally"):
-            return Tally.load(paths[0])
-        return scan(paths, delimiter=layout.delimiter, metric=layout.metric)
-    if isinstance(source, str | Path):
-        return scan(source, delimiter=layout.delimiter, metric=layout.metric)
-    if type(source).__module__.partition(".")[0] == "datasets":
-        return scan(arrow_of_dataset(source))
-    if isinstance(source, Mapping):
-        return scan(_arrow_of_mapping(source))
-    if type(source).__module__.startswith(("pyarrow", "duckdb", "_duckdb")):
-        return scan(source)
-    return _frame(source)
-
-
-def table_of(source: Any) -> Table:
-    """Return a frame, a mapping or a relation that is held in memory as a table."""
-    found = _opened(source, Layout())
-    return found if isinstance(found, Table) else scan(arrow_of(found))
-
-
-def _frame(source: Any) -> Any:
-    """Return an eager frame as a table, a lazy one as it is."""
-    import narwhals as nw
-
-    from tallystick.table.engines import frame_of
-
-    frame = frame_of(source)
-    if isinstance(frame, nw.LazyFrame):
+    if is_lazy(source):
         return source
-    names = [name for name in frame.columns if not isinstance(name, str)]
-    if names:
-        raise InputError(f"columns must be named by text, got {names[0]!r}: rename the columns")
-    held, notes = _arrow(lambda: with_index(source, arrow_table(frame)), frame.columns)
-    table = scan(held)
-    return replace(table, notes=(*table.notes, *notes))
-
-
-def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
-    import pyarrow as pa
-
-    if not columns:
-        raise InputError("the mapping has no columns: give at least one")
-    _check_indexes(columns)
-    lengths = {name: len(values) for name, values in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"columns must have equal lengths, got {lengths}")
-    arrays = {}
-    for name, values in columns.items():
-        if not isinstance(name, str):
-            raise InputError(f"columns must be named by text, got {name!r}: rename the columns")
-        held = values.tolist() if hasattr(values, "tolist") else list(values)
-        arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
-    return pa.table(arrays)
-
-
-def _check_indexes(columns: Mapping[str, Any]) -> None:
-    """Refuse pandas Series whose rows stand in another order: a frame would put them side by side.
-
-    Lists and arrays go by position. So would Series, and an index that says otherwise would be
-    ignored silently.
-    """
-    index: Any = None
-    first = ""
-    for name, values in columns.items():
-        held = getattr(values, "index", None)
-        if not hasattr(held, "equals"):
-            continue
-        if index is None:
-            index, first = held, name
-        elif not index.equals(held):
-            raise InputError(
-                f"columns {first!r} and {name!r} are pandas Series with different indexes: give"
-                " pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if they"
-                " go by position"
-            )
-
-
-def _arrow(convert: Any, columns: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    try:
-        return convert()
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        shown = ", ".join(map(repr, columns[:4]))
-        raise InputError(
-            f"column {shown} mixes types that cannot be compared ({str(error).splitlines()[0]}):"
-            " write all values of a column in one type"
-        ) from error
+    return scan(source, delimiter=layout.delimiter, metric=layout.metric)
 
 
 def _name(source: Any) -> str:
@@ -452,19 +360,16 @@ def _by_rules(
     found = decide(table, asked_of(door, given, truth=truth), given, layout, rules)
     table = found.table
     roles = assign(table, found.roles, coerce=rules.coerce)
-    ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
+    if layout.ignore:
+        expand(layout.ignore, table, roles.holders())
     repeats = door.repeats or layout.rows_are_items
     grades = door.outputs and len(roles.systems) != 2
     beside = roles.columns("system", "criterion") if door.outputs else ()
     if (grades or not repeats) and roles.count is None:
         table, said = without_copies(table, roles, beside)
         notes = (*notes, *said)
-    if grades:
-        roles, said = find_criterion(table, roles, ignored)
-        notes, beside = (*notes, *said), roles.columns("system", "criterion")
     if roles.item is not None:
         find_item(table, roles, repeats=repeats)
-    several = several_rows(table, roles, beside) if grades else None
     return Data(
         held=table,
         roles=roles,
@@ -474,7 +379,7 @@ def _by_rules(
         unused=found.unused,
         how=found.how,
         long=table.long,
-        warnings=() if several is None else (several,),
+        looked=None if found.sample is None or table is not found.table else (table, found.sample),
     )
 
 
@@ -515,12 +420,6 @@ def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tup
         return notes
     words = [str(one) for one in rules.never_true]
     return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
-
-
-def _silent(rules: LabelRules, door: Door) -> tuple[str, ...]:
-    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
-    never = map(str, rules.never_true) if door.want == "models" else ()
-    return (*rules.missing, *never)
 
 
 def _with_items(
@@ -583,41 +482,27 @@ def _answered(roles: Roles) -> tuple[str, ...]:
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Tell the columns of a frame in another engine by its first rows; the rows stay there."""
-    import narwhals as nw
-
-    head = arrow_table(nw.from_native(frame).head(_SAMPLE + 1).collect())
-    if head.num_rows <= _SAMPLE:
-        # The look has fetched the whole frame: a second job would only bring the same rows.
-        return _whole(scan(head), door, given, layout, rules)
-    glance = scan(head)
-    if _changes_rows(glance, door, given, layout):
+    """Tell the columns of a frame in another engine by a sample of its rows; the rows stay there."""
+    first, drawn = sampled(frame, _SAMPLE)
+    beginning = scan(first)
+    if drawn is None:
+        return _whole(beginning, door, given, layout, rules)
+    # Which rows belong together is seen in rows that stand beside one another.
+    why = None
+    if _changes_rows(beginning, door, given, layout):
+        why = "a second file or other shape is read with it"
+    elif door.verb and long_shape(beginning, asked_of(door, given), given, layout, rules):
+        why = "one row per vote is turned round here"
+    if why is not None:
         # These need every row of the columns, which only the local engine does.
-        fetched = fetch(frame, glance.columns, "a second file or other shape is read with it")
-        return _whole(scan(fetched), door, given, layout, rules)
-
-    everything = glance.columns
-    if door.verb:
-        shape = long_shape(glance, asked_of(door, given), given, layout, rules)
-        if isinstance(shape, LongShape):
-            facts = [name for name in given.columns() if name not in shape.__dict__.values()]
-            made = pivot(frame, shape, facts)
-            named = [one for one in made.judges if one != given.truth]
-            given = given.with_columns(door.want or "judges", named)
-            frame, given = made.frame, replace(given, item=shape.item, system=None)
-            turned = (shape.judge, shape.vote)
-            glance = scan(arrow_table(nw.from_native(frame).head(_SAMPLE).collect()))
-            glance = replace(glance, long=turned)
-            everything = tuple(name for name in everything if name not in turned)
-        elif shape is not None:
-            rows = fetch(frame, glance.columns, "one row per vote is read with it")
-            return _whole(scan(rows), door, given, layout, rules)
+        return _whole(scan(fetch(frame, beginning.columns, why)), door, given, layout, rules)
+    glance = scan(drawn)
     seen = _tabled(glance, door, given, replace(layout, shape="wide", judge=None, vote=None), rules)
 
-    # What the first rows do not show is no news: the tokens may stand further down.
+    # What the sample does not show is no news: the tokens may stand further down.
     unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
     notes = tuple(note for note in seen.notes if note not in unseen)
-    seen = replace(seen, held=frame, source="the frame", notes=notes, all_columns=everything)
+    seen = replace(seen, held=frame, source="the frame", notes=notes, all_columns=glance.columns)
     return seen if door.repeats or layout.rows_are_items else _with_single_items(seen, given)
 
 

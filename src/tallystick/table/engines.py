@@ -4,14 +4,11 @@ holds it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.table.cells import (
@@ -20,82 +17,103 @@ from tallystick.table.cells import (
     WHOLE,
     ItemSketch,
     Label,
-    as_number,
-    double,
     identifier,
-    identity,
-    is_missing,
-    is_nan,
     kind_of,
     not_labels,
-    null_if_missing,
-    numbers_among,
-    plain,
     row_key,
     too_many,
     votes_hash,
 )
-from tallystick.table.counting import Counter, count_integers
-from tallystick.table.engine import as_numpy, codes_of
-from tallystick.table.moments import Recipe
-from tallystick.table.patterns import Codes, Counts, Patterns
+from tallystick.table.counting import Counted, count_columns, count_groups
+from tallystick.table.engine import fits, require
+from tallystick.table.patterns import Recipe
 
 if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
     from duckdb import DuckDBPyRelation
 
     from tallystick.table.tables import Table
 
+ROWS = "rows of it"
+"""What the number of rows is called in another engine."""
+CELL = 48
+"""Bytes that one fetched cell takes at the peak: in the engine's answer, as Arrow and as codes."""
+_GLANCE = 1 << 16
+"""Rows that are looked at before a group-by on text fills the memory of an engine."""
 
-def count(data: Any, recipe: Recipe) -> Counted:
-    """Count *data* with the engine that holds it; only counts come back."""
+
+@contextmanager
+def held(data: Any) -> Iterator[Any]:
+    """Hold *data* as one of three: columns in memory by name, a DuckDB relation, or a narwhals frame
+    that runs nothing yet.
+    """
     if are_rows(data):
         data = columns_of_rows(data)
-    if isinstance(data, Mapping):
-        return count_columns(data, recipe)
-    if is_source(data):
+    if isinstance(data, Mapping) or is_relation(data):
+        yield data
+    elif is_source(data):
         from tallystick.table.engine import reading
 
-        with opened(data) as table:
-            _refuse_doubtful(table, recipe)
-            with reading(table.source):
-                # Parts of a file and data in memory have no origin: they add up in any way.
-                rows = sum(part.rows for part in table.parts) if table.origin else None
-                return count_relation(table.relation, recipe, rows=rows)
+        with opened(data) as table, reading(table.source):
+            yield table.relation
+    else:
+        import narwhals as nw
+
+        frame = frame_of(data)
+        names = checked_names(list(frame.collect_schema()))
+        yield frame if isinstance(frame, nw.LazyFrame) else _Columns(frame, names)
+
+
+def names_of(data: Any) -> tuple[str, ...]:
+    """Return the names of what `held` gives."""
+    if isinstance(data, Mapping):
+        return tuple(data)
+    return tuple(data.columns) if is_relation(data) else tuple(data.collect_schema())
+
+
+def fetched(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
+    """Return the columns *names* of what `held` gives in memory, if they fit."""
+    Recipe(columns=tuple(dict.fromkeys(names))).select(names_of(data))
+    if isinstance(data, Mapping):
+        return data
     if is_relation(data):
-        return count_relation(data, recipe)
-    import narwhals as nw
-
-    from tallystick.table.engine_frames import count_eager, count_lazy
-
-    frame = frame_of(data)
-    return (
-        count_lazy(frame, recipe) if isinstance(frame, nw.LazyFrame) else count_eager(frame, recipe)
-    )
+        table = data.project(", ".join(map(identifier, names))).to_arrow_table()
+        return {name: table[name] for name in names}
+    found = fetch(data, names, "their columns are read")
+    return {name: found[name] for name in names}
 
 
 def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
     """Return the columns *names* of *data* in memory, for a question that has one answer a row."""
-    if are_rows(data):
-        data = columns_of_rows(data)
-    if isinstance(data, Mapping):
-        Recipe(columns=tuple(names)).select(tuple(data))
-        return data
+    with held(data) as rows:
+        return fetched(rows, names)
+
+
+def count(data: Any, recipe: Recipe) -> Counted:
+    """Count *data* with the engine that holds it; only counts come back."""
+    rows: int | None = None
     if is_source(data):
-        from tallystick.table.engine import reading
+        with opened(data) as table:
+            _refuse_doubtful(table, recipe)
+            # Parts of a file and data in memory have no origin: they add up in any way.
+            rows = sum(part.rows for part in table.parts) if table.origin else None
+            return _count(table, recipe, rows)
+    return _count(data, recipe, rows)
 
-        with opened(data) as table, reading(table.source):
-            return fetch_columns(table.relation, names)
-    if is_relation(data):
-        return fetch_columns(data, names)
-    import narwhals as nw
 
-    from tallystick.table.engine_frames import checked_names, columns_in
-
-    frame = frame_of(data)
-    Recipe(columns=tuple(names)).select(checked_names(list(frame.collect_schema())))
-    return columns_in(
-        frame.select(*names).collect() if isinstance(frame, nw.LazyFrame) else frame, names
-    )
+def _count(data: Any, recipe: Recipe, rows: int | None) -> Counted:
+    with held(data) as there:
+        if isinstance(there, Mapping):
+            return count_columns(there, recipe)
+        names = recipe.select(names_of(there))
+        if recipe.cut or recipe.weight is not None:
+            # Bins and weights are numbers of single rows.
+            weight = [] if recipe.weight is None else [recipe.weight]
+            return count_columns(fetched(there, [*names, *weight]), replace(recipe, columns=names))
+        if is_relation(there):
+            return count_relation(there, recipe, rows=rows)
+        return count_lazy(there, recipe)
 
 
 def is_source(data: Any) -> bool:
@@ -161,36 +179,23 @@ def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
             )
 
 
-def frame_of(data: Any) -> Any:
-    """Return *data* as a narwhals frame, eager or lazy; what is none is refused."""
-    import narwhals as nw
-
-    if type(data).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        data = pa.Table.from_batches([data])
-    try:
-        return nw.from_native(data)
-    except nw.exceptions.DuplicateError as error:
-        raise InputError(
-            f"the frame has two columns with the same name: rename one of them ({error})"
-        ) from error
-    except TypeError as error:
-        raise InputError(
-            "data must be a mapping of columns, an Arrow, pandas, Polars, Dask or Spark frame, a"
-            f" relation or a path, got a {type(data).__name__}"
-        ) from error
+# DuckDB relations, and files behind them: one GROUP BY, out of core; only the groups are fetched.
 
 
-# DuckDB relations, and files behind them: one GROUP BY, out of core; only the groups are
-# fetched.
-
-
-_GLANCE = 1 << 16
 _TINY = frozenset({"BOOLEAN", "TINYINT", "UTINYINT"})
-_TEXT = frozenset({"VARCHAR"})
-_WHOLE = frozenset({"SMALLINT", "USMALLINT", "INTEGER", "UINTEGER", "BIGINT", "UBIGINT"}) | _TINY
-_NUMBERS = _WHOLE | {"FLOAT", "DOUBLE"}
+_LABELS = _TINY | frozenset(
+    {
+        "SMALLINT",
+        "USMALLINT",
+        "INTEGER",
+        "UINTEGER",
+        "BIGINT",
+        "UBIGINT",
+        "FLOAT",
+        "DOUBLE",
+        "VARCHAR",
+    }
+)
 
 
 def count_relation(
@@ -204,19 +209,11 @@ def count_relation(
     kinds = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     names = recipe.select(tuple(kinds))
     for name in names:
-        if not (kinds[name] in _NUMBERS | _TEXT or kinds[name].startswith("ENUM")):
+        if not (kinds[name] in _LABELS or kinds[name].startswith("ENUM")):
             raise not_labels(name, f"has type {kinds[name]}")
-    _refuse_text(
-        relation, [name for name in names if name not in recipe.cut and kinds[name] not in _TINY]
-    )
-    keys = [
-        f"{_binned(name, kinds[name], recipe) if name in recipe.cut else identifier(name)} as k{j}"
-        for j, name in enumerate(names)
-    ]
+    _refuse_text(relation, [name for name in names if kinds[name] not in _TINY])
+    keys = [f"{identifier(name)} as k{j}" for j, name in enumerate(names)]
     sums = "count(*) as total"
-    if recipe.weight is not None:
-        keys.append(f"{_number(recipe.weight, kinds[recipe.weight])} as weight")
-        sums = "sum(weight) as total, min(weight) as least, count(*) - count(weight) as absent"
     least = None
     if rows is not None and recipe.item is not None and recipe.item in kinds:
         least = LeastItems(column=recipe.item, sql_type=kinds[recipe.item], rows=rows)
@@ -224,22 +221,11 @@ def count_relation(
         sums = f"{sums}, {least.sums()}"
     by = ", ".join(f"k{j}" for j in range(len(names)))
     groups = relation.project(", ".join(keys)).aggregate(f"{by}, {sums}", by).to_arrow_table()
-    if recipe.weight is not None:
-        _check_weights(recipe.weight, groups)
     columns = {name: groups[f"k{j}"] for j, name in enumerate(names)}
-    for name, edges in recipe.cut.items():
-        check_bins(name, columns[name].to_pylist(), edges)
-    counted = count_groups(names, columns, groups["total"], weighted=recipe.weight is not None)
+    counted = count_groups(names, columns, groups["total"], weighted=False)
     if least is None:
         return counted
     return replace(counted, sketch=least.sketch(columns, groups, recipe.missing))
-
-
-def fetch_columns(relation: DuckDBPyRelation, names: Sequence[str]) -> Mapping[str, Any]:
-    """Return columns of a relation as Arrow arrays, for a question that has one answer a row."""
-    Recipe(columns=tuple(names)).select(tuple(relation.columns))
-    table = relation.project(", ".join(map(identifier, names))).to_arrow_table()
-    return {name: table[name] for name in names}
 
 
 def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
@@ -249,73 +235,13 @@ def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
     glance = relation.limit(_GLANCE)
     # The sketch of each column takes some bytes where an exact count takes a hash table: hundreds
     # of columns fit.
-    [sketched] = _rows(
-        glance.aggregate(", ".join(f"approx_count_distinct({identifier(name)})" for name in names))
-    )
+    sketches = ", ".join(f"approx_count_distinct({identifier(name)})" for name in names)
+    [sketched] = glance.aggregate(sketches).fetchall()
     for name, about in zip(names, sketched, strict=True):
         if about > MOST_LABELS // 2:  # the sketch is off by some ten per cent
-            [(number,)] = _rows(glance.aggregate(f"count(distinct {identifier(name)})"))
+            [(number,)] = glance.aggregate(f"count(distinct {identifier(name)})").fetchall()
             if number > MOST_LABELS:
                 raise too_many(name, number)
-
-
-def _rows(relation: DuckDBPyRelation) -> list[tuple[Any, ...]]:
-    return list(relation.fetchall())
-
-
-def _number(name: str, sql_type: str) -> str:
-    return as_number(identifier(name), kind_of(sql_type))
-
-
-def _binned(name: str, sql_type: str, recipe: Recipe) -> str:
-    """Return the SQL of a number's bin: -1 below the first edge, one past the last bin above, -2
-    for no number.
-    """
-    edges = recipe.cut[name]
-    number = _number(name, sql_type)
-    # A column of another type, such as an enumeration, is read by its text.
-    kind, cell = kind_of(sql_type), identifier(name)
-    if kind == "other":
-        kind, cell = "text", f"{cell}::varchar"
-    missing = f"{null_if_missing(cell, kind, recipe.missing)} is null or {is_nan(number)}"
-    return (
-        f"case when {missing} then null when {number} is null then -2 "
-        f"when {number} > {double(edges[-1])} then {len(edges) - 1} "
-        f"else {_search(number, edges, 0, len(edges) - 1)} end"
-    )
-
-
-def _search(number: str, edges: Sequence[float], low: int, high: int) -> str:
-    """Return nested cases that find the bin by halving, between the edges *low* and *high*."""
-    if high - low == 1:
-        return f"{low}" if low else f"case when {number} < {double(edges[0])} then -1 else 0 end"
-    middle = (low + high) // 2
-    left, right = _search(number, edges, low, middle), _search(number, edges, middle, high)
-    return f"case when {number} < {double(edges[middle])} then {left} else {right} end"
-
-
-def check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:
-    """Refuse bins that stand for what is no number between the edges."""
-    if -2 in bins:
-        raise InputError(
-            f"column {name!r} is asked for as numbers (cut), but holds text that is not a number"
-        )
-    if -1 in bins:
-        raise outside_edges(name, f"a number below {edges[0]!r}", edges)
-    if len(edges) - 1 in bins:
-        raise outside_edges(name, f"a number above {edges[-1]!r}", edges)
-
-
-def _check_weights(name: str, groups: Any) -> None:
-    import numpy as np
-
-    if sum(groups["absent"].to_pylist()):
-        raise bad_weight(name, "a blank cell or a word")
-    least, total = as_numpy(groups["least"]), as_numpy(groups["total"])
-    if (least < 0).any():
-        raise bad_weight(name, least.min())
-    if not np.isfinite(total).all():  # a sum passes NaN and infinity on
-        raise bad_weight(name, total[~np.isfinite(total)][0])
 
 
 # The sketch of items, made in the same scan that counts: no second pass over a file.
@@ -396,367 +322,251 @@ class LeastItems:
         return {kind: ItemSketch.of(rows, limit=limit) for kind in kinds}
 
 
-# One column in memory becomes whole numbers: small integers as they are, everything else by its
-# dictionary.
+# Frames through narwhals: an eager one gives its columns to the kernel, a lazy one counts where it is.
 
 
-_SAMPLE = 1 << 16
+def frame_of(data: Any) -> Any:
+    """Return *data* as a narwhals frame, eager or lazy; what is none is refused."""
+    import narwhals as nw
 
+    if type(data).__name__ == "RecordBatch":
+        import pyarrow as pa
 
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """A column as integers; ``labels`` says what they stand for, None where they stand for
-    themselves.
-    """
-
-    values: NDArray[Any]
-    labels: Sequence[Label] | None = None
-    boolean: bool = False
-
-    def label(self, value: int) -> Label:
-        """Return the label of one of the values."""
-        if self.labels is not None:
-            return self.labels[value]
-        return bool(value) if self.boolean else int(value)
-
-
-def encode(name: str, column: Any, *, most: int = MOST_LABELS) -> Encoded:
-    """Return *column* (a NumPy array, a pyarrow array or a plain sequence) as integers with their
-    labels.
-
-    A list is taken element by element, because NumPy would turn ``[1, "1"]`` into two equal
-    strings. A column with more than *most* labels is refused.
-    """
-    if isinstance(column, np.ma.MaskedArray):
-        return _by_dictionary(
-            name, _arrow(name, column.data, mask=np.ma.getmaskarray(column)), most
-        )
-    if isinstance(column, np.ndarray):
-        if column.ndim != 1:
-            raise InputError(f"column {name!r} must be one-dimensional, got shape {column.shape}")
-        if column.dtype.kind == "b":
-            return Encoded(column.view(np.uint8), boolean=True)
-        if column.dtype.kind in "iu":
-            if column.itemsize == 1 or _narrow(column):
-                return Encoded(column)
-            return _by_dictionary(name, _arrow(name, column), most)
-        if column.dtype.kind in "fU":
-            return _by_dictionary(name, _arrow(name, column), most)
-        if column.dtype.kind != "O":
-            raise not_labels(name, f"has dtype {column.dtype}")
-        return _by_identity(name, column.tolist(), most)
-    if hasattr(column, "dictionary_encode"):
-        return _from_arrow(name, column, most)
-    return _by_identity(name, list(column), most)
-
-
-def _narrow(column: NDArray[Any]) -> bool:
-    return not len(column) or int(column.max()) - int(column.min()) < MOST_LABELS
-
-
-def _arrow(name: str, column: NDArray[Any], *, mask: NDArray[np.bool_] | None = None) -> Any:
-    import pyarrow as pa
-
+        data = pa.Table.from_batches([data])
     try:
-        return pa.array(
-            column.astype(np.float32) if column.dtype == np.float16 else column, mask=mask
-        )
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise not_labels(name, f"has dtype {column.dtype}") from error
-
-
-def _from_arrow(name: str, column: Any, most: int) -> Encoded:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_null(column.type):
-        return Encoded(np.zeros(len(column), np.uint8), labels=(None,))
-    if not column.null_count and (
-        pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
-    ):
-        return encode(name, as_numpy(column), most=most)
-    return _by_dictionary(name, column, most)
-
-
-def _by_dictionary(name: str, column: Any, most: int) -> Encoded:
-    """Encode an Arrow column by its hash table; a column that looks like text is refused after a
-    glance.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    if not (
-        pa.types.is_primitive(kind)
-        or pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-    ) or pa.types.is_temporal(kind):
-        raise not_labels(name, f"has type {kind}")
-    glance = pc.count_distinct(column.slice(0, _SAMPLE)).as_py()
-    if glance > most:
-        raise too_many(name, glance, [column[0].as_py()])
-    coded = column.dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.combine_chunks() if coded.num_chunks != 1 else coded.chunk(0)
-        if isinstance(coded, pa.ChunkedArray):  # combine_chunks of no chunk at all
-            return Encoded(np.zeros(0, np.uint8), labels=(None,))
-    labels = [plain(value, column=name) for value in coded.dictionary.to_pylist()]
-    if len(labels) > most:
-        raise too_many(name, len(labels), labels)
-    return Encoded(codes_of(coded, missing=len(labels)), labels=(*labels, None))
-
-
-def _by_identity(name: str, column: Sequence[Any], most: int) -> Encoded:
-    """Encode arbitrary Python objects, telling 1 from True."""
-    seen: dict[Any, int] = {}
-    labels: list[Label] = []
-    codes = np.empty(len(column), np.int32)
-    for row, value in enumerate(column):
-        label = plain(value, column=name)
-        key = identity(label)
-        code = seen.get(key)
-        if code is None:
-            code = seen[key] = len(labels)
-            labels.append(label)
-            if code > most:
-                raise too_many(name, code + 1, labels)
-        codes[row] = code
-    return Encoded(codes, labels=labels)
-
-
-def cut_numbers(
-    name: str, column: Any, edges: Sequence[float], missing: frozenset[str] = frozenset()
-) -> Encoded:
-    """Return the bin of every number: bin i is ``edges[i] <= x < edges[i + 1]``, the last one
-    closed; NaN is missing.
-
-    >>> coded = cut_numbers("score", np.array([0.0, 0.5, 1.0, np.nan]), [0.0, 0.5, 1.0])
-    >>> [coded.label(value) for value in coded.values]
-    [0, 1, 1, None]
-    """
-    numbers = numbers_of(name, column, "cut", missing)
-    bins = np.searchsorted(np.asarray(edges), numbers, side="right") - 1
-    bins[numbers == edges[-1]] = len(edges) - 2
-    outside = (numbers < edges[0]) | (numbers > edges[-1])
-    if outside.any():
-        raise outside_edges(name, repr(float(numbers[outside][0])), edges)
-    bins[np.isnan(numbers)] = len(edges) - 1
-    return Encoded(bins.astype(np.int32), labels=(*range(len(edges) - 1), None))
-
-
-def outside_edges(name: str, value: str, edges: Sequence[float]) -> InputError:
-    """Return the error for a number that no bin holds."""
-    return InputError(
-        f"column {name!r} holds {value}, outside cut[{name!r}] = [{edges[0]!r} … {edges[-1]!r}]: "
-        "widen the edges, with -inf and inf if need be"
-    )
-
-
-def numbers_of(
-    name: str, column: Any, purpose: str, missing: frozenset[str] = frozenset()
-) -> NDArray[np.float64]:
-    """Return the column as floats, what is missing as NaN; what is not a number is refused."""
-    if hasattr(column, "dictionary_encode"):
-        column = as_numpy(column)
-    if isinstance(column, np.ma.MaskedArray):
-        column = np.where(np.ma.getmaskarray(column), np.nan, column.data.astype(np.float64))
-    values = np.asarray(column)
-    if values.dtype.kind == "O":
-        values = np.array(
-            [None if is_missing(value, missing) else value for value in values.tolist()], object
-        )
-    if values.dtype.kind in "OU":  # Python reads 1_000 as a thousand
-        odd = next(
-            (value for value in values.tolist() if isinstance(value, str) and "_" in value), None
-        )
-        if odd is not None:
-            raise InputError(
-                f"column {name!r} is asked for as numbers ({purpose}), but {odd!r} is not a number"
-            )
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        return nw.from_native(data)
+    except nw.exceptions.DuplicateError as error:
         raise InputError(
-            f"column {name!r} is asked for as numbers ({purpose}), but {error}"
+            f"the frame has two columns with the same name: rename one of them ({error})"
         ) from error
-    return (
-        np.where(np.isin(numbers, numbers_among(missing)), np.nan, numbers) if missing else numbers
-    )
+    except TypeError as error:
+        raise InputError(
+            "data must be a mapping of columns, an Arrow, pandas, Polars, Dask or Spark frame, a"
+            f" relation or a path, got a {type(data).__name__}"
+        ) from error
 
 
-def weights_of(name: str, column: Any) -> NDArray[np.float64]:
-    """Return the weights; a missing, negative or infinite one is refused with its row."""
-    weights = numbers_of(name, column, "weight")
-    bad = ~(np.isfinite(weights) & (weights >= 0))
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise bad_weight(name, weights[row], f" in row {row}")
-    return weights
+def is_lazy(data: Any) -> bool:
+    """Say whether *data* is a frame whose rows lie in another engine, or are not computed yet."""
+    if isinstance(data, str | bytes | Path | Sequence | Mapping) or is_relation(data):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
-def bad_weight(name: str, value: Any, where: str = "") -> InputError:
-    """Return the error for a weight that cannot count."""
-    return InputError(
-        f"weight {name!r} must hold numbers that are finite and not negative, got {value!s}{where}"
-    )
-
-
-# Columns that lie in memory: encode each, count the rows of integers.
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """What an engine brings back: patterns (rows may repeat) as codes into the labels as they were
-    written; and a sketch of the items, where the recipe asks for one and the data come from files.
+class _Columns(Mapping[str, Any]):
+    """The columns of an eager frame as arrays, each made when it is asked for, without a copy where
+    that is possible.
     """
 
-    names: tuple[str, ...]
-    labels: tuple[Sequence[Label], ...]
-    codes: Codes
-    counts: Counts
-    sketch: Mapping[str, ItemSketch] = field(default_factory=dict)
+    def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+        self._frame, self._names = frame, names
+
+    def __getitem__(self, name: str) -> Any:
+        series = self._frame[name]
+        native = series.to_native()
+        if series.implementation.is_pandas_like() and getattr(native.dtype, "kind", "") in "biufO":
+            numpy_backed = type(native.dtype).__module__.startswith("numpy")
+            return native.to_numpy() if numpy_backed else series.to_arrow()
+        return series.to_arrow()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
-def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
-    """Count the rows of a mapping of equally long columns."""
-    names = recipe.select(tuple(columns))
-    encoded = encode_columns(columns, names, recipe)
-    weights = None if recipe.weight is None else weights_of(recipe.weight, columns[recipe.weight])
-    if not len(encoded[0].values):
-        dtype = np.int64 if weights is None else np.float64
-        return Counted(
-            names, tuple(() for _ in names), np.zeros((0, len(names)), np.int32), np.zeros(0, dtype)
-        )
-    values, counts = count_integers([column.values for column in encoded], weights)
-    return decode(names, encoded, values, counts)
+def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
+    """Let the engine of a lazy frame group and count; only the groups are collected."""
+    import narwhals as nw
+
+    schema = frame.collect_schema()
+    names = recipe.select(tuple(schema))
+    tiny = (nw.Boolean, nw.Int8, nw.UInt8)
+    for name in names:
+        kind = schema[name]
+        if kind.is_temporal() or kind.is_nested() or kind.is_decimal() or kind == nw.Binary:
+            raise not_labels(name, f"has type {kind}")
+    if wide := [name for name in names if schema[name] not in tiny]:
+        glance = frame.select(*wide).head(_GLANCE)
+        distinct = glance.select(*(nw.col(name).n_unique() for name in wide)).collect()
+        for name in wide:
+            if (found := int(distinct[name][0])) > MOST_LABELS:
+                raise too_many(name, found)
+    groups = frame.select(*names).group_by(*names).agg(nw.len().alias(ROWS)).collect()
+    columns = _Columns(groups, groups.columns)
+    return count_groups(names, columns, columns[ROWS], weighted=False)
 
 
-def count_groups(
-    names: tuple[str, ...], columns: Mapping[str, Any], counts: Any, *, weighted: bool
-) -> Counted:
-    """Take over what another engine has grouped: one row a pattern (a pattern may come twice) and
-    its count.
+def fetch(frame: Any, columns: Sequence[str], why: str) -> pa.Table:
+    """Return *columns* of a frame as Arrow, where they fit into memory.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    columns
+        The columns in use: no other leaves the engine.
+    why
+        Why rows are needed, for the message.
     """
-    encoded = [encode(name, columns[name]) for name in names]
-    values = np.stack([column.values.astype(np.int64) for column in encoded], axis=1)
-    held = as_numpy(counts) if hasattr(counts, "dictionary_encode") else np.asarray(counts)
-    return decode(names, encoded, values, held.astype(np.float64 if weighted else np.int64))
+    import narwhals as nw
+
+    rows, names = row_count(frame), list(dict.fromkeys(columns))
+    require(
+        rows * len(names) * CELL,
+        f"The frame has {rows:,} rows, and {why}: fetching {len(names)} columns of it",
+        "Give fewer rows.",
+    )
+    return arrow_table(lazily(frame).select(*(nw.col(name) for name in names)).collect())
 
 
-def decode(
-    names: tuple[str, ...], encoded: Sequence[Encoded], values: NDArray[np.int64], counts: Counts
-) -> Counted:
-    """Turn counted rows of integers into codes and the labels that they stand for."""
-    labels: list[Sequence[Label]] = []
-    codes = np.empty(values.shape, np.int32)
-    for j, column in enumerate(encoded):
-        distinct, codes[:, j] = np.unique(values[:, j], return_inverse=True)
-        labels.append([column.label(value) for value in distinct.tolist()])
-    return Counted(names, tuple(labels), codes, counts)
+def sampled(frame: Any, most: int) -> tuple[pa.Table, pa.Table | None]:
+    """Return the first rows of a frame, and these with others from all of it: at most about *most*
+    rows. None for the others if the first rows are the whole frame.
+
+    The first rows show what repeats beside one another. The others are drawn at random from a fixed
+    seed: the first rows of a frame that is sorted do not show who votes further down, and rows at a
+    stride show only those in step with it.
+    """
+    first = arrow_table(lazily(frame).head(most + 1).collect())
+    if first.num_rows <= most:
+        # The look has fetched the whole frame: a second job would only bring the same rows.
+        return first, None
+    first = first.slice(0, most // 2)
+    share = most / 2 / row_count(frame)
+    native: Any = lazily(frame).to_native()
+    engine = type(native).__module__.partition(".")[0]
+    if engine == "polars":
+        import polars as pl
+
+        # Polars draws only from rows in memory: by a hash of their place.
+        native = native.filter(pl.int_range(pl.len()).hash(0) < int(share * 2**64))
+    elif engine == "pyspark":
+        native = native.sample(fraction=share, seed=0)
+    elif engine.startswith("dask"):
+        native = native.sample(frac=share, random_state=0)
+    else:
+        return first, first
+    return first, _joined(first, arrow_table(lazily(native).collect()).cast(first.schema))
 
 
-def encode_columns(
-    columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe
-) -> list[Encoded]:
-    """Encode the columns *names*, with their cuts; unequal lengths are refused."""
-    encoded = [
-        (
-            cut_numbers(name, columns[name], recipe.cut[name], recipe.missing)
-            if name in recipe.cut
-            else encode(name, columns[name])
-        )
-        for name in names
-    ]
-    lengths = {name: len(column.values) for name, column in zip(names, encoded, strict=True)}
-    if recipe.weight is not None:
-        lengths[recipe.weight] = len(columns[recipe.weight])
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"columns must have equal lengths, got {lengths}")
-    return encoded
+def _joined(first: pa.Table, drawn: pa.Table) -> pa.Table:
+    """Return both, without the rows of *drawn* that are those of *first* where rows can be told
+    apart.
+    """
+    from tallystick.table.engine import connect
+
+    connection = connect()
+    above, below = connection.from_arrow(first), connection.from_arrow(drawn)
+    if above.distinct().shape[0] == first.num_rows:
+        below = below.except_(above)
+    return above.union(below).to_arrow_table()
 
 
-# A stream of batches of small integers, counted without looking at labels until somebody asks.
-#
-# A batch of ten thousand rows takes the kernel some ten microseconds, so all that is checked here
-# is that the batch looks like the ones before; whatever else arrives goes the general way.
+def row_count(frame: Any) -> int:
+    """Return how many rows a frame has, counted in its engine.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> row_count(pl.LazyFrame({"a": [1, 2, 3]}))
+    3
+    """
+    import narwhals as nw
+
+    return int(lazily(frame).select(nw.len().alias(ROWS)).collect()[ROWS][0])
 
 
-_CONTIGUOUS = (1,)  # the strides of bytes that lie side by side
+def rows_fit(frame: Any, columns: Sequence[str]) -> bool:
+    """Say whether *columns* of a frame can be fetched within the memory limit."""
+    return fits(row_count(frame) * len(set(columns)) * CELL)
 
 
-class Stream:
-    """An open counter for batches that are dictionaries of integer (or all boolean) arrays."""
+def first_repeat_in(frame: Any, *columns: str) -> tuple[Any, ...] | None:
+    """Return one combination of *columns* that several rows show, None if all rows differ.
 
-    def __init__(
-        self, names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...], recipe: Recipe
-    ) -> None:
-        self.recipe = recipe
-        self._names = names
-        self._columns = tuple(zip(names, dtypes, strict=True))
-        self._bytes = all(dtype.itemsize == 1 for dtype in dtypes)
-        self._boolean = dtypes[0].kind == "b"
-        self._exactly = recipe.columns is None
-        self._counter = Counter(len(names), weighted=False)
+    Examples
+    --------
+    >>> import polars as pl
+    >>> first_repeat_in(pl.LazyFrame({"id": ["x", "y", "x"]}), "id")
+    ('x',)
+    """
+    import narwhals as nw
 
-    @classmethod
-    def open(cls, batch: Any, held: Patterns, recipe: Recipe) -> Stream | None:
-        """Return a stream that goes on from *held*, if batches like this one can be counted without
-        looking at labels.
+    groups = lazily(frame).select(*columns).group_by(*columns).agg(nw.len().alias(ROWS))
+    found = groups.filter(nw.col(ROWS) > 1).head(1).collect()
+    return tuple(found[name][0] for name in columns) if len(found) else None
 
-        That is so if nothing is cut or weighted and all labels, those of *held* included, are of
-        one type: then no two spellings of one value can meet.
-        """
-        if type(batch) is not dict or recipe.cut or recipe.weight is not None:
-            return None
-        columns = [batch[name] for name in held.names]
-        if not all(
-            isinstance(column, np.ndarray) and column.dtype.kind in "biu" for column in columns
-        ):
-            return None
-        boolean = {column.dtype.kind == "b" for column in columns}
-        kind = bool if boolean == {True} else int
-        known = {
-            type(label) for labels in held.labels.values() for label in labels if label is not None
-        }
-        if len(boolean) > 1 or not known <= {kind}:
-            return None
-        return cls(held.names, tuple(column.dtype for column in columns), recipe)
 
-    @property
-    def rows(self) -> int:
-        """How many rows wait to be taken over."""
-        return self._counter.rows
+def different_in(frame: Any, column: str) -> int:
+    """Return how many different values a column has; blank cells are none.
 
-    def take(self, batch: Any) -> int | None:
-        """Count the batch: None if all of it was taken, else how many of its first rows were."""
-        names = self._names
-        if type(batch) is not dict or (self._exactly and len(batch) != len(names)):
-            return 0
-        columns, plain = [], self._bytes
-        shape = None
-        for name, dtype in self._columns:
-            column = batch.get(name)
-            if type(column) is not np.ndarray or column.dtype is not dtype:
-                return 0
-            if shape is None:
-                shape = column.shape
-            if column.shape != shape or len(shape) != 1:
-                return 0
-            plain = plain and column.strides == _CONTIGUOUS
-            columns.append(column)
-        n = len(columns[0])
-        if self._boolean:
-            columns = [column.view(np.uint8) for column in columns]
-        if plain and self._counter.add_bytes(columns, n):
-            return None
-        taken = self._counter.add(columns)
-        return None if taken == n else taken
+    >>> import polars as pl
+    >>> different_in(pl.LazyFrame({"id": ["x", "y", "x", None]}), "id")
+    2
+    """
+    import narwhals as nw
 
-    def drain(self) -> Counted:
-        """Return what was counted, and start again."""
-        values, counts = self._counter.patterns()
-        self._counter = Counter(len(self._names), weighted=False)
-        stand_in = Encoded(np.zeros(0, np.int64), boolean=self._boolean)
-        return decode(self._names, [stand_in] * len(self._names), values, counts)
+    cell = nw.col(column)
+    groups = lazily(frame).filter(~cell.is_null()).select(column).unique()
+    return int(groups.select(nw.len()).collect().item())
+
+
+def distinct(frame: Any, column: str, most: int) -> list[Label]:
+    """Return the different values of a column, one more than *most* of them at most."""
+    import narwhals as nw
+
+    groups = lazily(frame).select(column).group_by(column).agg(nw.len().alias(ROWS))
+    found = groups.head(most + 1).collect()[column].to_list()
+    known = sorted(value for value in found if not _blank(value))
+    return [*known, *([None] if len(known) < len(found) else [])]
+
+
+def part(frame: Any, column: str, label: Label) -> Any:
+    """Return the rows that show *label* in *column* (None: the blank ones); nothing is run yet."""
+    import narwhals as nw
+
+    cell = nw.col(column)
+    if label is not None:
+        return lazily(frame).filter(cell == label).to_native()
+    held = lazily(frame)
+    kind = held.collect_schema()[column]
+    blank = cell.is_null()
+    if kind == nw.String:
+        blank = blank | (cell.str.strip_chars() == "")
+    elif kind.is_float():
+        blank = blank | cell.is_nan()
+    return held.filter(blank).to_native()
+
+
+def _blank(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def lazily(frame: Any) -> nw.LazyFrame[Any]:
+    """Return a frame of any engine as a narwhals frame that runs nothing yet."""
+    import narwhals as nw
+
+    made: nw.LazyFrame[Any] = nw.from_native(frame).lazy()
+    return made
+
+
+def arrow_table(frame: nw.DataFrame[Any]) -> pa.Table:
+    """Return an eager frame as Arrow, without the row numbers that pandas adds as a column."""
+    return frame.to_arrow().select(frame.columns)
+
+
+def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names of a frame's columns; one that is not text, or comes twice, is refused."""
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(
+                f"columns must be named by text, got {name!r}: rename the columns of the frame"
+            )
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise InputError(f"the frame has more than one column {twice[0]!r}: rename one of them")
+    return tuple(names)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from shlex import quote
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.engine import how_items_differ
 from tallystick.table.log_runs import Log, Loss, told_apart
 from tallystick.table.reading_names import VOTE_TIERS, plain
 
@@ -279,8 +278,11 @@ def _no_common(models: Mapping[str, Column], logs: Sequence[Log]) -> str:
     if not apart:
         return f"{head}: no item was tried by all of {', '.join(models)}. Give fewer files at once"
     second, there = apart[0]
-    differ = how_items_differ(list(here), list(there), here=first, there=second)
-    return f"{head}: were the models tried on the same task? The items are {differ}"
+    names = [", ".join(map(repr, list(one)[:MOST_NAMED])) for one in (here, there)]
+    return (
+        f"{head}: were the models tried on the same task? The items are {names[0]} in {first} and"
+        f" {names[1]} in {second}: write the same items alike"
+    )
 
 
 def _lost(models: Mapping[str, Column], kept: Sequence[str], every: Sequence[str]) -> list[str]:

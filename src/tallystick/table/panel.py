@@ -331,7 +331,7 @@ def _vocabulary(
     every = in_order(
         label for column in (*columns, tuple(labels)) for label in column if label is not None
     )
-    classes = tuple(label for label in every if identity(label) not in never)
+    classes = _by_value(tuple(label for label in every if identity(label) not in never))
     extras = tuple(label for label in every if identity(label) in never)
     if len(classes) >= 2:
         return (*classes, *extras), len(classes)
@@ -345,6 +345,14 @@ def _vocabulary(
         f"every vote is {classes[0]!r}, so all that can be said is that the judges never"
         " disagree: name the other labels (labels=, --labels), or give some truth"
     )
+
+
+def _by_value(classes: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Return classes that are all numbers by their value: as text, 10 comes before 2."""
+    try:
+        return tuple(sorted(classes, key=lambda label: float(str(label))))
+    except ValueError:
+        return classes
 
 
 def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:

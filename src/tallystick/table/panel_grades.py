@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.table.cells import Label
 from tallystick.table.data import Data, RowPatterns
-from tallystick.table.frames import first_repeat_in
+from tallystick.table.engines import first_repeat_in
 from tallystick.table.grades import Scale, read_column, word_worth
 from tallystick.table.panel import Floats, Ints
 from tallystick.table.roles import first_repeat

@@ -12,16 +12,170 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
-from tallystick.table.cells import ItemSketch, Label, plain
-from tallystick.table.counting import Sources
-from tallystick.table.engines import Stream
-from tallystick.table.moments import Recipe
-from tallystick.table.patterns import Counts, Patterns, merge, settle, store
+from tallystick.table.cells import ItemSketch, Label, SharedRows, plain
+from tallystick.table.patterns import Counts, Patterns, Recipe, merge, settle, store
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tallystick.table.tables import Table
+
+# What a tally has counted already, so that nothing is counted twice.
+#
+# A file or a stream is known by the SHA-256 of its content, whatever its name; a batch by the id
+# that its caller gives. The same rows in another file, such as a later export that holds the
+# earlier one, are found by a sketch of their items. Data in memory has none of these, and so takes
+# no part in the check.
+
+
+_BATCH = "batch:"
+_SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """The files and batches inside a tally.
+
+    Parameters
+    ----------
+    names
+        Id to name: ``sha256:…`` to the name of the file, ``batch:…`` to the id of the batch.
+    repeated
+        Ids of what was counted more than once, because the caller allowed it.
+    items
+        A sketch of the items that were counted, by the hash function that made it.
+    overlaps
+        Which rows of different files were counted more than once, because the caller allowed it.
+
+    Examples
+    --------
+    >>> monday, tuesday = Sources.of_batch("mon"), Sources.of_batch("tue")
+    >>> monday.joined(tuesday).batches
+    ('mon', 'tue')
+    >>> monday.joined(tuesday).joined(monday)
+    Traceback (most recent call last):
+    tallystick.errors.MergeError: both tallies count batch mon: its rows would be counted twice. ...
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    repeated: frozenset[str] = frozenset()
+    items: Mapping[str, ItemSketch] = field(default_factory=dict)
+    overlaps: frozenset[str] = frozenset()
+
+    @classmethod
+    def of_contents(cls, contents: Iterable[tuple[str, str]]) -> Sources:
+        """Return the sources of files, given as pairs of SHA-256 and name.
+
+        Two files of one content are both counted, as the caller named both, and are repeated.
+        """
+        names: dict[str, str] = {}
+        repeated = set()
+        for digest, name in contents:
+            key = f"sha256:{digest}"
+            if key in names:
+                repeated.add(key)
+            names.setdefault(key, name)
+        return cls(names=names, repeated=frozenset(repeated))
+
+    @classmethod
+    def of_batch(cls, batch_id: str) -> Sources:
+        """Return the source of one batch that its caller named."""
+        return cls(names={f"{_BATCH}{batch_id}": f"batch {batch_id}"})
+
+    @property
+    def batches(self) -> tuple[str, ...]:
+        """The ids of the batches, in order."""
+        return tuple(sorted(key[len(_BATCH) :] for key in self.names if key.startswith(_BATCH)))
+
+    @property
+    def repeats(self) -> tuple[str, ...]:
+        """The names of what was counted more than once, in order."""
+        return tuple(sorted({*(self.names[key] for key in self.repeated), *self.overlaps}))
+
+    def shared(self, other: Sources) -> tuple[str, ...]:
+        """Return the names of what both have counted, in order."""
+        return tuple(sorted(self.names[key] for key in self.names.keys() & other.names.keys()))
+
+    def clash(self, other: Sources) -> str | None:
+        """Say what both have counted, after the words "they both count"; None for nothing."""
+        shared = self.shared(other)
+        if shared:
+            more = f" and {len(shared) - _SHOWN} more" if len(shared) > _SHOWN else ""
+            its = "its" if len(shared) == 1 else "their"
+            return f"{', '.join(shared[:_SHOWN])}{more}: {its} rows would be counted twice"
+        rows = self._rows_shared(other)
+        return None if rows is None else f"{rows}: they would be counted twice"
+
+    def joined(self, other: Sources, *, allow_overlap: bool = False) -> Sources:
+        """Return the sources of both; what both have counted raises `MergeError`, unless that is
+        allowed.
+        """
+        # Most tallies are made in memory and have no sources: nothing to copy.
+        if not (self.names and other.names):
+            return self if self.names else other
+        clash = self.clash(other)
+        if clash is not None and not allow_overlap:
+            raise MergeError(
+                f"both tallies count {clash}. Leave one tally out, or allow it (--allow-overlap,"
+                " allow_overlap=True)"
+            )
+
+        shared = self.names.keys() & other.names.keys()
+        overlaps = self.overlaps | other.overlaps
+        if clash is not None and not shared:
+            files = sorted({*self.names.values(), *other.names.values()})
+            named = ", ".join(files[:_SHOWN]) + (", …" if len(files) > _SHOWN else "")
+            overlaps |= {f"{named} ({self._rows_shared(other)})"}
+
+        # The smaller name wins where two files of one content differ in name: + commutes.
+        names = {**self.names, **other.names}
+        names.update({key: min(self.names[key], other.names[key]) for key in shared})
+        items = {
+            kind: self.items.get(kind, _NO_ITEMS).joined(other.items.get(kind, _NO_ITEMS))
+            for kind in sorted({*self.items, *other.items})
+        }
+        return Sources(
+            names=names,
+            repeated=self.repeated | other.repeated | shared,
+            items=items,
+            overlaps=overlaps,
+        )
+
+    def _rows_shared(self, other: Sources) -> SharedRows | None:
+        """Return how many rows of different files both have counted."""
+        for kind in self.items.keys() & other.items.keys():
+            rows = self.items[kind].shared(other.items[kind])
+            if rows is not None:
+                return rows
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a saved tally keeps."""
+        return {
+            "names": dict(sorted(self.names.items())),
+            "repeated": sorted(self.repeated),
+            "items": {kind: sketch.to_json() for kind, sketch in sorted(self.items.items())},
+            "overlaps": sorted(self.overlaps),
+        }
+
+    @classmethod
+    def from_json(cls, written: Any) -> Sources:
+        """Read what :meth:`to_json` returned; a tally of an earlier version has less, or None."""
+        if written is None:
+            return cls()
+        names = {str(key): str(name) for key, name in written["names"].items()}
+        items = written.get("items", {})
+        return cls(
+            names=names,
+            repeated=frozenset(map(str, written["repeated"])) & names.keys(),
+            items={str(kind): ItemSketch.from_json(one) for kind, one in items.items()},
+            overlaps=frozenset(map(str, written.get("overlaps", ()))),
+        )
+
+
+_NO_ITEMS = ItemSketch()
+
+_NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))
 
 
 class Tally:
@@ -56,8 +210,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._recipe: Recipe | None = None
-        self._patterns: Patterns | None = None
-        self._stream: Stream | None = None
+        self._held: Patterns = _NOTHING
         # What was counted; the files of an open table are hashed only if somebody asks.
         self._counted: Sources | Callable[[], Sources] = Sources()
 
@@ -132,7 +285,7 @@ class Tally:
         >>> Tally.from_patterns({"a": [0, 1], "b": [1, 1]}, [30, 12]).n
         42
         """
-        from tallystick.table.engines import count_groups, encode_columns
+        from tallystick.table.counting import count_groups, encode_columns
 
         held = np.asarray(counts)
         weighted = held.dtype.kind == "f"
@@ -159,23 +312,11 @@ class Tally:
         sources: Sources | Callable[[], Sources] | None = None,
     ) -> Tally:
         tally = cls()
-        tally._recipe, tally._patterns = recipe, patterns
+        tally._recipe, tally._held = recipe, patterns
         tally._counted = sources if sources is not None else Sources()
         return tally
 
     # -- what is in it
-
-    @property
-    def _held(self) -> Patterns:
-        """The patterns, after what a stream has counted is taken over."""
-        if self._stream is not None and self._stream.rows:
-            recipe = self._stream.recipe
-            counted = self._stream.drain()
-            fresh = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
-            self._patterns = (
-                fresh if self._patterns is None else merge(self._patterns, fresh, recipe)
-            )
-        return self._patterns if self._patterns is not None else _NOTHING
 
     @property
     def n(self) -> int | float:
@@ -254,9 +395,7 @@ class Tally:
             raise InputError(
                 f"columns must be a sequence of names, got the str {columns!r}: write [{columns!r}]"
             )
-        wanted = Recipe.of(
-            columns=columns, cut=None, weight=None, missing=(), coerce=False, apart=()
-        ).select(self.names)
+        wanted = Recipe.of(columns=columns).select(self.names)
         recipe = self._known_recipe
         cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
         made = replace(recipe, columns=wanted, cut=cut)
@@ -328,22 +467,15 @@ class Tally:
         grown = self._counted
         if batch_id is not None:
             grown = self.sources.joined(Sources.of_batch(batch_id))
-        taken = self._stream.take(batch) if self._stream is not None else 0
-        if taken is None:
-            self._counted = grown
-            return
         recipe = self._recipe if self._recipe is not None else Recipe()
         from tallystick.table.engines import is_source
 
-        rest = {name: column[taken:] for name, column in batch.items()} if taken else batch
-        fresh, sources = _count(rest, recipe, batch_id)
-        if batch_id is None and is_source(rest):
+        fresh, sources = _count(batch, recipe, batch_id)
+        if batch_id is None and is_source(batch):
             grown = self.sources.joined(sources() if callable(sources) else sources)
-        held = self._held
-        self._patterns = fresh if held is _NOTHING else merge(held, fresh, recipe)
+        self._held = fresh if self._held is _NOTHING else merge(self._held, fresh, recipe)
         self._counted = grown
         self._recipe = recipe
-        self._stream = Stream.open(batch, self._patterns, recipe)
 
     def __add__(self, other: Tally) -> Tally:
         return self.merge(other) if isinstance(other, Tally) else NotImplemented
@@ -457,8 +589,6 @@ def _count(
 def _sources_of(table: Table, items: Mapping[str, ItemSketch]) -> Sources:
     return replace(Sources.of_contents(table.contents()), items=items)
 
-
-_NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))
 
 # Patterns as an Arrow table.
 

@@ -15,26 +15,18 @@ from numpy.typing import NDArray
 
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Figure, Json, PatternTable, Result
-from tallystick.table.cells import Label, in_order, is_missing, spelling
-from tallystick.table.counting import Sources
+from tallystick.table.cells import Label, is_missing, spelling
+from tallystick.table.counting import encode_columns
 from tallystick.table.engine import as_arrow, as_numpy
-from tallystick.table.engines import (
-    columns_of,
-    encode_columns,
-    frame_of,
-    is_relation,
-    is_source,
-    opened,
-)
-from tallystick.table.moments import Recipe, Sums, regrouped
-from tallystick.table.patterns import Patterns, settle
+from tallystick.table.engines import columns_of, frame_of, is_relation, is_source, opened
+from tallystick.table.patterns import Patterns, Recipe, settle
 from tallystick.table.tables import atomic
-from tallystick.table.tally import Tally
+from tallystick.table.tally import Sources, Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Keeping tallies and moments: one Arrow IPC file with a format version, written whole or not at
+# Keeping tallies: one Arrow IPC file with a format version, written whole or not at
 # all.
 
 
@@ -67,7 +59,7 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
     table, head = read_table(path, "tally")
     try:
         labels = {
-            str(name): tuple(_label_in(item) for item in column) for name, column in head["labels"]
+            str(name): tuple(label_in(item) for item in column) for name, column in head["labels"]
         }
         codes = (
             np.stack([as_numpy(table[f"c{j}"]) for j in range(len(labels))], axis=1)
@@ -112,7 +104,8 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
     if not path.is_file():
         raise FileError(f"{path} is a directory, a pipe or a device, not a saved {kind}")
     try:
-        with pa.OSFile(str(path), "rb") as file:
+        # Opened by Python: Arrow takes no name that is not UTF-8.
+        with path.open("rb") as file:
             reader = pa.ipc.open_file(file)
             written = (reader.schema.metadata or {}).get(FORMAT.encode())
             table = reader.read_all() if written is not None else None
@@ -168,7 +161,8 @@ def _labels_out(labels: Mapping[str, tuple[Any, ...]]) -> list[list[Any]]:
     return [[name, list(column)] for name, column in labels.items()]
 
 
-def _label_in(item: Any) -> Any:
+def label_in(item: Any) -> Any:
+    """Return a label of a file's head; anything else is no label."""
     if item is None or isinstance(item, bool | int | float | str):
         return item
     raise ValueError(f"{item!r} is not a label")
@@ -198,56 +192,6 @@ def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:
         coerce=bool(written["coerce"]),
         apart=frozenset(written["apart"]),
     )
-
-
-def save_moments(sums: Sums, recipe: Recipe, by: str | None, path: Path) -> None:
-    """Write sums to *path*: one row a group, the cross-products in the head, written so that every
-    bit comes back.
-    """
-    import pyarrow as pa
-
-    columns = {f"c{j}": pa.array(sums.sums[:, j]) for j in range(len(sums.names))}
-    columns["count"] = pa.array(sums.counts)
-    head = {
-        "names": list(sums.names),
-        "groups": list(sums.groups),
-        "products": [value.hex() for value in sums.products.ravel().tolist()],
-        **{name: getattr(sums, name) for name in ("grouped", "weighted", "exact", "dropped")},
-        "recipe": _recipe_out(recipe),
-        "by": by,
-    }
-    write_table(path, "moments", pa.table(columns), head)
-
-
-def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
-    """Read what :func:`save_moments` wrote."""
-    table, head = read_table(path, "moments")
-    try:
-        names = tuple(str(name) for name in head["names"])
-        products = np.array([float.fromhex(value) for value in head["products"]]).reshape(
-            len(names), len(names)
-        )
-        sums = Sums(
-            names=names,
-            groups=tuple(_label_in(group) for group in head["groups"]),
-            grouped=bool(head["grouped"]),
-            weighted=bool(head["weighted"]),
-            exact=bool(head["exact"]),
-            dropped=int(head["dropped"]),
-            counts=as_numpy(table["count"]),
-            sums=np.stack([as_numpy(table[f"c{j}"]) for j in range(len(names))], axis=1),
-            products=products,
-        )
-        if len(sums.counts) != (len(sums.groups) if sums.grouped else 1):
-            raise InputError("the groups and their counts differ in number")
-        # Files of earlier versions hold whole floats, and integers before all fractions.
-        if sums.grouped:
-            sums = regrouped(sums, in_order(sums.groups))
-        return sums, _recipe_in(head["recipe"]), head["by"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(
-            f"{path} holds damaged moments ({error}): add the data up again"
-        ) from error
 
 
 # A tally as a result: what was counted, in a sentence, a table and a picture.

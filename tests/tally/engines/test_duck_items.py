@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.table.cells import MOST, ItemSketch, row_key, votes_hash
 from tallystick.table.engines import count_relation
-from tallystick.table.moments import Recipe
+from tallystick.table.patterns import Recipe
 
 
 def expected(rows: list[tuple[int, str | None]]) -> ItemSketch:

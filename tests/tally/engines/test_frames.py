@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,9 +9,9 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table.cells import MOST_LABELS
-from tallystick.table.engine_frames import checked_names, columns_in, count_eager, count_lazy
-from tallystick.table.engines import Counted
-from tallystick.table.moments import Recipe
+from tallystick.table.counting import Counted
+from tallystick.table.engines import checked_names, columns_of, count
+from tallystick.table.patterns import Recipe
 
 
 def patterns(counted: Counted) -> dict[tuple[Any, ...], float]:
@@ -26,8 +25,8 @@ def patterns(counted: Counted) -> dict[tuple[Any, ...], float]:
 def both(columns: dict[str, Any], recipe: Recipe) -> list[dict[tuple[Any, ...], float]]:
     frame = pl.DataFrame(columns)
     return [
-        patterns(count_eager(nw.from_native(frame), recipe)),
-        patterns(count_lazy(nw.from_native(frame.lazy()), recipe)),
+        patterns(count(frame, recipe)),
+        patterns(count(frame.lazy(), recipe)),
     ]
 
 
@@ -49,9 +48,9 @@ def test_a_bin_holds_its_lower_edge_and_the_last_one_its_upper_edge_too() -> Non
 @pytest.mark.parametrize(
     ("columns", "recipe", "named"),
     [
-        ({"s": [0.5, -0.1]}, Recipe(cut={"s": (0.0, 1.0)}), "a number below 0.0"),
-        ({"s": [0.5, 1.1]}, Recipe(cut={"s": (0.0, 1.0)}), "a number above 1.0"),
-        ({"s": ["low"]}, Recipe(cut={"s": (0.0, 1.0)}), "numbers are needed: cast it"),
+        ({"s": [0.5, -0.1]}, Recipe(cut={"s": (0.0, 1.0)}), "holds -0.1, outside"),
+        ({"s": [0.5, 1.1]}, Recipe(cut={"s": (0.0, 1.0)}), "holds 1.1, outside"),
+        ({"s": ["low"]}, Recipe(cut={"s": (0.0, 1.0)}), "asked for as numbers .cut., but .*low"),
         ({"a": ["x"], "w": [-1.0]}, Recipe(weight="w"), "'w'"),
         ({"a": ["x"], "w": [float("nan")]}, Recipe(weight="w"), "'w'"),
         ({"a": ["x"], "w": pl.Series([None], dtype=pl.Float64)}, Recipe(weight="w"), "'w'"),
@@ -61,7 +60,7 @@ def test_a_bin_holds_its_lower_edge_and_the_last_one_its_upper_edge_too() -> Non
 )
 def test_a_lazy_frame_refuses_by_column(columns: Any, recipe: Recipe, named: str) -> None:
     with pytest.raises(InputError, match=named):
-        count_lazy(nw.from_native(pl.LazyFrame(columns)), recipe)
+        count(pl.LazyFrame(columns), recipe)
 
 
 def test_names_must_be_text_and_come_once() -> None:
@@ -74,6 +73,6 @@ def test_names_must_be_text_and_come_once() -> None:
 
 def test_numbers_of_pandas_are_handed_over_without_a_copy() -> None:
     frame = pd.DataFrame({"n": [1, 2, 3], "t": ["x", "y", "z"]})
-    found = columns_in(nw.from_native(frame, eager_only=True), ["n"])
+    found = columns_of(frame, ["n"])
     assert np.shares_memory(found["n"], frame["n"].to_numpy())
     assert found["n"].tolist() == [1, 2, 3]

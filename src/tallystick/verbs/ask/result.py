@@ -125,8 +125,6 @@ class AskQuestion(ClientQuestion):
         object.__setattr__(self, "pair", names)
         if names and (len(names) != 2 or names[0] == names[1] or not all(names)):
             raise InputError(f"pair (--pair) must name two columns, A,B; got {','.join(names)!r}")
-        if isinstance(self.out, str):
-            object.__setattr__(self, "out", Path(self.out))
         if not self.name.strip():
             raise InputError("name (--as) must not be blank")
 

@@ -29,7 +29,7 @@ from tallystick.table import (
     read,
     with_reading,
 )
-from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.table.reading import VOTERS
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import ALL_ROLES

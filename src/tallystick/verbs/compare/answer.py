@@ -35,7 +35,7 @@ from tallystick.table import (
     as_pass_fail,
     identifier,
 )
-from tallystick.table.frames import first_repeat_in, lazily, rows_fit
+from tallystick.table.engines import first_repeat_in, lazily, rows_fit
 from tallystick.table.log_runs import Loss
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.compare.asks import (

@@ -14,7 +14,7 @@ from tallystick.errors import InputError
 from tallystick.stats.intervals import Bounds
 from tallystick.stats.replicates import PassKind
 from tallystick.table import Demo, Question, option
-from tallystick.table.frames import draw_answers, draw_truth
+from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.table.reading_names import lower_word
 
 
@@ -57,11 +57,6 @@ class CompareQuestion(Question):
     )
     stop_early: bool = option(
         False, "Take the items in random order and stop as soon as the answer is clear."
-    )
-    prices: tuple[float, float] | None = option(
-        None,
-        "What a new item and one more run of an item cost, to say which to buy.",
-        metavar="ITEM,RUN",
     )
     scored_as: str | None = field(default=None)
 

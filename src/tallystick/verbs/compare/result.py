@@ -100,18 +100,12 @@ class Replicates:
     within, between
         Variance over runs of one item, and between items; of the difference of the two best
         models. Unknown where an item was run only once, or where scores are not 0 or 1.
-    floor
-        The standard error that no number of runs of these items goes below.
-    runs_per_item
-        The runs per item that buy the most for the prices given; infinite means runs only.
     """
 
     fewest: int
     most: int
     within: float | Unknown
     between: float | Unknown
-    floor: float | Unknown
-    runs_per_item: float | Unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,9 +148,6 @@ class CompareResult(Result):
     detectable_difference
         The smallest difference between two of these models that this many items show with
         probability .8.
-    separable
-        How many models, spread evenly between the best and the worst, could all be told apart at
-        that difference.
     population, sample
         To what the answer speaks: these, or new ones; items, clusters or weighted items.
     metric
@@ -189,7 +180,6 @@ class CompareResult(Result):
     contenders: tuple[str, ...]
     tiers: tuple[tuple[str, ...], ...]
     detectable_difference: float | Unknown
-    separable: int | Unknown
     population: Population
     adjustment: str
     alpha: float

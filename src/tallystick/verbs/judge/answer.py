@@ -125,7 +125,7 @@ def ask(data: Data, question: JudgeQuestion) -> Result:
 
     # Votes that can never be true have no place in a method that is defined for answers.
     aside = panel.extras and question.method == "independent"
-    order = None if grades_of(panel.classes) else unordered(panel.classes)
+    order = None if grades_of(panel) else unordered(panel.classes)
     said = ((LEFT_ASIDE,) if aside else ()) + (() if order is None else (order,))
     assumptions = dict.fromkeys((*result.assumptions, *said))
     return replace(result, assumptions=tuple(assumptions))

@@ -11,7 +11,7 @@ from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
 from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.latent_checks import Misfit, misfit
-from tallystick.stats.latent_fit import LatentFit
+from tallystick.stats.latent_model import LatentFit
 from tallystick.table import Tally, unordered
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
@@ -150,7 +150,7 @@ def grade(
         forecast = labels_needed_first(rates, blind.n, alpha=alpha)
         needed = needed_first_labels(forecast)
     agreement = panel_agreement(panel, alpha=alpha)
-    order = None if grades_of(panel.classes) else unordered(panel.classes)
+    order = None if grades_of(panel) else unordered(panel.classes)
     part = "" if found.sample is blind else fitted_to_part(round(found.sample.n), round(blind.n))
     return replace(
         with_rates(result, panel, agreement),

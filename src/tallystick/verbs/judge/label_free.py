@@ -13,18 +13,16 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
 from tallystick.stats.latent_calibrate import calibrate, cross_fitted, expected_calibration_error
-from tallystick.stats.latent_checks import (
-    CROWD,
-    Misfit,
+from tallystick.stats.latent_checks import CROWD, Misfit, misfit
+from tallystick.stats.latent_headline import (
+    Headline,
     Support,
     UnreadableFit,
-    fit_plain,
+    blend,
     fit_unreadable,
-    misfit,
     support,
 )
-from tallystick.stats.latent_headline import Headline, blend
-from tallystick.stats.latent_model import as_votes
+from tallystick.stats.latent_model import as_votes, fit_plain
 from tallystick.table import Tally
 from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.result import (

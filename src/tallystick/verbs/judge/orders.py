@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from tallystick.errors import AskError, InputError
-from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.results import Figure, Interval, Result, Unit, Unknown
 from tallystick.stats.exact_tails import binomial_up_to
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.maxt import holm
@@ -30,6 +30,9 @@ _PLACES = (
     {"one", "two"},
 )
 """Pairs of labels that name a place, the first place first in alphabetical order."""
+
+_LETTERS = ({"a", "b"}, {"one", "two"})
+"""Those that may as well name the answers themselves."""
 
 _ORDERS = frozenset(
     [
@@ -150,6 +153,12 @@ class OrderResult(Result):
             for one in self.judges
         ]
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        shares = ("consistent", "first_share", "ties", "best_accuracy")
+        found: dict[str, Unit] = dict.fromkeys(shares, "share")
+        return {**found, "lean": "points", "p": "p", "items": "count"}
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the share of same answers, and that of leans to the first place, by judge."""
         found = []
@@ -233,8 +242,9 @@ def position_bias(
         Votes for neither answer.
     recorded
         ``position``: labels name the place. ``answer``: labels name the answer, and the first label
-        in canonical order is the one that stood first in the first column of a pair. None: labels
-        such as first and second, or A and B, are places; any others are asked about.
+        in canonical order is the one that stood first in the first column of a pair. None: first
+        and second are places, A and B too unless a judge then changes most of its answers; any
+        others are asked about.
     alpha
         One minus the level; p-values are adjusted over the judges (Holm).
 
@@ -253,7 +263,7 @@ def position_bias(
     panel = Panel.of(votes, voters=[one for pair in pairs for one in pair], never_true=ties)
     panel.require_binary("position_bias")
     panel.require_items("position_bias")
-    by_place = (recorded or _recorded(panel)) == "position"
+    by_place = (recorded or _recorded(panel, pairs)) == "position"
 
     scores = [_compared(panel, pair, by_place, alpha) for pair in pairs]
     adjusted = holm([one.p_value for one in scores]).tolist()
@@ -273,9 +283,14 @@ def are_two_orders(first: str, second: str) -> bool:
     return bool(one & other) or bool(one & _ORDERS and other & _ORDERS)
 
 
-def _recorded(panel: Panel) -> Recorded:
-    """Say what labels name, or ask: read the other way round, every change becomes agreement."""
-    if {str(label).strip().lower() for label in panel.classes} in _PLACES:
+def _recorded(panel: Panel, pairs: Sequence[tuple[str, str]]) -> Recorded:
+    """Say what labels name, or ask: read the other way round, every change becomes agreement.
+
+    Letters are places, unless some judge then changes most of its answers: it may as well be one
+    that hardly changes any, and whose letters name the answers.
+    """
+    words = {str(label).strip().lower() for label in panel.classes}
+    if words in _PLACES and not (words in _LETTERS and any(_same_word(panel, p) for p in pairs)):
         return "position"
     raise AskError(
         f"Do {' and '.join(panel.keys)} name the answer, or the place where it stood?",
@@ -283,6 +298,13 @@ def _recorded(panel: Panel) -> Recorded:
         candidates=("answer", "position"),
         calls=("--recorded answer", "--recorded position"),
     )
+
+
+def _same_word(panel: Panel, pair: tuple[str, str]) -> bool:
+    """Say whether a judge writes the same label in both orders on most items without a tie."""
+    codes, counts = _asked_each_time(panel, pair)
+    lean = (codes < 2).all(axis=1)
+    return bool(counts[lean] @ (codes[lean, 0] == codes[lean, 1]) > counts[lean].sum() / 2)
 
 
 def _compared(panel: Panel, pair: tuple[str, str], by_place: bool, alpha: float) -> OrderScore:

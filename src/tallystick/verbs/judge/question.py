@@ -13,8 +13,8 @@ import numpy as np
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import FileError, InputError
 from tallystick.table import Demo, Label, Question, option
+from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.table.cells import identity
-from tallystick.table.frames import draw_answers, draw_truth
 from tallystick.table.panel import Panel
 
 Ranges: TypeAlias = Mapping[Label, tuple[float, float]]

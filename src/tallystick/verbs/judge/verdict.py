@@ -347,8 +347,9 @@ def panel_position_verdict(scores: Sequence[OrderScore], *, alpha: float) -> str
         return swapped_verdict(scores[0])
     biased = [one for one in scores if one.p_value <= alpha]
     worst = min(scores, key=lambda one: one.consistent)
+    several = in_words(len(biased)).capitalize() if biased else "None"
     head = (
-        f"{in_words(len(biased)).capitalize()} of {in_words(len(scores))} judges"
+        f"{several} of {in_words(len(scores))} judges"
         f" {'prefers' if len(biased) == 1 else 'prefer'} a place rather than an answer"
     )
     named = ", ".join(

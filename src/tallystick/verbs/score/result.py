@@ -30,7 +30,7 @@ from tallystick.results import (
     points_interval,
     shown_difference,
 )
-from tallystick.stats.adverse_forecast import LabelRange
+from tallystick.stats.certified import LabelRange
 
 NOT_SETTLED = "not settled"
 """The verdict on a pair that stays open."""
@@ -169,25 +169,6 @@ class JudgeBreakdown:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CovariateRow:
-    """How a judge's error moves with a covariate.
-
-    *slope* is points of error per standard deviation of the covariate. *system* is None for all
-    systems together. *explained* says how much of the raw lead of one system over another the slope
-    accounts for, by ``a - b``.
-    """
-
-    covariate: str
-    judge: str
-    system: str | None = None
-    slope: float | Unknown
-    interval: Interval | Unknown
-    p_value: float | Unknown
-    n_labels: int
-    explained: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class ScoreResult(Result):
     """How good the systems are; the verb ``score``.
 
@@ -208,8 +189,6 @@ class ScoreResult(Result):
         The judge that would be enough alone, None if none would.
     breakdown
         Without human grades: how wrong the judges would have to be.
-    covariates
-        How the judges' errors depend on covariates.
     n_labels
         Human grades.
     labels_worth
@@ -236,7 +215,6 @@ class ScoreResult(Result):
     partial: tuple[Partial, ...] = ()
     enough: str | None = None
     breakdown: tuple[JudgeBreakdown, ...] = ()
-    covariates: tuple[CovariateRow, ...] = ()
     n_labels: int = 0
     labels_worth: float | Unknown = 0.0
     population: str = "these"

@@ -27,10 +27,10 @@ from tallystick.verbs.shift.baseline import (
     baseline,
     read_history,
 )
-from tallystick.verbs.shift.design import AskDesign, Items, design
+from tallystick.verbs.shift.design import Items, design
 from tallystick.verbs.shift.estimates import Answers, Past
 from tallystick.verbs.shift.question import Run, ShiftQuestion
 from tallystick.verbs.shift.read import since
-from tallystick.verbs.shift.result import FleetResult, Noise, ShiftResult, fleet
+from tallystick.verbs.shift.result import Noise, ShiftResult
 
-__all__ = ["ShiftResult", "evaluate", "fleet", "part_of", "read_history"]
+__all__ = ["ShiftResult", "evaluate", "part_of", "read_history"]

@@ -20,7 +20,6 @@ from tallystick.clients import (
     Progress,
     is_refusal,
     mentions_label,
-    usage_of,
     usage_warnings,
 )
 from tallystick.errors import BudgetError, FormatError, InputError
@@ -32,13 +31,13 @@ from tallystick.verbs.shift.design import Items, outcome
 from tallystick.verbs.shift.estimates import WHY, Answers, Past
 from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre, more_repeats
 from tallystick.verbs.shift.question import Run
-from tallystick.verbs.shift.result import Requests, ShiftGate, ShiftResult
+from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
     money_warnings,
     noise_notes,
     request_notes,
     unread_warnings,
-    watched_basis,
+    watched_note,
 )
 
 # A population so large that a test learns nothing from the items already seen: with noise it may
@@ -99,18 +98,14 @@ async def run_async(
         raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
     fresh = not client.recorded
     plan = how.plan(items, fresh=fresh)
-    described = client.description
     head: dict[str, Json] = {
-        "client": _digest(to_json(described)),
-        "data": items.digest,  # compared with journals of format 1 only
-        "api": described,
+        "api": client.description,
         "labels": list(items.labels),  # an answer's code is its place among these
         "reading": how.reading.how,
         "seed": how.seed,
         "calls": plan.calls,
     }
-    prices = how.wire.prices
-    journal = Journal(how.journal, head=head, secrets=client.secrets, price=prices.call)
+    journal = Journal(how.journal, head=head, secrets=client.secrets)
     lost = journal.in_flight
     try:
         if journal.answers and not {e.item for e in journal.answers.values()} & {*items.names}:
@@ -135,7 +130,7 @@ async def run_async(
         items,
         plan.strata,
         answers,
-        strategy=how.how.strategy,
+        strategy=how.strategy,
         alpha=how.alpha,
         seed=how.seed,
         answers_are=kind,
@@ -161,23 +156,18 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         unread=len(entries),
     )
     texts = [entry.text for entry in entries if not entry.cut]
-    usage, currency = usage_of(journal), how.wire.prices.currency
-    gate = None
+    usage, currency = journal.usage, how.wire.prices.currency
     # Of an API that answers at random, the watch proves only that few answers changed.
-    if asking.gate is not None and (how.deterministic or asking.gate.passed):
-        gate = ShiftGate(
-            expression=f"flip_rate <= {asking.gate.limit:g}",
-            passed=asking.gate.passed,
-            rests_on=watched_basis(asking.gate.asked),
-        )
+    watched = None if asking.gate is None else asking.gate.passed
+    watched = watched if how.deterministic or watched else None
     api, asked_hash, data_hash = identity_of(items, client)
     return replace(
         result,
-        cost=asking.caller.spent,
+        cost=journal.spent,
         currency=currency,
         requests=requests,
         usage=usage,
-        gate=gate,
+        watched=watched,
         api=api,
         asked_hash=asked_hash,
         data_hash=data_hash,
@@ -185,13 +175,14 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *result.warnings,
             *asking.money(),
             *unread_warnings(texts, answers=len(asking.asked)),
-            *usage_warnings(usage),
+            *usage_warnings(replace(usage, cut=0)),  # said with what they could hide
         ),
         notes=(
             *journal.notes,
             *result.notes,
+            *([] if watched is None or asking.gate is None else [watched_note(asking.gate.asked)]),
             *noise_notes(result.noise, alpha=how.alpha),
-            *request_notes(requests, asking.caller.spent, currency),
+            *request_notes(requests, journal.spent, currency),
         ),
     )
 
@@ -261,7 +252,7 @@ class Asking:
 
     async def main(self) -> None:
         """Ask until the budget is used up or a gate is decided; flips of the blind phase twice."""
-        ours = self.how.how.strategy == "ours"
+        ours = self.how.strategy == "ours"
         blind = self._sampler.n_shuffled if ours else self.plan.calls
         if self.most_repeats and blind:
             await self._first(min(blind, self._limit))
@@ -323,7 +314,9 @@ class Asking:
         if self._progress is not None:
             self._told += 1
             planned = min(self.how.affordable(), self.plan.calls + self.most_repeats)
-            self._progress(Progress(calls=self._told, planned=planned, cost=self.caller.spent))
+            self._progress(
+                Progress(calls=self._told, planned=planned, cost=self.caller.journal.spent)
+            )
 
     def _advance(self) -> None:
         """Let the gate see one more answer."""
@@ -346,7 +339,7 @@ class Asking:
 
     def answers(self) -> Answers:
         """Return the questions that count, with their answers."""
-        end, ours = self._counted, self.how.how.strategy == "ours"
+        end, ours = self._counted, self.how.strategy == "ours"
         asked = self.asked[:end]
         counted = set(asked)
         unread, labels = self.unread(), self.items.labels

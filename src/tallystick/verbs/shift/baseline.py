@@ -59,11 +59,6 @@ class BaselineQuestion(ClientQuestion):
         writes=True,
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.out, str):
-            object.__setattr__(self, "out", Path(self.out))
-
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are added."""
@@ -197,7 +192,7 @@ def _result(
         n_items=data.n_rows,
         warnings=(
             *baseline_warnings(asked.draws, unread=unread, failed=came.failed, answers=len(read)),
-            *usage_warnings(came.usage),
+            *usage_warnings(came.journal.usage),
         ),
         columns=question.columns[: asked.draws],
         accuracy=accuracy,
@@ -207,7 +202,7 @@ def _result(
         unread=unread,
         failed=came.failed,
         cost=came.journal.spent,
-        usage=came.usage,
+        usage=came.journal.usage,
         table=dict(zip(question.columns, draws, strict=False)),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -16,21 +16,23 @@ from tallystick.results import Gate, parse_gate
 from tallystick.results.gates import check_bar
 from tallystick.sampling import Plan
 from tallystick.table import Demo, option
-from tallystick.table.frames import draw_answers, draw_truth
-from tallystick.verbs.shift.design import AskDesign, Items, Strategy, design
+from tallystick.table.capability import draw_answers, draw_truth
+from tallystick.verbs.shift.design import Items, Strategy, design
 from tallystick.verbs.shift.noise import repeats_planned
 
-# What a gate can compare. flip_rate is how many more answers differ than two answers of the old API
-# would (all flips of a deterministic API), stability the share of repeated calls that agree,
-# answers_differ the share of all flips.
-METRICS = (
-    "flip_rate",
-    "stability",
-    "answers_differ",
-    "accuracy_change",
-    "grade_change",
-    "recall_change:LABEL",
-)
+# What a gate can compare, and between what it lies (None: grades have scales of their own).
+# flip_rate is how many more answers differ than two answers of the old API would (all flips of a
+# deterministic API), stability the share of repeated calls that agree, answers_differ the share of
+# all flips; recall_change:LABEL names a label.
+_SHARE, _CHANGE = (0.0, 1.0), (-1.0, 1.0)
+METRICS: dict[str, tuple[float, float] | None] = {
+    "flip_rate": _SHARE,
+    "stability": _SHARE,
+    "answers_differ": _SHARE,
+    "accuracy_change": _CHANGE,
+    "grade_change": None,
+    "recall_change": _CHANGE,
+}
 
 _GATE = (
     "'flip_rate <= .01', 'stability >= .98', 'accuracy_change >= -.02', …: exit 10 fails, 11"
@@ -80,10 +82,12 @@ class ShiftQuestion(ClientQuestion):
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         more = (piece.strip() for text in self.old_draws for piece in str(text).split(","))
         object.__setattr__(self, "old_draws", tuple(more))
-        for name in ("since", "history"):
-            if isinstance(getattr(self, name), str):
-                object.__setattr__(self, name, Path(getattr(self, name)))
         read_gates(self.gates)
+
+    @property
+    def labels_speak_for(self) -> str:
+        """Accuracy is said of the items with a true label alone, and what differs needs none."""
+        return "none"
 
     def run(self, *, limit: float | None) -> Run:
         """Return everything that decides a run besides data and API."""
@@ -92,7 +96,7 @@ class ShiftQuestion(ClientQuestion):
         seed = seed_of(self.seed)
         return Run(
             budget=self.budget,
-            how=AskDesign(strategy=cast(Strategy, self.strategy)),
+            strategy=cast(Strategy, self.strategy),
             wire=self.wire(),
             # A journal is continued by its seed; a generator gives its next number.
             seed=int(as_rng(self.seed).integers(2**31)) if seed is None else seed,
@@ -119,43 +123,32 @@ def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
                 f" {str(gate)!r}"
             )
         # Before a call is paid for.
-        if (within := within_of(gate.left)) is not None:
+        if (within := METRICS.get(gate.left.partition(":")[0])) is not None:
             check_bar(gate, *within, share=True)
     return gates
 
 
-def within_of(metric: str) -> tuple[float, float] | None:
-    """Return between what a metric lies; None for grades, which have scales of their own."""
-    if metric in ("flip_rate", "answers_differ", "stability"):
-        return 0.0, 1.0
-    is_change = metric == "accuracy_change" or metric.startswith("recall_change:")
-    return (-1.0, 1.0) if is_change else None
-
-
-def check_metric(metric: str, items: Items) -> None:
+def check_metric(metric: str, items: Items, *, graded: bool) -> None:
     """Refuse a *metric* that no run on *items* can measure, before a call is paid for.
 
-    >>> check_metric("recall_change:Cat", Items.of(["cat", "dog"], old=["cat", "dog"]))
+    >>> check_metric("recall_change:Cat", Items.of(["cat", "dog"], old=["cat", "dog"]), graded=False)
     Traceback (most recent call last):
     tallystick.errors.InputError: a gate on recall_change names a label with items, one of cat, dog; got 'Cat'
     """
     name, colon, label = metric.partition(":")
-    if not items.labelled and name in ("accuracy_change", "recall_change"):
+    known = [one for one, mass in zip(items.labels, items.mass, strict=True) if mass]
+    if name not in METRICS or bool(colon) != (name == "recall_change"):
+        names = ", ".join(METRICS)
+        raise InputError(f"a gate of shift is on one of {names}:LABEL, got {metric!r}")
+    if name in ("accuracy_change", "recall_change") and not items.labelled:
         raise InputError(f"a gate on {metric} needs true labels (--truth)")
-    if name == "recall_change" and colon:
-        known = [one for one, mass in zip(items.labels, items.mass, strict=True) if mass]
-        if label not in known:
-            raise InputError(
-                f"a gate on recall_change names a label with items, one of {', '.join(known[:8])};"
-                f" got {label!r}"
-            )
-    elif metric not in METRICS[:-1]:
-        raise no_metric(metric)
-
-
-def no_metric(metric: str) -> InputError:
-    """Say what a gate can be on."""
-    return InputError(f"a gate of shift is on one of {', '.join(METRICS)}, got {metric!r}")
+    if name == "grade_change" and not graded:
+        raise InputError(f"a gate on {metric} needs answers that are grades (--grades)")
+    if colon and label not in known:
+        raise InputError(
+            f"a gate on recall_change names a label with items, one of {', '.join(known[:8])};"
+            f" got {label!r}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +160,8 @@ class Run:
     budget
         Questions at most, those asked twice included. A request that is sent again after a failure
         is not a new question.
-    how
-        Strategy and strata. Its window is set by the run.
+    strategy
+        Which items are asked about, as in `design`.
     wire
         Concurrency, timeouts, retries, price.
     seed
@@ -191,7 +184,7 @@ class Run:
     """
 
     budget: int
-    how: AskDesign = field(default_factory=AskDesign)
+    strategy: Strategy = "ours"
     wire: Wire = field(default_factory=Wire)
     seed: int = 0
     alpha: float = 0.05
@@ -223,7 +216,7 @@ class Run:
     def most_repeats(self, *, fresh: bool = True) -> int:
         """Return how many flips may be asked again; *fresh* says whether that is possible."""
         # MASA asks where it is unsure, so its flips are no random ones: repeats would mislead.
-        if self.deterministic or not fresh or self.how.strategy == "masa":
+        if self.deterministic or not fresh or self.strategy == "masa":
             return 0
         budget = self.affordable()
         return repeats_planned(budget) if self.repeats is None else min(self.repeats, budget - 1)
@@ -236,18 +229,19 @@ class Run:
         # What lies beyond the items pays for repeats first; the blind phase leaves the rest.
         reserve = min(max(0, repeats - (budget - calls)), 3 * calls // 10)
         watched = self.flip_limit is not None
-        if watched or self.how.strategy != "ours":
+        if watched or self.strategy != "ours":
             calls -= reserve
         # A slow answer must not stall the others, so the window is wider than what may be in
         # flight; a gate, which throws away what it asked too much, gets none wider than that.
         wide = self.wire.concurrency * (1 if watched else 4)
-        how = replace(
-            self.how,
-            window=max(1, min(wide, calls // 4)),
+        return design(
+            items,
+            calls=calls,
+            strategy=self.strategy,
             random_first=calls if watched else 0,
             reserve=reserve,
+            window=max(1, min(wide, calls // 4)),
         )
-        return design(items, calls=calls, how=how)
 
 
 # A table for the demonstration: a sentiment API in two versions.
