@@ -5,16 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.errors import TallystickError as TallystickError
-from tallystick.report import plot as plot
-from tallystick.results import Figure as Figure
-from tallystick.results import Interval as Interval
-from tallystick.results import Needed as Needed
-from tallystick.results import Result as Result
-from tallystick.results import Unknown as Unknown
-from tallystick.table import Data as Data
 from tallystick.table import Moments as Moments
-from tallystick.table import Reading as Reading
-from tallystick.table import Roles as Roles
 from tallystick.table import Tally as Tally
 from tallystick.table import attach as attach
 from tallystick.table import read as read
@@ -30,17 +21,9 @@ from tallystick.verbs.score import ScoreResult
 from tallystick.verbs.shift import ShiftResult
 
 __all__ = [
-    "Data",
-    "Figure",
-    "Interval",
     "Moments",
-    "Needed",
-    "Reading",
-    "Result",
-    "Roles",
     "Tally",
     "TallystickError",
-    "Unknown",
     "__version__",
     "ask",
     "attach",
@@ -52,7 +35,6 @@ __all__ = [
     "label",
     "look",
     "plan",
-    "plot",
     "read",
     "score",
     "shift",

@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from tallystick import plot
+from tallystick.report import plot
 from tallystick.clients import ReplayClient
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.verbs.shift import Items, ShiftQuestion, append_history, read_history, run, since

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from tallystick.results import (
     SCHEMA,
+    Claims,
     Figure,
     Interval,
     PatternTable,
@@ -151,6 +152,18 @@ class BoundResult(Result):
     label_models: tuple[LabelModelAudit, ...] = ()
     weak_labels: tuple[WeakLabel, ...] = ()
     table: PatternTable | None = field(default=None, metadata={"private": True})
+
+    @property
+    def claims(self) -> Claims | None:
+        """Which classifiers are shown to be more accurate than which."""
+        if not self.pairs:
+            return None
+        better = {
+            (one.better, one.b if one.better == one.a else one.a)
+            for one in self.pairs
+            if one.better
+        }
+        return Claims(self.predictions, better, what="classifier")
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per estimate from labels, then one per range.

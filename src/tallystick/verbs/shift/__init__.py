@@ -33,27 +33,4 @@ from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.read import since
 from tallystick.verbs.shift.result import Noise, ShiftResult
 
-__all__ = [
-    "BASELINE",
-    "CAPABILITY",
-    "Answers",
-    "BaselineResult",
-    "FlipGate",
-    "HistoryResult",
-    "Items",
-    "Noise",
-    "Past",
-    "Progress",
-    "ShiftQuestion",
-    "ShiftResult",
-    "append_history",
-    "assess",
-    "baseline",
-    "design",
-    "evaluate",
-    "part_of",
-    "read_history",
-    "run",
-    "run_async",
-    "since",
-]
+__all__ = ["ShiftResult", "evaluate", "part_of", "read_history"]
