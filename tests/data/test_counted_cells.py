@@ -10,7 +10,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table import Data, Tally, conclude, read
-from tallystick.table.data import BesideCounts, cells_of, labels_in
+from tallystick.table.data import BesideCounts
 from tallystick.verbs.compare.answer import CAPABILITY as COMPARE
 from tallystick.verbs.judge.answer import CAPABILITY as JUDGE
 
@@ -120,8 +120,5 @@ def test_marks_are_no_answers_in_counts_either() -> None:
         conclude(COMPARE, read(tally, COMPARE.door, truth="gold"), COMPARE.question())
 
 
-def test_patterns_are_spread_evenly_and_blank_labels_are_no_labels() -> None:
+def test_blank_labels_are_no_labels() -> None:
     assert labels_in(Tally.of({"b": ["x", "y", ""]}), "b") == ["x", "y"]
-    codes, counts = np.array([[0], [1]], np.int32), np.array([6, 4])
-    assert cells_of(codes, counts, 5)[:, 0].tolist() == [0, 0, 0, 1, 1]
-    assert len(cells_of(codes[:0], counts[:0], 5)) == 0
