@@ -236,14 +236,12 @@ class BoundResult(Result):
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: every range, the pairs, the weak labels."""
+        shown: tuple[GoldEstimate | Bound, ...] = (*self.gold, *self.bounds)
         found = [
             Section(
                 title="Range",
                 line=self._range_line(),
-                rows=[
-                    _for_people(row, one)
-                    for row, one in zip(self.rows(), (*self.gold, *self.bounds), strict=True)
-                ],
+                rows=[_for_people(row, one) for row, one in zip(self.rows(), shown, strict=True)],
                 units={"estimate": "share"},
             )
         ]
