@@ -175,8 +175,7 @@ def second(y: Array, every: Array, at: Array) -> Ends:
     sizes = np.bincount(codes)
     labelled = np.bincount(codes[at], minlength=sizes.size)
     passes = np.bincount(codes[at], weights=y[0], minlength=sizes.size)
-    interval = adverse_shares(sizes[None], labelled[None], passes[None]).interval
-    return interval.low, interval.high
+    return adverse_shares(sizes[None], labelled[None], passes[None])[1]
 
 
 def mean_cells(rng: Rng, options: argparse.Namespace) -> Iterator[Cell]:

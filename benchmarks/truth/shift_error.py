@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
+from benchmarks.replays import difference, plain, stratified
 from benchmarks.truth.shift_cases import BUDGETS, Case, cases, codes, drifts, errors
 from tallystick.papers.api_shifts import partitions
 from tallystick.sampling import (
@@ -23,10 +24,7 @@ from tallystick.sampling import (
     Plan,
     Strata,
     Uniform,
-    difference,
     history_cells,
-    plain,
-    stratified,
 )
 
 

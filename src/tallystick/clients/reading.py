@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tallystick.clients.client import MISSING, look_up, parse_path
 from tallystick.clients.statement import label_key, stated_label, whole_label
-from tallystick.clients.template import MISSING, look_up, parse_path
 from tallystick.errors import InputError
 
 UNREAD = "(unread)"

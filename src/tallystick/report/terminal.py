@@ -96,6 +96,8 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         (opening.next, ""),
     ):
         _wrapped(pen, text, style, hanging="      " if text == opening.next else "")
+    if opening.next and result.label_command:
+        pen.say(f"      {result.label_command}")
     sections = result.folds()
     rows, units = (sections[0].rows, sections[0].units) if sections else ((), {})
     table = grid(rows, units, most=most)

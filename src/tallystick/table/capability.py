@@ -140,10 +140,6 @@ class Question:
         """For which rows a few labels speak: ``all``, ``disagreements`` or ``none``."""
         return "all"
 
-    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
-        """Return the option that says between what numbers lie, and its value; None for labels."""
-        return None
-
     def outputs(self) -> dict[str, Path]:
         """Return the files that this question writes, by field."""
         return {

@@ -11,20 +11,4 @@ from tallystick.verbs.compare.ranking import leaderboard, rank
 from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.sequential import StoppedResult, stop_when_clear
 
-__all__ = [
-    "CAPABILITY",
-    "PLAN",
-    "BattlesResult",
-    "Board",
-    "CompareQuestion",
-    "CompareResult",
-    "PlanResult",
-    "StoppedResult",
-    "evaluate",
-    "gate_estimate",
-    "leaderboard",
-    "plan",
-    "plan_judges",
-    "rank",
-    "stop_when_clear",
-]
+__all__ = ["Board", "CompareResult", "evaluate", "gate_estimate", "plan", "stop_when_clear"]
