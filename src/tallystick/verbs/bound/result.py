@@ -223,14 +223,12 @@ class BoundResult(Result):
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: every range, the pairs, the weak labels."""
+        every: list[Bound | GoldEstimate] = [*self.gold, *self.bounds]
         found = [
             Section(
                 title="Range",
                 line=self._range_line(),
-                rows=[
-                    _for_people(row, one)
-                    for row, one in zip(self.rows(), (*self.gold, *self.bounds), strict=True)
-                ],
+                rows=[_for_people(row, one) for row, one in zip(self.rows(), every, strict=True)],
                 units={"estimate": "share"},
             )
         ]
