@@ -281,10 +281,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    """Five callers at once may wait by default: the sixth is turned away, and pays twice."""
+
+    request_queue_size = 128
+
+
 @contextlib.contextmanager
 def _fake_api() -> Any:
     """Answer as a chat model on a free port of this machine."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+    with _Server(("127.0.0.1", 0), _Handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
