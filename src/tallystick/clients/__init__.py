@@ -33,7 +33,6 @@ from tallystick.clients.reading import (
     AnswerReading,
     is_refusal,
     mentions_label,
-    read_label,
 )
 
 __all__ = [
@@ -66,7 +65,6 @@ __all__ = [
     "kind_of",
     "mentions_label",
     "read_journal",
-    "read_label",
     "text_or_file",
     "usage_warnings",
 ]
