@@ -282,16 +282,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class _Server(http.server.ThreadingHTTPServer):
-    """Five callers at once may wait by default: the sixth is turned away, and pays twice."""
+    """A server whose queue holds every connection: a full one resets some, by chance."""
 
-    request_queue_size = 128
+    daemon_threads, request_queue_size = True, 64
 
 
 @contextlib.contextmanager
 def _fake_api() -> Any:
     """Answer as a chat model on a free port of this machine."""
     with _Server(("127.0.0.1", 0), _Handler) as server:
-        server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
