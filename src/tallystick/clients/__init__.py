@@ -35,40 +35,4 @@ from tallystick.clients.reading import (
     mentions_label,
 )
 
-<<<<<<< HEAD
 __all__ = ["Client"]
-=======
-__all__ = [
-    "KINDS",
-    "READINGS",
-    "UNREAD",
-    "AnswerReading",
-    "CallPrices",
-    "Caller",
-    "Client",
-    "ClientError",
-    "ClientQuestion",
-    "CommandClient",
-    "Fault",
-    "Gathered",
-    "HttpClient",
-    "Journal",
-    "JournalEntry",
-    "Progress",
-    "PythonClient",
-    "Questions",
-    "ReplayClient",
-    "Reply",
-    "Usage",
-    "client_of",
-    "fields",
-    "gather",
-    "is_refusal",
-    "key_of",
-    "kind_of",
-    "mentions_label",
-    "read_journal",
-    "text_or_file",
-    "usage_warnings",
-]
->>>>>>> shift
