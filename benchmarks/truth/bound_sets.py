@@ -21,8 +21,7 @@ from tallystick.errors import NotIdentifiable, TallystickError
 from tallystick.papers.frechet_bounds import independent, plug_in, summary
 from tallystick.papers.frechet_bounds.dual import Side
 from tallystick.papers.noisy_judges.trio_quadratic import triplet
-from tallystick.stats.latent_fit import fit
-from tallystick.stats.latent_model import LatentModel, LatentOptions, posterior
+from tallystick.stats.latent_model import LatentModel, LatentOptions, fit, posterior
 from tallystick.verbs.bound.forward import Evidence, Scheme, forward, label_bins
 
 DATA = (

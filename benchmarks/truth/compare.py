@@ -19,7 +19,6 @@ from benchmarks.known import known
 from benchmarks.record import ROOT, record
 from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
-from tallystick.stats.clusters import cluster_errors, satterthwaite
 from tallystick.stats.maxt import pairwise_max_t, step_down
 from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.compare import Board, CompareQuestion, evaluate
@@ -161,10 +160,12 @@ def new_scenarios(board: Board) -> None:
     errors = {
         "CR0": np.sqrt(u2.sum(axis=0)) / total,
         "CR1": np.sqrt(u2.sum(axis=0) * groups / (groups - 1)) / total,
-        "CR2": cluster_errors(counts, gap)[1],
+        "CR2": np.sqrt((u2 / (1 - h)).sum(axis=0)) / total,
         "CR3": np.sqrt((u2 / (1 - h) ** 2).sum(axis=0)) / total,
     }
-    freedom = satterthwaite(counts)
+    # Satterthwaite's degrees of freedom of CR2, under working independence.
+    lever = counts**2 / (total * (1 - counts / total))
+    freedom = total**2 / ((counts**2).sum() + lever.sum() ** 2 - (lever**2).sum())
     closest = int(np.argsort(np.abs(mean) / errors["CR2"])[-2])
     a, b = (board.names[j] for j in order[closest : closest + 2])
     rows = []
@@ -192,9 +193,8 @@ def new_scenarios(board: Board) -> None:
             ),
             f"The second pair is {a} over {b}, by {mean[closest]:.4f}",
             (
-                f"`--cluster-weight items` bounds each score by CR2 with {freedom:.1f} degrees, which"
-                " covers .94-.95 (coverage-clusters). The default counts every scenario"
-                " once: compare-new-scenarios."
+                "These are means of items, for comparison with other pages. `compare` counts every"
+                " scenario once: compare-new-scenarios."
             ),
         ],
     )

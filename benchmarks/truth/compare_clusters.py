@@ -36,7 +36,7 @@ from benchmarks.truth.cluster_cases import (
 )
 from tallystick.stats.clusters import sign_flip_pairs
 from tallystick.stats.maxt import holm
-from tallystick.stats.pairs import pairs_of_new_clusters, sign_flip_table
+from tallystick.stats.pairs import sign_flip_table
 
 ALPHA = 0.05
 SIZES = (8, 20, 50)
@@ -68,14 +68,6 @@ def student(sample: Clusters) -> np.ndarray:
     return holm(_p(d.mean(axis=0), d.std(axis=0, ddof=1) / np.sqrt(len(d)), len(d) - 1))
 
 
-def cr2(sample: Clusters) -> np.ndarray:
-    """CR2 with Satterthwaite's degrees of freedom, items weighted, Holm: the shipped method."""
-    table = pairs_of_new_clusters(
-        sample.counts.astype(float), sample.items, bounds=(0.0, 1.0), alpha=ALPHA
-    )
-    return table.adjusted_p
-
-
 def statsmodels_z(sample: Clusters) -> np.ndarray:
     """OLS on a constant, cov_type="cluster" as statsmodels has it (CR1) with normal quantiles."""
     n = sample.counts[:, None]
@@ -99,7 +91,6 @@ METHODS: dict[str, Callable[[Clusters], np.ndarray]] = {
     "ours": ours,
     "sign-flip, v = 0": without_adverse,
     "t on cluster means, Holm": student,
-    "CR2, Holm": cr2,
     "statsmodels z, Holm": statsmodels_z,
 }
 
@@ -341,7 +332,7 @@ def tables(runs: int) -> None:
         table.rows,
         notes=[
             f"{runs} runs at k = 2, {many(runs, 5)} at 5, {many(runs, 30)} at 30; 95 %, all pairs.",
-            "Ours and t compare means of cluster means, CR2 and z means of items.",
+            "Ours and t compare means of cluster means, z means of items.",
             "The page's generators and leads are not printed there, and it resampled 28 scenarios "
             "of HELM where the file has 20: its figures compare in kind.",
             *notes,

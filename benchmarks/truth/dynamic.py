@@ -276,8 +276,8 @@ def anli() -> None:
             "if independent, known": k[1],
             "ours ": each.independent,
             "vote wrong": each.risk,
-            "gain of two more, foretold": round(known(ahead.gain), 4),
-            "90 % range": "[{:.4f}, {:.4f}]".format(*known(ahead.interval)),
+            "gain of two more, foretold": round(known(ahead.gain.estimate), 4),
+            "90 % range": "[{:.4f}, {:.4f}]".format(*known(ahead.gain.interval)),
             "certain": f"[{ahead.certain[0]:.3f}, {ahead.certain[1]:.3f}]",
         }
         for each, ahead, k in zip(result.rounds, forecasts, printed, strict=True)

@@ -25,7 +25,7 @@ from tallystick.sampling.tasks import RANDOM, LabelTask
 from tallystick.stats.few_labels import Rows, fit
 from tallystick.table import Data, read
 from tallystick.table.session import SessionHead
-from tallystick.verbs.label.begin import label_question
+from tallystick.verbs.label.begin import label_question, options_of, task_of
 from tallystick.verbs.label.plan import plan, rehearse
 
 TARGET = {"prevalence": 0.05, "judge": 0.05, "mean": 0.08}
@@ -79,7 +79,7 @@ def measured(
 ) -> dict[str, Any]:
     """Run sessions with the votes and without; return one row of the table."""
     asked = label_question(name)
-    task: LabelTask = asked.task(data, asked.options(options))
+    task = task_of(asked, data, options_of(asked, options))
     row: dict[str, Any] = {}
     for label, own, times in (("session", task, runs), ("random", without_votes(task), runs // 2)):
         counts, covered = [], []
@@ -225,7 +225,8 @@ def winners(runs: int, goal: str) -> list[dict[str, Any]]:
                 item="id",
             )
             asked = label_question("score")
-            task = replace(asked.task(data, asked.options({"goal": goal})), epsilon=0.02)
+            task = task_of(asked, data, options_of(asked, {"goal": goal}))
+            task = replace(task, epsilon=0.02)
             labels = dict(enumerate(truth.astype(int).ravel().tolist()))
             needed, where = rehearse(
                 task, labels, head_of(task, "score", seed, 0.05), most=100_000, step=0

@@ -84,8 +84,10 @@ def metadata(rng: Rng, kind: str, rows: int, own: Columns) -> Any:
     return made[kind]()
 
 
-KINDS = ("flag", "rare", "constant", "counter", "seconds", "share", "few", "tokens", "topic")
-KINDS = (*KINDS, "date", "text", "words")
+KINDS: tuple[str, ...] = (
+    *("flag", "rare", "constant", "counter", "seconds", "share", "few", "tokens", "topic"),
+    *("date", "text", "words"),
+)
 META = (
     *("cached", "turn", "threshold", "se", "confidence", "hour", "latency_ms", "retries", "lang"),
     *("split", "fold", "batch", "tool_used", "answered", "priority", "tier", "region", "length"),
@@ -273,7 +275,7 @@ def shapes(own: Columns, folder: Path) -> Iterator[tuple[str, Any]]:
     yield "JSON lines", str(folder / "t.jsonl")
     yield "pandas", frame
     yield "Polars", pl.from_arrow(arrow)
-    yield "lazy Polars", pl.from_arrow(arrow).lazy()
+    yield "lazy Polars", pl.DataFrame(own).lazy()
     yield "DuckDB", duckdb.from_arrow(arrow)
     yield "list of dicts", arrow.to_pylist()
     yield (

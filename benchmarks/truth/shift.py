@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import kept_row, record
+from benchmarks.replays import Replay, difference, observe, plain, replay, stratified
 from benchmarks.truth.shift_cases import (
     BUDGETS,
     DATA,
@@ -37,21 +38,14 @@ from benchmarks.truth.shift_cases import (
 from benchmarks.truth.shift_figures import figure2, figure4, figure5, figure6, figure7
 from tallystick.papers.api_shifts import partitions, uncertainty_score
 from tallystick.sampling import (
-    Budget,
     Flips,
     Masa,
     Plan,
     Policy,
     Proportional,
-    Replay,
     Strata,
     Uniform,
-    difference,
     history_cells,
-    observe,
-    plain,
-    replay,
-    stratified,
 )
 
 # squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)
@@ -100,7 +94,7 @@ def masa_table(case: Case, runs: int) -> dict[str, Any]:
         plan = Plan(
             strata=strata,
             policy=policy,
-            budget=Budget(calls=2000),
+            budget=2000,
             n_outcomes=int(answers.max()) + 1,
             replacement=True,
         )
@@ -175,7 +169,7 @@ def quantile_at(case: Case, calls: int, runs: int) -> float:
     plan = Plan(
         strata=history,
         policy=Flips(),
-        budget=Budget(calls=calls),
+        budget=calls,
         n_outcomes=int(max(old.max(), new.max())) + 1,
         baseline=old,
         in_flight=64,
@@ -222,9 +216,7 @@ def table1(runs: int) -> None:
         truth = np.bincount(new, minlength=J) / M
         cells = Strata(partitions(case.true, case.cheap, bins=3))
         most = min(M, 8000)
-        masa = Plan(
-            strata=cells, policy=Masa(), budget=Budget(calls=most), n_outcomes=J, in_flight=64
-        )
+        masa = Plan(strata=cells, policy=Masa(), budget=most, n_outcomes=J, in_flight=64)
 
         def uniform(calls: int, M: int = M, truth: np.ndarray = truth) -> float:
             rng = np.random.default_rng(5)

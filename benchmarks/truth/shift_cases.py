@@ -14,18 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from benchmarks.replays import Observed, difference, replay, stratified
 from tallystick.papers.api_shifts import partitions
 from tallystick.sampling import (
-    Budget,
     Flips,
     Masa,
-    Observed,
     Plan,
     Strata,
-    difference,
     history_cells,
-    replay,
-    stratified,
 )
 
 DATA = Path(
@@ -138,7 +134,7 @@ def ours_and_masa(case: Case, calls: int, runs: int) -> tuple[float, float]:
     """Return the mean squared error of the default and of MASA, both without replacement."""
     old, new = codes(case, case.old, case.new)
     common: dict[str, Any] = {
-        "budget": Budget(calls=calls),
+        "budget": calls,
         "n_outcomes": int(max(old.max(), new.max())) + 1,
     }
     cells = Strata(partitions(case.true, case.cheap, bins=3))

@@ -15,19 +15,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
+from benchmarks.replays import difference, plain, stratified
 from benchmarks.truth.shift_cases import BUDGETS, Case, cases, codes, drifts, errors
 from tallystick.papers.api_shifts import partitions
 from tallystick.sampling import (
-    Budget,
     Flips,
     Masa,
     Plan,
     Strata,
     Uniform,
-    difference,
     history_cells,
-    plain,
-    stratified,
 )
 
 
@@ -35,7 +32,7 @@ def measured(case: Case, calls: int, runs: int) -> tuple[float, float, float]:
     """Return the mean squared error of ours, of MASA and of uniform sampling."""
     old, new = codes(case, case.old, case.new)
     common: dict[str, Any] = {
-        "budget": Budget(calls=calls),
+        "budget": calls,
         "n_outcomes": int(max(old.max(), new.max())) + 1,
     }
     history = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)

@@ -6,8 +6,10 @@ The command line, audit, the demo, the docs and the tests iterate over this list
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -163,11 +165,20 @@ def function(name: str) -> Callable[..., Any]:
     from tallystick.table import answered, conclude
 
     asked = capability(FUNCTIONS[name])
+    taken = {one.name for one in keywords(asked)}
 
     def answer(data: Any = None, **options: Any) -> Any:
+        for option in options:
+            if option not in taken:
+                near = get_close_matches(option, taken, n=1)
+                hint = f": did you mean {near[0]!r}?" if near else ""
+                raise InputError(f"{name} has no option {option!r}{hint}")
         if data is None and asked.input != "required" and "run" not in options:
             return conclude(asked, None, asked.question(**options))
-        return answered(asked, [] if data is None else data, options)
+        result = answered(asked, [] if data is None else data, options)
+        if result.doubt:
+            warnings.warn(result.doubt, stacklevel=2)
+        return result
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "tallystick"

@@ -81,7 +81,6 @@ def test_every_option_of_the_contract_is_there():
         "--scale",
         "--probability",
         "--label-draw",
-        "--covariate",
         "--target-mix",
         "--population",
         "--criterion",

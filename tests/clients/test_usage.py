@@ -1,4 +1,4 @@
-from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, usage_of, usage_warnings
+from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, usage_warnings
 
 
 def test_tokens_times_and_models_are_added_up():
@@ -7,7 +7,7 @@ def test_tokens_times_and_models_are_added_up():
         facts = {"model": model, "seconds": 0.1 * (n + 1), "input_tokens": 10, "output_tokens": 2}
         journal.note_answer(f"1:{n}", JournalEntry(str(n), 0, "x", facts=facts))
     journal.note_answer("1:9", JournalEntry("9", None, "failed"))
-    usage = usage_of(journal)
+    usage = journal.usage
     assert (usage.input_tokens, usage.output_tokens) == (30, 6)
     assert (usage.latency, usage.slowest) == (0.2, 0.3)
     assert usage.models == {"m-1": 2, "m-2": 1}
@@ -15,7 +15,7 @@ def test_tokens_times_and_models_are_added_up():
 
 
 def test_an_api_that_says_nothing_leaves_it_unknown():
-    usage = usage_of(Journal(None, head={}))
+    usage = Journal(None, head={}).usage
     assert usage.input_tokens is None
     assert usage.latency is None
     assert usage_warnings(usage) == ()

@@ -6,8 +6,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from tallystick.clients import Fault
-from tallystick.clients.http import Sender
+from tallystick.clients import ClientQuestion, Fault, client_of
 
 
 class Talk(asyncio.Protocol):
@@ -36,13 +35,12 @@ def post(answer: bytes, *, headers=None, times=1, body=None):
         server = await asyncio.get_running_loop().create_server(
             lambda: Talk(answer, heard), "127.0.0.1", 0
         )
-        wire = Sender(
-            f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", headers or {}, timeout=5
-        )
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        client = client_of(ClientQuestion(api=url, header=headers or {}, request={}, timeout=5))
         try:
-            replies = [await wire.post(body or {"text": "hé"}) for _ in range(times)]
+            replies = [await client.post(body or {"text": "hé"}) for _ in range(times)]
         finally:
-            await wire.close()
+            await client.close()
             server.close()
             await asyncio.sleep(0.01)  # lets the server see that the connection is gone
         return replies[-1]
@@ -61,9 +59,10 @@ def fault(answer: bytes) -> Fault:
     return caught.value
 
 
-def test_the_body_and_the_headers_arrive_and_the_connection_is_kept():
+def test_the_body_and_the_headers_arrive_and_the_connection_is_kept(monkeypatch):
+    monkeypatch.setenv("K", "k")
     reply, heard = post(
-        says("200 OK", b'{"label": "yes"}'), headers={"Authorization": "Bearer k"}, times=3
+        says("200 OK", b'{"label": "yes"}'), headers={"Authorization": "Bearer $K"}, times=3
     )
     assert reply == {"label": "yes"}
     assert len(heard) == 3

@@ -259,7 +259,6 @@ def test_a_difference_beyond_the_bounds_is_not_called_detectable():
     )
     result = evaluate(few, question=CompareQuestion(bounds=(0, 1)))
     assert isinstance(result.detectable_difference, Unknown)
-    assert isinstance(result.separable, Unknown)
 
 
 def test_equal_weights_are_the_unweighted_answer():

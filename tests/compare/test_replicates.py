@@ -4,6 +4,7 @@ import pytest
 from tallystick import compare
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.stats.pairs import fit_scores
 from tallystick.verbs.compare import Board, CompareQuestion, rank
 from tallystick.verbs.compare.board import pass_board
 from tallystick.verbs.compare.question import PassMetric
@@ -23,25 +24,28 @@ def test_pass_at_k_is_the_unbiased_item_value():
     assert found.scores.round(4).tolist() == [[0.0667, 0.0667]]
 
 
-def test_new_items_get_the_interval_of_the_page():
+def test_items_that_were_run_several_times_have_the_interval_that_every_verb_gives_their_means():
     c = np.array([0, 3, 10, 5, 1, 8])
-    held = board(np.stack([c, c], axis=1))
+    held = board(np.stack([c, c[::-1]], axis=1))
     result = rank(held, question=CompareQuestion(metric="pass@5"))
-    first = result.models[0]
-    assert first.score == pytest.approx(0.7354, abs=5e-5)
-    assert tuple(first.interval) == pytest.approx((0.3500, 0.9416), abs=5e-5)
-    assert isinstance(first.runs_interval, Unknown)  # six items are too few for new runs
+    scores = pass_board(held, PassMetric("pass@k", 5)).scores
+    fit = fit_scores(scores, bounds=(0, 1))
+    for row in result.models:
+        j = held.place(row.name)
+        assert row.score == pytest.approx(scores[:, j].mean())
+        assert tuple(row.interval) == pytest.approx(tuple(fit.means().interval[j]))
+        assert isinstance(row.runs_interval, Unknown)  # six items are too few for new runs
+    a, b = (held.place(name) for name in (result.pairs[0].a, result.pairs[0].b))
+    assert tuple(result.pairs[0].interval) == pytest.approx(tuple(fit.difference(a, b).interval[0]))
     assert (result.metric, result.estimand) == ("pass@5", "pass@k")
 
 
-def test_the_variance_is_split_and_prices_say_what_to_buy():
+def test_the_variance_is_split():
     c = np.array([0, 1, 3, 5, 4, 2, 5, 5])
-    other = np.array([0, 1, 3, 5, 4, 2, 5, 5])
-    held = board(np.stack([c, other], axis=1), runs=5)
+    held = board(np.stack([c, c], axis=1), runs=5)
     parts = rank(held).replicates
     assert parts.within == pytest.approx(0.25)  # both models' runs
     assert (parts.fewest, parts.most) == (5, 5)
-    assert isinstance(parts.runs_per_item, Unknown)
 
 
 def test_runs_of_a_wide_table_are_counted_by_model():
@@ -70,23 +74,6 @@ def test_epochs_of_0_and_1_stay_bounded():
     assert (result.unit, result.decision) == ("share", "decided")
     assert result.replicates.most == 4
     assert tuple(result.models[0].runs_interval)[1] <= 1
-    # Every run was drawn alike, so items differ no more than runs do.
-    assert any("items hardly differ" in text for text in result.assumptions)
-
-
-def test_prices_are_an_option():
-    rng = np.random.default_rng(1)
-    p = rng.random((40, 1))
-    runs = (rng.random((40, 5, 2)) < p[:, :, None]).reshape(200, 2)
-    table = {
-        "item": np.repeat(np.arange(40), 5),
-        "run": np.tile(np.arange(5), 40),
-        "a": runs[:, 0],
-        "b": runs[:, 1],
-    }
-    found = compare(table, item="item", replicate="run", models=["a", "b"], prices=(100.0, 1.0))
-    assert found.replicates.runs_per_item > 1
-    assert any("runs per item buy most" in text for text in found.assumptions)
 
 
 def test_pass_at_k_without_runs_is_refused():

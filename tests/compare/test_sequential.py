@@ -3,70 +3,68 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.stats.bets import e_holm
 from tallystick.stats.signs import sign_log_e
-from tallystick.verbs.compare import Board, CompareQuestion, Sequential, stop_when_clear
+from tallystick.verbs.compare import Board, CompareQuestion, stop_when_clear
 
 
-def test_batches_change_nothing():
-    scores = (np.random.default_rng(0).random((300, 3)) < [0.5, 0.6, 0.8]).astype(float)
-    standings = []
-    for size in (1, 7, 300):
-        race = Sequential("abc", items=300, rng=4)
-        while batch := race.ask(size):
-            race.tell(batch, scores[batch])
-        standings.append(race.standing())
-    assert standings[0] == standings[1] == standings[2]
+def board(scores):
+    return Board(names=tuple(f"m{j}" for j in range(scores.shape[1])), scores=scores)
 
 
-@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 300))
-@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 300))
+@settings(max_examples=30, deadline=None)
 def test_the_evidence_of_every_pair_is_that_of_its_discordant_signs(seed, models, items):
     rng = np.random.default_rng(seed)
     scores = (rng.random((items, models)) < rng.random(models)).astype(float)
-    names = [str(j) for j in range(models)]
-    race = Sequential(names, items=items, rng=seed)
-    order = race.ask(items)
-    race.tell(order, scores[order])
+    found = stop_when_clear(board(scores), CompareQuestion(seed=seed))
+    taken = scores[as_rng(seed).permutation(items)[: found.stopped_at]]
     first, second = np.triu_indices(models, 1)
-    gaps = scores[order][:, first] - scores[order][:, second]
+    gaps = taken[:, first] - taken[:, second]
     path = sign_log_e(np.cumsum(gaps > 0, axis=0), np.cumsum(gaps < 0, axis=0))
     expected = e_holm(np.maximum(0.0, path.max(axis=0)))
-    found = race.standing().p_values
     for i, (a, b) in enumerate(zip(first, second, strict=True)):
-        pair = (names[a], names[b]) if gaps[:, i].sum() >= 0 else (names[b], names[a])
-        assert found[pair] == expected[i]  # the very same number
+        row = found.pair(f"m{a}", f"m{b}")
+        assert row.adjusted_p == expected[i]
+        assert (row.verdict == "not told apart") == (row.adjusted_p > 0.05)
+    # Nobody stops before it is clear, and nobody goes on once it is.
+    clear = [
+        len(np.unique(np.where(gaps[:n].sum(axis=0) > 0, second, first)[p <= 0.05])) == models - 1
+        for n, p in ((len(taken) - 1, e_holm(path[:-1].max(axis=0, initial=0.0))),)
+    ]
+    assert not any(clear)
+    assert (found.decision == "decided") == (len(found.contenders) == 1)
+    assert found.decision == "decided" or found.stopped_at == items
 
 
-def test_every_item_is_asked_once_in_an_order_that_the_seed_decides():
-    first, again, other = (Sequential("ab", items=50, rng=seed).ask(50) for seed in (1, 1, 2))
-    assert sorted(first) == list(range(50))
+def test_the_seed_decides_the_order():
+    scores = (np.random.default_rng(0).random((300, 2)) < [0.5, 0.8]).astype(float)
+    first, again, other = (
+        stop_when_clear(board(scores), CompareQuestion(seed=seed)).models for seed in (1, 1, 2)
+    )
     assert first == again != other
 
 
 def test_scores_in_bounds_run_on_their_moments():
     rng = np.random.default_rng(2)
-    board = Board(
-        names=("x", "y"), scores=np.stack([rng.beta(5, 2, 3000), rng.beta(2, 2, 3000)], axis=1)
-    )
-    result = stop_when_clear(board, question=CompareQuestion(bounds=(0.0, 1.0)))
-    assert result.best == "x"
+    scores = board(np.stack([rng.beta(5, 2, 3000), rng.beta(2, 2, 3000)], axis=1))
+    result = stop_when_clear(scores, question=CompareQuestion(bounds=(0.0, 1.0)))
+    assert result.contenders == ("m0",)
     assert result.stopped_at < 1000
     assert result.pairs[0].interval.guarantee == "anytime"
     with pytest.raises(InputError, match="--bounds"):
-        stop_when_clear(board)
+        stop_when_clear(scores)
 
 
 def test_equal_models_are_rarely_told_apart_however_often_one_looks():
     rng = np.random.default_rng(3)
     stops = 0
-    for run in range(100):
-        race = Sequential("ab", items=300, rng=run)
-        order = race.ask(300)
-        race.tell(order, (rng.random((300, 2)) < 0.5).astype(float))
-        stops += race.standing().decided
-    assert stops <= 13  # a binomial count of 100 at .05 lies above this once in 1600 times
+    for run in range(60):
+        scores = (rng.random((300, 2)) < 0.5).astype(float)
+        stops += stop_when_clear(board(scores), CompareQuestion(seed=run)).decision == "decided"
+    assert stops <= 9  # a binomial count of 60 at .05 lies above this once in 900 times
 
 
 def test_pairs_at_the_stop_are_listed_from_the_top_of_the_board_down():
@@ -77,35 +75,29 @@ def test_pairs_at_the_stop_are_listed_from_the_top_of_the_board_down():
         ("high", "low"),
         ("mid", "low"),
     ]
+    assert result.verdict.startswith("high is the best of three models")
+    assert f"Clear after {result.stopped_at} of 400 items" in result.verdict
 
 
 def test_what_does_not_become_clear_is_said():
     scores = (np.random.default_rng(4).random((60, 2)) < 0.5).astype(float)
-    result = stop_when_clear(Board(names=("x", "y"), scores=scores))
+    result = stop_when_clear(board(scores))
     assert result.decision == "undecided"
-    assert result.stopped_at == 60
+    assert result.stopped_at == result.available == 60
     assert result.figures()[0].kind == "curve"
+    assert "Not clear after 60 of 60 items" in result.verdict
 
 
-def test_what_was_not_asked_cannot_be_told():
-    race = Sequential("ab", items=10, rng=0)
-    with pytest.raises(InputError, match="was not asked"):
-        race.tell([3], [[1, 0]])
-    [item] = race.ask()
-    with pytest.raises(InputError, match="0 or 1"):
-        race.tell([item], [[0.5, 0]])
-    race.tell([item], [[1, 0]])
-    with pytest.raises(InputError, match="has two answers"):
-        race.tell([item], [[1, 0]])
-    with pytest.raises(InputError, match="two different names"):
-        Sequential(["x", "x"], items=10, rng=0)
-
-
-def test_one_pair_is_the_sign_test():
-    scores = (np.random.default_rng(1).random((200, 2)) < [0.7, 0.5]).astype(float)
-    race = Sequential(["x", "y"], items=200, rng=0)
-    order = race.ask(200)
-    race.tell(order, scores[order])
-    signs = scores[order, 0] - scores[order, 1]
-    evidence = sign_log_e(np.cumsum(signs > 0), np.cumsum(signs < 0))
-    assert race.standing().p_values["x", "y"] == pytest.approx(np.exp(-max(0, evidence.max())))
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"clusters": ("a", "b") * 10}, "independent items"),
+        ({"weights": np.arange(20.0)}, "independent items"),
+    ],
+)
+def test_what_cannot_be_stopped_early_is_refused(change, said):
+    scores = np.tile([[1.0, 0.0], [0.0, 1.0]], (10, 1))
+    with pytest.raises(InputError, match=said):
+        stop_when_clear(Board(names=("a", "b"), scores=scores, **change))
+    with pytest.raises(InputError, match="higher is better"):
+        stop_when_clear(board(scores), CompareQuestion(lower_is_better=True))

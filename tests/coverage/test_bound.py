@@ -19,8 +19,8 @@ from tallystick.errors import NotIdentifiable
 from tallystick.papers import frechet_bounds as plug_in
 from tallystick.papers.frechet_bounds import Summary, plug_in_interval
 from tallystick.papers.frechet_bounds.dual import agreement, class_joint
-from tallystick.stats.latent_fit import fit, information
-from tallystick.stats.latent_model import LatentOptions
+from tallystick.stats.latent_checks import information
+from tallystick.stats.latent_model import LatentOptions, fit
 from tallystick.verbs.bound import forward as measured
 from tallystick.verbs.bound.forward import (
     Evidence,

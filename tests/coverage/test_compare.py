@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, ndtri, xlogy
 
-from tallystick.stats.clusters import cluster_errors
+from tallystick.stats.bets import e_holm
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.pairs import pairs_of_items, pairs_of_new_clusters
-from tallystick.stats.signs import ranks
+from tallystick.stats.pairs import fit_scores, pairs_of_items
+from tallystick.stats.signs import ranks, sign_log_e
 from tallystick.stats.two_accuracies import exact_score, tango
 from tallystick.table import Moments
 from tallystick.verbs.compare import Board, CompareQuestion, rank
-from tallystick.verbs.compare.sequential import Sequential
 
 RUNS = 2000
 STREAMS = 4000
@@ -133,56 +132,47 @@ def test_bounded_scores_of_real_models_are_covered(shared_data, publish_coverage
 
 
 @pytest.mark.slow
-def test_clusters_are_covered_and_their_family_wise_error_is_held(publish_coverage):
-    rng = np.random.default_rng(5)
+def test_weighted_items_speak_for_the_population_that_they_weigh(publish_coverage):
     rows = []
-    for clusters in (5, 8, 20, 50):
-        for sizes in ("equal", "unequal"):
-            counts = (
-                np.full(clusters, 20.0)
-                if sizes == "equal"
-                else np.geomspace(4, 120, clusters).round()
-            )
-            row = {"clusters": clusters, "sizes": sizes, "coverage": _cluster_coverage(counts, rng)}
-            if clusters >= 8:
-                row["family-wise error, 20 equal models"] = _cluster_family(counts, rng)
-            rows.append(row)
-    rows = [{**dict.fromkeys(rows[-1], ""), **row} for row in rows]
+    for kind in ("right or wrong", "grades"):
+        truth = _graded_models(200_000, kind, np.random.default_rng(1))[0].mean(axis=0)
+        for n in (20, 50, 300):
+            for spread in (0.3, 1.0):
+                rng = np.random.default_rng([n, int(10 * spread), len(kind)])
+                found = np.mean(
+                    [_weighted_run(n, kind, spread, truth, rng) for _ in range(RUNS)], 0
+                )
+                row = {"scores": kind, "items": n, "spread of log weights": spread}
+                rows.append(row | {"score": float(found[0]), "difference": float(found[1])})
     publish_coverage(
-        "clusters",
-        f"CR2 with Satterthwaite's degrees of freedom, nominal .95, {RUNS} runs: coverage of the"
-        " difference of two models whose lead varies from cluster to cluster as much as from item"
-        " to item; family-wise error of Holm over all 190 pairs of 20 equally good models at .05.",
+        "weighted",
+        f"Items drawn with chances that depend on their difficulty, weighted by one over the chance,"
+        f" nominal .95, {RUNS} runs: coverage of the score of a model and of the difference of two.",
         rows,
     )
-    limit = 0.05 + 3 * np.sqrt(0.05 * 0.95 / RUNS)
     for row in rows:
-        assert row["coverage"] >= 0.91, row
-        error = row["family-wise error, 20 equal models"]
-        assert error == "" or error <= limit, row
+        assert min(row["score"], row["difference"]) >= 0.91, row
 
 
-def _cluster_coverage(counts, rng):
-    from scipy.special import stdtrit
-
-    noise = rng.standard_normal((len(counts), RUNS)) * 0.5
-    within = rng.standard_normal((len(counts), RUNS)) * 0.5 / np.sqrt(counts)[:, None]
-    sums = counts[:, None] * (0.1 + noise + within)
-    mean, error, freedom = cluster_errors(counts, sums)
-    half = stdtrit(freedom, 0.975) * error
-    return float(np.mean(np.abs(mean - 0.1) <= half))
+def _graded_models(n, kind, rng):
+    """Return the scores of two models on n items, and how easy each item is."""
+    easy = rng.normal(0, 1, (n, 1))
+    level = easy + rng.normal(0, 1, (n, 2)) + [0.3, 0.0]
+    if kind == "grades":
+        return np.clip(np.round(2 * level + 2), 0, 4) / 4, easy[:, 0]
+    return (level > -0.5).astype(float), easy[:, 0]
 
 
-def _cluster_family(counts, rng):
-    wrong = 0
-    for _ in range(RUNS):
-        shared = (
-            rng.standard_normal((len(counts), 1)) + rng.standard_normal((len(counts), 20)) * 0.7
-        )
-        right = rng.binomial(counts[:, None].astype(int), 1 / (1 + np.exp(-shared)))
-        table = pairs_of_new_clusters(counts, right.astype(float), bounds=(0.0, 1.0), alpha=0.05)
-        wrong += bool((table.adjusted_p <= 0.05).any())
-    return wrong / RUNS
+def _weighted_run(n, kind, spread, truth, rng):
+    scores, easy = _graded_models(8 * n, kind, rng)
+    chance = np.clip(0.3 * np.exp(-spread * (0.7 * easy + 0.7 * rng.normal(size=8 * n))), 0.01, 1.0)
+    drawn = np.flatnonzero(rng.random(8 * n) < chance)[:n]
+    weights, bounds = 1 / chance[drawn], (0.0, 1.0)
+    found = fit_scores(
+        scores[drawn], bounds=bounds, weights=weights, pass_fail=kind == "right or wrong"
+    )
+    own, gap = found.means().interval[0], found.difference(0, 1).interval[0]
+    return truth[0] in own, truth[0] - truth[1] in gap
 
 
 @pytest.mark.slow
@@ -242,11 +232,11 @@ def test_a_sequential_comparison_stops_falsely_no_more_often_than_it_may(publish
         false = peeking = 0
         for _ in range(STREAMS):
             scores = _equal_models(models, items, d, rng)
-            race = Sequential([str(j) for j in range(models)], items=items, rng=rng)
-            order = race.ask(items)
-            race.tell(order, scores[order])
-            false += bool(race.standing().beaten)
-            gap = scores[order, 0] - scores[order, 1]
+            first, second = np.triu_indices(models, 1)
+            gaps = scores[:, first] - scores[:, second]  # in random order already
+            path = sign_log_e(np.cumsum(gaps > 0, axis=0), np.cumsum(gaps < 0, axis=0))
+            false += bool((e_holm(np.maximum(0.0, path.max(axis=0))) <= 0.05).any())
+            gap = gaps[:, 0]
             lead, m = np.cumsum(gap), np.cumsum(gap != 0)
             peeking += bool(np.any((np.abs(lead) > 1.96 * np.sqrt(m)) & (m >= 10)))
         rows.append(
@@ -255,7 +245,7 @@ def test_a_sequential_comparison_stops_falsely_no_more_often_than_it_may(publish
         )
     publish_coverage(
         "stop-early",
-        "Equally good models, run through `compare.Sequential` and looked at after every item, α ="
+        "Equally good models, compared by `--stop-early` and looked at after every item, α ="
         " .05: how often any pair is ever told apart, and how often a z test of the first pair at"
         " 1.96 (from the tenth disagreement on) tells it apart.",
         rows,

@@ -19,7 +19,6 @@ from tallystick.stats.intervals import clopper_pearson, pseudo_t, wilson
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
 
 ROUNDING = 1e-12
-SIDES = ("two", "lower", "upper")
 
 
 def chances(n, p):
@@ -51,30 +50,25 @@ def shares(found, low, high, steps):
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
-@pytest.mark.parametrize("side", SIDES)
-def test_clopper_pearson_holds_at_every_size_and_share(side, alpha):
+def test_clopper_pearson_holds_at_every_size_and_share(alpha):
     for n in range(2, 61):
-        found = clopper_pearson(np.arange(n + 1), n, alpha=alpha, side=side)
+        found = clopper_pearson(np.arange(n + 1), n, alpha=alpha)
         assert coverage(found, shares(found, 0, 1, 501)).min() >= 1 - alpha - ROUNDING, n
 
 
-def hypergeometric_misses(n, k, alpha, side):
+def hypergeometric_misses(n, k, alpha):
     """The largest chance, over every K, that the interval from k of n misses K/n."""
-    found = hypergeometric(np.arange(k + 1), k, n, alpha=alpha, side=side)
+    low, high = np.array([tuple(hypergeometric(x, k, n, alpha=alpha)) for x in range(k + 1)]).T
     right = np.arange(n + 1)
     chance = hypergeom.pmf(np.arange(k + 1), n, right[:, None], k)
-    return (
-        (chance * ~((found.low <= right[:, None] / n) & (right[:, None] / n <= found.high)))
-        .sum(axis=1)
-        .max()
-    )
+    share = right[:, None] / n
+    return (chance * ~((low <= share) & (share <= high))).sum(axis=1).max()
 
 
-@pytest.mark.parametrize("side", SIDES)
-def test_a_finite_population_is_covered_at_every_size_count_and_sample(side):
+def test_a_finite_population_is_covered_at_every_size_count_and_sample():
     for n in range(1, 16):
         for k in range(n + 1):
-            assert hypergeometric_misses(n, k, 0.05, side) <= 0.05 + ROUNDING, (n, k)
+            assert hypergeometric_misses(n, k, 0.05) <= 0.05 + ROUNDING, (n, k)
 
 
 def strata_misses(n1, n2, k1, k2, alpha):
@@ -109,14 +103,11 @@ def test_a_subgroup_of_unknown_size_is_covered_at_every_size_and_count(n, k):
             assert missed <= 0.2 + ROUNDING, (size, right)
 
 
-@pytest.mark.parametrize("anytime", [False, True])
-@pytest.mark.parametrize("side", SIDES)
-def test_betting_on_coins_holds_over_every_sequence(anytime, side):
-    """All 2^10 sequences, so that the order is exact too; ends hold the running intersection, so
-    'at any time'."""
+def test_betting_on_coins_holds_over_every_sequence():
+    """All 2^10 sequences, so that the order is exact too."""
     n, alpha = 10, 0.2
     rows = np.array(list(product([0.0, 1.0], repeat=n)))
-    found = betting(rows, alpha=alpha, anytime=anytime, side=side)
+    found = betting(rows, alpha=alpha)
     ends = np.unique(np.concatenate([found.low, found.high]))
     p = np.unique(np.clip(np.concatenate([np.linspace(0, 1, 101), ends - 1e-7, ends + 1e-7]), 0, 1))
     x = rows.sum(axis=1)
@@ -125,30 +116,18 @@ def test_betting_on_coins_holds_over_every_sequence(anytime, side):
         assert chance[~found.covers(share)].sum() <= alpha + ROUNDING, share
 
 
-@pytest.mark.parametrize("side", SIDES)
-def test_betting_on_an_urn_holds_over_every_order(side):
-    n, draws, alpha = 10, 7, 0.2
-    rows = np.array(list(product([0.0, 1.0], repeat=draws)))
-    x = rows.sum(axis=1)
-    found = betting(rows, alpha=alpha, population=n, anytime=True, side=side)
-    for right in range(n + 1):
-        chance = hypergeom.pmf(x, n, right, draws) / binom.pmf(x, draws, 0.5) / 2**draws
-        assert chance[~found.covers(right / n)].sum() <= alpha + ROUNDING, right
-
-
 WILSON_FLOOR = 0.83
 """Least coverage over shares in [.001, .5], any n of the table, nominal .95."""
 SIZES = (5, 10, 20, 30, 60, 100, 200, 500, 1000)
 
 
-def wilson_row(n, side):
-    found = wilson(np.arange(n + 1), n, side=side)
+def wilson_row(n):
+    found = wilson(np.arange(n + 1), n)
     grid = np.linspace(0.001, 0.5, 20_001)
     every = shares(found, 0.001, 0.5, 2001)
     at = coverage(found, every)
     return {
         "method": "wilson",
-        "side": side,
         "n": n,
         "mean": float(coverage(found, grid).mean()),
         "minimum": float(at.min()),
@@ -158,7 +137,7 @@ def wilson_row(n, side):
 
 def test_wilson_is_right_on_average():
     for n in (5, 20, 100):
-        row = wilson_row(n, "two")
+        row = wilson_row(n)
         assert row["mean"] >= 0.945, row
         assert row["minimum"] >= WILSON_FLOOR, row
 
@@ -171,15 +150,14 @@ def test_wilson_falls_to_85_percent_at_20_items_and_a_share_of_8_in_1000():
 @pytest.mark.slow
 def test_publish_exact_intervals_for_a_share(publish_coverage):
     rows = []
-    for side, n in product(SIDES, (2, 5, 10, 20, 40, 60)):
-        found = clopper_pearson(np.arange(n + 1), n, side=side)
+    for n in (2, 5, 10, 20, 40, 60):
+        found = clopper_pearson(np.arange(n + 1), n)
         at = coverage(found, shares(found, 0, 1, 5001))
         assert at.min() >= 0.95 - ROUNDING
         width = (chances(n, np.linspace(0, 1, 101)) * found.width).sum(axis=1).mean()
         rows.append(
             {
                 "method": "clopper-pearson",
-                "side": side,
                 "n": n,
                 "minimum": float(at.min()),
                 "mean width": float(width),
@@ -197,18 +175,16 @@ def test_publish_exact_intervals_for_a_share(publish_coverage):
 @pytest.mark.slow
 def test_publish_approximate_intervals_for_a_share(publish_coverage):
     rows = []
-    for side, n in product(SIDES, SIZES):
-        row = wilson_row(n, side)
-        if side == "two":
-            assert row["mean"] >= 0.945, row
-            assert row["minimum"] >= WILSON_FLOOR, row
+    for n in SIZES:
+        row = wilson_row(n)
+        assert row["mean"] >= 0.945, row
+        assert row["minimum"] >= WILSON_FLOOR, row
         rows.append(row)
     publish_coverage(
         "binomial-approximate",
         "Coverage over shares uniform on [0.001, 0.5], by enumeration, nominal 0.95: the mean, the"
-        " minimum and where it lies. Two-sided, every mean is at least 0.945. One-sided, a lower"
-        " bound by Wilson falls short of that up to n = 60 (0.935 at n = 5): use Clopper-Pearson"
-        " there. Wilson covers a share of 0.008 at n = 20 with 0.85.",
+        " minimum and where it lies. Every mean is at least 0.945. Wilson covers a share of 0.008 at"
+        " n = 20 with 0.85.",
         rows,
     )
 
@@ -217,21 +193,16 @@ def test_publish_approximate_intervals_for_a_share(publish_coverage):
 def test_publish_finite_populations(publish_coverage):
     rows = []
     for n in (5, 10, 20, 30, 40):
-        for side in SIDES:
-            worst = max(hypergeometric_misses(n, k, 0.05, side) for k in range(n + 1))
-            assert worst <= 0.05 + ROUNDING
-            rows.append(
-                {"interval": "hypergeometric", "side": side, "items": str(n), "minimum": 1 - worst}
-            )
+        worst = max(hypergeometric_misses(n, k, 0.05) for k in range(n + 1))
+        assert worst <= 0.05 + ROUNDING
+        rows.append({"interval": "hypergeometric", "items": str(n), "minimum": 1 - worst})
     for n1, n2 in ((6, 4), (10, 5), (14, 6), (15, 15)):
         worst = max(
             strata_misses(n1, n2, k1, k2, 0.05)
             for k1, k2 in product(range(0, n1 + 1, 2), range(0, n2 + 1, 2))
         )
         assert worst <= 0.05 + ROUNDING
-        rows.append(
-            {"interval": "two strata", "side": "two", "items": f"{n1} + {n2}", "minimum": 1 - worst}
-        )
+        rows.append({"interval": "two strata", "items": f"{n1} + {n2}", "minimum": 1 - worst})
     publish_coverage(
         "finite-exact",
         "Least coverage over every number of right items and every number of labels (two strata:"
@@ -255,26 +226,14 @@ def allowed_misses(reps, alpha):
     return binom.ppf(1 - 1e-4, reps, alpha)
 
 
-def betting_row(name, n, mode, reps, rng):
-    mean, draw = DISTRIBUTIONS[name]
+def betting_row(name, n, reps, rng):
+    truth, draw = DISTRIBUTIONS[name]
     values = draw(rng, (reps, n))
-    truth = mean
-    if mode == "anytime, urn":
-        population = draw(rng, 2 * n)
-        values, truth = (
-            rng.permuted(np.tile(population, (reps, 1)), axis=1)[:, :n],
-            population.mean(),
-        )
-    options = {
-        "anytime": mode.startswith("anytime"),
-        "population": 2 * n if mode == "anytime, urn" else None,
-    }
-    found = betting(values, **options)
+    found = betting(values)
     missed = int((~found.covers(truth)).sum())
     row = {
         "values": name,
         "n": n,
-        "mode": mode,
         "coverage": 1 - missed / reps,
         "median width": np.median(found.width),
     }
@@ -284,25 +243,18 @@ def betting_row(name, n, mode, reps, rng):
     return row | {"hoeffding width": float(np.median(hoeffding))}
 
 
-@pytest.mark.parametrize("mode", ["fixed n", "anytime", "anytime, urn"])
 @pytest.mark.parametrize("name", ["coin .1", "beta(8, 2)"])
-def test_betting_holds_at_any_time(name, mode):
-    betting_row(name, 100, mode, 2000, as_rng(11))
+def test_betting_holds(name):
+    betting_row(name, 100, 2000, as_rng(11))
 
 
 @pytest.mark.slow
 def test_publish_betting(publish_coverage):
     reps, rng = 4000, as_rng(12)
-    modes = ("fixed n", "anytime", "anytime, urn")
-    rows = [
-        betting_row(name, n, mode, reps, rng)
-        for name, n, mode in product(DISTRIBUTIONS, (30, 200, 1000), modes)
-    ]
+    rows = [betting_row(name, n, reps, rng) for name, n in product(DISTRIBUTIONS, (30, 200, 1000))]
     publish_coverage(
         "betting",
-        f"Share of {reps} seeded repetitions in which the betting interval holds, nominal 0.95. An"
-        " end never gives back what it has refuted, so a miss at any time up to n is a miss here."
-        " 'urn': drawn without replacement from 2n values.",
+        f"Share of {reps} seeded repetitions in which the betting interval holds, nominal 0.95.",
         rows,
     )
 

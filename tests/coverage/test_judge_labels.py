@@ -222,8 +222,8 @@ def strata_ends(rows):
 
 
 def subgroup_ends(rows):
-    ends = hypergeometric_subgroup(*rows.T)
-    return ends.low, ends.high
+    ends = [hypergeometric_subgroup(*row) for row in rows.tolist()]
+    return np.array([one.low for one in ends]), np.array([one.high for one in ends])
 
 
 def law(good, draws, population):

@@ -14,8 +14,9 @@ import pytest
 
 import tallystick.sampling
 import tallystick.verbs.shift
-from tallystick.sampling import Plan, replay
-from tallystick.verbs.shift import Answers, AskDesign, Items, assess, design, part_of
+from benchmarks.replays import replay
+from tallystick.sampling import Plan
+from tallystick.verbs.shift import Answers, Items, assess, design, part_of
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +83,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Items, np.ndarray, tuple[int, ...
 
 def measure(items: Items, new: np.ndarray, calls: int) -> dict[str, Any]:
     """Return the share of runs in which each interval holds the truth."""
-    plan = design(items, calls=calls, how=AskDesign(window=16))
+    plan = design(items, calls=calls, window=16)
     blocks = [kept(plan, items, new, seed) for seed in range(RUNS // BLOCK)]
     hit = {name: np.sum([block[name] for block in blocks], axis=0) / RUNS for name in blocks[0]}
     L = len(items.labels)
@@ -167,7 +168,7 @@ def slice_row(name: str, items: Items, new: np.ndarray, calls: int, parts: int) 
     assert items.confidence is not None
     cuts = np.quantile(items.confidence, np.arange(1, parts) / parts)
     group = np.searchsorted(cuts, items.confidence, side="right")
-    plan = design(items, calls=calls, how=AskDesign(window=16))
+    plan = design(items, calls=calls, window=16)
     L = len(items.labels)
     run = replay(
         plan, new if plan.n_outcomes == L + 1 else items.truth * (L + 1) + new, runs=RUNS, rng=7

@@ -10,7 +10,7 @@ import pytest
 
 from tallystick import judge, score
 from tallystick.table import Tally, read
-from tallystick.table.one_spelling import answer_counts
+from tallystick.table.doubts import agreements
 
 DRAW = np.random.default_rng(4)
 GPT = DRAW.integers(0, 2, 300)
@@ -28,17 +28,11 @@ def test_a_table_that_was_not_counted_gives_what_its_counts_give() -> None:
     looked = read(table(GPT.tolist()), **ROLES)
     counted = read(table(GPT.tolist()), **ROLES)
     counted.tally("judges", "truth")
-    one, two = answer_counts(looked), answer_counts(counted)
-    assert one is not None
-    assert two is not None
-    assert (
-        one.agreements()
-        == two.agreements()
-        == {
-            "gpt": (KNOWN.sum(), KNOWN.sum()),
-            "claude": (KNOWN.sum(), (GPT == CLAUDE)[KNOWN].sum()),
-        }
-    )
+    same = {
+        "gpt": (KNOWN.sum(), KNOWN.sum()),
+        "claude": (KNOWN.sum(), (GPT == CLAUDE)[KNOWN].sum()),
+    }
+    assert agreements(looked) == agreements(counted) == same
 
 
 @pytest.mark.parametrize("form", ["table", "tally", "lazy"])
@@ -61,26 +55,17 @@ def test_pass_and_fail_copied_from_a_judge_of_0_and_1_are_a_copy_and_not_the_opp
 
 
 def test_other_words_are_not_read_as_right_and_wrong() -> None:
-    found = answer_counts(read(table(np.where(GPT == 1, "spam", "ham").tolist()), **ROLES))
-    assert found is not None
-    assert {same for _, same in found.agreements().values()} == {0}
+    found = agreements(read(table(np.where(GPT == 1, "spam", "ham").tolist()), **ROLES))
+    assert {same for _, same in found.values()} == {0}
 
 
 def test_a_column_with_one_more_word_than_the_truth_shares_its_labels() -> None:
     rows = {"gold": ["yes", "no"] * 20, "gpt": ["yes", "maybe"] * 20, "claude": [1, 0] * 20}
-    found = answer_counts(read(rows, **ROLES))
-    assert found is not None
-    assert found.agreements() == {"gpt": (40, 20), "claude": (40, 40)}
-
-
-def test_many_rows_are_drawn_in_proportion() -> None:
-    found = answer_counts(read(table(GPT.tolist()), **ROLES))
-    assert found is not None
-    assert len(found.rows(10_000)) == KNOWN.sum()
-    assert len(found.rows(50)) == 50
+    found = agreements(read(rows, **ROLES))
+    assert found == {"gpt": (40, 20), "claude": (40, 40)}
 
 
 def test_without_a_truth_or_with_weights_alone_there_is_nothing_to_check(tmp_path: Path) -> None:
-    assert answer_counts(read({"gpt": [0, 1], "claude": [1, 1]}, judges=("gpt", "claude"))) is None
+    assert not agreements(read({"gpt": [0, 1], "claude": [1, 1]}, judges=("gpt", "claude")))
     weighted = Tally.of({**table(GPT.tolist()), "w": [0.5] * 300}, weight="w")
-    assert answer_counts(read(weighted, **ROLES)) is None
+    assert not agreements(read(weighted, **ROLES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tallystick.results import Interval, Result, Slice
-from tallystick.table.cautions import Caution, with_cautions
+from tallystick.table.doubts import Caution, with_cautions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +35,6 @@ def test_every_interval_rests_on_the_assumption_however_deep_it_lies() -> None:
     assert changed.slices[0].answer.held[0].promise == "under B"
     assert changed.basis == "95 % intervals. They hold only if B."
     assert (changed.warnings, changed.assumptions) == (("W",), ("B",))
-
-
-def test_a_warning_alone_changes_no_interval() -> None:
-    result = CautionedResult(verdict="all", n_items=2, held=(EXACT,))
-    changed = with_cautions(result, [Caution(warning="W"), Caution(warning="W")])
-    assert changed.held == (EXACT,)
-    assert changed.warnings == ("W",)
 
 
 def test_without_cautions_the_result_is_the_same_object() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table import Data, Tally, conclude, read
-from tallystick.table.data import BesideCounts
+from tallystick.table.data import BesideCounts, labels_in
 from tallystick.verbs.compare.answer import CAPABILITY as COMPARE
 from tallystick.verbs.judge.answer import CAPABILITY as JUDGE
 
@@ -88,15 +88,13 @@ def test_a_code_that_moves_the_mean_is_asked_about_in_counts_too() -> None:
             conclude(JUDGE, look(), JUDGE.question())
 
 
-def test_a_block_of_labels_and_pooled_splits_are_known_beside_the_counts() -> None:
+def test_a_block_of_labels_is_known_beside_the_counts() -> None:
     columns = table()
     columns["gold"] = [label or "pass" for label in columns["gold"][:50]] + [None] * 190
-    columns["part"] = ["train", "test"] * 120
-    beside = BesideCounts(labelled=(1, 50), texts={"part": {"train", "test"}})
+    beside = BesideCounts(labelled=(1, 50))
     rows, counts = both(columns, beside)
     assert counts.warnings == rows.warnings
     assert any("rows 1 to 50 of 240" in one for one in counts.warnings)
-    assert any("--by part" in one for one in counts.warnings)
     assert "the table is in random order" in counts.assumptions
 
 

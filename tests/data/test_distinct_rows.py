@@ -1,18 +1,15 @@
-"""The distinct rows of codes, counted in a table or sorted, are those of numpy."""
+"""The distinct rows of codes are those of numpy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tallystick.table import session_rows as module
 from tallystick.table.session_rows import distinct_rows
 
 
-@pytest.mark.parametrize("dense", [1 << 22, 8], ids=["in a table", "sorted"])
 @pytest.mark.parametrize(("columns", "size"), [(1, 1), (3, 4), (60, 5)])
-def test_distinct_rows_are_those_of_numpy(monkeypatch, dense, columns, size):
-    monkeypatch.setattr(module, "_DENSE", dense)
+def test_distinct_rows_are_those_of_numpy(columns, size):
     codes = np.random.default_rng(columns).integers(-1, size, (400, columns)).astype(np.int32)
     first, counts, place = distinct_rows(codes, size)
     rows = codes[first]

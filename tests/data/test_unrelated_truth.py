@@ -6,8 +6,7 @@ import numpy as np
 
 from tallystick import judge
 from tallystick.table.door import read
-from tallystick.table.one_spelling import answer_counts
-from tallystick.table.truth import is_unrelated, unrelated_truth
+from tallystick.table.doubts import find_cautions, is_unrelated
 
 ROWS = 200
 
@@ -33,23 +32,14 @@ def test_labels_one_row_too_far_are_a_warning_and_an_assumption() -> None:
 
 def test_poor_judges_and_opposite_ones_are_not_taken_for_it() -> None:
     true, columns = votes(2, (0.5, 0.5))  # they agree with nobody, not even with one another
-    assert (
-        unrelated_truth(
-            answer_counts(read(table(true, columns), truth="gold", judges=("j0", "j1")))
-        )
-        is None
-    )
+    assert not find_cautions(read(table(true, columns), truth="gold", judges=("j0", "j1")))
     true, columns = votes(3, (0.1, 0.15))
-    assert (
-        unrelated_truth(
-            answer_counts(read(table(true, columns), truth="gold", judges=("j0", "j1")))
-        )
-        is None
-    )
+    [found] = find_cautions(read(table(true, columns), truth="gold", judges=("j0", "j1")))
+    assert "the other way round" in found.warning
 
 
 def test_few_labels_say_nothing() -> None:
     true, columns = votes(4, (0.9, 0.9))
     codes = np.stack([np.roll(true, 1), *columns], axis=1).astype(np.int32)
-    assert is_unrelated(codes)
-    assert not is_unrelated(codes[:15])
+    assert is_unrelated(codes, np.ones(ROWS, np.int64))
+    assert not is_unrelated(codes[:15], np.ones(15, np.int64))

@@ -111,4 +111,4 @@ def test_a_sparse_round_takes_the_models_and_items_with_the_most_answers_togethe
     panel = path(np.zeros((3, 6)), kind="panel", round_names=(1,), answered=answered)
     found = analyse(panel)
     assert found.vote.models == ("m-r2", "m-r3")
-    assert any("The vote is without m-r1" in text for text in found.warnings)
+    assert any("The vote of round 1 is without m-r1" in text for text in found.warnings)

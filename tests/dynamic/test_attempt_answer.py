@@ -61,18 +61,18 @@ def test_a_cell_that_is_neither_yes_nor_no_is_asked_about_and_a_blank_refused_by
 
 
 def test_validity_is_read_and_what_is_pending_is_open():
-    valid = log({**PLAIN, "validated": ["valid", "", "pending", "no"]})[0].valid
-    assert valid.tolist() == [True, None, None, False]
+    valid = log({**PLAIN, "validated": ["valid", "", "pending", "no"]})[0].verdict
+    assert valid.tolist() == [1, 0, 0, -1]
 
 
 def test_votes_come_as_counts_as_words_or_as_labels():
     counts = log({**PLAIN, "votes_yes": [2, None, 1, 0], "votes_no": [1, None, 0, 0]})[0]
-    assert (counts.yes.tolist(), counts.no.tolist()) == ([2, 0, 1, 0], [1, 0, 0, 0])
+    assert counts.verdict.tolist() == [1, 0, 1, 0]
     words = log({**PLAIN, "validators": ["correct;incorrect", "", "flagged|valid", ""]})[0]
-    assert (words.yes.tolist(), words.no.tolist()) == ([1, 0, 1, 0], [1, 0, 0, 0])
+    assert words.verdict.tolist() == [0, 0, 1, 0]
     labels = {"annotator": list("ab"), "gold": ["e", "n"], "prediction": ["n", "n"]}
     found = log({**labels, "validator_labels": ["e,e,n", ""]})[0]
-    assert (found.yes.tolist(), found.no.tolist()) == ([2, 0], [1, 0])
+    assert found.verdict.tolist() == [1, 0]
     with pytest.raises(InputError, match="'maybe'"):
         log({**PLAIN, "validators": ["maybe", "", "", ""]})
 
@@ -141,20 +141,26 @@ def unrolled(x, n, **columns):
     who, when, won = [], [], []
     for (a, k), tried in np.ndenumerate(n):
         who += [f"annotator {a}"] * int(tried)
-        when += [k + 1] * int(tried)
+        when += [k] * int(tried)
         won += [True] * int(x[a, k]) + [False] * int(tried - x[a, k])
-    return Attempts(annotator=np.array(who), round=np.array(when), fooled=np.array(won), **columns)
+    return Attempts(
+        annotator=np.array(who),
+        round=np.array(when),
+        rounds=(1, 2),
+        fooled=np.array(won),
+        **columns,
+    )
 
 
 def test_the_rates_and_the_change_of_a_log_are_those_of_its_counts():
     size = int(TRIES.sum())
-    seen = unrolled(X, TRIES, valid=np.ones(size, dtype=bool), cost=np.full(size, 0.5))
+    seen = unrolled(X, TRIES, verdict=np.ones(size, int), cost=np.full(size, 0.5))
     found = analyse_attempts(seen)
     assert found.rounds[0].success == clustered_rate(X[:, 0], TRIES[:, 0])
     assert found.rounds[1].success == clustered_rate(X[:, 1], TRIES[:, 1])
     assert found.rounds[0].cost == pytest.approx(0.5 * 130 / 19)
     assert found.rounds[0].cost_interval.low < found.rounds[0].cost
-    assert found.change == clustered_contrast(X, TRIES, (-1, 1)) == change_between(seen, 1, 2)
+    assert found.change == clustered_contrast(X, TRIES, (-1, 1)) == change_between(seen, 0, 1)
 
 
 def test_the_vectors_of_the_method_come_through_the_command():
@@ -169,21 +175,23 @@ def test_the_vectors_of_the_method_come_through_the_command():
 def test_unchecked_fooling_makes_a_range_and_retracted_attempts_stay_in_the_denominator():
     seen = Attempts(
         annotator=np.array(["a", "a", "b", "b"]),
-        round=np.ones(4, int),
+        round=np.zeros(4, int),
+        rounds=(1,),
         fooled=np.array([True, True, True, False]),
-        yes=np.array([2, 0, 0, 0]),
-        no=np.zeros(4, int),
+        verdict=np.array([1, 0, 0, 0]),
     )
     (only,) = analyse_attempts(seen).rounds
     assert (only.unchecked, only.success.rate, only.highest) == (2, 0.25, 0.75)
-    size = int(TRIES.sum())
-    back = unrolled(X, TRIES, valid=np.ones(size, bool), retracted=np.ones(size, bool))
-    assert rate_of(back, back.within(1), back.success).rate == 0.0
-    assert rate_of(back, back.within(1), back.success).attempts == 130
+    table = {**PLAIN, "retracted": [1, 0, 1, 0]}
+    back = log(table)[0]
+    assert rate_of(back, back.round == 0, back.success).rate == 0.0
+    assert rate_of(back, back.round == 0, back.success).attempts == 2
 
 
 def test_one_annotator_has_no_interval():
-    one = Attempts(annotator=np.zeros(6), round=np.ones(6, int), fooled=np.ones(6, bool))
+    one = Attempts(
+        annotator=np.zeros(6), round=np.zeros(6, int), rounds=(1,), fooled=np.ones(6, bool)
+    )
     alone = analyse_attempts(one)
     assert isinstance(alone.rounds[0].success.interval, Unknown)
     assert alone.decision == "unknowable"

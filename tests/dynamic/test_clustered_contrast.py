@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.verbs.dynamic.attempts import clustered_contrast
 
@@ -27,17 +26,6 @@ def test_a_round_of_one_annotator_has_no_interval():
     found = clustered_contrast([[1, 2], [3, 0]], [[5, 5], [5, 0]], (-1, 1))
     assert found.estimate == pytest.approx(0.4 - 0.4)
     assert isinstance(found.interval, Unknown)
-
-
-@pytest.mark.parametrize("weights", [(-1,), (-1, 0, 1)])
-def test_one_weight_per_round_is_needed(weights):
-    with pytest.raises(InputError, match="one weight per round"):
-        clustered_contrast(X, N, weights)
-
-
-def test_a_round_without_attempts_is_refused():
-    with pytest.raises(InputError, match="no attempt"):
-        clustered_contrast([[1, 0]], [[2, 0]], (-1, 1))
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])

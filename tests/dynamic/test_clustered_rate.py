@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.intervals import wilson
 from tallystick.verbs.dynamic.attempts import clustered_cost, clustered_rate
@@ -90,20 +89,6 @@ def test_without_a_success_there_is_no_cost_per_success():
     cost, interval = clustered_cost([4], [2], [5])
     assert cost == 2.0
     assert isinstance(interval, Unknown)
-
-
-@pytest.mark.parametrize(
-    ("x", "n"), [([1], [1, 2]), ([3], [2]), ([-1], [2]), ([0, 0], [0, 0]), ([0.5, 1], [2, 2])]
-)
-def test_impossible_counts_are_refused(x, n):
-    with pytest.raises(InputError):
-        clustered_rate(x, n)
-
-
-@pytest.mark.parametrize("cost", [[1.0], [1.0, -2.0], [1.0, np.nan]])
-def test_impossible_costs_are_refused(cost):
-    with pytest.raises(InputError, match="cost"):
-        clustered_cost(cost, [1, 1], [2, 2])
 
 
 def _held(rng, rate, annotators, spread):

@@ -28,7 +28,7 @@ def test_items_on_which_all_models_err_come_first_and_the_vote_says_what_most_an
     assert found["wrong"] == [0, 3, 1, 1]
     assert found["vote"] == ["x", "y", "x", "x"]
     assert found["check_order"] == [4, 1, 2, 3]
-    assert found["vote_hangs"] == ["settled", "all wrong", "could break", "could break"]
+    assert found["vote_error"] == [0, 1, 0, 0]
     assert found["truth"] == ["x"] * 4
 
 

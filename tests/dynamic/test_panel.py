@@ -10,7 +10,6 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import t as student
 
-from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.verbs.dynamic.forecast import forecast_panel, majority_risk
 
@@ -41,18 +40,18 @@ def test_three_models_reach_the_printed_vector():
     assert rounded(found.shape) == (0.3029, 0.9850)
     assert rounded((found.beta_binomial, found.mixture)) == (-0.0003, 0.0112)
     assert found.refuted is False
-    assert found.gain == found.beta_binomial
+    assert found.gain.estimate == found.beta_binomial
     assert rounded((found.spread,)) == (0.0153,)
-    assert rounded(found.interval) == (-0.0579, 0.0687)
+    assert rounded(found.gain.interval) == (-0.0579, 0.0687)
     assert found.certain == (-0.2, 0.1)
-    assert (found.more, found.models, found.items) == (2, 3, 100)
-    assert found.interval.level == 0.9
+    assert found.more == 2
+    assert found.gain.interval.level == 0.9
 
 
 def test_four_models_reach_the_printed_vector():
     found = forecast_panel(panel(FOUR))
     assert rounded((found.beta_binomial, found.mixture, found.spread)) == (0.0054, 0.0149, 0.0129)
-    assert rounded(found.interval) == (-0.0318, 0.0450)
+    assert rounded(found.gain.interval) == (-0.0318, 0.0450)
     assert found.more == 1
 
 
@@ -61,7 +60,7 @@ def test_five_models_in_blocks_reach_the_vector_of_the_corrections():
     assert rounded(found.shape) == (0.1935, 0.6874)
     assert rounded((found.beta_binomial, found.mixture, found.spread)) == (0.0082, -0.0010, 0.0695)
     assert found.refuted is False
-    assert rounded(found.interval) == found.certain == (-0.08, 0.09)
+    assert rounded(found.gain.interval) == found.certain == (-0.08, 0.09)
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +89,13 @@ def test_anli_round_one_reaches_the_printed_vector(anli):
     assert rounded(found.shape) == (0.3256, 0.8543)
     assert rounded((found.beta_binomial, found.mixture, found.spread)) == (0.0010, 0.0030, 0.0066)
     assert found.refuted is True
-    assert found.gain == found.mixture
+    assert found.gain.estimate == found.mixture
     assert found.certain == (-0.098, 0.073)
-    assert round(found.interval.high, 4) == 0.0197
+    assert round(found.gain.interval.high, 4) == 0.0197
     # The page prints [EM - Qs, EM + Qs]; the correction lets the range span both estimates.
     reach = float(student.ppf(0.95, 4)) * (1 + 2 / 5) ** 0.5 * found.spread
     assert round(found.mixture - reach, 4) == -0.0136
-    assert found.interval.low == pytest.approx(found.beta_binomial - reach)
+    assert found.gain.interval.low == pytest.approx(found.beta_binomial - reach)
 
 
 def test_three_of_five_anli_models_foretell_the_gain_of_all_five(anli):
@@ -113,8 +112,8 @@ def test_three_of_five_anli_models_foretell_the_gain_of_all_five(anli):
             part = errors[list(some)]
             found = forecast_panel(part)
             gains.append(majority_risk(part.sum(axis=0), 3) - all_five)
-            guesses.append(found.gain)
-            assert found.interval.low <= gains[-1] <= found.interval.high
+            guesses.append(found.gain.estimate)
+            assert found.gain.interval.low <= gains[-1] <= found.gain.interval.high
         assert round(float(np.mean(gains)), 4) == actual
         assert round(float(np.mean(guesses)), 4) == foretold
 
@@ -144,8 +143,8 @@ def test_the_expected_gain_of_exchangeable_models_is_bounded_as_the_page_says():
 
 def test_fewer_than_three_models_get_the_certain_bounds_only():
     found = forecast_panel(np.array([[1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool))
-    assert isinstance(found.gain, Unknown)
-    assert isinstance(found.interval, Unknown)
+    assert isinstance(found.gain.estimate, Unknown)
+    assert isinstance(found.gain.interval, Unknown)
     assert found.certain == (-0.125, 0.125)
     assert found.decision == "cannot tell"
     assert (
@@ -166,8 +165,8 @@ def test_fewer_than_three_models_get_the_certain_bounds_only():
 )
 def test_panels_without_a_maximum_of_the_likelihood_get_a_stable_gain(errors):
     found = forecast_panel(errors)
-    assert found.gain == pytest.approx(0.0, abs=1e-4)
-    assert found.interval.low <= found.gain <= found.interval.high
+    assert found.gain.estimate == pytest.approx(0.0, abs=1e-4)
+    assert found.gain.interval.low <= found.gain.estimate <= found.gain.interval.high
 
 
 def test_a_gain_that_no_model_can_bring_is_not_worth_its_price():
@@ -176,20 +175,6 @@ def test_a_gain_that_no_model_can_bring_is_not_worth_its_price():
     assert forecast_panel(panel(THREE), pays=0.1).decision == "not worth it"
     assert forecast_panel(panel(THREE), pays=-0.06).decision == "worth it"
     assert forecast_panel(panel(THREE), pays=0.05).decision == "cannot tell"
-
-
-@pytest.mark.parametrize(
-    ("errors", "pays"),
-    [
-        (np.zeros(4, bool), 0.0),
-        (np.zeros((3, 0), bool), 0.0),
-        (np.full((3, 2), 2), 0.0),
-        (np.zeros((3, 2), bool), 2.0),
-    ],
-)
-def test_impossible_input_is_refused(errors, pays):
-    with pytest.raises(InputError):
-        forecast_panel(errors, pays=pays)
 
 
 def _probit(rng, models, items):
@@ -214,7 +199,7 @@ def test_the_range_holds_the_realised_gain_nine_times_in_ten(draw, models):
         errors = draw(rng, models + more, 300)
         now = majority_risk(errors[:models].sum(axis=0), models)
         gain = now - majority_risk(errors.sum(axis=0), models + more)
-        found = forecast_panel(errors[:models]).interval
+        found = forecast_panel(errors[:models]).gain.interval
         inside.append(found.low - 1e-12 <= gain <= found.high + 1e-12)
     # 200 draws at .9 give fewer than 164 with probability 3e-4.
     assert sum(inside) >= 164

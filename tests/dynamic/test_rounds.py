@@ -22,7 +22,7 @@ def test_rounds_are_ordered_whatever_they_are_called(cells, names, codes):
 
 def test_names_without_order_stand_as_they_appear_and_that_is_said():
     (note,) = order_rounds(["pilot", "main"]).notes
-    assert note == "the names of the rounds do not say their order: pilot, main. Number them"
+    assert note == "the names of the rounds do not say their order: pilot and main. Number them"
 
 
 def test_a_date_that_does_not_exist_is_a_name():

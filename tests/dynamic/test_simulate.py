@@ -8,12 +8,12 @@ from tallystick.papers.dynamic_benchmarks import path_bound
 from tallystick.papers.dynamic_benchmarks.certificates import (
     hierarchical_certificate,
     path_certificate,
+    worst_by_round,
 )
 from tallystick.papers.dynamic_benchmarks.designs import Population, hierarchical, path
-from tallystick.papers.dynamic_benchmarks.rollouts import Perfect, RandomErrors
+from tallystick.papers.dynamic_benchmarks.rollouts import Perfect, RandomErrors, control_risk
 from tallystick.results import Unknown
 from tallystick.verbs.dynamic import simulate, theory
-from tallystick.verbs.dynamic.simulation import control_risk, worst_by_round
 
 PEOPLE = Population.uniform(200)
 
@@ -43,7 +43,6 @@ def test_a_path_of_random_learners_with_its_bounds_and_its_control():
     assert last.control in last.control_interval
     assert f"as many models on the plain data {last.control:.3g}" in result.verdict
     assert result.output_risk == pytest.approx(last.risk)
-    assert result.price == 5
     assert "noise_share" not in result.rows()[0]
 
 
@@ -62,9 +61,7 @@ def test_noise_switches_the_bounds_off():
     noisy = Population.uniform(200, noise=0.2)
     result = simulate(path(3), RandomErrors(0.1), noisy, rollouts=20, rng=0)
     assert isinstance(result.rounds[2].worst_case, Unknown)
-    assert result.rounds[2].noise_share > 0.3
     deep = simulate(hierarchical(), RandomErrors(0.2), PEOPLE, rollouts=20, rng=0)
-    assert deep.price == 9
     assert deep.output_risk in deep.output_interval
 
 

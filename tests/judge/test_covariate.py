@@ -31,7 +31,7 @@ def test_with_labels_the_judge_whose_errors_grow_is_found():
     assert found["a"].error.estimate == pytest.approx(0.12, abs=0.03)
     assert found["a"].error_p < 0.001
     assert min(found[name].error_p for name in "bcd") > 0.05
-    assert "a and length: errors change by +1" in result.summary()
+    assert "a and length: errors change by +1" in "\n".join(result.details())
 
 
 def test_without_labels_it_is_relative_to_the_others_and_says_so():
@@ -41,7 +41,7 @@ def test_without_labels_it_is_relative_to_the_others_and_says_so():
     assert found["a"].relative
     assert found["a"].error_p < 0.001
     assert found["a"].error.estimate > 0.04
-    assert "relative to the other judges" in result.summary()
+    assert "relative to the other judges" in "\n".join(result.details())
 
 
 def test_what_all_judges_share_cannot_be_seen_without_labels():

@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.results import Unknown
 from tallystick.stats.latent_calibrate import calibrate
-from tallystick.stats.latent_checks import fit_unreadable, support
+from tallystick.stats.latent_headline import fit_unreadable, support
 from tallystick.table import Tally, read
 from tallystick.table.panel import Panel
 from tallystick.verbs.judge import CAPABILITY, evaluate
@@ -75,7 +75,7 @@ def test_the_calibration_error_is_reported_with_its_noise():
     assert check.n_labels == 100
     assert 0 <= check.error < 0.2
     assert 0 < check.noise_floor < 0.2
-    assert "Item probabilities are off by" in result.summary()
+    assert "Item probabilities are off by" in "\n".join(result.details())
     body = result.to_dict()["calibration"]
     assert set(body) == {"error", "noise_floor", "n_labels"}
 

@@ -7,8 +7,8 @@ import pytest
 
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import fit_unreadable, misfit
-from tallystick.stats.latent_headline import blend
+from tallystick.stats.latent_checks import misfit
+from tallystick.stats.latent_headline import blend, fit_unreadable
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs.judge import evaluate, label_free

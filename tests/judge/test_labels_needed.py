@@ -60,7 +60,7 @@ def test_first_labels_are_counted_at_the_level_and_within_the_table():
 
 def test_the_text_says_both_forecasts():
     result = evaluate(Tally.of(panel(2000, (0.85, 0.8, 0.75), 60)), truth="gold")
-    line = next(text for text in result.summary().splitlines() if text.startswith("Labels:"))
+    line = next(text for text in result.details() if text.startswith("Labels:"))
     assert "± 5 points" in line
     assert "tell the leader" in line
     assert "1,940 items are unlabelled" in line

@@ -118,4 +118,4 @@ def test_rates_have_their_usual_names():
     assert result.positive == "pass"
     assert [score.tpr.estimate for score in result.judges] == [1.0, 1.0]
     assert [score.tnr.estimate for score in result.judges] == [1.0, 0.0]
-    assert "true positive rate (TPR)" in result.summary()
+    assert "true positive rate (TPR)" in "\n".join(result.details())

@@ -76,7 +76,7 @@ def test_the_text_shows_the_corrected_share_of_each_label():
     votes = {name: [0, 1, 1] * 30 for name in "abc"}
     gold = [0, 1, 1] * 30
     result = evaluate({**votes, "gold": gold}, judges=list("abc"), truth="gold")
-    assert "corrected for the judges' errors: 0 33.3\xa0%" in result.summary()
+    assert "corrected for the judges' errors: 0 33.3\xa0%" in "\n".join(result.details())
     assert isinstance(evaluate(votes, judges=list("abc")).prevalence["0"].interval, Unknown)
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tallystick.errors import FileError, InputError
+from tallystick.verbs.label import SessionSettings, begin
 from tallystick.verbs.label.exchange import read_answers_of, write_asks
 from tests.label.conftest import WORDS
 
@@ -228,3 +229,40 @@ def test_more_annotators_than_readers_are_refused_by_name(start, tmp_path):
         with pytest.raises(InputError, match=r"answers of 2 people \(7, 8\).*has 1 reader:"):
             _added(path, work, reader="1")
         assert not work.session.answers
+
+
+def test_of_several_controls_the_one_called_answer_counts(start, tmp_path):
+    path = tmp_path / "export.json"
+    parts = [
+        {"from_name": "answer", "value": {"choices": ["pass"]}},
+        {"from_name": "topic", "value": {"choices": ["fail"]}},
+    ]
+    record = {"data": {"tallystick_ask": 1}, "annotations": [{"result": parts}]}
+    with start("judge") as work:
+        work.next(1)
+        path.write_text(json.dumps([record]))
+        assert _added(path, work, reader="1") == 1
+        assert work.session.labels(0) == ("pass",)
+        parts[0]["from_name"] = "verdict"
+        path.write_text(json.dumps([record]))
+        with pytest.raises(InputError, match="answers to verdict, topic: call the control"):
+            _added(path, work, reader="1")
+
+
+@pytest.mark.parametrize("tool", ["label-studio", "argilla", "prodigy"])
+def test_a_column_called_answer_is_no_answer(tmp_path, tool):
+    """JSON-MIN holds data and answers side by side: the text of a model must not become a label."""
+    table = {
+        "answer": [f"pass the salt {k}" for k in range(40)],
+        "gpt": ["pass", "fail", "fail", "pass"] * 10,
+    }
+    path = tmp_path / "tasks.json"
+    reading = {"judges": ("gpt",)}
+    settings = SessionSettings(show=("answer",))
+    session = tmp_path / "s.label"
+    with begin(session, table, question="prevalence", reading=reading, settings=settings) as work:
+        write_asks(path, work, work.next(4), tool=tool)
+        records = json.loads(path.read_text()) if tool == "label-studio" else []
+        assert all("answer" not in one["data"] for one in records)
+        path.write_text(json.dumps([one["data"] for one in records]) if records else "[]")
+        assert _added(path, work, reader="1") == 0

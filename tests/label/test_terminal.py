@@ -76,3 +76,13 @@ def test_earlier_answers_are_listed_and_corrected(start):
         assert work.session.labels(1) == ("pass",)
     assert "1: " in out.getvalue()
     assert "You have not answered 9" in out.getvalue()
+
+
+def test_numbers_that_are_labels_have_no_keys(tmp_path):
+    """Where labels are 0 and 1, a 2 is no answer: it must not count as the second label."""
+    table = {"text": [f"text {k}" for k in range(40)], "gpt": [0, 1] * 20}
+    out, path = io.StringIO(), tmp_path / "s.label"
+    with begin(path, table, question="prevalence", reading={"judges": ("gpt",)}) as work:
+        assert label_in_terminal(work, reader="1", lines=_typed("2", "1"), out=out) == 1
+        assert work.session.labels(0) == (1,)
+    assert "one of 0, 1, or skip, got '2'" in out.getvalue()

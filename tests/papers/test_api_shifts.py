@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from benchmarks.replays import replay, stratified
 from tallystick.errors import InputError
 from tallystick.papers.api_shifts import (
     allocation_excess,
@@ -36,15 +37,12 @@ from tallystick.papers.api_shifts import (
     uniform_loss,
 )
 from tallystick.sampling import (
-    Budget,
     Equal,
     Masa,
     Plan,
     Proportional,
     Sampler,
     Strata,
-    replay,
-    stratified,
 )
 
 answers = st.lists(st.integers(0, 4), min_size=2, max_size=40)
@@ -211,7 +209,7 @@ def test_the_policies_of_the_product_reach_the_allocations_of_the_baselines() ->
         (Proportional(), proportional_allocation(strata.shares, calls=30)),
         (Equal(), equal_allocation(strata.shares, calls=30)),
     ):
-        plan = Plan(strata=strata, policy=policy, budget=Budget(calls=30), n_outcomes=1)
+        plan = Plan(strata=strata, policy=policy, budget=30, n_outcomes=1)
         asked = replay(plan, np.zeros(100, int), runs=1, rng=0).observed().asked[0]
         assert asked.tolist() == allocation.tolist()
 
@@ -252,7 +250,7 @@ def test_the_policy_of_the_product_chooses_as_algorithm_1(
     plan = Plan(
         strata=strata,
         policy=Masa(exploration=a),
-        budget=Budget(calls=60),
+        budget=60,
         n_outcomes=3,
         weights=weights,
         replacement=True,
@@ -305,7 +303,7 @@ def test_the_estimate_of_the_product_is_line_10() -> None:
     true, new = rng.integers(0, 2, (2, 300))
     cells = partitions(true, rng.random(300), bins=3)
     plan = Plan(
-        strata=Strata(cells), policy=Masa(), budget=Budget(calls=100), n_outcomes=4
+        strata=Strata(cells), policy=Masa(), budget=100, n_outcomes=4
     )  # an outcome is (true, answer)
     seen = replay(plan, 2 * true + new, runs=1, rng=2).observed()
     labels = np.zeros(6, int)
@@ -372,7 +370,7 @@ def test_theorem_2_bounds_the_loss_of_the_algorithm(calls: int) -> None:
     plan = Plan(
         strata=Strata(of),
         policy=Masa(exploration=exploration),
-        budget=Budget(calls=calls),
+        budget=calls,
         n_outcomes=2,
         replacement=True,
     )

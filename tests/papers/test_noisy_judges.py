@@ -54,8 +54,7 @@ from tallystick.papers.noisy_judges.trio_quadratic import (
     triplet,
     unresolved_roots,
 )
-from tallystick.stats.latent_fit import fit
-from tallystick.stats.latent_model import LatentModel, log_likelihood
+from tallystick.stats.latent_model import LatentModel, fit, log_likelihood
 from tallystick.table import Tally
 from tallystick.verbs.judge import independent, majority
 

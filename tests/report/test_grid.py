@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from tallystick.report.svg import grid
+from tallystick.report.grid import grid
 from tallystick.results import Interval, Unknown
 
 

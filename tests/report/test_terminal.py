@@ -33,10 +33,10 @@ def test_a_terminal_and_a_pipe_say_the_same_words(monkeypatch):
     assert re.sub(r"\x1b\[\d*m", "", terminal.getvalue()).split() == pipe.getvalue().split()
 
 
-def test_advice_at_the_end_of_a_summary_is_printed_too():
+def test_details_are_printed_below_the_table():
     class Advised(Drawn):
-        def summary(self):
-            return f"{super().summary()}\nAdvice: stop"
+        def details(self):
+            return ["Advice: stop"]
 
     out = io.StringIO()
     show(Advised(verdict="v", n_items=1, models=()), stream=out)

@@ -26,7 +26,6 @@ def test_a_result_that_has_only_a_verdict_has_no_fold():
     assert Result(verdict="v", n_items=1).folds() == ()
 
 
-def test_tables_for_papers_and_pull_requests_are_in_per_cent_too():
+def test_tables_for_pull_requests_are_in_per_cent_too():
     result = Tabled(verdict="v", n_items=1)
     assert "| 50.0\u00a0% |" in result.to_markdown()
-    assert r"50.0~\%" in result.to_latex()

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import strategies as st
 
 from tallystick.sampling import (
-    Budget,
     Equal,
     Flips,
     Masa,
@@ -69,16 +68,13 @@ def _scenarios(draw: st.DrawFn) -> tuple[Plan, Answers]:
     floors = np.minimum(policy.minimum, np.where(replacement, policy.minimum, sizes)).sum()
     least = max(1, int(floors) + (policy.first if isinstance(policy, Flips) else 0))
     calls = draw(st.integers(least, least + M))
-    dense = draw(st.booleans())
     plan = Plan(
         strata=strata,
         policy=policy,
-        budget=Budget(calls=calls),
+        budget=calls,
         n_outcomes=J,
         baseline=rng.integers(0, J, M) if draw(st.booleans()) else None,
-        effects=rng.normal(size=(J, 2)) if dense else None,
         weights=draw(st.sampled_from([None, rng.random(J), rng.random((S, J))])),
-        prices=rng.random(M) + 0.1 if draw(st.booleans()) else None,
         in_flight=draw(st.sampled_from([1, 2, 7, 64])),
         replacement=replacement,
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.sampling import Budget, Masa, Plan, Proportional, Strata
+from tallystick.sampling import Masa, Plan, Proportional, Strata
 from tallystick.sampling.sampler import FAILED, Allocation
 
 OLD = 2
@@ -11,8 +11,7 @@ OLD = 2
 
 def plan(sizes: tuple[int, ...] = (3, 5), *, policy=None, **options) -> Plan:
     strata = Strata(np.repeat(np.arange(len(sizes)), sizes))
-    calls = Budget(calls=sum(sizes))
-    return Plan(strata=strata, policy=policy or Masa(), budget=calls, n_outcomes=2, **options)
+    return Plan(strata=strata, policy=policy or Masa(), budget=sum(sizes), n_outcomes=2, **options)
 
 
 def test_a_stratum_below_its_floor_comes_first_and_an_exhausted_one_never() -> None:
@@ -22,47 +21,27 @@ def test_a_stratum_below_its_floor_comes_first_and_an_exhausted_one_never() -> N
     assert floor >= 1
     assert np.isposinf(held.scores).all()
     for _ in range(3):
-        held.ask(0, 0)
-        held.tell(0, 0, 1, OLD)
+        held.ask(0)
+        held.tell(0, 1, OLD)
     assert np.isneginf(held.scores[0])
-    assert held.choose().tolist() == [1]
+    assert held.scores.argmax() == 1
 
 
 def test_an_answer_that_failed_counts_as_asked_and_not_as_answered() -> None:
     held = Allocation(plan((4, 4)))
-    held.ask(0, 0)
-    held.tell(0, 0, FAILED, OLD)
-    held.ask(0, 0)
-    held.tell(0, 0, 1, OLD)
+    held.ask(0)
+    held.tell(0, FAILED, OLD)
+    held.ask(0)
+    held.tell(0, 1, OLD)
     assert held.book.asked.tolist() == [2, 0]
     assert held.book.answered.tolist() == [1, 0]
-
-
-def test_runs_side_by_side_choose_as_runs_apart() -> None:
-    made = plan((6, 9, 5))
-    rng = np.random.default_rng(0)
-    answers = rng.integers(0, 2, (2, 20))
-    together, apart = Allocation(made, runs=2), [Allocation(made) for _ in range(2)]
-    for step in range(20):
-        k = together.choose()
-        assert k.tolist() == [int(one.choose()[0]) for one in apart]
-        at = np.arange(2) * 3 + k
-        together.ask(at, k)
-        together.tell(at, k, answers[:, step], np.full(2, OLD))
-        together.refresh(step + 1)
-        for run, one in enumerate(apart):
-            where = int(k[run])
-            one.ask(where, where)
-            one.tell(where, where, int(answers[run, step]), OLD)
-            one.refresh(step + 1)
-    np.testing.assert_array_equal(together.scores, np.concatenate([one.scores for one in apart]))
 
 
 def test_with_several_questions_in_flight_asking_alone_moves_the_score() -> None:
     # One question at a time is scored when its answer comes; a second one must not wait for it.
     alone, several = Allocation(plan((1, 9))), Allocation(plan((1, 9), in_flight=4))
     for held in (alone, several):
-        held.ask(0, 0)
+        held.ask(0)
     assert np.isposinf(alone.scores[0])
     assert np.isneginf(several.scores[0])
 
@@ -70,7 +49,7 @@ def test_with_several_questions_in_flight_asking_alone_moves_the_score() -> None
 def test_proportional_allocation_follows_the_sizes() -> None:
     held = Allocation(plan((10, 30), policy=Proportional()))
     for _ in range(20):
-        k = int(held.choose()[0])
-        held.ask(k, k)
-        held.tell(k, k, 0, OLD)
+        k = int(held.scores.argmax())
+        held.ask(k)
+        held.tell(k, 0, OLD)
     assert held.book.asked.tolist() == [5, 15]

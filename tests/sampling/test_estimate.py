@@ -8,19 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.replays import difference, observe, plain, replay, stratified
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.sampling import (
-    Budget,
     Flips,
     Plan,
     Proportional,
     Strata,
     Uniform,
-    difference,
-    observe,
-    plain,
-    replay,
-    stratified,
 )
 
 STRATA = Strata(np.array([0, 0, 0, 0, 1, 1, 1]))
@@ -32,7 +27,7 @@ def plan_of(**change: Any) -> Plan:
     basic: dict[str, Any] = {
         "strata": STRATA,
         "policy": Proportional(),
-        "budget": Budget(calls=4),
+        "budget": 4,
         "n_outcomes": 3,
     }
     return Plan(**basic | {"baseline": OLD} | change)
@@ -78,7 +73,7 @@ def test_beta_is_the_pooled_regression_shrunk_towards_one() -> None:
 def test_without_flips_the_error_is_exactly_zero(seed: int) -> None:
     rng = np.random.default_rng(seed)
     strata, old = Strata(rng.permutation(np.arange(60) % 4)), rng.integers(0, 3, 60)
-    plan = plan_of(strata=strata, baseline=old, policy=Flips(), budget=Budget(calls=20))
+    plan = plan_of(strata=strata, baseline=old, policy=Flips(), budget=20)
     estimate = difference(replay(plan, old, runs=3, rng=seed).observed())
     assert (estimate.beta == 1).all()
     assert not estimate.value.any()
@@ -86,7 +81,7 @@ def test_without_flips_the_error_is_exactly_zero(seed: int) -> None:
 
 
 def test_when_everything_was_asked_the_answer_is_exact() -> None:
-    seen = replay(plan_of(budget=Budget(calls=7)), NEW, runs=2, rng=0).observed()
+    seen = replay(plan_of(budget=7), NEW, runs=2, rng=0).observed()
     truth = np.bincount(NEW, minlength=3) / 7
     for estimate, target in (
         (stratified(seen), truth),

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.sampling import FAILED, Budget, Plan, Strata, Uniform, observe
+from benchmarks.replays import observe
+from tallystick.sampling import FAILED, Plan, Strata, Uniform
 
 STRATA = Strata(np.array([0, 0, 1, 1, 1]))
 
@@ -11,7 +12,7 @@ def test_counts_by_hand() -> None:
     plan = Plan(
         strata=STRATA,
         policy=Uniform(),
-        budget=Budget(calls=4),
+        budget=4,
         n_outcomes=2,
         baseline=[0, 1, 1, 1, 0],
     )
@@ -30,9 +31,7 @@ def test_counts_by_hand() -> None:
 def test_without_a_baseline_nothing_is_said_of_one_and_with_replacement_no_fraction_is_exhausted() -> (
     None
 ):
-    plan = Plan(
-        strata=STRATA, policy=Uniform(), budget=Budget(calls=9), n_outcomes=2, replacement=True
-    )
+    plan = Plan(strata=STRATA, policy=Uniform(), budget=9, n_outcomes=2, replacement=True)
     seen = observe(plan, np.array([[0, 0], [2, 4]]), np.array([[0, 0], [1, 1]]))
     assert seen.old is None
     assert seen.same is None

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling import Budget, Masa, Plan, Strata, Uniform
+from tallystick.sampling import Masa, Plan, Strata, Uniform
 
 BASIC: dict[str, Any] = {
     "strata": Strata([0, 0, 0, 1, 1]),
     "policy": Masa(),
-    "budget": Budget(calls=4),
+    "budget": 4,
     "n_outcomes": 2,
 }
 
@@ -21,9 +21,9 @@ def test_a_budget_too_small_for_the_minimum_is_refused_with_a_way_out() -> None:
         BudgetError,
         match="2 strata with at least 2 questions each need 4 calls, the budget has 3 for them",
     ):
-        Plan(**BASIC | {"budget": Budget(calls=3)})
-    Plan(**BASIC | {"budget": Budget(calls=3), "policy": Uniform()})
-    Plan(**BASIC | {"budget": Budget(calls=3), "policy": Masa(minimum=1)})
+        Plan(**BASIC | {"budget": 3})
+    Plan(**BASIC | {"budget": 3, "policy": Uniform()})
+    Plan(**BASIC | {"budget": 3, "policy": Masa(minimum=1)})
 
 
 def test_the_minimum_of_a_tiny_stratum_is_its_size() -> None:
@@ -32,14 +32,8 @@ def test_the_minimum_of_a_tiny_stratum_is_its_size() -> None:
 
 
 def test_without_replacement_nobody_asks_more_than_there_is() -> None:
-    assert Plan(**BASIC | {"budget": Budget(calls=99)}).calls == 5
-    assert Plan(**BASIC | {"budget": Budget(calls=99), "replacement": True}).calls == 99
-
-
-def test_a_budget_in_money_is_planned_by_the_mean_price() -> None:
-    plan = Plan(**BASIC | {"budget": Budget(money=9.0), "prices": [1, 1, 1, 4, 3]})
-    assert plan.calls == 4
-    assert plan.worth == pytest.approx([0.6, 0.4 / np.sqrt(3.5)])
+    assert Plan(**BASIC | {"budget": 99}).calls == 5
+    assert Plan(**BASIC | {"budget": 99, "replacement": True}).calls == 99
 
 
 @pytest.mark.parametrize(
@@ -48,8 +42,10 @@ def test_a_budget_in_money_is_planned_by_the_mean_price() -> None:
         ({"in_flight": 0}, "in_flight must be at least 1"),
         ({"baseline": [0, 1, 0, 1, 2]}, "5 codes below n_outcomes = 2, got 5 up to 2"),
         ({"baseline": [0, 1]}, "got 2 up to 1"),
-        ({"prices": [1, 1, 1, 1, 0]}, "prices must hold a positive number"),
-        ({"weights": [1, 2, 3]}, "weights must be finite, of shape"),
+        ({"budget": 0}, "budget must be at least 1 question"),
+        ({"n_outcomes": 0}, "n_outcomes must be at least 1"),
+        ({"weights": [1, 2, 3]}, r"weights must be finite, of shape \(2,\) or \(2, 2\)"),
+        ({"weights": [1, np.inf]}, "weights must be finite"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused_at_once(change: dict[str, Any], complaint: str) -> None:
@@ -61,12 +57,11 @@ def test_parts_that_do_not_fit_are_refused_at_once(change: dict[str, Any], compl
     "change",
     [
         {"policy": Masa(exploration=2.0)},
-        {"budget": Budget(calls=5)},
+        {"budget": 5},
         {"in_flight": 2},
         {"replacement": True},
         {"baseline": [0, 0, 0, 0, 0]},
         {"weights": [1, 2]},
-        {"prices": [1, 1, 1, 1, 1]},
         {"strata": Strata([0, 0, 1, 1, 1])},
         {"strata": Strata([0, 0, 0, 1, 1], np.array([0, 1]))},
     ],

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.replays import observed, replay
 from tallystick.errors import InputError
-from tallystick.sampling import Budget, Plan, Proportional, Sampler, Strata, replay
+from tallystick.sampling import Plan, Proportional, Sampler, Strata
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
 
@@ -27,7 +28,7 @@ def test_every_run_of_a_replay_is_the_run_of_a_sampler(
         alone = finish(Sampler(plan, rng=int(key)), answers)
         assert result.items[run].tolist() == alone.items
         for blind in (False, True):
-            together, single = result.observed(blind=blind), alone.observed(blind=blind)
+            together, single = result.observed(blind=blind), observed(alone, blind=blind)
             assert np.array_equal(together.new[run], single.new)
             assert np.array_equal(together.asked[run], single.asked)
             assert np.array_equal(together.answered[run], single.answered)
@@ -36,15 +37,11 @@ def test_every_run_of_a_replay_is_the_run_of_a_sampler(
                 assert np.array_equal(together.same[run], single.same)
 
 
-def test_blocks_do_not_change_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan(
-        strata=Strata([0, 1] * 40), policy=Proportional(), budget=Budget(calls=20), n_outcomes=2
-    )
+def test_counts_in_blocks_are_those_of_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(strata=Strata([0, 1] * 40), policy=Proportional(), budget=20, n_outcomes=2)
     whole = replay(plan, np.arange(80) % 2, runs=7, rng=1)
     monkeypatch.setattr(sys.modules[replay.__module__], "BLOCK", 250)
-    parts = replay(plan, np.arange(80) % 2, runs=7, rng=1)
-    assert np.array_equal(whole.items, parts.items)
-    batches = list(parts.batches())
+    batches = list(whole.batches())
     assert len(batches) > 1
     assert np.array_equal(np.concatenate([seen.new for seen in batches]), whole.observed().new)
 
@@ -53,7 +50,7 @@ def test_with_uniform_answers_every_item_is_drawn_equally_often() -> None:
     plan = Plan(
         strata=Strata([0, 0, 0, 1, 1, 1]),
         policy=Proportional(),
-        budget=Budget(calls=4),
+        budget=4,
         n_outcomes=1,
     )
     counts = np.bincount(replay(plan, [0] * 6, runs=3000, rng=1).items.ravel())
@@ -62,19 +59,10 @@ def test_with_uniform_answers_every_item_is_drawn_equally_often() -> None:
 
 def test_what_a_replay_cannot_do_is_refused() -> None:
     strata = Strata([0, 0, 0])
-    plan = Plan(strata=strata, policy=Proportional(), budget=Budget(calls=2), n_outcomes=2)
+    plan = Plan(strata=strata, policy=Proportional(), budget=2, n_outcomes=2)
     with pytest.raises(InputError, match="codes -1 … 1, got 0 … 2"):
         replay(plan, [0, 1, 2], runs=1, rng=0)
     with pytest.raises(InputError, match="3 integer codes, got shape"):
         replay(plan, [0, 1], runs=1, rng=0)
     with pytest.raises(InputError, match="runs must be at least 1"):
         replay(plan, [0, 1, 1], runs=0, rng=0)
-    priced = Plan(
-        strata=strata,
-        policy=Proportional(),
-        budget=Budget(money=2.0),
-        n_outcomes=2,
-        prices=[1, 1, 1],
-    )
-    with pytest.raises(InputError, match="counts calls, not money"):
-        replay(priced, [0, 1, 1], runs=1, rng=0)

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.replays import observed
 from tallystick.errors import InputError
-from tallystick.sampling import Budget, Flips, Masa, Plan, Proportional, Sampler, Strata, Uniform
+from tallystick.sampling import (
+    Flips,
+    Masa,
+    Plan,
+    Sampler,
+    Strata,
+    Uniform,
+)
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
 
@@ -18,7 +26,7 @@ def plan_of(**change: Any) -> Plan:
     basic: dict[str, Any] = {
         "strata": Strata(np.repeat([0, 1, 2], [30, 20, 10])),
         "policy": Masa(),
-        "budget": Budget(calls=40),
+        "budget": 40,
         "n_outcomes": 3,
         "in_flight": 4,
     }
@@ -31,7 +39,7 @@ def test_a_run_keeps_its_budget_its_minimum_and_its_items(
 ) -> None:
     plan, answers = data.draw(scenarios)
     sampler = finish(Sampler(plan, rng=seed), answers)
-    seen = sampler.observed()
+    seen = observed(sampler)
     assert len(sampler.items) == seen.asked.sum() == plan.calls
     assert (seen.asked >= plan.floors).all()
     if not plan.replacement:
@@ -61,8 +69,8 @@ def test_neither_order_nor_timing_of_answers_changes_a_run(
             except InputError:  # the next choice depends on an answer that is due
                 ragged.tell([(waiting[0], answers[waiting[0]])])
     assert ragged.items == straight.items
-    assert np.array_equal(ragged.observed().new, straight.observed().new)
-    assert np.array_equal(ragged.observed(blind=True).new, straight.observed(blind=True).new)
+    assert np.array_equal(observed(ragged).new, observed(straight).new)
+    assert np.array_equal(observed(ragged, blind=True).new, observed(straight, blind=True).new)
 
 
 def test_the_choice_uses_exactly_the_answers_that_are_due() -> None:
@@ -107,38 +115,12 @@ def test_only_items_in_flight_can_be_answered_once_with_a_code() -> None:
         sampler.ask(0)
 
 
-def test_money_ends_the_run_before_the_first_item_it_cannot_pay_for(finish: Finish) -> None:
-    prices = np.where(np.arange(60) % 3, 1.0, 2.5)
-    plan = plan_of(budget=Budget(calls=50, money=31.0), prices=prices, policy=Proportional())
-    sampler = finish(Sampler(plan, rng=5), [0] * 60)
-    assert sampler.done
-    assert sampler.spent == pytest.approx(prices[sampler.items].sum())
-    assert 31 - 2.5 < sampler.spent <= 31
-    rest = Sampler(plan_of(budget=Budget(calls=50), prices=prices, policy=Proportional()), rng=5)
-    longer = finish(rest, [0] * 60).items
-    # No dear item was skipped: the run is a prefix of a longer one until the next would not fit.
-    # (The plans differ in calls, but this policy does not look at them.)
-    assert longer[: len(sampler.items)] == sampler.items
-    assert (
-        sampler.spent + prices[longer[len(sampler.items)]] > 31 or len(sampler.items) == plan.calls
-    )
-
-
-def test_dear_strata_are_asked_less(finish: Finish) -> None:
-    strata = Strata(np.repeat([0, 1], 500))
-    answers = np.random.default_rng(0).integers(0, 2, 1000).tolist()
-    prices = np.repeat([1.0, 9.0], 500)
-    plan = plan_of(strata=strata, prices=prices, budget=Budget(calls=400), n_outcomes=2)
-    asked = finish(Sampler(plan, rng=1), answers).observed().asked
-    assert asked[0] / asked[1] == pytest.approx(3, rel=0.15)  # n ∝ σ / √price
-
-
 def test_blind_counts_are_kept_apart(finish: Finish) -> None:
     strata = Strata(np.repeat([0, 1], [300, 100]))
-    plan = plan_of(strata=strata, policy=Flips(), budget=Budget(calls=80), baseline=[0] * 400)
+    plan = plan_of(strata=strata, policy=Flips(), budget=80, baseline=[0] * 400)
     answers = [0] * 300 + [0, 1] * 50
     sampler = finish(Sampler(plan, rng=2), answers)
-    blind, all_of_it = sampler.observed(blind=True), sampler.observed()
+    blind, all_of_it = observed(sampler, blind=True), observed(sampler)
     assert blind.asked.tolist() == [42, 14]  # seven tenths of 80, proportional
     assert all_of_it.asked.sum() == 80
     assert all_of_it.asked[1] - 12 > all_of_it.asked[0] - 36  # the rest went where answers change
@@ -146,7 +128,7 @@ def test_blind_counts_are_kept_apart(finish: Finish) -> None:
 
 def test_blind_tells_of_each_question_whether_its_choice_looked_at_answers(finish: Finish) -> None:
     strata = Strata(np.repeat([0, 1], [300, 100]))
-    plan = plan_of(strata=strata, policy=Flips(), budget=Budget(calls=80), baseline=[0] * 400)
+    plan = plan_of(strata=strata, policy=Flips(), budget=80, baseline=[0] * 400)
     quiet = finish(Sampler(plan, rng=2), [0] * 400)
     loud = finish(Sampler(plan, rng=2), [0] * 300 + [0, 1] * 50)
     assert quiet.blind == loud.blind == [True] * 56 + [False] * 24
@@ -154,12 +136,12 @@ def test_blind_tells_of_each_question_whether_its_choice_looked_at_answers(finis
     assert quiet.items[:48] == loud.items[:48]
     assert quiet.items[48:] != loud.items[48:]
     counted = np.bincount(strata.of[np.array(loud.items)[loud.blind]])
-    assert counted.tolist() == loud.observed(blind=True).asked.tolist()
+    assert counted.tolist() == observed(loud, blind=True).asked.tolist()
 
 
 def test_everything_uniform_is_blind(finish: Finish) -> None:
     sampler = finish(Sampler(plan_of(policy=Uniform()), rng=1), [0] * 60)
-    assert sampler.observed(blind=True).asked.sum() == 40
+    assert observed(sampler, blind=True).asked.sum() == 40
 
 
 def test_a_seed_names_the_run_and_a_generator_draws_one(finish: Finish) -> None:

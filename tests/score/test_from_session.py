@@ -134,7 +134,7 @@ def test_an_empty_session_is_refused(tmp_path):
         score(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
 
 
-@pytest.mark.parametrize("role", [{"covariate": "length"}, {"criterion": "topic"}])
+@pytest.mark.parametrize("role", [{"criterion": "topic"}])
 def test_what_needs_a_random_draw_is_refused_with_a_way_out(tmp_path, role):
     rows, truth, _ = outputs(60)
     rows = {**rows, "topic": ["x", "y"] * 60, "length": list(range(120))}

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+from benchmarks.replays import replay
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval
-from tallystick.sampling import FAILED, Strata, replay
-from tallystick.verbs.shift import Answers, AskDesign, Items, design
+from tallystick.sampling import FAILED, Strata
+from tallystick.verbs.shift import Answers, Items, design
 from tallystick.verbs.shift import assess as assess_any
 
 
@@ -19,7 +20,7 @@ def new(items, rows):
 
 
 def asked_by(items, new, *, strategy="ours", calls=200, seed=0):
-    plan = design(items, calls=calls, how=AskDesign(strategy=strategy))
+    plan = design(items, calls=calls, strategy=strategy)
     known = (
         new
         if plan.n_outcomes == len(items.labels) + 1
@@ -206,7 +207,7 @@ def test_items_without_a_true_label_count_for_what_differs_alone(items, new):
     part = Items.of(
         names, old=[items.columns[o] for o in items.old], labels=items.labels, other=["(other)"]
     )
-    plan = design(part, calls=len(part), how=AskDesign())
+    plan = design(part, calls=len(part))
     result = assess(part, plan.strata, Answers.of(np.arange(len(part)), new))
     assert result.flip_rate.estimate == pytest.approx((new != items.old).mean())
     right = (new == items.truth).astype(int) - (items.old == items.truth)

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling import Flips, Masa, Sampler, Strata
-from tallystick.verbs.shift import AskDesign, Items, design
+from tallystick.verbs.shift import Items, design
 from tallystick.verbs.shift.design import collapse, outcome
 
 
 def test_masa_has_a_stratum_for_each_label_and_bin(items):
-    plan = design(items, calls=200, how=AskDesign(strategy="masa"))
+    plan = design(items, calls=200, strategy="masa")
     assert len(plan.strata) == 3 * 3
     assert plan.n_outcomes == 4  # answers only: O(L² K) numbers in all
     assert plan.policy == Masa()
@@ -18,38 +18,38 @@ def test_masa_has_a_stratum_for_each_label_and_bin(items):
 
 
 def test_ours_learns_from_old_answers(items):
-    plan = design(items, calls=200, how=AskDesign())
+    plan = design(items, calls=200)
     assert isinstance(plan.policy, Flips)
     assert plan.baseline is not None
 
 
 def test_a_budget_below_two_a_stratum_is_refused(items):
     with pytest.raises(BudgetError, match="18 calls"):
-        design(items, calls=17, how=AskDesign(strategy="masa"))
+        design(items, calls=17, strategy="masa")
 
 
 def test_uniform_ignores_strata(items):
-    assert len(design(items, calls=10, how=AskDesign(strategy="uniform")).strata) == 1
+    assert len(design(items, calls=10, strategy="uniform").strata) == 1
 
 
-def test_an_unknown_strategy_is_refused():
+def test_an_unknown_strategy_is_refused(items):
     for gone in ("best", "proportional", "equal"):
         with pytest.raises(InputError, match="strategy"):
-            AskDesign(strategy=gone)
+            design(items, calls=60, strategy=gone)
 
 
 def test_mixed_strata_tell_the_labels_apart():
     rng = np.random.default_rng(0)
     truth = np.repeat(["a", "b", "c"], [200, 3, 3])  # two labels too rare for strata of their own
     items = Items.of(truth, old=rng.permutation(truth))
-    plan = design(items, calls=40, how=AskDesign())
+    plan = design(items, calls=40)
     assert plan.n_outcomes == 4 * 4
     assert outcome(plan, items, 205, 1) == 2 * 4 + 1
 
 
 @pytest.mark.parametrize("strategy", ["ours", "masa", "uniform"])
 def test_every_strategy_spends_its_budget(items, strategy):
-    plan = design(items, calls=60, how=AskDesign(strategy=strategy))
+    plan = design(items, calls=60, strategy=strategy)
     sampler = Sampler(plan, rng=0)
     while batch := sampler.ask():
         sampler.tell([(item, outcome(plan, items, item, int(items.truth[item]))) for item in batch])

@@ -33,13 +33,6 @@ def test_names_must_differ():
         Items.of(["a", "b"], old=["a", "b"], names=["x", "x"])
 
 
-def test_the_digest_changes_with_any_part():
-    first = Items.of(["a", "b"], old=["a", "b"])
-    assert first.digest == Items.of(["a", "b"], old=["a", "b"]).digest
-    assert first.digest != Items.of(["a", "b"], old=["a", "a"]).digest
-    assert first.digest != Items.of(["a", "b"], old=["a", "b"], confidence=[1, 2]).digest
-
-
 def test_a_blank_truth_is_not_known_and_the_matrix_is_of_the_others():
     items = Items.of(["a", " ", "b"], old=["a", "b", "a"])
     assert items.known.tolist() == [True, False, True]

@@ -70,14 +70,3 @@ def test_grades_are_labels():
     grades = rng.integers(1, 11, (3, 200)) / 2
     table = dict(zip(("y", "old", "new"), grades, strict=True))
     assert shift(table, truth="y", old="old", new="new").n_items == 200
-
-
-def test_right_and_wrong_is_pointed_to_compare():
-    marks = np.random.default_rng(0).integers(0, 2, (2, 50))
-    table = {"id": np.arange(50), "old_correct": marks[0], "new_correct": marks[1]}
-    with pytest.raises(
-        InputError, match="tallystick compare FILE --models old_correct,new_correct"
-    ):
-        shift(table)
-    found = shift(table, old="old_correct", new="new_correct")
-    assert any("tallystick compare FILE" in note for note in found.notes)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import norm, t
 
 from tallystick.errors import InputError
 from tallystick.stats.intervals import wilson
@@ -16,7 +16,7 @@ def test_the_ratio_is_that_of_the_formula():
     q = t.ppf(0.975, k.sum() - 4)
     star = k * (sizes - 1) / (sizes - k)
     share = x / k
-    brick = wilson(share * star, star, quantile=q)
+    brick = wilson(share * star, star, alpha=2 * norm.sf(q))
     down, up = (sizes * (share - brick.low)) ** 2, (sizes * (brick.high - share)) ** 2
     a, c = (sizes * share)[:2].sum(), (sizes * share)[2:].sum()
     la, ua, lc, uc = down[:2].sum(), up[:2].sum(), down[2:].sum(), up[2:].sum()

@@ -16,7 +16,14 @@ import click
 
 from tallystick.cli.app import working
 from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
+from tallystick.cli.verb import (
+    Verb,
+    json_option,
+    output_options,
+    reading_options,
+    role_options,
+    sorted_options,
+)
 from tallystick.errors import InputError, MergeError
 from tallystick.results import to_json
 from tallystick.table import (
@@ -98,11 +105,10 @@ def _edges(options: tuple[str, ...]) -> dict[str, list[float]]:
     return cut
 
 
-tally = click.Command(
+tally = Verb(
     "tally",
     callback=_run,
     help=_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         click.Option(
@@ -206,11 +212,10 @@ def _same(tallies: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-merge = click.Command(
+merge = Verb(
     "merge",
     callback=_merge_run,
     help=_merge_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["tallies"], nargs=-1, required=True, metavar="TALLY..."),
         click.Option(
@@ -224,7 +229,7 @@ merge = click.Command(
             is_flag=True,
             help="Add tallies that have counted the same rows; the result says so.",
         ),
-        *output_options(items=False),
+        json_option(),
     ],
 )
 

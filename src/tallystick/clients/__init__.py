@@ -7,27 +7,17 @@ first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.caller import (
-    API,
-    Caller,
-    ClientQuestion,
-    Gathered,
-    Progress,
-    Questions,
-    Wire,
-    gather,
-)
-from tallystick.clients.client import (
-    Client,
-    ClientError,
-    ClientSpec,
-    Fault,
-    Reply,
-    parse_headers,
-    text_or_file,
-)
+from tallystick.clients.caller import Caller, Gathered, Progress, Questions, gather
+from tallystick.clients.client import Client, ClientError, Fault, Reply, fields, text_or_file
 from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import Journal, JournalEntry, draw_of, read_journal
+from tallystick.clients.journal import (
+    Journal,
+    JournalEntry,
+    Usage,
+    key_of,
+    read_journal,
+    usage_warnings,
+)
 from tallystick.clients.local import (
     KINDS,
     CommandClient,
@@ -36,15 +26,9 @@ from tallystick.clients.local import (
     client_of,
     kind_of,
 )
-from tallystick.clients.providers import (
-    AnthropicClient,
-    CallPrices,
-    OpenAIClient,
-    Usage,
-    usage_of,
-    usage_warnings,
-)
+from tallystick.clients.question import CallPrices, ClientQuestion
 from tallystick.clients.reading import (
+    READINGS,
     UNREAD,
     AnswerReading,
     is_refusal,
@@ -52,42 +36,4 @@ from tallystick.clients.reading import (
     read_label,
 )
 
-__all__ = [
-    "API",
-    "KINDS",
-    "UNREAD",
-    "AnswerReading",
-    "AnthropicClient",
-    "CallPrices",
-    "Caller",
-    "Client",
-    "ClientError",
-    "ClientQuestion",
-    "ClientSpec",
-    "CommandClient",
-    "Fault",
-    "Gathered",
-    "HttpClient",
-    "Journal",
-    "JournalEntry",
-    "OpenAIClient",
-    "Progress",
-    "PythonClient",
-    "Questions",
-    "ReplayClient",
-    "Reply",
-    "Usage",
-    "Wire",
-    "client_of",
-    "draw_of",
-    "gather",
-    "is_refusal",
-    "kind_of",
-    "mentions_label",
-    "parse_headers",
-    "read_journal",
-    "read_label",
-    "text_or_file",
-    "usage_of",
-    "usage_warnings",
-]
+__all__ = ["Client"]

@@ -5,90 +5,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from math import isfinite
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tallystick.clients.client import (
     Client,
     ClientError,
-    ClientSpec,
     Fault,
     Reply,
-    parse_headers,
 )
 from tallystick.clients.journal import Journal, JournalEntry, key_of
-from tallystick.clients.local import KINDS
-from tallystick.clients.providers import CallPrices, Usage, usage_of
-from tallystick.clients.reading import READINGS, UNREAD, AnswerReading
-from tallystick.errors import BudgetError, InputError
+from tallystick.clients.question import ClientQuestion
+from tallystick.clients.reading import UNREAD
+from tallystick.errors import BudgetError
 from tallystick.results import Json, to_json
-from tallystick.table import Question, option
 
-# Seconds that a server may ask to wait.
-PATIENCE = 600.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wire:
-    """How the API may be treated.
-
-    Parameters
-    ----------
-    concurrency
-        Requests in flight at most.
-    timeout
-        Seconds that one request may take.
-    attempts
-        How often an item is tried.
-    wait, longest_wait
-        Seconds before the first retry (doubled and jittered each time), and at most; a Retry-After
-        of the server counts instead, unless it asks for more than ten minutes: then the call has
-        failed.
-    rate
-        Requests per second at most; None sets no limit.
-    breaker
-        The run ends after this many failed items in a row.
-    prices
-        What a request costs.
-    max_cost
-        What may be spent: a hard limit on all requests that may be billed, retries included.
-    """
-
-    concurrency: int = 8
-    timeout: float = 60.0
-    attempts: int = 5
-    wait: float = 0.5
-    longest_wait: float = 30.0
-    rate: float | None = None
-    breaker: int = 10
-    prices: CallPrices = field(default_factory=CallPrices)
-    max_cost: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("concurrency", "attempts", "breaker"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
-        for name in ("timeout", "wait", "longest_wait", "rate", "max_cost"):
-            value = getattr(self, name)
-            zero = name in ("wait", "longest_wait")
-            if value is not None and not (isfinite(value) and (value > 0 or (zero and value == 0))):
-                raise InputError(f"{name} must be a positive number, got {value!r}")
-        if self.max_cost is None:
-            return
-        if not self.prices.known:
-            raise InputError(
-                "max_cost needs the price of a call or of tokens (price=…): without it nothing can"
-                " be counted"
-            )
-        if not self.prices.bounded:
-            raise InputError(
-                "max_cost is a hard limit, and a reply of unknown length has none: give the"
-                " longest reply in tokens (--max-tokens)"
-            )
+# Seconds that a server may ask to wait, and doublings of the pause before a retry.
+PATIENCE, DOUBLINGS = 600.0, 6
 
 
 class Caller:
@@ -100,7 +34,7 @@ class Caller:
         A client that is open.
     rows
         What the client gets of each item.
-    wire
+    question
         Limits.
     journal
         Where everything is written before it is used.
@@ -114,42 +48,31 @@ class Caller:
         self,
         client: Client,
         rows: Sequence[Mapping[str, Any]],
-        wire: Wire,
+        question: ClientQuestion,
         journal: Journal,
         *,
         names: Sequence[str],
         read: Callable[[str | None], int],
     ) -> None:
-        self._client, self._rows, self._wire, self.journal = client, rows, wire, journal
+        self._client, self._rows, self._limits, self.journal = client, rows, question, journal
         self._names, self._read = names, read
-        self._slots = asyncio.Semaphore(wire.concurrency)
-        self._next = 0.0
+        self._slots = asyncio.Semaphore(question.concurrency)
         self._until = 0.0  # nothing is sent before: a server asked everybody to wait
         self._failures = 0
         self._stopped: ClientError | None = None
         self._worked = bool(journal.answers)
 
-    @property
-    def spent(self) -> float:
-        """What all requests that may have been billed cost."""
-        return self.journal.spent
-
-    def size(self, item: int) -> int:
-        """Return the bytes of what is asked about an item."""
-        return len(to_json(self._client.question(self._rows[item])).encode())
+    def sent(self, item: int) -> bytes:
+        """Return what is asked about an item."""
+        return to_json(self._client.question(self._rows[item])).encode()
 
     def _digest(self, item: int) -> str:
-        text = to_json(self._client.question(self._rows[item]))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(self.sent(item)).hexdigest()[:16]
 
     def known(self, item: int, *, draw: int = 1) -> int | None:
         """Return the code of an answer that the journal has, read anew; None if it has none."""
         entry = self.journal.find(self._names[item], draw, self._digest(item))
-        if entry is None or entry.code is None:
-            return None
-        if not entry.whole:
-            return entry.code
-        return self._read(None if entry.cut else entry.text or None)
+        return None if entry is None or entry.code is None else self._read(entry.answer)
 
     async def ask(self, item: int, *, draw: int = 1) -> int | None:
         """Return the code of answer number *draw* to *item*; None if it failed for good.
@@ -160,8 +83,8 @@ class Caller:
         if there is not None:
             return there
         self._client.ready()
-        name = self._names[item]
-        key, digest = key_of(name, draw), self._digest(item)
+        name, digest = self._names[item], self._digest(item)
+        key = key_of(name, draw)
         async with self._slots:
             # whoever waited for the slot of the one that ended the run
             if self._stopped is not None:
@@ -172,45 +95,43 @@ class Caller:
                 self._stopped = self._verdict(fault)
                 if self._stopped is not None:
                     raise self._stopped from fault
-                reason = self.journal.redact(str(fault))
-                self.journal.note_answer(key, JournalEntry(name, None, reason, asked=digest))
+                self.journal.note_answer(key, JournalEntry(name, None, str(fault), asked=digest))
                 return None
-        text = reply.text
-        code = self._read(None if reply.cut else text)
-        entry = JournalEntry(name, code, "" if text is None else text, asked=digest, facts=facts)
-        self.journal.note_answer(key, entry)
+        code = self._read(None if reply.cut else reply.text)
+        self.journal.note_answer(
+            key, JournalEntry(name, code, reply.text or "", asked=digest, facts=facts)
+        )
         self._failures, self._worked = 0, True
         return code
 
     async def _tried(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         """Ask until it is answered or given up, waiting longer each time."""
-        wire = self._wire
-        for attempt in range(wire.attempts):
+        limits = self._limits
+        for attempt in range(limits.attempts):
             try:
                 return await self._once(key, item)
             except Fault as fault:
-                if not fault.retry or attempt + 1 == wire.attempts:
+                if not fault.retry or attempt + 1 == limits.attempts:
                     raise
-                # A server that asks for a pause is waited for by everybody, before the next
-                # request.
+                # Where the server asks for a pause, everybody waits before the next request.
                 if fault.wait is None:
-                    pause = min(wire.wait * 2**attempt, wire.longest_wait)
-                    await asyncio.sleep(pause + random.random() * wire.wait)
+                    pause = limits.wait * 2 ** min(attempt, DOUBLINGS)
+                    await asyncio.sleep(pause + random.random() * limits.wait)
         raise AssertionError("there is at least one attempt")
 
     async def _once(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
-        await self._pace()
+        loop = asyncio.get_running_loop()
+        while (left := self._until - loop.time()) > 0:
+            await asyncio.sleep(left)
         most = self._affordable(item)
         self.journal.note_sent(key, most)
-        loop = asyncio.get_running_loop()
         start = loop.time()
         try:
-            async with asyncio.timeout(self._wire.timeout):
+            async with asyncio.timeout(self._limits.timeout):
                 reply = await self._client.ask(self._rows[item])
         except TimeoutError as error:
-            raise Fault(
-                f"no answer within {self._wire.timeout:g} s", retry=True, billed=True
-            ) from error
+            late = f"no answer within {self._limits.timeout:g} s"
+            raise Fault(late, retry=True, billed=True) from error
         except Fault as fault:
             if not fault.billed:
                 self.journal.note_unbilled(key)
@@ -221,8 +142,8 @@ class Caller:
                 # The server speaks of its load, not of this item: everybody waits.
                 self._until = max(self._until, loop.time() + fault.wait)
             raise
-        facts = {
-            "cost": self._wire.prices.exact(reply, most=most) if most else None,
+        return reply, {
+            "cost": self._limits.prices.exact(reply, most=most) if most else None,
             "seconds": None if self._client.recorded else round(loop.time() - start, 4),
             "model": reply.model,
             "fingerprint": reply.fingerprint,
@@ -230,15 +151,12 @@ class Caller:
             "output_tokens": reply.output_tokens,
             "cut": reply.cut or None,
         }
-        return reply, {name: value for name, value in facts.items() if value is not None}
 
     def _affordable(self, item: int) -> float:
         """Return what a request costs at most; refuse one that the limit cannot pay for."""
-        prices, limit = self._wire.prices, self._wire.max_cost
-        if not prices.known:
-            return 0.0
-        most = prices.most(self.size(item) if prices.input else 0)
-        if limit is not None and self.spent + most > limit * (1 + 1e-9):
+        prices, limit = self._limits.prices, self._limits.max_cost
+        most = prices.most(len(self.sent(item)) if prices.input else 0)
+        if limit is not None and self.journal.spent + most > limit * (1 + 1e-9):
             raise BudgetError(
                 f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been"
                 " billed"
@@ -248,27 +166,17 @@ class Caller:
     def _verdict(self, fault: Fault) -> ClientError | None:
         """Count a failed item; return why to ask no more, if that is so."""
         reason = self.journal.redact(str(fault))
+        self._failures += 1
         if fault.fatal:
             return ClientError(f"{reason}; stopped at once, nothing answered is lost")
-        self._failures += 1
-        if not self._worked and self._failures >= min(self._wire.breaker, 2):
+        if not self._worked and self._failures >= min(self._limits.breaker, 2):
             return ClientError(f"{reason}, and nothing was answered before: check the address")
-        if self._failures >= self._wire.breaker:
+        if self._failures >= self._limits.breaker:
             return ClientError(
                 f"{self._failures} items failed in a row, the last because {reason}: stopped,"
                 " nothing answered is lost"
             )
         return None
-
-    async def _pace(self) -> None:
-        loop = asyncio.get_running_loop()
-        while (left := self._until - loop.time()) > 0:
-            await asyncio.sleep(left)
-        if self._wire.rate is None:
-            return
-        now = loop.time()
-        self._next = max(now, self._next) + 1 / self._wire.rate
-        await asyncio.sleep(self._next - 1 / self._wire.rate - now)
 
 
 # Ask every question once, through the journal, and read the answers.
@@ -276,12 +184,11 @@ class Caller:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Where a run stands: questions answered of those planned, what they cost, and the doubt."""
+    """Where a run stands: questions answered of those planned, and what they cost."""
 
     calls: int
     planned: int
     cost: float
-    error: float | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -294,29 +201,22 @@ class Questions:
         One name and one row per question.
     draws
         How often each is asked.
-    reading, labels
-        How answers are read, and which labels there are; None reads any text.
-    wire, journal
-        As for any run.
+    labels
+        The labels that an answer can be; None reads any text.
+    question
+        How answers are read and kept, and the limits.
     """
 
     names: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     draws: int
-    reading: AnswerReading
     labels: tuple[str, ...] | None
-    wire: Wire
-    journal: Path | None = None
+    question: ClientQuestion
 
     @property
-    def questions(self) -> Iterator[tuple[int, int]]:
-        """Yield (row, draw), the first draw of every row first."""
-        return ((row, draw) for draw in range(1, self.draws + 1) for row in range(len(self.rows)))
-
-    @property
-    def n_questions(self) -> int:
-        """How many questions there are."""
-        return self.draws * len(self.rows)
+    def questions(self) -> list[tuple[int, int]]:
+        """Every (row, draw), the first draw of every row first."""
+        return [(row, draw) for draw in range(1, self.draws + 1) for row in range(len(self.rows))]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -336,8 +236,6 @@ class Gathered:
         Answers that were in the journal.
     journal
         Money and requests, over all resumes.
-    usage
-        Tokens, latency and models.
     """
 
     labels: Mapping[tuple[int, int], str]
@@ -345,7 +243,6 @@ class Gathered:
     failed: int
     reused: int
     journal: Journal
-    usage: Usage
 
 
 Confirm = Callable[[int, Callable[[int], int]], None]
@@ -370,35 +267,28 @@ def gather(
     progress
         Called after answers.
     """
-    described = client.description
-    head: dict[str, Json] = {
-        "client": to_json(described),
-        "api": described,
-        "reading": plan.reading.how,
-    }
-    journal = Journal(plan.journal, head=head, secrets=client.secrets, price=plan.wire.prices.call)
+    reading = plan.question.answer_reading
+    head: dict[str, Json] = {"api": client.description, "reading": reading.how}
+    journal = Journal(plan.question.journal, head=head, secrets=client.secrets)
     try:
         reused = asyncio.run(_gather(client, plan, journal, confirm, progress))
     finally:
         journal.close()
-    came = {}
+    labels, unread = {}, []
     for row, draw in plan.questions:
         entry = journal.answers.get(key_of(plan.names[row], draw))
-        if entry is not None and entry.code is not None:
-            came[row, draw] = entry
-    labels = {
-        one: plan.reading.label(None if entry.cut else entry.text or None, plan.labels) or UNREAD
-        for one, entry in came.items()
-    }
+        if entry is None or entry.code is None:
+            continue
+        label = reading.label(entry.answer, plan.labels)
+        labels[row, draw] = label or UNREAD
+        if label is None and not entry.cut:
+            unread.append(entry.text)
     return Gathered(
         labels=labels,
-        unread=tuple(
-            entry.text for one, entry in came.items() if labels[one] == UNREAD and not entry.cut
-        ),
+        unread=tuple(unread),
         failed=sum(one.code is None for one in journal.answers.values()),
         reused=reused,
         journal=journal,
-        usage=usage_of(journal),
     )
 
 
@@ -410,124 +300,33 @@ async def _gather(
     progress: Callable[[Progress], None] | None,
 ) -> int:
     """Ask what is not known; return how much was."""
+    reading = plan.question.answer_reading
 
     def read(text: str | None) -> int:
-        return int(plan.reading.label(text, plan.labels) is None)
+        return int(reading.label(text, plan.labels) is None)
 
-    caller = Caller(client, plan.rows, plan.wire, journal, names=plan.names, read=read)
-    known = {one for one in plan.questions if caller.known(one[0], draw=one[1]) is not None}
+    caller = Caller(client, plan.rows, plan.question, journal, names=plan.names, read=read)
+    todo = [one for one in plan.questions if caller.known(one[0], draw=one[1]) is None]
+    known = told = len(plan.questions) - len(todo)
     if confirm is not None:
-        confirm(len(known), caller.size)
-    todo = iter([one for one in plan.questions if one not in known])
-    told = len(known)
+        confirm(known, lambda row: len(caller.sent(row)))
+    left = iter(todo)
 
     async def work() -> None:
         nonlocal told
-        for row, draw in todo:
+        for row, draw in left:
             await caller.ask(row, draw=draw)
             told += 1
             if progress is not None:
-                progress(Progress(calls=told, planned=plan.n_questions, cost=caller.spent))
+                progress(Progress(calls=told, planned=known + len(todo), cost=journal.spent))
 
     async with client:
-        workers = [asyncio.create_task(work()) for _ in range(plan.wire.concurrency)]
+        workers = [asyncio.create_task(work()) for _ in range(plan.question.concurrency)]
         try:
             await asyncio.gather(*workers)
         except BudgetError:
             pass  # the money is used up: the other requests in flight are still awaited
         finally:
-            todo = iter(())
+            left = iter(())
             await asyncio.gather(*workers, return_exceptions=True)
-    return len(known)
-
-
-# The options that every verb shares which calls an API: how to ask, how to read, what to spend.
-
-
-API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClientQuestion(Question):
-    """What is said about an API, whatever it is asked for.
-
-    In Python *request* may be a JSON value and *header* a mapping; the command line gives all of
-    them as text.
-    """
-
-    prompt: str | None = option(
-        None, "Prompt with {column} and {labels}, or a file that holds it; {{ and }} are braces."
-    )
-    system_prompt: str | None = option(None, "System prompt, or a file that holds it.")
-    answer: str | None = option(
-        None, f"How answers are read: {', '.join(READINGS)} (schema asks a chat model for JSON)."
-    )
-    max_tokens: int | None = option(None, "Most tokens in a reply.", low=1)
-    request: str | Mapping[str, Any] | None = option(
-        None,
-        'HTTP: request body as JSON, or a file: \'{"text": "{review}"}\'; of chat: more fields.',
-    )
-    label_path: str = option(
-        "$.label", "HTTP: where the answer stands in the reply, as a JSONPath."
-    )
-    header: tuple[str, ...] | Mapping[str, str] = option(
-        (), "'Name: value' of an HTTP header, keys as $NAME; repeat."
-    )
-    concurrency: int = option(8, "Most requests at a time.", low=1)
-    timeout: float = option(60.0, "Most seconds for one request.", hidden=True)
-    price: str | float = option(
-        "0", "Price of a request, or IN,OUT per million tokens: '2.5,10 USD'."
-    )
-    max_cost: float | None = option(
-        None, "Most money to spend, retries included. This is a hard limit."
-    )
-    journal: Path | None = option(
-        None,
-        "File that keeps every answer, so that the same command resumes a run that was stopped.",
-        metavar="FILE",
-        writes=True,
-    )
-    yes: bool = option(False, "Do not ask for confirmation before spending.")
-    progress: Callable[[], AbstractContextManager[Any]] | None = option(
-        None, "Opens what is told how the run goes (`Progress`), for the run only.", hidden=True
-    )
-    confirm: Callable[[str], None] | None = option(
-        None, "Is told what a run costs before it begins; raises to stop it.", hidden=True
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.journal, str):
-            object.__setattr__(self, "journal", Path(self.journal))
-        _ = self.answer_reading, self.wire()  # refused now
-
-    @property
-    def answer_reading(self) -> AnswerReading:
-        """How answers are read."""
-        return AnswerReading(self.answer or READINGS[0])
-
-    def wire(self) -> Wire:
-        """Return how the API may be treated."""
-        prices = CallPrices.of(self.price, max_tokens=self.max_tokens)
-        return Wire(
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            prices=prices,
-            max_cost=self.max_cost,
-        )
-
-    def client_spec(self, columns: tuple[str, ...], labels: tuple[str, ...]) -> ClientSpec:
-        """Return what a client is made from, besides its address."""
-        header = self.header
-        return ClientSpec(
-            columns=columns,
-            labels=labels,
-            prompt=self.prompt,
-            system=self.system_prompt,
-            request=self.request,
-            label_path=self.label_path,
-            headers=dict(header) if isinstance(header, Mapping) else parse_headers(header),
-            max_tokens=self.max_tokens,
-            schema=self.answer == "schema",
-            timeout=self.timeout,
-        )
+    return known

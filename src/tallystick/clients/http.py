@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from tallystick.clients.client import Client, ClientSpec, Fault, Reply, text_or_file
-from tallystick.clients.journal import (
-    refuse_key,
-    refuse_keys_in_body,
-    refuse_keys_in_url,
-    server_words,
-)
-from tallystick.clients.template import (
+from tallystick.clients.client import (
     MISSING,
+    Client,
+    Fault,
+    Given,
+    Reply,
     Secret,
     check_fields,
     fill_json,
     look_up,
     parse_json,
     parse_path,
+    text_or_file,
+)
+from tallystick.clients.journal import (
+    refuse_key,
+    refuse_keys_in_body,
+    refuse_keys_in_url,
+    server_words,
 )
 from tallystick.errors import InputError
 from tallystick.results import Json
@@ -31,45 +34,76 @@ from tallystick.results import Json
 if TYPE_CHECKING:
     import httpx
 
+    from tallystick.clients.question import ClientQuestion
+
+# What a status means: asked again later, a refused key, or an address that is none.
+_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_KEYS = frozenset({401, 403})
+_GONE = frozenset({301, 302, 307, 308, 404, 405})
+
+# Where providers say why a reply ended, and what they say of one that was cut off.
+_WHY_ENDED: tuple[tuple[str | int, ...], ...] = (
+    ("choices", 0, "finish_reason"),
+    ("stop_reason",),
+    ("done_reason",),
+    ("candidates", 0, "finishReason"),
+    ("incomplete_details", "reason"),
+)
+_TOO_LONG = (
+    *("length", "max_tokens", "MAX_TOKENS", "max_output_tokens"),
+    "model_context_window_exceeded",
+)
+
 
 class HttpClient(Client):
     """POST a filled template, read the label from the reply.
+
+    Connections are kept. Redirects are not followed, and no proxy of the environment is used:
+    either would carry keys to places that nobody named.
 
     Parameters
     ----------
     url
         Where to; ``$NAME`` stands for an environment variable.
-    spec
-        Label path, headers, columns and timeout.
     request
         JSON with ``{column}`` in its texts.
+    given
+        Columns, timeout, and the headers and the path of the answer if they are not named here.
     """
 
     prefix, example = "http", "https://HOST/PATH"
 
-    def __init__(self, url: str, spec: ClientSpec, *, request: Json) -> None:
-        check_fields(request, spec.columns, "the request template")
+    def __init__(
+        self,
+        url: str,
+        request: Json,
+        given: Given,
+        *,
+        headers: Mapping[str, str] | None = None,
+        label_path: str | None = None,
+    ) -> None:
+        check_fields(request, given.columns, "the request template")
         # A key that was typed is refused before it can be written anywhere.
         refuse_keys_in_url(url)
         refuse_keys_in_body(request)
-        for name, value in spec.headers.items():
+        headers = given.question.headers if headers is None else headers
+        for name, value in headers.items():
             refuse_key("header", name, value)
         self._url = Secret(url, "the address")
-        self._headers = {
-            name: Secret(value, f"header {name}") for name, value in spec.headers.items()
-        }
-        self._request, self._label = request, spec.label_path
-        self._path, self._timeout = parse_path(spec.label_path), spec.timeout
-        self._wire: Sender | None = None
+        self._headers = {name: Secret(value, f"header {name}") for name, value in headers.items()}
+        self._request, self._label = request, label_path or given.question.label_path
+        self._path, self._timeout = parse_path(self._label), given.question.timeout
+        self._http: httpx.AsyncClient | None = None
+        self._where = ""
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> HttpClient:
+    def of(cls, given: Given) -> HttpClient:
         """Make one from an address and a request template."""
-        if spec.request is None:
+        if given.question.request is None:
             raise InputError(
                 'an HTTP API needs a request template: request=\'{"text": "{review}"}\' (--request)'
             )
-        return cls(spec.target, spec, request=request_of(spec))
+        return cls(given.target, request_of(given.question), given)
 
     @property
     def description(self) -> dict[str, Json]:
@@ -86,25 +120,33 @@ class HttpClient(Client):
     @property
     def secrets(self) -> tuple[str, ...]:
         """The values that stand for ``$NAME``."""
-        return tuple(
-            value for secret in (self._url, *self._headers.values()) for value in secret.values
-        )
+        named = (self._url, *self._headers.values())
+        return tuple(value for secret in named for value in secret.values)
 
     def ready(self) -> None:
         """Open the connections; a key that is not in the environment is asked for by name."""
-        if self._wire is None:
-            sent = {name: value.sent for name, value in self._headers.items()}
-            self._wire = Sender(self._url.sent, sent, timeout=self._timeout, secrets=self.secrets)
+        if self._http is not None:
+            return
+        import httpx
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._wire is not None:
-            await self._wire.close()
-            self._wire = None
+        at = httpx.URL(self._url.sent)
+        self._where = f"{at.host}:{at.port or at.scheme}"
+        json_both_ways = {"Accept": "application/json", "Content-Type": "application/json"}
+        named = {name: secret.sent for name, secret in self._headers.items()}
+        self._http = httpx.AsyncClient(
+            headers={**json_both_ways, "User-Agent": "tallystick", **named},
+            timeout=self._timeout,
+            # As many connections as requests are in flight: the caller limits those.
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
 
     def question(self, row: Mapping[str, Any]) -> Json:
         """Return the filled template."""
@@ -116,9 +158,7 @@ class HttpClient(Client):
 
     async def ask(self, row: Mapping[str, Any]) -> Reply:
         """Return the answer with tokens and model; a reply without the field is a fault."""
-        self.ready()
-        assert self._wire is not None
-        reply = await self._wire.post(self.question(row))
+        reply = await self.post(self.question(row))
         return Reply(
             text=self._text(reply),
             model=_word(look_up(reply, ("model",))),
@@ -127,6 +167,31 @@ class HttpClient(Client):
             output_tokens=_number(reply, "completion_tokens", "output_tokens"),
             cut=any(look_up(reply, path) in _TOO_LONG for path in _WHY_ENDED),
         )
+
+    async def post(self, body: Json) -> Any:
+        """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
+        import httpx
+
+        self.ready()
+        assert self._http is not None
+        # Escaped: half a surrogate pair passes, too.
+        content = json.dumps(body, separators=(",", ":")).encode("ascii")
+        try:
+            reply = await self._http.post(self._url.sent, content=content)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            what = f"{self._where} cannot be reached ({_name(error)})"
+            raise Fault(what, retry=True, billed=False) from error
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            # Broken off after sending: the server may have done the work.
+            what = f"{self._where} broke off ({_name(error)})"
+            raise Fault(what, retry=True, billed=True) from error
+        if reply.status_code != 200:
+            raise self._refusal(reply)
+        try:
+            return json.loads(reply.content)
+        except ValueError as error:
+            what = f"{self._where} answered with something that is not JSON"
+            raise Fault(what, retry=True, billed=True) from error
 
     def _text(self, reply: Any) -> str | None:
         """Return the field of the answer, as text."""
@@ -147,19 +212,38 @@ class HttpClient(Client):
         reason = f"the reply is an error instead of an answer: {words}".rstrip(": ")
         return Fault(reason, retry=True, billed=True)
 
+    def _refusal(self, reply: httpx.Response) -> Fault:
+        """Return what a status other than 200 means."""
+        status = reply.status_code
+        try:
+            body = json.loads(reply.content)
+        except ValueError:
+            body = reply.text
+        words = server_words(body, self.secrets)
+        said = f"HTTP {status}: {words}" if words else f"HTTP {status}"
+        if status in _KEYS:
+            message = (
+                f"{self._where} refused the key ({said}): check the environment variable that holds"
+                " it"
+            )
+            return Fault(message, retry=False, billed=False, fatal=True)
+        return Fault(
+            f"{self._where} answered {said}",
+            retry=status in _AGAIN,
+            billed=False,
+            wait=_retry_after(reply.headers.get("retry-after")) if status in _AGAIN else None,
+            fatal=status in _GONE,
+        )
 
-# Where providers say why a reply ended, and what they say of one that was cut off.
-_WHY_ENDED: tuple[tuple[str | int, ...], ...] = (
-    ("choices", 0, "finish_reason"),
-    ("stop_reason",),
-    ("done_reason",),
-    ("candidates", 0, "finishReason"),
-    ("incomplete_details", "reason"),
-)
-_TOO_LONG = (
-    *("length", "max_tokens", "MAX_TOKENS", "max_output_tokens"),
-    "model_context_window_exceeded",
-)
+
+def request_of(question: ClientQuestion) -> dict[str, Any]:
+    """Return the request that the user gives, as text, as a file or as the value itself."""
+    if not isinstance(question.request, str):
+        return dict(question.request or {})
+    value = parse_json(text_or_file(question.request), "the request (--request)")
+    if not isinstance(value, dict):
+        raise InputError('the request (--request) must be a JSON object such as {"top_p": 0.9}')
+    return value
 
 
 def _word(value: Any) -> str | None:
@@ -170,116 +254,6 @@ def _number(reply: Any, *names: str) -> int | None:
     """Return a count of tokens under the names that providers use."""
     found = (look_up(reply, ("usage", name)) for name in names)
     return next((value for value in found if isinstance(value, int) and value >= 0), None)
-
-
-def request_of(spec: ClientSpec) -> dict[str, Any]:
-    """Return the request that the user gives, as text, as a file or as the value itself."""
-    if not isinstance(spec.request, str):
-        return dict(spec.request or {})
-    value = parse_json(text_or_file(spec.request), "the request (--request)")
-    if not isinstance(value, dict):
-        raise InputError('the request (--request) must be a JSON object such as {"top_p": 0.9}')
-    return value
-
-
-# One POST of JSON, and what each failure of it means.
-
-
-_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-_KEYS = frozenset({401, 403})
-_GONE = frozenset({301, 302, 307, 308, 404, 405})
-
-
-class Sender:
-    """Kept connections to one address.
-
-    Redirects are not followed, and no proxy of the environment is used: either would carry keys to
-    places that nobody named.
-
-    Parameters
-    ----------
-    url
-        Where to.
-    headers
-        Sent with every request.
-    timeout
-        Seconds that a request may take.
-    secrets
-        Values that no message may show.
-    """
-
-    def __init__(
-        self, url: str, headers: Mapping[str, str], *, timeout: float, secrets: Sequence[str] = ()
-    ) -> None:
-        import httpx
-
-        self._url, self._secrets = httpx.URL(url), tuple(secrets)
-        self._where = f"{self._url.host}:{self._url.port or self._url.scheme}"
-        # As many connections as requests are in flight: the caller limits those.
-        self._http = httpx.AsyncClient(
-            headers={"Accept": "application/json", "User-Agent": "tallystick", **headers},
-            timeout=timeout,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-            follow_redirects=False,
-            trust_env=False,
-        )
-
-    async def post(self, body: Json) -> Any:
-        """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
-        import httpx
-
-        # Escaped: half a surrogate pair passes, too.
-        content = json.dumps(body, separators=(",", ":")).encode("ascii")
-        try:
-            reply = await self._http.post(
-                self._url, content=content, headers={"Content-Type": "application/json"}
-            )
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise Fault(
-                f"{self._where} cannot be reached ({_name(error)})", retry=True, billed=False
-            ) from error
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            # Broken off after sending: the server may have done the work.
-            raise Fault(
-                f"{self._where} broke off ({_name(error)})", retry=True, billed=True
-            ) from error
-        if reply.status_code != 200:
-            raise _refusal(self._where, reply, self._secrets)
-        try:
-            return json.loads(reply.content)
-        except ValueError as error:
-            raise Fault(
-                f"{self._where} answered with something that is not JSON", retry=True, billed=True
-            ) from error
-
-    async def close(self) -> None:
-        """Close every connection."""
-        await self._http.aclose()
-
-
-def _refusal(where: str, reply: httpx.Response, secrets: Sequence[str]) -> Fault:
-    """Return what a status other than 200 means."""
-    status = reply.status_code
-    try:
-        body = json.loads(reply.content)
-    except ValueError:
-        body = reply.text
-    words = server_words(body, secrets)
-    said = f": {words}" if words else ""
-    if status in _KEYS:
-        message = (
-            f"{where} refused the key (HTTP {status}{said}): check the environment variable that"
-            " holds it"
-        )
-        return Fault(message, retry=False, billed=False, fatal=True)
-    again = status in _AGAIN
-    return Fault(
-        f"{where} answered HTTP {status}{said}",
-        retry=again,
-        billed=False,
-        wait=_retry_after(reply.headers.get("retry-after")) if again else None,
-        fatal=status in _GONE,
-    )
 
 
 def _name(error: Exception) -> str:

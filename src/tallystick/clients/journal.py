@@ -16,29 +16,22 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import log2
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tallystick.errors import FileError, FormatError, InputError
-from tallystick.results import Json, harmless
+from tallystick.results import Json, count, harmless
 from tallystick.table import lock
 
 FORMAT = 2
-"""Answers are kept whole and by item; format 1 kept 500 characters and numbered its questions."""
-
-CUT = 500
-"""Characters of an answer that format 1 kept."""
+"""Answers are kept whole and by item."""
 
 _START = b'{"journal": '
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-
-REFUSALS = {
-    "client": "the API, its template or its prompt changed",
-    "data": "it was begun on other data",
-}
 
 
 @dataclass(frozen=True)
@@ -54,9 +47,7 @@ class JournalEntry:
     text
         The whole answer, blank if the reply held none; for a failure the reason.
     asked
-        A digest of what was asked; blank in journals of format 1.
-    whole
-        Whether the text is complete.
+        A digest of what was asked.
     facts
         What the API said about it: ``cost``, ``seconds``, ``model``, ``fingerprint``,
         ``input_tokens``, ``output_tokens``, ``cut``; only those that are known.
@@ -66,13 +57,45 @@ class JournalEntry:
     code: int | None
     text: str
     asked: str = ""
-    whole: bool = True
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cut(self) -> bool:
         """Whether the reply was cut off, so that no answer is read from it."""
         return bool(self.facts.get("cut"))
+
+    @property
+    def answer(self) -> str | None:
+        """The text that may hold an answer; None if the reply held none or was cut off."""
+        return None if self.cut else self.text or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """Tokens, time and names, over all resumes of a journal.
+
+    Parameters
+    ----------
+    input_tokens, output_tokens
+        In all, as the API counts them; None if it does not.
+    latency, slowest
+        The median and the longest time of an answered request, in seconds.
+    models, fingerprints
+        How many answers came from each, in the order in which they first appeared.
+    cut
+        Replies that were cut off because no more tokens were allowed; they count as unread.
+    failures
+        How many questions failed for each reason, the commonest first.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency: float | None = None
+    slowest: float | None = None
+    models: Mapping[str, int] = field(default_factory=dict)
+    fingerprints: Mapping[str, int] = field(default_factory=dict)
+    cut: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
 
 
 class Journal:
@@ -83,39 +106,25 @@ class Journal:
     path
         The file, continued if it exists; None keeps nothing.
     head
-        What the run is of: ``client`` must not change (nor ``data``, in a journal of format 1); the
-        rest is for readers.
-    durable
-        Whether each answer is forced to the disk before it is used (survives a power cut, not only
-        a kill).
+        What the run is of: ``api`` must not change, but for its keys; the rest is for readers.
     secrets
         Values that are replaced by ``***`` wherever they turn up.
-    price
-        What a request cost, for lines that do not say so.
     """
 
     def __init__(
-        self,
-        path: Path | None,
-        *,
-        head: Mapping[str, Json],
-        durable: bool = False,
-        secrets: Sequence[str] = (),
-        price: float = 0.0,
+        self, path: Path | None, *, head: Mapping[str, Json], secrets: Sequence[str] = ()
     ) -> None:
         self.answers: dict[str, JournalEntry] = {}
         self.sent: Counter[str] = Counter()
         self.unbilled: Counter[str] = Counter()
         self.head: dict[str, Any] = dict(head)
         self.spent = 0.0
-        self._price = price
+        self.notes: tuple[str, ...] = ()
         self._open: dict[str, list[float]] = {}
-        self._path = path
-        self._durable, self._secrets = durable, tuple(secret for secret in secrets if secret)
+        self._path, self._secrets = path, tuple(secret for secret in secrets if secret)
         self._file: int | None = None
         self._lock_file: Path | None = None
         self._last = ""
-        self.notes: tuple[str, ...] = ()
         if path is None:
             return
         try:
@@ -123,51 +132,54 @@ class Journal:
         except OSError as error:
             raise FileError(f"the journal {path} cannot be opened: {error.strerror}") from error
         try:
-            self._begin(path, dict(head))
+            self._begin(path, self._file)
         except BaseException:
             self.close()
             raise
 
-    def _begin(self, path: Path, head: dict[str, Json]) -> None:
-        assert self._file is not None
+    def _begin(self, path: Path, file: int) -> None:
+        """Take over what the file holds; write the head into a new one."""
         busy = f"the journal {path} is in use by another run: wait for it, or name another"
-        self._lock_file = lock(self._file, path, busy)
+        self._lock_file = lock(file, path, busy)
         events, good, self._last = _lines(path)
-        if os.fstat(self._file).st_size > good:
-            # The line that a killed run did not finish; or one that was damaged since.
-            lost = os.fstat(self._file).st_size - good
-            os.ftruncate(self._file, good)
+        lost = os.fstat(file).st_size - good
+        if lost:
+            os.ftruncate(file, good)
             self.notes = (
                 f"the last line of the journal {path} was not whole ({lost} bytes, by a kill or by"
                 " damage) and is cut off: what it held is asked again",
             )
         if not events:
-            self._write({"journal": FORMAT, **head})
+            self._write({"journal": FORMAT, **self.head})
             return
-        first = events[0]
-        for name, reason in REFUSALS.items():
-            # Format 1 mixed the reading into its digest of the client: the API itself decides.
-            old = first["journal"] == 1
-            kept = "api" if old and name == "client" else name
-            if (name == "client" or old) and first.get(kept) != head.get(kept):
-                raise FormatError(
-                    f"the journal {path} is of another run: {reason}; name another journal"
-                )
-        self.head = first
+        if _keyless(events[0].get("api")) != _keyless(self.head.get("api")):
+            raise FormatError(
+                f"the journal {path} is of another run: the API, its template or its prompt"
+                " changed; name another journal"
+            )
+        self.head = events[0]
         for event in events[1:]:
             self._take(event)
         # What failed is asked again.
         self.answers = {key: one for key, one in self.answers.items() if one.code is not None}
 
     def _take(self, event: Mapping[str, Any]) -> None:
+        """Count one event; all sums over a run are kept here, whether it is read or written."""
         if "sent" in event:
-            self._note_sent(event["sent"], event.get("most", self._price))
+            key, most = event["sent"], event.get("most", 0.0)
+            self.sent[key] += 1
+            self.spent += most
+            self._open.setdefault(key, []).append(most)
         elif "unbilled" in event:
-            self._note_unbilled(event["unbilled"])
+            key = event["unbilled"]
+            self.unbilled[key] += 1
+            if self._open.get(key):
+                self.spent -= self._open[key].pop()
         elif "answer" in event:
-            entry = _entry(event)
-            key = _key(event["answer"], entry.item)
-            self._settle(key, entry.facts.get("cost"))
+            key, entry = event["answer"], _entry(event)
+            if "cost" in entry.facts and self._open.get(key):
+                # What an answered request cost, for what it could have cost.
+                self.spent += entry.facts["cost"] - self._open[key].pop()
             self.answers[key] = entry
 
     def find(self, item: str, draw: int, asked: str) -> JournalEntry | None:
@@ -191,59 +203,54 @@ class Journal:
         """Requests that were sent and neither answered nor refused: in flight when a run was
         killed, or lost.
         """
-        open_ = {
-            key: n - self.unbilled[key] for key, n in self.sent.items() if key not in self.answers
-        }
-        return sum(open_.values())
+        waiting = set(self.sent) - set(self.answers)
+        return sum(self.sent[key] - self.unbilled[key] for key in waiting)
 
     @property
     def billed(self) -> int:
         """Requests that may have been billed."""
         return self.sent.total() - self.unbilled.total()
 
-    def note_sent(self, key: str, most: float | None = None) -> None:
+    @property
+    def usage(self) -> Usage:
+        """What the API said of itself: tokens, latency, and which model answered."""
+        entries = self.answers.values()
+        facts = [one.facts for one in entries if one.code is not None]
+        reasons = Counter(one.text for one in entries if one.code is None)
+
+        def every(name: str) -> list[Any]:
+            return [one[name] for one in facts if name in one]
+
+        times = every("seconds")
+        return Usage(
+            input_tokens=sum(every("input_tokens")) if every("input_tokens") else None,
+            output_tokens=sum(every("output_tokens")) if every("output_tokens") else None,
+            latency=round(median(times), 3) if times else None,
+            slowest=round(max(times), 3) if times else None,
+            models=dict(Counter(every("model"))),
+            fingerprints=dict(Counter(every("fingerprint"))),
+            cut=sum(one.cut for one in entries),
+            failures=dict(reasons.most_common(3)),
+        )
+
+    def note_sent(self, key: str, most: float = 0.0) -> None:
         """Note that a request is about to leave, and what it costs at most."""
-        worst = self._price if most is None else most
-        self._note_sent(key, worst)
-        self._write({"sent": key, "most": worst} if worst else {"sent": key})
+        self._note({"sent": key, "most": most} if most else {"sent": key})
 
     def note_unbilled(self, key: str) -> None:
         """Note that the server refused a request outright."""
-        self._note_unbilled(key)
-        self._write({"unbilled": key})
+        self._note({"unbilled": key})
 
     def note_answer(self, key: str, entry: JournalEntry) -> None:
         """Note an answer, or that there will be none."""
-        kept = replace(entry, text=self.redact(entry.text))
-        event: dict[str, Any] = {
-            "answer": key,
-            "item": kept.item,
-            "code": kept.code,
-            "text": kept.text,
-            **{name: value for name, value in kept.facts.items() if value is not None},
-        }
-        if kept.asked:
-            event["ask"] = kept.asked
+        event = {"answer": key, "item": entry.item, "code": entry.code}
+        event["text"] = self.redact(entry.text)
+        event |= {name: value for name, value in entry.facts.items() if value is not None}
+        self._note(event | ({"ask": entry.asked} if entry.asked else {}))
+
+    def _note(self, event: Mapping[str, Any]) -> None:
         self._write(event)
-        if self._durable and self._file is not None:
-            os.fsync(self._file)
-        self._settle(key, kept.facts.get("cost"))
-        self.answers[key] = kept
-
-    def _note_sent(self, key: str, most: float) -> None:
-        self.sent[key] += 1
-        self.spent += most
-        self._open.setdefault(key, []).append(most)
-
-    def _note_unbilled(self, key: str) -> None:
-        self.unbilled[key] += 1
-        if self._open.get(key):
-            self.spent -= self._open[key].pop()
-
-    def _settle(self, key: str, cost: float | None) -> None:
-        """Put what an answered request cost for what it could have cost."""
-        if cost is not None and self._open.get(key):
-            self.spent += cost - self._open[key].pop()
+        self._take(event)
 
     def redact(self, text: str) -> str:
         """Return *text* without any secret."""
@@ -268,18 +275,13 @@ class Journal:
         body = json.dumps(event, ensure_ascii=True, sort_keys="journal" not in event)
         self._last = _checksum(self._last, body)
         line = f"{body}\t{self._last}\n".encode("ascii")
+        why = "could be written only in part (disk full?)"
         try:
             done = os.write(self._file, line)
         except OSError as error:
-            raise FileError(
-                f"the journal {self._path} cannot be written ({error.strerror}): nothing more is"
-                " asked"
-            ) from error
+            done, why = -1, f"cannot be written ({error.strerror})"
         if done != len(line):
-            raise FileError(
-                f"the journal {self._path} could be written only in part (disk full?): nothing"
-                " more is asked"
-            )
+            raise FileError(f"the journal {self._path} {why}: nothing more is asked")
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, JournalEntry]]:
@@ -291,43 +293,53 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, JournalEntry]]:
     return events[0], answers
 
 
+def usage_warnings(usage: Usage) -> tuple[str, ...]:
+    """Say if the API named more than one model, cut replies off, or failed, and why.
+
+    >>> usage_warnings(Usage(models={"m-05": 40, "m-08": 2}, cut=3, failures={"HTTP 400": 7}))
+    ('the API changed its model during the run: it named m-05 (40 answers), m-08 (2 answers)', \
+'3 replies were cut off at the token limit and count as unread: allow longer ones (--max-tokens), \
+in a new journal', 'the commonest reason why calls failed (7 times): HTTP 400')
+    """
+    found = []
+    if len(usage.models) > 1:
+        named = ", ".join(f"{name} ({count(n)} answers)" for name, n in usage.models.items())
+        found.append(f"the API changed its model during the run: it named {named}")
+    if usage.cut:
+        found.append(
+            f"{count(usage.cut)} replies were cut off at the token limit and count as unread: allow"
+            " longer ones (--max-tokens), in a new journal"
+        )
+    for reason, times in list(usage.failures.items())[:1]:
+        often = "once" if times == 1 else f"{count(times)} times"
+        found.append(f"the commonest reason why calls failed ({often}): {reason}")
+    return tuple(found)
+
+
 def key_of(item: str, draw: int) -> str:
     """Return the key of the answer number *draw* to an item."""
     return f"{draw}:{item}"
-
-
-def draw_of(key: str) -> int:
-    """Return which answer to its item a key stands for, in either format.
-
-    >>> draw_of("2:i7"), draw_of("q12"), draw_of("r3")
-    (2, 1, 2)
-    """
-    if _OLD.fullmatch(key):
-        return 1 if key[0] == "q" else 2
-    return int(key.partition(":")[0])
-
-
-_OLD = re.compile(r"[qr]\d+")
-
-
-def _key(key: str, item: str) -> str:
-    """Return the key of format 2 for a key of either format."""
-    return key_of(item, draw_of(key)) if _OLD.fullmatch(key) else key
 
 
 _FACTS = ("cost", "seconds", "model", "fingerprint", "input_tokens", "output_tokens", "cut")
 
 
 def _entry(event: Mapping[str, Any]) -> JournalEntry:
-    text = event["text"]
     return JournalEntry(
         event["item"],
         event["code"],
-        text,
+        event["text"],
         asked=event.get("ask", ""),
-        whole="ask" in event or len(text) < CUT,
         facts={name: event[name] for name in _FACTS if name in event},
     )
+
+
+def _keyless(api: Any) -> Any:
+    """Return the description of an API without headers that name a key: who pays is not asked."""
+    if not isinstance(api, Mapping) or not isinstance(api.get("headers"), Mapping):
+        return api
+    headers = {name: text for name, text in api["headers"].items() if not _VARIABLE.search(text)}
+    return {**api, "headers": headers}
 
 
 def _checksum(last: str, body: str) -> str:
@@ -354,8 +366,8 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int, str]:
             )
         events.append(json.loads(body))
         good, last = end + 1, checksum
-    if events and events[0].get("journal") not in (1, FORMAT):
-        raise FormatError(f"{path} is not a journal of a format up to {FORMAT}")
+    if events and events[0].get("journal") != FORMAT:
+        raise FormatError(f"{path} is not a journal of format {FORMAT}")
     # A run that was killed at its first line leaves the beginning of that line, and nothing else.
     if not events and not (data.startswith(_START) or _START.startswith(data)):
         raise FormatError(f"{path} exists and is not a journal: name another file")

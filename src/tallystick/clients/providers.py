@@ -1,86 +1,126 @@
-"""Chat APIs of providers: how a call is written, what its reply holds, what it costs."""
+"""Chat APIs of providers: how a call is written, and what its reply holds."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import isfinite
-from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
-from tallystick.clients.client import ClientSpec, Reply, text_or_file
+from tallystick.clients.client import Given, check_fields, fields, text_or_file
 from tallystick.clients.http import HttpClient, request_of
-from tallystick.clients.journal import Journal
-from tallystick.clients.template import check_fields, fields
 from tallystick.errors import InputError
-from tallystick.results import count
 
 # Chat models: a prompt with columns filled in, and the answer in the text. The addresses of all
 # providers have one form: PROVIDER:MODEL@https://HOST/v1, and without the address the provider's
-# own.
+# own. A provider is its declaration: where it is, which key it wants, where its reply holds the
+# answer, and how it writes a request.
 
 
-class OpenAIClient(HttpClient):
-    """Ask a chat model through an OpenAI-compatible address, ``openai:MODEL@URL``.
+class ChatClient(HttpClient):
+    """Ask a chat model, ``PROVIDER:MODEL@URL``.
 
-    Parameters of the address, such as Azure's ``?api-version=…``, are kept. The key is that of
-    OPENAI_API_KEY; a server that wants none (a local one) is asked without, and a header that holds
-    a key replaces it.
+    Parameters of the address, such as Azure's ``?api-version=…``, are kept. A server that wants no
+    key (a local one) is asked without, and a header that holds a key replaces the provider's.
+
+    Attributes
+    ----------
+    home, call, version
+        The provider's own address, the path of a call, and the version that an address must have.
+    key, keys
+        The header of the key, by name, and all headers that may hold one.
+    headers
+        Further headers.
+    at
+        Where the reply holds the answer.
     """
 
-    prefix, example, prompts = "openai:", "openai:MODEL@URL", True
+    prompts = True
+    home: ClassVar[str]
+    call: ClassVar[str]
+    version: ClassVar[str] = ""
+    key: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
+    headers: ClassVar[Mapping[str, str]] = {}
+    at: ClassVar[str]
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> OpenAIClient:
-        """Make one; no temperature is sent unless the request has it: some models refuse it."""
-        model, base = _model_at(cls.prefix, spec.target)
-        messages, system = _messages(spec, cls.prefix), _system_of(spec)
+    def body(cls, prompt: str, system: str | None, given: Given) -> dict[str, Any]:
+        """Return the request in the provider's words; what nobody gave is left to the model."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, given: Given) -> ChatClient:
+        """Make one from an address, a prompt and further fields of the request."""
+        question, columns = given.question, given.columns
+        model, _, base = given.target.partition("@")
+        if not model:
+            wanted = f"{cls.prefix}MODEL or {cls.prefix}MODEL@URL"
+            raise InputError(f"api (--api) must be {wanted}, got {given.target!r}")
+        if question.prompt is None:
+            raise InputError(
+                f"{cls.prefix} needs a prompt, such as prompt='Is this review positive? {{review}}"
+                " Answer one of {labels}.' (--prompt)"
+            )
+        prompt = with_labels(text_or_file(question.prompt), given.labels, columns)
+        system = None if question.system_prompt is None else text_or_file(question.system_prompt)
+        check_fields(prompt, columns, "the prompt")
+        check_fields(system, columns, "the system prompt")
+        own = question.headers
+        headers = {**cls.headers, **own}
+        typed = {name.lower() for name in own} & {name.lower() for name in cls.keys}
+        # The provider itself always wants a key; another server gets one if there is one.
+        if not typed and (not base or os.environ.get(cls.key.partition("$")[2])):
+            headers[cls.keys[0]] = cls.key
+        body = {"model": model, **cls.body(prompt, system, given), **request_of(question)}
+        url = _endpoint(base or cls.home, cls.call, version=cls.version)
+        return cls(url, body, given, headers=headers, label_path=cls.at)
+
+
+class OpenAIClient(ChatClient):
+    """Ask through an OpenAI-compatible address; a temperature is sent if the request has one."""
+
+    prefix, example = "openai:", "openai:MODEL@URL"
+    home, call = "https://api.openai.com/v1", "chat/completions"
+    key, keys = "Bearer $OPENAI_API_KEY", ("Authorization", "api-key")
+    at = "$.choices[0].message.content"
+
+    @classmethod
+    def body(cls, prompt: str, system: str | None, given: Given) -> dict[str, Any]:
+        """Return messages, and a response format for one of the labels."""
+        body: dict[str, Any] = {"messages": [{"role": "user", "content": prompt}]}
         if system is not None:
-            messages.insert(0, {"role": "system", "content": system})
-        body: dict[str, Any] = {"model": model, "messages": messages, **_length(spec)}
-        if spec.schema:
-            form = {"name": "answer", "strict": True, "schema": _schema(spec.labels)}
+            body["messages"].insert(0, {"role": "system", "content": system})
+        if given.question.max_tokens is not None:
+            body["max_tokens"] = given.question.max_tokens
+        if given.question.answer == "schema":
+            form = {"name": "answer", "strict": True, "schema": _schema(given.labels)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
-        own = replace(
-            spec,
-            label_path="$.choices[0].message.content",
-            headers=_keyed(spec, ("Authorization", "api-key"), "Bearer $OPENAI_API_KEY", base),
-        )
-        url = _endpoint(base or "https://api.openai.com/v1", "chat/completions")
-        return cls(url, own, request=body | request_of(spec))
+        return body
 
 
-# Tokens of an Anthropic reply if nothing is said: the API wants a number.
-LONGEST = 1024
-
-
-class AnthropicClient(HttpClient):
+class AnthropicClient(ChatClient):
     """Ask through Anthropic's messages; the answer is the text of all text blocks, or of a tool."""
 
-    prefix, example, prompts = "anthropic:", "anthropic:MODEL@URL", True
+    prefix, example = "anthropic:", "anthropic:MODEL@URL"
+    home, call, version = "https://api.anthropic.com", "messages", "v1"
+    key, keys = "$ANTHROPIC_API_KEY", ("x-api-key", "Authorization")
+    headers: ClassVar[Mapping[str, str]] = {"anthropic-version": "2023-06-01"}
+    at = "$.content"
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> AnthropicClient:
-        """Make one, as for an OpenAI-compatible chat."""
-        model, base = _model_at(cls.prefix, spec.target)
-        body: dict[str, Any] = {"model": model, "max_tokens": LONGEST, **_length(spec)}
-        body["messages"], system = _messages(spec, cls.prefix), _system_of(spec)
+    def body(cls, prompt: str, system: str | None, given: Given) -> dict[str, Any]:
+        """Return messages, and a tool for one of the labels; the API wants a longest reply."""
+        body: dict[str, Any] = {"max_tokens": given.question.max_tokens or LONGEST}
+        body["messages"] = [{"role": "user", "content": prompt}]
         if system is not None:
             body["system"] = system
-        if spec.schema:
-            body["tools"] = [{"name": "answer", "input_schema": _schema(spec.labels)}]
+        if given.question.answer == "schema":
+            body["tools"] = [{"name": "answer", "input_schema": _schema(given.labels)}]
             body["tool_choice"] = {"type": "tool", "name": "answer"}
-        keyed = _keyed(spec, ("x-api-key", "Authorization"), "$ANTHROPIC_API_KEY", base)
-        own = replace(
-            spec, label_path="$.content", headers={"anthropic-version": "2023-06-01", **keyed}
-        )
-        url = _endpoint(base or "https://api.anthropic.com", "messages", version="v1")
-        return cls(url, own, request=body | request_of(spec))
+        return body
 
     def _text(self, reply: Any) -> str | None:
         """Join the text blocks; a reply without content is a fault."""
@@ -95,26 +135,8 @@ class AnthropicClient(HttpClient):
         return "".join(texts) or None
 
 
-def _model_at(prefix: str, target: str) -> tuple[str, str]:
-    """Split an address into the model and where it is."""
-    model, _, base = target.partition("@")
-    if not model:
-        raise InputError(f"api (--api) must be {prefix}MODEL or {prefix}MODEL@URL, got {target!r}")
-    return model, base
-
-
-def _keyed(spec: ClientSpec, names: tuple[str, str], key: str, base: str) -> dict[str, str]:
-    """Return the headers with the key by name; the provider itself always wants one."""
-    own = dict(spec.headers)
-    given = {name.lower() for name in own} & {name.lower() for name in names}
-    if not given and (not base or os.environ.get(key.partition("$")[2])):
-        own[names[0]] = key
-    return own
-
-
-def _length(spec: ClientSpec) -> dict[str, Any]:
-    """Return the longest reply, which is sent only where it is given."""
-    return {} if spec.max_tokens is None else {"max_tokens": spec.max_tokens}
+# Tokens of an Anthropic reply if nothing is said.
+LONGEST = 1024
 
 
 def _endpoint(base: str, last: str, *, version: str = "") -> str:
@@ -146,18 +168,6 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _messages(spec: ClientSpec, prefix: str) -> list[Any]:
-    """Return the messages as a template."""
-    if spec.prompt is None:
-        raise InputError(
-            f"{prefix} needs a prompt, such as prompt='Is this review positive? {{review}} Answer"
-            " one of {labels}.' (--prompt)"
-        )
-    text = with_labels(text_or_file(spec.prompt), spec.labels, spec.columns)
-    check_fields(text, spec.columns, "the prompt")
-    return [{"role": "user", "content": text}]
-
-
 def with_labels(prompt: str, labels: Sequence[str], columns: Sequence[str]) -> str:
     """Put the labels for ``{labels}``; braces in a label are text.
 
@@ -178,180 +188,3 @@ def with_labels(prompt: str, labels: Sequence[str], columns: Sequence[str]) -> s
 
 
 _LABELS = re.compile(r"\{\{|\}\}|\{labels\}")
-
-
-def _system_of(spec: ClientSpec) -> str | None:
-    """Return the system prompt, checked; None if there is none."""
-    if spec.system is None:
-        return None
-    text = text_or_file(spec.system)
-    check_fields(text, spec.columns, "the system prompt")
-    return text
-
-
-# What an API said of itself over a run: tokens, latency, and which model answered.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Usage:
-    """Tokens, time and names, over all resumes of a journal.
-
-    Parameters
-    ----------
-    input_tokens, output_tokens
-        In all, as the API counts them; None if it does not.
-    latency, slowest
-        The median and the longest time of an answered request, in seconds.
-    models, fingerprints
-        How many answers came from each, in the order in which they first appeared.
-    cut
-        Replies that were cut off because no more tokens were allowed; they count as unread.
-    failures
-        How many questions failed for each reason, the commonest first.
-    """
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    latency: float | None = None
-    slowest: float | None = None
-    models: Mapping[str, int] = field(default_factory=dict)
-    fingerprints: Mapping[str, int] = field(default_factory=dict)
-    cut: int = 0
-    failures: Mapping[str, int] = field(default_factory=dict)
-
-
-def usage_of(journal: Journal) -> Usage:
-    """Add up what a journal says about its answers."""
-    entries = journal.answers.values()
-    facts = [one.facts for one in entries if one.code is not None]
-    reasons = Counter(one.text for one in entries if one.code is None)
-
-    def total(name: str) -> int | None:
-        known = [one[name] for one in facts if name in one]
-        return sum(known) if known else None
-
-    times = [one["seconds"] for one in facts if "seconds" in one]
-    return Usage(
-        input_tokens=total("input_tokens"),
-        output_tokens=total("output_tokens"),
-        latency=round(median(times), 3) if times else None,
-        slowest=round(max(times), 3) if times else None,
-        models=dict(Counter(one["model"] for one in facts if "model" in one)),
-        fingerprints=dict(Counter(one["fingerprint"] for one in facts if "fingerprint" in one)),
-        cut=sum(one.cut for one in entries),
-        failures=dict(reasons.most_common(3)),
-    )
-
-
-def usage_warnings(usage: Usage) -> tuple[str, ...]:
-    """Say if the API named more than one model, cut replies off, or failed, and why.
-
-    >>> usage_warnings(Usage(models={"m-05": 40, "m-08": 2}, cut=3, failures={"HTTP 400": 7}))
-    ('the API changed its model during the run: it named m-05 (40 answers), m-08 (2 answers)', \
-'3 replies were cut off at the token limit and count as unread: allow longer ones (--max-tokens), \
-in a new journal', 'the commonest reason why calls failed (7 times): HTTP 400')
-    """
-    found = []
-    if len(usage.models) > 1:
-        named = ", ".join(f"{name} ({count(n)} answers)" for name, n in usage.models.items())
-        found.append(f"the API changed its model during the run: it named {named}")
-    if usage.cut:
-        found.append(
-            f"{count(usage.cut)} replies were cut off at the token limit and count as unread: allow"
-            " longer ones (--max-tokens), in a new journal"
-        )
-    for reason, times in list(usage.failures.items())[:1]:
-        often = "once" if times == 1 else f"{count(times)} times"
-        found.append(f"the commonest reason why calls failed ({often}): {reason}")
-    return tuple(found)
-
-
-# What requests cost: per call and per token, known before (at most) and after (exactly).
-
-
-MILLION = 1_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class CallPrices:
-    """Prices in one currency.
-
-    Parameters
-    ----------
-    call
-        Per request.
-    input, output
-        Per million tokens.
-    currency
-        As it is printed; blank if it does not matter.
-    max_tokens
-        Tokens that a reply has at most: what a hard limit on cost needs.
-
-    Examples
-    --------
-    >>> prices = CallPrices(input=2.0, output=8.0, currency="USD", max_tokens=100)
-    >>> prices.most(sent_bytes=500_000)  # a token is at least one byte
-    1.0008
-    >>> prices.exact(Reply(text="yes", input_tokens=1000, output_tokens=10), most=1.0)
-    0.00208
-    """
-
-    call: float = 0.0
-    input: float = 0.0
-    output: float = 0.0
-    currency: str = ""
-    max_tokens: int | None = None
-
-    def __post_init__(self) -> None:
-        for value in (self.call, self.input, self.output):
-            if not isfinite(value) or value < 0:
-                raise InputError(f"price must be a positive number, got {value!r}")
-
-    @classmethod
-    def of(cls, text: str | float, *, max_tokens: int | None = None) -> CallPrices:
-        """Read ``--price``: a number per request, or two per million tokens in and out.
-
-        >>> CallPrices.of("2.5,10 USD").output, CallPrices.of(0.002).call
-        (10.0, 0.002)
-        """
-        numbers, _, currency = str(text).strip().partition(" ")
-        try:
-            given = [float(part) for part in numbers.split(",")]
-        except ValueError:
-            given = []
-        if len(given) == 1:
-            return cls(call=given[0], currency=currency.strip(), max_tokens=max_tokens)
-        if len(given) == 2:
-            per_token = {"input": given[0], "output": given[1]}
-            return cls(**per_token, currency=currency.strip(), max_tokens=max_tokens)
-        raise InputError(
-            "price (--price) is a number per request, or IN,OUT per million tokens, with the"
-            f" currency after a blank, e.g. '2.5,10 USD'; got {text!r}"
-        )
-
-    @property
-    def known(self) -> bool:
-        """Whether anything costs anything."""
-        return bool(self.call or self.input or self.output)
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the cost of a request has a limit that is known before it is sent."""
-        return not self.output or self.max_tokens is not None
-
-    def most(self, sent_bytes: int) -> float:
-        """Return what a request of so many bytes costs at most."""
-        tokens = self.input * sent_bytes + self.output * (self.max_tokens or 0)
-        return self.call + tokens / MILLION
-
-    def likely(self, sent_bytes: int) -> float:
-        """Return what it probably costs: four bytes per token, and half of the longest reply."""
-        tokens = self.input * sent_bytes / 4 + self.output * (self.max_tokens or 200) / 2
-        return self.call + tokens / MILLION
-
-    def exact(self, reply: Reply, *, most: float) -> float:
-        """Return what an answered request cost; *most* where the API does not count tokens."""
-        sent, received = reply.input_tokens, reply.output_tokens
-        if (self.input and sent is None) or (self.output and received is None):
-            return most
-        return self.call + (self.input * (sent or 0) + self.output * (received or 0)) / MILLION

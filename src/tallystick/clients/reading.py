@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tallystick.clients.client import MISSING, look_up, parse_path
 from tallystick.clients.statement import label_key, stated_label, whole_label
-from tallystick.clients.template import MISSING, look_up, parse_path
 from tallystick.errors import InputError
 
 UNREAD = "(unread)"
@@ -90,12 +90,10 @@ class AnswerReading:
         if labels:
             code = self.code(text, labels)
             return None if code == len(labels) else labels[code]
-        part = None if text is None else self._extract(text)
-        if part is None or not part.strip():
-            return None
+        part = ((None if text is None else self._extract(text)) or "").strip()
         # A grade or a label that nobody listed is short; a refusal is no answer of either kind.
         plain = self.how in ("words", "exact", "schema")
-        return None if not plain and is_refusal(part) else part.strip()
+        return None if not part or (not plain and is_refusal(part)) else part
 
 
 def read_label(text: str | None, labels: Sequence[str]) -> int:
@@ -208,7 +206,6 @@ _FIELDS = frozenset(
         "intent",
         "output",
         "final",
-        "answer",
     ]
 )
 """Names of fields that hold an answer; a score beside a label is no second answer."""

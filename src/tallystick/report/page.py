@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tallystick
-from tallystick.report.chart import Picture, picture
-from tallystick.report.svg import Grid, grid, script, shorten, style
+from tallystick.report.chart import Picture, chart, picture
+from tallystick.report.grid import MOST_ROWS, Grid, grid, html_table
+from tallystick.report.svg import element, script, shorten, style
 from tallystick.report.terminal import Composed, terms_in
 from tallystick.results import Figure, Result, Section, Sentences, harmless, to_json
 
@@ -35,13 +37,15 @@ _DIRECTION = {
 MOST_TABLE_ROWS = 300
 MOST_PICTURES = 4
 """Pictures in one fold."""
+MOST_PAIRS = 3
+"""Differences of pairs that stand below the scores; all of them are in a fold."""
 LONG = 100
 """A longer answer is set in smaller type."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How to make a page again, and what to do next.
+    """How to make a page again.
 
     Parameters
     ----------
@@ -49,13 +53,10 @@ class Provenance:
         The command that made it.
     digests
         The fingerprint of each input, by path.
-    next_command
-        The command of the next step; empty if there is none.
     """
 
     command: str = ""
     digests: dict[str, str] = field(default_factory=dict)
-    next_command: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,7 @@ class _View:
     heading: str = ""
     short: str = ""
     opening: Sentences | None = None
-    picture: Picture | None = None
+    pictures: tuple[Picture, ...] = ()
     folds: tuple[_Fold, ...] = ()
 
 
@@ -128,6 +129,26 @@ def picture_page(figure: Figure) -> str:
     return drawn.translate(_DIRECTION)
 
 
+def notebook(result: Result) -> str:
+    """Return *result* for a notebook: what was read, the verdict, its picture and its table."""
+    opening, figures = result.opening, result.figures()
+    said = [one for one in (opening.contrast, opening.open, opening.next) if one]
+    drawn = chart(figures[0]).svg() if figures else ""
+    table = grid(result.rows(), result.units(), most=MOST_ROWS)
+    if table.total > len(table.rows):
+        said.append(f"The first {len(table.rows)} of {table.total:,} rows are shown.")
+    return "".join(
+        [
+            *(element("p", element("small", line)) for line in result.read_line()),
+            element("p", element("strong", harmless(opening.answer))),
+            *(element("p", harmless(one)) for one in (*said, *result.warnings)),
+            drawn,
+            html_table(table) if table.rows else "",
+            element("p", element("small", result.basis or result.rests_on())),
+        ]
+    )
+
+
 def write_page(
     path: str | Path,
     result: Result,
@@ -157,16 +178,27 @@ def _views(result: Result, whole: Composed | None) -> list[_View]:
 
 
 def _view(result: Result, *, name: str = "answer", heading: str = "", short: str = "") -> _View:
-    figures = result.figures()
+    first, *others = result.figures() or (None,)
+    # The verdict rests on differences, so those of the leader stand below the scores.
+    apart = [one for one in others if one is not None and _is_of_pairs(one)][:1]
+    shown = [
+        one
+        for one in (first, *(one.rows(range(min(MOST_PAIRS, one.size))) for one in apart))
+        if one
+    ]
     return _View(
         result=result,
         name=name,
         heading=heading,
         short=short,
         opening=result.opening,
-        picture=picture(figures[0]) if figures else None,
+        pictures=tuple(map(picture, shown)),
         folds=tuple(map(_fold, result.folds())),
     )
+
+
+def _is_of_pairs(figure: Figure) -> bool:
+    return figure.kind == "forest" and figure.unit == "points"
 
 
 def _fold(section: Section) -> _Fold:
@@ -221,10 +253,19 @@ def _template(name: str) -> Template:
     )
     # Drawings and our own style and script are markup already; nothing else is.
     made.filters["drawn"] = Markup
-    # Names inside a sentence may hold marks that turn the direction of all that follows.
-    made.filters["plain"] = harmless
+    made.filters["plain"] = _sentence
     made.filters["short"] = shorten
     return made.get_template(name)
+
+
+def _sentence(text: str) -> str:
+    """Return a sentence in which no name steers what follows and no interval breaks.
+
+    >>> _sentence("86 % [84.9, 87.6] (95 % interval)").count("\u00a0")
+    3
+    """
+    kept = re.sub(r"\[([^\s,\[\]]+), ([^\s,\[\]]+)\]", "[\\1,\u00a0\\2]", harmless(text))
+    return re.sub(r"(\d+)\s%\sinterval", "\\1\u00a0%\u00a0interval", kept)
 
 
 # The JSON twin that a page carries: all of the result, or nothing if it would make the page too

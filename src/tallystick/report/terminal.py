@@ -5,19 +5,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from io import StringIO
 from textwrap import wrap
 from typing import Any, Protocol, TextIO, runtime_checkable
 
-from tallystick.report.svg import Grid, grid, shorten
+from tallystick.report.grid import Grid, grid
+from tallystick.report.svg import shorten
 from tallystick.results import Figure, Result, harmless, slice_lines
 
 MOST_ROWS = 40
 PIPE_WIDTH = 100
 """Columns of text in a pipe or a file."""
 
+_ON_THE_LINE = "Details: --html report.html · --items-out items.csv · --json"
+_IN_PYTHON = "Details: .to_html(path) · .to_pandas() · .to_dict() · .plot()"
+
 
 class _Pen(Protocol):
     """Whatever can write a line and a table; signs in it that steer a terminal are spelled out."""
+
+    way_on: str
+    """Where to read on, as the last line."""
 
     @property
     def width(self) -> int: ...
@@ -35,9 +43,19 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
     target = stream if stream is not None else sys.stdout
     terminal = target.isatty()
     pen: _Pen = _Terminal(target) if terminal else _Pipe(target)
-    most = MOST_ROWS if terminal else sys.maxsize
     for line in result.read_line():
         _wrapped(pen, line, "dim", hanging="  ")
+    _write(result, pen, MOST_ROWS if terminal else sys.maxsize)
+
+
+def text_of(result: Result) -> str:
+    """Return *result* as ``print`` shows it: what a terminal shows, for somebody in Python."""
+    stream = StringIO()
+    _write(result, _Pipe(stream, way_on=_IN_PYTHON), MOST_ROWS)
+    return stream.getvalue().rstrip("\n")
+
+
+def _write(result: Result, pen: _Pen, most: int) -> None:
     if isinstance(result, Composed):
         _tell_parts(result, pen, most)
     else:
@@ -78,6 +96,8 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         (opening.next, ""),
     ):
         _wrapped(pen, text, style, hanging="      " if text == opening.next else "")
+    if opening.next and result.label_command:
+        pen.say(f"      {result.label_command}")
     sections = result.folds()
     rows, units = (sections[0].rows, sections[0].units) if sections else ((), {})
     table = grid(rows, units, most=most)
@@ -95,10 +115,10 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
     for text in result.warnings:
         _wrapped(pen, f"! {text}", "yellow", hanging="  ")
     # A result that says what it rests on in one line keeps the rest for the page.
-    for line in () if result.basis else _own_words(result):
+    for line in () if result.basis else result.details():
         pen.say(line)
-    if result.basis:
-        pen.say("Details: --html report.html · --items-out items.csv · --json", "dim")
+    if result.basis and pen.way_on:
+        pen.say(pen.way_on, "dim")
 
 
 def _wrapped(pen: _Pen, text: str, style: str, *, hanging: str = "") -> None:
@@ -107,15 +127,9 @@ def _wrapped(pen: _Pen, text: str, style: str, *, hanging: str = "") -> None:
         pen.say(line, style)
 
 
-def _own_words(result: Result) -> list[str]:
-    """Return what a capability adds at the end of its summary, e.g. advice."""
-    plain, own = Result.summary(result), result.summary()
-    return own[len(plain) :].strip().splitlines() if own.startswith(plain) else []
-
-
 class _Pipe:
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, *, way_on: str = _ON_THE_LINE) -> None:
+        self._stream, self.way_on = stream, way_on
 
     @property
     def width(self) -> int:
@@ -130,6 +144,8 @@ class _Pipe:
 
 
 class _Terminal:
+    way_on = _ON_THE_LINE
+
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
 

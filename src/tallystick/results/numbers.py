@@ -287,31 +287,6 @@ def flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
     return [{name: row.get(name) for name in names} for row in out]
 
 
-def cell(value: Json) -> str:
-    """Return one plain cell as text; a gap is a dash.
-
-    >>> cell(None), cell(0.123456), cell(2400), cell(True)
-    ('–', '0.1235', '2,400', 'True')
-    """
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def text_table(rows: Sequence[Mapping[str, Json]]) -> list[str]:
-    """Return flat *rows* as lines of text, a heading first, columns lined up."""
-    names = list(rows[0])
-    cells = [names, *([cell(row[name]) for name in names] for row in rows)]
-    lines = [[harmless(text) for text in line] for line in cells]
-    widths = [max(len(line[j]) for line in lines) for j in range(len(names))]
-    return [
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-
-
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows of text, the head first, in columns that line up.
 

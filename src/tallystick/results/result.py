@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 from tallystick.errors import InputError, MissingExtra
-from tallystick.results.export import html_table, junit, latex, markdown
-from tallystick.results.gates import GateOutcome, Slice
+from tallystick.results.claims import Claims
+from tallystick.results.gates import GateOutcome, Slice, junit
 from tallystick.results.interval import SCHEMA, Json, Needed, clean_fields
-from tallystick.results.numbers import Sentences, Unit, flat, harmless, text_table
+from tallystick.results.numbers import Sentences, Unit, flat, harmless
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 Decision: TypeAlias = Literal["decided", "undecided", "unknowable"]
 
-_MOST_ROWS = 200  # more would make a notebook slow, and nobody reads them
 _OWN_BLOCKS = ("gates", "slices", "notes", "reading")
 """Fields that have a place of their own in the dictionary, after those of the capability."""
 
@@ -87,6 +87,10 @@ class Result:
         The verdict line by line, and the next step; None if there is only the verdict.
     basis
         On what the numbers rest, in one or two sentences; empty if only *assumptions* say it.
+    label_command
+        The command that begins to label what is open; only the command line knows it.
+    doubt
+        Why nothing is claimed although there are numbers; empty if nothing is in doubt.
     """
 
     verb: ClassVar[str] = ""
@@ -107,6 +111,8 @@ class Result:
         default=None, repr=False, compare=False, metadata={"private": True}
     )
     basis: str = field(default="", repr=False, compare=False, metadata={"private": True})
+    label_command: str = field(default="", repr=False, compare=False, metadata={"private": True})
+    doubt: str = field(default="", repr=False, compare=False, metadata={"private": True})
 
     def __post_init__(self) -> None:
         if self.decision not in get_args(Decision):
@@ -217,34 +223,48 @@ class Result:
 
     def to_markdown(self) -> str:
         """Return the main table as Markdown, for a pull request or a build summary."""
-        return markdown(self.rows(), self.units())
-
-    def to_latex(self) -> str:
-        """Return the main table as LaTeX, with the rules of the package booktabs."""
-        return latex(self.rows(), self.units())
+        return str(_drawn("markdown_of")(self))
 
     def to_junit(self) -> str:
         """Return the gates as JUnit XML: a failed gate is a failure, an undecided one an error."""
         return junit(self.verb or "result", self.gates)
 
+    def to_html(self, path: str | Path) -> None:
+        """Write the page of this result, which needs no network, to *path*."""
+        _drawn("write_page")(path, self)
+
+    def plot(self, *, figure: int = 0, mode: Literal["light", "dark", "auto"] = "light") -> Any:
+        """Draw the most telling picture of this result (or its *figure*-th one)."""
+        return _drawn("plot")(self, figure=figure, mode=mode)
+
+    @property
+    def claims(self) -> Claims | None:
+        """What the numbers settle about who is best and who is better; None if nothing competes."""
+        return None
+
+    @property
+    def best(self) -> str | None:
+        """The best of several; None unless every rival is beaten and nothing is in doubt."""
+        return None if self.claims is None or self.doubt else self.claims.best
+
+    def details(self) -> Sequence[str]:
+        """Return sentences below the table, for results that do not say on what they rest."""
+        return ()
+
     def summary(self) -> str:
-        """Return plain text to paste: the verdict, the table, what it rests on.
+        """Return plain text to paste: what a terminal shows, without what was read.
 
         Names and labels come from data, so characters that steer a terminal are written out.
         """
-        parts = [self.verdict]
-        if self.needed is not None:
-            parts.append(f"To settle it: {self.needed}.")
-        rows = flat(self.rows())
-        if rows and rows != flat(Result.rows(self)):
-            parts += text_table(rows)
-        parts += [f"Rests on: {text}" for text in self.assumptions]
-        parts += [f"Warning: {text}" for text in self.warnings]
-        return "\n".join(harmless(part) for part in parts)
+        return str(_drawn("text_of")(self))
 
     def __str__(self) -> str:
-        """Return what was read, then the summary: what ``print(result)`` shows."""
+        """Return what was read, then the summary: what a terminal shows."""
         return "\n".join([*self.read_line(), self.summary()])
+
+    def _repr_html_(self) -> str:
+        """Return what was read, the verdict, the picture and the table, for a notebook."""
+        return str(_drawn("notebook")(self))
 
     def read_line(self) -> tuple[str, ...]:
         """Return what was read in one line of plain text; nothing if there is no table."""
@@ -266,22 +286,11 @@ class Result:
             f" {word} more {rest} on the page (--html)." if more else ""
         )
 
-    def _repr_html_(self) -> str:
-        rows = self.rows()
-        cut = (
-            [f"the first {_MOST_ROWS} of {len(rows):,} rows are shown"]
-            if len(rows) > _MOST_ROWS
-            else []
-        )
-        notes = "".join(
-            f"<li>{html.escape(text)}</li>" for text in (*cut, *self.assumptions, *self.warnings)
-        )
-        return (
-            "".join(f"<p><small>{html.escape(line)}</small></p>" for line in self.read_line())
-            + f"<p><strong>{html.escape(self.verdict)}</strong></p>"
-            + html_table(rows[:_MOST_ROWS], self.units())
-            + (f"<ul>{notes}</ul>" if notes else "")
-        )
+
+def _drawn(name: str) -> Callable[..., Any]:
+    """Return what draws a result: it stands above results, so it is found by name and on use."""
+    found: Callable[..., Any] = getattr(import_module("tallystick.report"), name)
+    return found
 
 
 # One part of a page: a question of detail, its answer in one line, and the evidence.

@@ -13,7 +13,7 @@ from tallystick.errors import InputError
 from tallystick.papers.api_shifts import masa_score, running_uncertainty
 
 if TYPE_CHECKING:
-    from tallystick.sampling.strata import Effects, Plan
+    from tallystick.sampling.strata import Plan
 
 
 class Rule(ABC):
@@ -40,9 +40,8 @@ class Rule(ABC):
         self.blind_until = plan.floors if self.adaptive else np.full(len(plan.strata), np.inf)
 
     @abstractmethod
-    def score(self, book: Book, at: Any, k: Any) -> Any:
-        """Return the score of stratum *k*, whose sums stand at position *at*: a number, or an array
-        of them.
+    def score(self, book: Book, k: Any) -> Any:
+        """Return the score of stratum *k*, or of several.
 
         Without branches, so that one formula serves both: ``n + (n < 1)`` keeps a division from 0.
         """
@@ -130,9 +129,9 @@ class Equal(Policy):
 
 
 class _EqualRule(Rule):
-    def score(self, book: Book, at: Any, k: Any) -> Any:
+    def score(self, book: Book, k: Any) -> Any:
         """Return -n."""
-        return -book.asked[at]
+        return -book.asked[k]
 
 
 # Each stratum by its size.
@@ -160,9 +159,9 @@ class ProportionalRule(Rule):
         super().__init__(plan)
         self.shares = plan.strata.shares
 
-    def score(self, book: Book, at: Any, k: Any) -> Any:
+    def score(self, book: Book, k: Any) -> Any:
         """Return p / (n + ½)."""
-        return self.shares[k] / (book.asked[at] + 0.5)  # (A1)
+        return self.shares[k] / (book.asked[k] + 0.5)  # (A1)
 
 
 # MASA's upper-confidence rule.
@@ -173,10 +172,9 @@ class Masa(Policy):
     r"""Ask where the share times an upper bound of the spread, over the questions so far, is
     largest.
 
-    .. math:: \arg\max_k \; \frac{p_k}{\sqrt{c_k}\, n_k} \Bigl( \hat\sigma_k + w_k \sqrt[4]{a / n_k} \Bigr)  \tag{A3}
+    .. math:: \arg\max_k \; \frac{p_k}{n_k} \Bigl( \hat\sigma_k + w_k \sqrt[4]{a / n_k} \Bigr)  \tag{A3}
 
-    after two questions everywhere: :func:`~tallystick.papers.api_shifts.masa_score`, with prices
-    :math:`c_k`, which are ours. With fewer than two answers in a stratum (failed calls) its spread
+    after two questions everywhere: :func:`~tallystick.papers.api_shifts.masa_score`. With fewer than two answers in a stratum (failed calls) its spread
     counts as the largest possible, :math:`w_k`.
 
     Parameters
@@ -212,16 +210,18 @@ class _MasaRule(Rule):
 
     def __init__(self, plan: Plan, exploration: float) -> None:
         super().__init__(plan)
-        self.table = np.stack([plan.worth, plan.vectors.reach])
+        # The longest vector that an answer can add.
+        reach = np.abs(plan.weight).max(axis=1)
+        self.table = np.stack([plan.strata.shares, reach])
         self.exploration = exploration
 
-    def score(self, book: Book, at: Any, k: Any) -> Any:
+    def score(self, book: Book, k: Any) -> Any:
         """Return (A3)."""
-        n, m, _, square, length = column(book.sums, at)
-        worth, reach = column(self.table, k)
+        n, m, _, square, length = column(book.sums, k)
+        share, reach = column(self.table, k)
         n = n + (n < 1)
         variance = running_uncertainty(m, square, length) + reach * reach * (m < 2)
-        return masa_score(worth, n, variance, exploration=self.exploration, reach=reach)  # (A3)
+        return masa_score(share, n, variance, exploration=self.exploration, reach=reach)  # (A3)
 
 
 # The default: seven tenths of the budget blind, the rest where answers still change.
@@ -238,7 +238,7 @@ class Flips(Policy):
 
     .. math::
 
-       \arg\max_k \; p_k \sqrt{\frac{v_k}{c_k\, n_k (n_k + 1)}}, \qquad
+       \arg\max_k \; p_k \sqrt{\frac{v_k}{n_k (n_k + 1)}}, \qquad
        v_k = \frac{Q_k + q_g}{m_k + 1/\bar f_g} - \frac{\lVert D_k \rVert^2}{(m_k + 1/\bar f_g)^2}   \tag{A4}
 
     with m answers, Q = Σ‖x‖², D = Σx and x = e(new) - e(old). The flip rate is shrunk to that of
@@ -327,32 +327,27 @@ class _FlipsRule(Rule):
         self.refresh_every = options.refresh
         shares = plan.strata.shares
         self.blind_until = options.blind_questions(plan)
-        self.table = np.stack([self.blind_until, FIRST * shares, np.square(plan.worth)])
+        self.table = np.stack([self.blind_until, FIRST * shares, np.square(shares)])
         self.family = np.unique(plan.strata.families, return_inverse=True)[1]
-        self.group = self.family
         # What a flip is expected to add to Q before any was seen: e(new) and e(old), each of mean
         # squared weight.
-        self.usual = float(plan.vectors.squared.mean()) * (1 if plan.baseline is None else 2)
+        squared = float(np.square(plan.weight[:, :-1]).mean())
+        self.usual = squared * (1 if plan.baseline is None else 2)
 
     def refresh(self, book: Book) -> None:
-        """Read the flip rate of every family (of every run)."""
-        # many runs side by side: families of different runs are different
-        if len(self.group) != len(book.asked):
-            runs = np.arange(len(book.asked) // len(self.family))[:, None]
-            self.group = (runs * (self.family.max() + 1) + self.family).ravel()
-        # bincount adds in order, so a run is the same to the last bit alone and beside others.
+        """Read the flip rate of every family."""
         answers, flips, square = (
-            np.bincount(self.group, sums) for sums in (book.answered, book.flips, book.square)
+            np.bincount(self.family, sums) for sums in (book.answered, book.flips, book.square)
         )
         slack = (answers + 1) / (flips + 0.5)  # 1 / f̄
         size = (square + 0.5 * self.usual) / (flips + 0.5)
-        self.rates = np.stack([slack[self.group], size[self.group]])
+        self.rates = np.stack([slack[self.family], size[self.family]])
 
-    def score(self, book: Book, at: Any, k: Any) -> Any:
+    def score(self, book: Book, k: Any) -> Any:
         """Return the square of (A4), or, in phase 1, the proportional rule lifted above it."""
-        n, m, _, square, length = column(book.sums, at)
+        n, m, _, square, length = column(book.sums, k)
         until, first, gain = column(self.table, k)
-        slack, size = column(self.rates, at)
+        slack, size = column(self.rates, k)
         m = m + slack
         v = (square + size) / m - length / (m * m)
         used = n + (n < 1)
@@ -360,31 +355,21 @@ class _FlipsRule(Rule):
         return (n < until) * first / (n + 0.5) + (n >= until) * gain * v / (used * (used + 1))
 
 
-# The running sums that policies decide by: one set a stratum, for one run or for many side by
-# side.
+# The running sums that policies decide by: one set per stratum.
 
 
-def column(table: Any, at: Any) -> Any:
-    """Return the entries of each row at *at*: plain floats for one position, arrays for an array of
-    positions.
+def column(table: Any, k: Any) -> Any:
+    """Return the entries of each row at *k*: plain floats for one stratum, arrays for several.
 
     Plain floats are several times faster than NumPy's for the dozen operations of a rule, and round
     alike.
     """
-    return table[:, at].tolist() if isinstance(at, int) else table[:, at]
-
-
-def _take(array: Any, *at: Any) -> Any:
-    return array[at]
+    return table[:, k].tolist() if isinstance(k, int) else table[:, k]
 
 
 class Book:
     """Per stratum: questions asked, answers, how many of them changed anything, and two sums of
-    their vectors x.
-
-    All arrays are flat. Stratum k of run r stands at position r · S + k, so the same line of code
-    serves a single run (an int) and a thousand runs side by side (an array of positions, one a
-    run): there is one rule, written once.
+    their vectors x = w e(new) - w e(old), or w e(new) where there is no earlier answer.
 
     Attributes
     ----------
@@ -398,39 +383,23 @@ class Book:
         Σ‖x‖² and ‖Σx‖².
     """
 
-    def __init__(self, effects: Effects, n_strata: int, runs: int = 1) -> None:
-        self.effects = effects
-        self.sums = np.zeros((5, runs * n_strata))
+    def __init__(self, plan: Plan) -> None:
+        self._weight = plan.weight
+        self.sums = np.zeros((5, len(plan.strata)))
         self.asked, self.answered, self.flips, self.square, self.length = self.sums
-        self._total = np.zeros(runs * n_strata * effects.dimensions)
+        self._total = np.zeros(plan.weight.shape)
 
-    def tell(self, at: Any, k: Any, new: Any, old: Any) -> None:
-        """Add one answer (a run): outcome *new* where it had been *old*, in stratum *k* at position
-        *at*.
-        """
-        self.answered[at] += 1
-        if isinstance(at, int):
-            if new != old:
-                self._add(at, k, new, old)
+    def tell(self, k: int, new: int, old: int) -> None:
+        """Add one answer in stratum *k*: outcome *new* where it had been *old*."""
+        self.answered[k] += 1
+        if new == old:
             return
-        moved = new != old
-        self._add(at[moved], k[moved], new[moved], old[moved])
-
-    def _add(self, at: Any, k: Any, new: Any, old: Any) -> None:
-        effects, total = self.effects, self._total
-        take: Any = np.ndarray.item if isinstance(at, int) else _take
-        gain, loss = take(effects.weight, k, new), take(effects.weight, k, old)
-        square, length = 0.0 * gain, 0.0 * gain
-        for index, value in zip(effects.index, effects.value, strict=True):
-            i, a = take(index, new), take(value, new) * gain
-            j, b = take(index, old), take(value, old) * loss
-            square = square + (a * a + b * b - 2 * a * b * (i == j))
-            # ‖s + a e_i‖² = ‖s‖² + a (2 s_i + a): the length of the sum is kept in O(1), too.
-            i, j = at * effects.dimensions + i, at * effects.dimensions + j
-            length = length + a * (2 * take(total, i) + a)
-            total[i] += a
-            length = length + b * (b - 2 * take(total, j))
-            total[j] -= b
-        self.square[at] += square
-        self.length[at] += length
-        self.flips[at] += square > 0
+        square = 0.0
+        # ‖s + a e_i‖² = ‖s‖² + a (2 s_i + a): the length of the sum is kept in O(1), too.
+        for outcome, sign in ((new, 1.0), (old, -1.0)):
+            step = sign * float(self._weight[k, outcome])
+            square += step * step
+            self.length[k] += step * (2 * self._total[k, outcome] + step)
+            self._total[k, outcome] += step
+        self.square[k] += square
+        self.flips[k] += square > 0

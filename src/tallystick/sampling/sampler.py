@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import index
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,8 @@ from tallystick.errors import InputError
 from tallystick.sampling.policies import Book
 from tallystick.sampling.strata import Plan
 
+FAILED = -1
+"""Stands for an answer that never came."""
 WAITING = -2
 """Stands for an answer that may still come."""
 
@@ -38,14 +39,14 @@ class Sampler:
 
     Examples
     --------
-    >>> from tallystick.sampling import Budget, Masa, Plan, Strata
+    >>> from tallystick.sampling import Masa, Plan, Strata
     >>> truth = [0] * 60 + [0, 1] * 20
-    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Masa(), budget=Budget(calls=30), n_outcomes=2)
+    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Masa(), budget=30, n_outcomes=2)
     >>> sampler = Sampler(plan, rng=1)
     >>> while batch := sampler.ask():
     ...     sampler.tell((item, truth[item]) for item in batch)
-    >>> sampler.observed().answered       # the mixed stratum got more than its share
-    array([12, 18])
+    >>> sum(item < 60 for item in sampler.items)      # the mixed stratum got more than its share
+    12
     """
 
     def __init__(self, plan: Plan, *, rng: Rng) -> None:
@@ -66,18 +67,21 @@ class Sampler:
         self._open: dict[int, list[int]] = {}
         self._ready = 0  # answers told without a gap
         self._absorbed = 0  # answers that the policy has seen
-        self._spent = 0.0
-        self._broke = False
 
     @property
     def done(self) -> bool:
         """Whether the budget or the items are used up; answers may still be in flight."""
-        return len(self._items) >= self.plan.calls or self._broke
+        return len(self._items) >= self.plan.calls
 
     @property
     def items(self) -> list[int]:
         """The items asked for so far, in order."""
         return list(self._items)
+
+    @property
+    def answers(self) -> list[int]:
+        """What came back for each: a code, FAILED, or WAITING where it may still come."""
+        return list(self._answers)
 
     @property
     def blind(self) -> list[bool]:
@@ -88,11 +92,6 @@ class Sampler:
     def n_shuffled(self) -> int:
         """How many of the first questions are blind and in uniformly random order."""
         return min(max(len(self._shuffled), self._opening), self.plan.calls)
-
-    @property
-    def spent(self) -> float:
-        """What they cost, at the prices of the plan."""
-        return self._spent
 
     @property
     def waiting(self) -> list[int]:
@@ -108,8 +107,7 @@ class Sampler:
 
         Fewer than *k* come back where the budget ends or no more may be in flight. Asking while the
         limit is in flight, or the oldest question is unanswered for so long that the next choice
-        depends on it, is refused: tell first. A run in money ends before the first item that it
-        cannot pay for; skipping dear items would bias the sample.
+        depends on it, is refused: tell first.
         """
         if k is not None and k < 1:
             raise InputError(f"k must be at least 1, got {k!r}")
@@ -121,8 +119,6 @@ class Sampler:
                 break
             self._absorb(due)
             item, stratum = self._next()
-            if not self._pay(item):
-                break
             self._note(item, stratum)
             batch.append(item)
         if not batch and not self.done:
@@ -154,15 +150,6 @@ class Sampler:
                 del self._open[item]
         while self._ready < len(self._answers) and self._answers[self._ready] != WAITING:
             self._ready += 1
-
-    def observed(self, *, blind: bool = False) -> Observed:
-        """Return the counts of all that was told; with *blind* only of questions chosen without
-        regard to answers.
-        """
-        outcomes = np.array(self._answers, dtype=np.intp)
-        known = np.where(outcomes == WAITING, FAILED, outcomes)
-        keep = np.array(self._blind, dtype=bool) if blind else None
-        return observe(self.plan, np.array(self._items, dtype=np.intp), known, keep=keep)
 
     def _code(self, item: int, outcome: int | None) -> int:
         """Check one answer."""
@@ -196,26 +183,15 @@ class Sampler:
         size = self._start[stratum + 1] - begin
         return int(draws.queue[begin + int(draws.uniform[number] * size)]), stratum
 
-    def _pay(self, item: int) -> bool:
-        """Set the price of *item* aside; False if the money does not reach."""
-        if self.plan.price is None:
-            return True
-        total = self._spent + float(self.plan.price[item])
-        if self.plan.budget.money is not None and total > self.plan.budget.money:
-            self._broke = True
-            return False
-        self._spent = total
-        return True
-
     def _note(self, item: int, stratum: int) -> None:
         """Put the question on record."""
         opening = len(self._items) < self._opening
-        self._blind.append(opening or bool(self._allocation.blind(stratum, stratum)))
+        self._blind.append(opening or self._allocation.blind(stratum))
         self._open.setdefault(item, []).append(len(self._items))
         self._items.append(item)
         self._answers.append(WAITING)
         self._taken[stratum] += 1
-        self._allocation.ask(stratum, stratum)
+        self._allocation.ask(stratum)
 
     def _absorb(self, due: int) -> None:
         """Let the policy see the first *due* answers."""
@@ -224,95 +200,9 @@ class Sampler:
         while self._absorbed < due:
             item = self._items[self._absorbed]
             stratum = int(self._of[item])
-            self._allocation.tell(
-                stratum, stratum, self._answers[self._absorbed], int(self.plan.old[item])
-            )
+            self._allocation.tell(stratum, self._answers[self._absorbed], int(self.plan.old[item]))
             self._absorbed += 1
             self._allocation.refresh(self._absorbed)
-
-
-# What a run has seen: counts by stratum, all that an estimator needs.
-
-
-FAILED = -1
-"""Stands for an answer that never came."""
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Observed:
-    """Counts of one run, shape (S, …), or of many, shape (runs, S, …).
-
-    Parameters
-    ----------
-    shares
-        The part of all items in each stratum, p_k.
-    asked, answered
-        Questions and answers by stratum; they differ by the calls that failed or are in flight.
-    fraction
-        The part of the stratum that was answered, φ_k; 0 with replacement.
-    new
-        Answers by stratum and outcome.
-    old, same
-        Baseline outcomes of the answered items, and how often the answer was the same; None without
-        a baseline.
-    before
-        The part of *all* items with each baseline outcome; None without a baseline.
-    """
-
-    shares: FloatArray
-    asked: IntArray
-    answered: IntArray
-    fraction: FloatArray
-    new: IntArray
-    old: IntArray | None
-    same: IntArray | None
-    before: FloatArray | None
-
-
-def observe(
-    plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np.bool_] | None = None
-) -> Observed:
-    """Count *outcomes* (:data:`FAILED` where there is none) of *items*, along the last axis.
-
-    Parameters
-    ----------
-    plan
-        The plan of the run.
-    items, outcomes
-        Shape (questions,) or (runs, questions).
-    keep
-        Which questions to count; None counts all. The blind ones give phase 1 by itself.
-    """
-    S, J = len(plan.strata), plan.n_outcomes
-    lead = items.shape[:-1]
-    runs = int(np.prod(lead, dtype=np.intp))
-    counted = np.ones(items.shape, bool) if keep is None else keep
-    at = np.arange(runs).reshape((*lead, 1)) * S + plan.strata.of[items]
-
-    def count(mask: NDArray[np.bool_]) -> IntArray:
-        return np.bincount(at[mask], minlength=runs * S).reshape((*lead, S))
-
-    def table(mask: NDArray[np.bool_], values: IntArray) -> IntArray:
-        return np.bincount(at[mask] * J + values[mask], minlength=runs * S * J).reshape(
-            (*lead, S, J)
-        )
-
-    told = counted & (outcomes != FAILED)
-    answered = count(told)
-    old = None if plan.baseline is None else plan.old[items]
-    return Observed(
-        shares=plan.strata.shares,
-        asked=count(counted),
-        answered=answered,
-        fraction=answered / plan.limits,  # limits are infinite with replacement
-        new=table(told, outcomes),
-        old=None if old is None else table(told, old),
-        same=None if old is None else table(told & (outcomes == old), outcomes),
-        before=None if old is None else np.bincount(plan.old, minlength=J) / plan.strata.n_items,
-    )
 
 
 # All the chance of a run, drawn before it begins.
@@ -360,59 +250,39 @@ def draw(plan: Plan, key: int) -> Draws:
     return Draws(order, order[np.argsort(of[order], kind="stable")], None, blind)
 
 
-# A rule and its book, kept scored: the part that a single run and many replayed runs share.
+# A rule and its book, kept scored.
 
 
 class Allocation:
-    """The scores of all strata, for one run or for *runs* side by side.
+    """The scores of all strata of a plan."""
 
-    Parameters
-    ----------
-    plan
-        What decides.
-    runs
-        How many runs stand side by side; positions are those of :class:`Book`.
-    """
-
-    def __init__(self, plan: Plan, runs: int = 1) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.rule = plan.policy.rule(plan)
-        self.book = Book(plan.vectors, len(plan.strata), runs)
+        self.book = Book(plan)
         self._limits, self._floors = plan.limits, plan.floors
         # One question at a time: its answer comes before the next choice and scores the same
         # stratum anyway.
         self._apart = plan.in_flight > 1 or not self.rule.adaptive
-        self._strata = np.tile(np.arange(len(plan.strata)), runs)
-        self._everywhere = np.arange(len(self._strata))
-        self.scores = np.empty(len(self._strata))
-        self.rule.refresh(self.book)
+        self.scores = np.empty(len(plan.strata))
         self._score_all()
 
-    def choose(self) -> NDArray[np.intp]:
-        """Return the stratum to ask next, for every run; the first of equals."""
-        best: NDArray[np.intp] = self.scores.reshape(-1, len(self._limits)).argmax(axis=1)
-        return best
-
-    def blind(self, at: Any, k: Any) -> Any:
+    def blind(self, k: int) -> bool:
         """Tell whether the next question to stratum *k* would be chosen without regard to
         answers.
         """
-        return self.book.asked[at] < self.rule.blind_until[k]
+        return bool(self.book.asked[k] < self.rule.blind_until[k])
 
-    def ask(self, at: Any, k: Any) -> None:
+    def ask(self, k: int) -> None:
         """Note a question put to stratum *k*."""
-        self.book.asked[at] += 1
+        self.book.asked[k] += 1
         if self._apart:
-            self._score(at, k)
+            self._score(k)
 
-    def tell(self, at: Any, k: Any, new: Any, old: Any) -> None:
+    def tell(self, k: int, new: int, old: int) -> None:
         """Note an answer, or that it failed."""
-        if isinstance(at, int):
-            if new != FAILED:
-                self.book.tell(at, k, new, old)
-        else:
-            live = new != FAILED
-            self.book.tell(at[live], k[live], new[live], old[live])
-        self._score(at, k)
+        if new != FAILED:
+            self.book.tell(k, new, old)
+        self._score(k)
 
     def refresh(self, absorbed: int) -> None:
         """After *absorbed* answers (failed ones included), read family rates again if it is
@@ -420,20 +290,17 @@ class Allocation:
         """
         every = self.rule.refresh_every
         if every and absorbed % every == 0:
-            self.rule.refresh(self.book)
             self._score_all()
 
     def _score_all(self) -> None:
-        self._score(self._everywhere, self._strata)
+        self.rule.refresh(self.book)
+        n = self.book.asked
+        found = self.rule.score(self.book, np.arange(n.size))
+        found = np.where(n < self._floors, np.inf, found)
+        self.scores[:] = np.where(n >= self._limits, -np.inf, found)
 
-    def _score(self, at: Any, k: Any) -> None:
-        score = self.rule.score(self.book, at, k)
-        n = self.book.asked[at]
-        if isinstance(at, int):  # np.where costs more than all the rest on a single number
-            self.scores[at] = (
-                -np.inf if n >= self._limits[k] else np.inf if n < self._floors[k] else score
-            )
-        else:
-            self.scores[at] = np.where(
-                n >= self._limits[k], -np.inf, np.where(n < self._floors[k], np.inf, score)
-            )
+    def _score(self, k: int) -> None:
+        # np.where costs more than all the rest on a single number.
+        n = self.book.asked[k]
+        found = np.inf if n < self._floors[k] else self.rule.score(self.book, k)
+        self.scores[k] = -np.inf if n >= self._limits[k] else found

@@ -273,7 +273,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plan:
-    """What to sample, by which policy, for how much.
+    """What to sample, by which policy, for how many questions.
 
     A run is a function of its plan, its seed and its answers in the order in which they were asked
     for; nothing else. In particular neither the order nor the time in which answers arrive can
@@ -286,19 +286,15 @@ class Plan:
     policy
         Which stratum to ask next.
     budget
-        Calls, money or both.
+        The most questions.
     n_outcomes
         Answers are codes 0 … n_outcomes - 1.
     baseline
         The earlier answer to every item, in the same codes: then an answer counts as its *change*,
         e(new) - e(old).
-    effects
-        Row j is the vector that outcome j stands for; None means one-hot.
     weights
         How much an error in each outcome matters, of shape (J,), or (S, J) for weights that differ
         by stratum.
-    prices
-        What each item costs. Policies that weigh strata by variance then weigh it by money.
     in_flight
         How many answers may be outstanding. The choice number t uses the answers to the first t -
         in_flight questions and no more, even if more have arrived: so any run with the same plan,
@@ -310,26 +306,28 @@ class Plan:
     Examples
     --------
     >>> from tallystick.sampling import Masa
-    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Masa(), budget=Budget(calls=10), n_outcomes=2)
+    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Masa(), budget=10, n_outcomes=2)
     >>> plan.calls
     10
     """
 
     strata: Strata
     policy: Policy
-    budget: Budget
+    budget: int
     n_outcomes: int
     baseline: ArrayLike | None = None
-    effects: ArrayLike | None = None
     weights: ArrayLike | None = None
-    prices: ArrayLike | None = None
     in_flight: int = 1
     replacement: bool = False
 
     def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise InputError(f"budget must be at least 1 question, got {self.budget!r}")
+        if self.n_outcomes < 1:
+            raise InputError(f"n_outcomes must be at least 1, got {self.n_outcomes!r}")
         if self.in_flight < 1:
             raise InputError(f"in_flight must be at least 1, got {self.in_flight!r}")
-        _ = self.vectors, self.old  # refused now if they do not fit, not at the first answer
+        _ = self.weight, self.old  # refused now if they do not fit, not at the first answer
         floors, rest = int(self.floors.sum()), self.calls - self.policy.opening(self.calls)
         if floors > rest:
             raise BudgetError(
@@ -339,11 +337,16 @@ class Plan:
             )
 
     @cached_property
-    def vectors(self) -> Effects:
-        """What each outcome stands for."""
-        return Effects.of(
-            self.n_outcomes, len(self.strata), matrix=self.effects, weights=self.weights
-        )
+    def weight(self) -> FloatArray:
+        """The weight of each outcome in each stratum, (S, J + 1): no baseline weighs nothing."""
+        S, J = len(self.strata), self.n_outcomes
+        given = np.ones(J) if self.weights is None else self.weights
+        weight = np.atleast_2d(np.asarray(given, dtype=np.float64))
+        if weight.shape not in ((1, J), (S, J)) or not np.isfinite(weight).all():
+            raise InputError(
+                f"weights must be finite, of shape ({J},) or ({S}, {J}), got {weight.shape}"
+            )
+        return np.broadcast_to(np.column_stack([weight, np.zeros(len(weight))]), (S, J + 1))
 
     @cached_property
     def old(self) -> IntArray:
@@ -358,37 +361,10 @@ class Plan:
             )
         return old
 
-    @cached_property
-    def price(self) -> FloatArray | None:
-        """The price of every item, or None if prices play no part."""
-        if self.prices is None:
-            return None
-        price = np.asarray(self.prices, dtype=np.float64)
-        if price.shape != (self.strata.n_items,) or not (
-            np.isfinite(price).all() and (price > 0).all()
-        ):
-            raise InputError(
-                f"prices must hold a positive number for each of the {self.strata.n_items} items"
-            )
-        return price
-
-    @cached_property
+    @property
     def calls(self) -> int:
         """The planned number of questions, N."""
-        mean = None if self.price is None else float(self.price.mean())
-        return self.budget.planned(
-            available=None if self.replacement else self.strata.n_items, price=mean
-        )
-
-    @cached_property
-    def worth(self) -> FloatArray:
-        """The share of each stratum over the root of its mean price: Neyman's weight when money is
-        what is scarce.
-        """
-        if self.price is None:
-            return self.strata.shares
-        cost = np.bincount(self.strata.of, weights=self.price) / self.strata.sizes
-        return np.asarray(self.strata.shares / np.sqrt(cost))
+        return self.budget if self.replacement else min(self.budget, self.strata.n_items)
 
     @cached_property
     def limits(self) -> FloatArray:
@@ -410,162 +386,8 @@ class Plan:
         another plan.
         """
         digest = hashlib.sha256(
-            repr((self.policy, self.calls, self.budget, self.in_flight, self.replacement)).encode()
+            repr((self.policy, self.calls, self.in_flight, self.replacement)).encode()
         )
-        for part in (
-            self.strata.of,
-            self.strata.families,
-            self.old,
-            self.vectors.value,
-            self.vectors.weight,
-            self.price,
-        ):
-            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+        for part in (self.strata.of, self.strata.families, self.old, self.weight):
+            digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()
-
-
-# What an answer does to the quantity that is estimated: a sparse vector an outcome.
-
-
-@dataclass(frozen=True, eq=False)
-class Effects:
-    r"""The vector that outcome j stands for in stratum k: weight[k, j] times the sparse row j.
-
-    Without a baseline an answer adds x = row(new); with one it adds x = row(new) - row(old).
-    One-hot rows make the mean of x the distribution of answers (or its change), which is what a
-    confusion matrix needs. Outcome number J stands for "no baseline" and adds nothing.
-
-    Parameters
-    ----------
-    index, value
-        Row j has the entries ``value[m, j]`` at the coordinates ``index[m, j]``; shape (width, J +
-        1).
-    weight
-        Shape (S, J + 1).
-    dimensions
-        How many coordinates there are.
-    """
-
-    index: NDArray[np.intp]
-    value: FloatArray
-    weight: FloatArray
-    dimensions: int
-
-    @classmethod
-    def of(
-        cls,
-        n_outcomes: int,
-        n_strata: int,
-        *,
-        matrix: ArrayLike | None = None,
-        weights: ArrayLike | None = None,
-    ) -> Effects:
-        """Return one-hot rows, or the rows of *matrix* (J, d), with weights of shape (J,) or (S,
-        J).
-
-        Examples
-        --------
-        >>> Effects.of(3, 1, weights=[1, 1, 2]).reach
-        array([2.])
-        """
-        if n_outcomes < 1:
-            raise InputError(f"n_outcomes must be at least 1, got {n_outcomes!r}")
-        if matrix is None:
-            dimensions = n_outcomes
-            index = np.append(np.arange(n_outcomes), 0)[None, :]
-            value = np.append(np.ones(n_outcomes), 0.0)[None, :]
-        else:
-            rows = np.asarray(matrix, dtype=np.float64)
-            if rows.ndim != 2 or len(rows) != n_outcomes or not np.isfinite(rows).all():
-                raise InputError(
-                    f"effects must be a finite table of {n_outcomes} rows, got shape {rows.shape}"
-                )
-            dimensions = rows.shape[1]
-            index = np.repeat(np.arange(dimensions)[:, None], n_outcomes + 1, axis=1)
-            value = np.column_stack([rows.T, np.zeros(dimensions)])
-        weight = (
-            np.ones((1, n_outcomes))
-            if weights is None
-            else np.atleast_2d(np.asarray(weights, dtype=np.float64))
-        )
-        if (
-            weight.shape not in ((1, n_outcomes), (n_strata, n_outcomes))
-            or not np.isfinite(weight).all()
-        ):
-            raise InputError(
-                f"weights must be finite, of shape ({n_outcomes},) or ({n_strata}, {n_outcomes}),"
-                f" got {weight.shape}"
-            )
-        padded = np.column_stack([weight, np.zeros(len(weight))])
-        return cls(index, value, np.broadcast_to(padded, (n_strata, n_outcomes + 1)), dimensions)
-
-    @property
-    def width(self) -> int:
-        """How many entries a row has."""
-        return len(self.index)
-
-    @property
-    def squared(self) -> FloatArray:
-        """Squared length of every outcome's vector in every stratum, shape (S, J)."""
-        rows: FloatArray = np.square(self.value[:, :-1]).sum(axis=0)
-        return np.square(self.weight[:, :-1]) * rows
-
-    @property
-    def reach(self) -> FloatArray:
-        """The longest vector that an answer can add in each stratum."""
-        return np.asarray(np.sqrt(self.squared.max(axis=1)))
-
-
-# What may be spent: calls, money, or both.
-
-
-@dataclass(frozen=True)
-class Budget:
-    """A limit on questions, on money, or on both; whichever is reached first ends the run.
-
-    Parameters
-    ----------
-    calls
-        How many questions may be asked; None leaves it to *money*.
-    money
-        How much they may cost in all, in the unit of the prices; None leaves it to *calls*.
-
-    Examples
-    --------
-    >>> Budget(calls=500).calls
-    500
-    >>> Budget()
-    Traceback (most recent call last):
-    tallystick.errors.InputError: a budget needs calls, money or both
-    """
-
-    calls: int | None = None
-    money: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.calls is None and self.money is None:
-            raise InputError("a budget needs calls, money or both")
-        if self.calls is not None and self.calls < 1:
-            raise InputError(f"calls must be at least 1, got {self.calls!r}")
-        if self.money is not None and not 0 < self.money < float("inf"):
-            raise InputError(f"money must be positive and finite, got {self.money!r}")
-
-    def planned(self, *, available: int | None, price: float | None) -> int:
-        """Return how many questions to plan for, given how many items there are and what one costs
-        on average.
-
-        Examples
-        --------
-        >>> Budget(calls=500, money=1.0).planned(available=10_000, price=0.004)
-        250
-        """
-        limits = [limit for limit in (self.calls, available) if limit is not None]
-        if self.money is not None:
-            if price is None:
-                raise InputError("a budget in money needs the price of every item: give prices")
-            if price > self.money:
-                raise BudgetError(
-                    f"money = {self.money:g} does not pay for one question at {price:g} on average"
-                )
-            limits.append(int(self.money / price))
-        return min(limits)

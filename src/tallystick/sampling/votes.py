@@ -174,8 +174,7 @@ def consensus(patterns: VotePatterns, *, n_classes: int) -> Consensus:
     >>> consensus(two, n_classes=2).posterior[:, 1].tolist()
     [0.0, 0.5, 1.0]
     """
-    from tallystick.stats.latent_fit import fit
-    from tallystick.stats.latent_model import LatentOptions, class_scores, pack
+    from tallystick.stats.latent_model import LatentOptions, class_scores, fit, pack
 
     # A judge who never votes says nothing, and one column of nothing is refused by the fit.
     voting = (patterns.codes >= 0).any(axis=0)

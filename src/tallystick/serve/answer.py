@@ -223,7 +223,6 @@ def _beside(
         places = label_rows(reader, book, span, labelled, int(counted.tally.n))
     return BesideCounts(
         labelled=places,
-        texts=counted.texts(book.table),
         parts=counted.parts(book.table, labelled),
         item=call.reading.get("item"),
         columns=tuple(book.table.columns),
@@ -315,11 +314,6 @@ class CountedRows:
         return {
             ident for ident, word in self.truths.items() if word is not None and word not in silent
         }
-
-    def texts(self, table: StreamTable) -> dict[str, set[str]]:
-        """Return the different cells of the columns that are not counted."""
-        names = [*(["system"] if table.has_systems else []), *table.slices]
-        return {name: {one[name] for one in self.slices if name in one} for name in names}
 
     def parts(
         self, table: StreamTable, labelled: set[int]

@@ -1,5 +1,5 @@
-"""Betting intervals for the mean of bounded values: exact at a fixed size, or valid whenever one
-stops.
+"""A betting interval for the mean of bounded values, exact at a fixed size; and a test of a rate that
+holds whenever one stops.
 """
 
 from __future__ import annotations
@@ -10,32 +10,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.stats.bets import Wagers, stakes_before
 from tallystick.stats.exact_tails import open_unit, whole
-from tallystick.stats.intervals import (
-    Bounds,
-    Floats,
-    Intervals,
-    Side,
-    Vector,
-    as_unit,
-    from_unit,
-    split_alpha,
-)
+from tallystick.stats.intervals import Bounds, Floats, Intervals, Vector, as_unit, from_unit
 
 
-def betting(
-    values: Vector,
-    *,
-    alpha: float = 0.05,
-    side: Side = "two",
-    bounds: Bounds = (0.0, 1.0),
-    population: int | None = None,
-    anytime: bool = False,
-) -> Intervals:
+def betting(values: Vector, *, alpha: float = 0.05, bounds: Bounds = (0.0, 1.0)) -> Intervals:
     r"""Bound the mean of bounded values, for certain, as narrowly as their own variance allows.
 
     A gambler who holds that the mean is larger than m pays fair prices at m; if m is right, the
@@ -48,14 +30,11 @@ def betting(
     :math:`\alpha/2`. The means that it refutes lie below the interval; a second gambler, on smaller
     values, refutes those above. Bets use earlier values only,
 
-    .. math:: \lambda_i = \sqrt{\frac{2 \ln(2/\alpha)}{\hat\sigma^2_{i-1}\, T_i}}, \qquad T_i = n
-              \text{ or, anytime, } i \ln(1 + i),   \tag{I11}
+    .. math:: \lambda_i = \sqrt{\frac{2 \ln(2/\alpha)}{\hat\sigma^2_{i-1}\, n}},   \tag{I11}
 
     :math:`\hat\sigma^2_i = (\tfrac14 + \sum_{j \le i} (x_j - \hat\mu_j)^2)/(i + 1)`,
     :math:`\hat\mu_i = (\tfrac12 + \sum_{j \le i} x_j)/(i + 1)`, cut at :math:`c/m`. Capital falls
-    as m grows, also at the cut, so each end is found by bisection, with no grid of means. Without
-    replacement from N items, the price of draw i is :math:`m_i = (N m - \sum_{j<i} x_j)/(N - i +
-    1)`.
+    as m grows, also at the cut, so each end is found by bisection, with no grid of means.
 
     This is the hedged capital process of I. Waudby-Smith and A. Ramdas, *Estimating means of
     bounded random variables by betting* (arXiv 2010.09686), as their package confseq runs it; that
@@ -66,88 +45,40 @@ def betting(
     values
         One sequence, or one a row; there is one interval a row. **Their order matters**: it must be
         the order of drawing, or one that does not depend on the values (shuffle with a seed).
-    alpha, side
-        As in :func:`clopper_pearson`.
+    alpha
+        One minus the level.
     bounds
         Between what the values must lie, whatever was seen.
-    population
-        The size N of the finite population from which the values were drawn without replacement;
-        then the mean is that of the N. None: independent draws.
-    anytime
-        False: exact if the number of values was fixed beforehand. True: valid at any stopping time,
-        and wider.
 
     Notes
     -----
     Both gamblers together can refute every mean: by chance, as part of the misses that alpha
-    allows, or because the values drift along their order and have no one mean. The interval then is
-    all that logic allows: it says nothing.
+    allows, or because the values drift along their order and have no one mean. The interval then
+    says nothing.
 
     Examples
     --------
     >>> from tallystick._rng import as_rng
-    >>> scores = as_rng(1).beta(8, 2, size=500)
-    >>> print(betting(scores)[0])
+    >>> print(betting(as_rng(1).beta(8, 2, size=500))[0])
     [0.789, 0.817] (95 %, exact)
-    >>> print(betting(scores, anytime=True)[0])
-    [0.789, 0.822] (95 %, anytime)
-    >>> print(betting(scores, population=600)[0])
-    [0.798, 0.812] (95 %, exact)
     """
-    x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
-    rows = np.atleast_2d(x)
-    urn = population or 0
-    least, most = _logic(rows.sum(axis=1), rows.shape[1], urn)
-    low = lower_ends(rows, 1 / at_low, urn, anytime) if at_low else least
-    high = 1 - lower_ends(1 - rows, 1 / at_high, urn, anytime) if at_high else most
-    low, high = _settle(low, high, least, most, bounds)
-    return Intervals(
-        low, high, level=1 - alpha, guarantee="anytime" if anytime else "exact", method="betting"
-    )
-
-
-def _check(
-    values: Vector, bounds: Bounds, population: int | None, alpha: float, side: Side
-) -> tuple[Floats, tuple[float, float]]:
     x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
     if x.ndim not in (1, 2) or x.shape[-1] == 0:
         raise InputError(
             f"values must be one sequence or one per row, not empty, got shape {x.shape}"
         )
-    if population is not None and population < x.shape[-1]:
-        raise InputError(
-            f"population must be at least the {x.shape[-1]} values drawn from it, got {population}"
-        )
-    return x, split_alpha(alpha, side)
-
-
-def _logic(total: Floats, n: int | NDArray[np.int64], urn: int) -> tuple[Floats, Floats]:
-    """Return the least and the greatest mean that n seen values leave possible; from an endless
-    supply, 0 and 1.
-    """
-    if not urn:
-        return np.zeros_like(total), np.ones_like(total)
-    least = total / urn
-    # equal but for rounding when all is seen
-    return least, np.maximum(least, 1 - (n - total) / urn)
-
-
-def _settle(
-    low: Floats, high: Floats, least: Floats, most: Floats, bounds: Bounds
-) -> tuple[Floats, Floats]:
-    """Bring both ends back to their bounds; where they crossed, leave what logic does."""
-    crossed = low > high + 1e-9  # when all of a population is seen, the ends meet but for rounding
-    low, high = (
-        np.where(crossed, least, np.minimum(low, high)),
-        np.where(crossed, most, np.maximum(low, high)),
+    open_unit(alpha=alpha)
+    rows = np.atleast_2d(x)
+    low, high = _lower_ends(rows, 2 / alpha), 1 - _lower_ends(1 - rows, 2 / alpha)
+    crossed = low > high
+    low, high = np.where(crossed, 0.0, low), np.where(crossed, 1.0, high)
+    return Intervals(
+        from_unit(low, bounds),
+        from_unit(high, bounds),
+        level=1 - alpha,
+        guarantee="exact",
+        method="betting",
     )
-    return from_unit(low, bounds), from_unit(high, bounds)
-
-
-# Lower ends of :mod:`tallystick.stats.anytime`: the largest mean that a gambler on
-# larger values has refuted. Values lie in [0, 1].
-#
-# The upper end is the lower end of the reflected values 1 - x.
 
 
 TRUNCATION = 0.5
@@ -156,43 +87,19 @@ HALVINGS = 24
 """Steps of bisection: ends are good to 6e-8 of the range, and always err outwards."""
 
 
-def lower_ends(rows: Floats, threshold: float, population: int, anytime: bool) -> Floats:
-    """Return the lower end of every row at its last value."""
-    wagers = _wagers(rows, threshold, population, anytime=anytime)
-    low, high = _capital_logic(rows.sum(axis=1), rows.shape[1], population)
-    return wagers.last_refuted(np.full(len(rows), threshold), low, high, HALVINGS)
-
-
-def _wagers(rows: Floats, threshold: float, population: int, *, anytime: bool) -> Wagers:
-    """Return the gamblers on larger values, with the fair price of each draw.
-
-    Without replacement it is the mean of what is still in the urn; from an endless supply
-    (population 0) it is the mean.
-    """
-    slope, offset = np.ones_like(rows), np.zeros_like(rows)
-    if population > 0:
-        left = population - np.arange(rows.shape[1])
-        slope = np.broadcast_to(population / left, rows.shape)
-        offset = (np.cumsum(rows, axis=1) - rows) / left
-    nothing = np.zeros_like(rows)
-    return Wagers(
+def _lower_ends(rows: Floats, threshold: float) -> Floats:
+    """Return the largest mean that a gambler on larger values has refuted, for every row."""
+    one, nothing, bar = np.ones_like(rows), np.zeros_like(rows), np.full(len(rows), threshold)
+    wagers = Wagers(
         x=rows,
-        stakes=stakes_before(rows, np.full(len(rows), math.log(threshold)), anytime=anytime),
-        slope=slope,
-        offset=offset,
+        stakes=stakes_before(rows, np.log(bar)),
+        slope=one,
+        offset=nothing,
         reach=nothing,
         floor=nothing,
         cut=TRUNCATION,
     )
-
-
-def _capital_logic(
-    total: Floats, n: int | NDArray[np.int64], population: int
-) -> tuple[Floats, Floats]:
-    """Return what logic allows: the values not seen lie in [0, 1]."""
-    if not population:
-        return np.zeros_like(total), np.ones_like(total)
-    return total / population, 1.0 - (n - total) / population
+    return wagers.last_refuted(bar, nothing[:, 0], one[:, 0], HALVINGS)
 
 
 # Whether the share of a finite population lies above or below a limit, sampled without

@@ -1,5 +1,4 @@
-r"""New clusters: sign-flip tests of one pair or of all pairs, with one adverse cluster, and CR2 for
-weighted items.
+r"""New clusters: sign-flip tests of one pair or of all pairs, with one adverse cluster.
 
 :math:`d_g` is the difference of the two models in cluster g of G, w the width of the score range
 and v = .1 w. v is the *adverse cluster*: one more cluster in which the other model leads by a tenth
@@ -38,12 +37,10 @@ from math import ceil, floor, log2
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.exact_tails import at_least, open_unit, positive, whole
-from tallystick.stats.intervals import Bounds, Intervals
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -527,97 +524,3 @@ def require_enough(clusters: int, alpha: float) -> None:
             f"{clusters} clusters cannot show which model is better on new clusters: "
             f"that takes at least {least}, and {max(12, 2 * least)} to be useful"
         )
-
-
-# The variance of a mean over clusters, or over weighted items: CR2.
-
-
-def satterthwaite(sizes: npt.ArrayLike) -> float:
-    r"""Return the degrees of freedom of CR2 for a mean, under working independence; G - 1 for G
-    equal clusters.
-
-    .. math:: \mathrm{df} = \frac{N^2}{\sum_g n_g^2 + (\sum_g a_g)^2 - \sum_g a_g^2}, \qquad
-              a_g = \frac{n_g^2}{N (1 - n_g/N)}   \tag{C4}
-
-    Derived in ``docs/theory/compare.md#clusters`` from the general form of Bell and McCaffrey.
-
-    >>> satterthwaite([10, 10, 10, 10, 10]), round(satterthwaite([10, 10, 10, 10, 1000]), 2)
-    (4.0, 1.06)
-    """
-    n = np.asarray(sizes, dtype=float)
-    if n.ndim != 1 or n.size < 2 or not np.all(n > 0):
-        raise InputError(f"sizes must be at least two positive numbers, got {sizes!r}")
-    total = n.sum()
-    a = n**2 / (total * (1 - n / total))
-    return float(total**2 / (np.sum(n**2) + np.sum(a) ** 2 - np.sum(a**2)))
-
-
-def cluster_errors(counts: npt.ArrayLike, sums: npt.ArrayLike) -> tuple[Floats, Floats, float]:
-    r"""Return means, their standard errors on new clusters, and the degrees of freedom.
-
-    .. math:: V = \frac1{N^2} \sum_g \frac{u_g^2}{1 - h_g}, \qquad u_g = \sum_{i \in g} (D_i - \bar D),\quad
-              h_g = n_g/N   \tag{C3}
-
-    the CR2 variance of a mean with Satterthwaite's degrees of freedom.
-
-    Parameters
-    ----------
-    counts
-        Items (or their weight) in each cluster.
-    sums
-        Sum of the values in each cluster; further axes are separate questions.
-
-    Examples
-    --------
-    >>> mean, error, df = cluster_errors([2, 2, 2], [1.0, 0.0, 2.0])
-    >>> float(mean), round(float(error), 4), df
-    (0.5, 0.2887, 2.0)
-    """
-    n, s = np.asarray(counts, dtype=float), np.asarray(sums, dtype=float)
-    freedom = satterthwaite(n)
-    total = n.sum()
-    mean = s.sum(axis=0) / total
-    size = n.reshape(-1, *([1] * (s.ndim - 1)))
-    u = s - size * mean
-    variance = np.sum(u**2 / (1 - size / total), axis=0) / total**2  # (C3)
-    return np.asarray(mean), np.sqrt(variance), freedom
-
-
-def with_floor(errors: Floats, counts: Floats, sums: Floats, bounds: Bounds | None) -> Floats:
-    """Return the standard errors, none of them 0: where clusters are all alike an interval of no
-    width would be a lie.
-
-    The error is then that of one pseudo-cluster, half at each end of the *bounds*; without bounds
-    nothing is known and it is infinite. *counts* and *sums*, of the scores themselves, say what is
-    only rounding.
-
-    >>> with_floor(np.array([0.0, 0.2]), np.full(4, 10.0), np.full((4, 1), 5.0), (0.0, 1.0)).round(3).tolist()
-    [0.224, 0.2]
-    """
-    clusters = len(counts)
-    alike = (
-        np.inf if bounds is None else (bounds[1] - bounds[0]) / np.sqrt(clusters * (clusters + 1))
-    )
-    rounding = 1e-12 * float(np.max(np.abs(sums) / counts[:, None]))
-    return np.where(errors <= rounding, alike, errors)
-
-
-def cluster_intervals(
-    counts: Floats, sums: Floats, *, bounds: Bounds | None, alpha: float, method: str = "cr2"
-) -> tuple[Floats, Intervals, float]:
-    """Bound the score of each model on new clusters; return scores, intervals and freedom.
-
-    CR2 with Satterthwaite's degrees of freedom, which is Student's t where clusters count alike.
-    """
-    means, errors, freedom = cluster_errors(counts, sums)
-    errors = with_floor(errors, counts, sums, bounds)
-    half = float(special.stdtrit(freedom, 1 - alpha / 2)) * errors
-    low, high = bounds or (-np.inf, np.inf)
-    ends = Intervals(
-        np.clip(means - half, low, high),
-        np.clip(means + half, low, high),
-        level=1 - alpha,
-        guarantee="approximate",
-        method=method,
-    )
-    return means, ends, freedom

@@ -5,44 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Guarantee, Interval
+from tallystick.stats.exact_tails import open_unit
 
 # Wilson's score interval: the good short answer for a share, and the brick of the stratified
 # ones.
 
 
 @overload
-def wilson(
-    successes: float,
-    trials: float,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-    quantile: float | None = ...,
-) -> Interval: ...
+def wilson(successes: float, trials: float, *, alpha: float = ...) -> Interval: ...
 @overload
-def wilson(
-    successes: Vector,
-    trials: Numbers,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-    quantile: Numbers | None = ...,
-) -> Intervals: ...
-def wilson(
-    successes: Numbers,
-    trials: Numbers,
-    *,
-    alpha: float = 0.05,
-    side: Side = "two",
-    quantile: Numbers | None = None,
-) -> Interval | Intervals:
+def wilson(successes: Vector, trials: Numbers, *, alpha: float = ...) -> Intervals: ...
+def wilson(successes: Numbers, trials: Numbers, *, alpha: float = 0.05) -> Interval | Intervals:
     r"""Bound a share approximately, without collapsing at 0 or 1.
 
     The shares p that a score test does not reject, :math:`|\hat p - p| \le q \sqrt{p (1 - p) / n}`.
@@ -52,40 +32,27 @@ def wilson(
               p_{hi}(\hat p) = 1 - p_{lo}(1 - \hat p).   \tag{I2}
 
     Approximate: right on average, but a share close to 0 or 1 can be covered far less often: 0.85
-    at n = 20, p = 0.008, nominal 0.95. One-sided it is not even right on average in small samples:
-    as a lower bound for shares below a half it covers 0.941 at n = 20
-    (``docs/benchmarks/intervals.md``). For one bound use :func:`clopper_pearson`.
+    at n = 20, p = 0.008, nominal 0.95 (``docs/benchmarks/intervals.md``).
 
     Parameters
     ----------
     successes, trials
         ``0 <= successes <= trials``; real values are allowed, for effective sizes. No trials give
         [0, 1].
-    alpha, side
-        As in :func:`clopper_pearson`.
-    quantile
-        The quantile q to use instead of the normal one, e.g. Student's; the level stated stays 1 -
-        alpha.
+    alpha
+        One minus the level.
 
     Examples
     --------
     >>> print(wilson(8, 10))
     [0.490, 0.943] (95 %, approximate)
-    >>> wilson([0, 8], 10, quantile=2.262).high.round(3).tolist()
-    [0.338, 0.952]
     """
     from scipy.special import ndtri
 
+    open_unit(alpha=alpha)
     x, n = as_counts(successes, trials, names=("successes", "trials"), integer=False)
     share = np.divide(x, n, out=np.full_like(x, 0.5), where=n > 0)
-    at_low, at_high = split_alpha(alpha, side)
-    q = np.asarray(
-        ndtri(1 - max(at_low, at_high)) if quantile is None else quantile, dtype=np.float64
-    )
-    if not (q >= 0).all():
-        raise InputError(f"quantile must not be negative, got {q.min()}")
-    low, high = score_ends(share, n, q)
-    ends = low if at_low else np.zeros_like(low), high if at_high else np.ones_like(high)
+    ends = score_ends(share, n, np.asarray(ndtri(1 - alpha / 2)))
     return pack(*ends, alpha=alpha, guarantee="approximate", method="wilson")
 
 
@@ -114,15 +81,11 @@ def _lower_end(share: Floats, r: Floats) -> Floats:
 
 
 @overload
-def clopper_pearson(
-    successes: float, trials: float, *, alpha: float = ..., side: Side = ...
-) -> Interval: ...
+def clopper_pearson(successes: float, trials: float, *, alpha: float = ...) -> Interval: ...
 @overload
+def clopper_pearson(successes: Vector, trials: Numbers, *, alpha: float = ...) -> Intervals: ...
 def clopper_pearson(
-    successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...
-) -> Intervals: ...
-def clopper_pearson(
-    successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: Side = "two"
+    successes: Numbers, trials: Numbers, *, alpha: float = 0.05
 ) -> Interval | Intervals:
     r"""Bound a share for certain, from the *successes* among *trials* independent draws.
 
@@ -139,24 +102,22 @@ def clopper_pearson(
         Whole numbers, ``0 <= successes <= trials``. No trials give [0, 1].
     alpha
         One minus the level.
-    side
-        ``two``, or ``lower`` / ``upper`` for one bound with all of *alpha*.
 
     Examples
     --------
     >>> print(clopper_pearson(8, 10))
     [0.444, 0.975] (95 %, exact)
-    >>> clopper_pearson([0, 5], 10, side="upper").high.round(4).tolist()
-    [0.2589, 0.7776]
+    >>> clopper_pearson([0, 5], 10).high.round(4).tolist()
+    [0.3085, 0.8129]
     """
     from scipy.special import betainccinv, betaincinv
 
     x, n = as_counts(successes, trials, names=("successes", "trials"))
-    at_low, at_high = split_alpha(alpha, side)
+    open_unit(alpha=alpha)
     # (I1); the inner np.where only keeps the parameters of the beta law positive where its quantile
     # is not used
-    low = np.where(x > 0, betaincinv(np.where(x > 0, x, 1), n - x + 1, at_low), 0.0)
-    high = np.where(x < n, betainccinv(x + 1, np.where(x < n, n - x, 1), at_high), 1.0)
+    low = np.where(x > 0, betaincinv(np.where(x > 0, x, 1), n - x + 1, alpha / 2), 0.0)
+    high = np.where(x < n, betainccinv(x + 1, np.where(x < n, n - x, 1), alpha / 2), 1.0)
     return pack(low, high, alpha=alpha, guarantee="exact", method="clopper-pearson")
 
 
@@ -165,23 +126,11 @@ def clopper_pearson(
 
 @overload
 def pseudo_t(
-    mean: float,
-    variance: float,
-    n: float,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-    bounds: Bounds = ...,
+    mean: float, variance: float, n: float, *, alpha: float = ..., bounds: Bounds = ...
 ) -> Interval: ...
 @overload
 def pseudo_t(
-    mean: Vector,
-    variance: Numbers,
-    n: Numbers,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-    bounds: Bounds = ...,
+    mean: Vector, variance: Numbers, n: Numbers, *, alpha: float = ..., bounds: Bounds = ...
 ) -> Intervals: ...
 def pseudo_t(
     mean: Numbers,
@@ -189,7 +138,6 @@ def pseudo_t(
     n: Numbers,
     *,
     alpha: float = 0.05,
-    side: Side = "two",
     bounds: Bounds = (0.0, 1.0),
 ) -> Interval | Intervals:
     r"""Bound the mean of bounded values approximately, also when some values are rare and far away.
@@ -206,8 +154,8 @@ def pseudo_t(
     ----------
     mean, variance, n
         Sample mean, sample variance with divisor n - 1, and count, n at least 2.
-    alpha, side
-        As in :func:`clopper_pearson`.
+    alpha
+        One minus the level.
     bounds
         Between what the values must lie, whatever was seen.
 
@@ -225,11 +173,11 @@ def pseudo_t(
     squares = 4 * spread * (n_items - 1) + n_items * centre**2
     m = n_items * centre / nu
     v = (squares + 1 - nu * m**2) / (nu - 1)  # (I7)
-    at_low, at_high = split_alpha(alpha, side)
-    half = stdtrit(n_items - 1, 1 - max(at_low, at_high)) * np.sqrt(v / nu)
-    low = m - half if at_low else np.full_like(m, -1.0)
-    high = m + half if at_high else np.full_like(m, 1.0)
-    low, high = (from_unit((np.clip(end, -1.0, 1.0) + 1) / 2, bounds) for end in (low, high))
+    open_unit(alpha=alpha)
+    half = stdtrit(n_items - 1, 1 - alpha / 2) * np.sqrt(v / nu)
+    low, high = (
+        from_unit((np.clip(end, -1.0, 1.0) + 1) / 2, bounds) for end in (m - half, m + half)
+    )
     return pack(low, high, alpha=alpha, guarantee="approximate", method="pseudo-t")
 
 
@@ -528,31 +476,6 @@ def from_unit(values: Floats, bounds: Bounds) -> Floats:
     return np.where(values == 1.0, high, low + (high - low) * values)
 
 
-# Where the allowed error goes: to both ends, or all of it to one.
-
-
-Side: TypeAlias = Literal["two", "lower", "upper"]
-"""``two``: both ends, half of alpha each. ``lower``: a lower bound only, with all of alpha.
-``upper``: likewise."""
-
-_SHARES = {"two": (0.5, 0.5), "lower": (1.0, 0.0), "upper": (0.0, 1.0)}
-
-
-def split_alpha(alpha: float, side: Side) -> tuple[float, float]:
-    """Return the error allowed at the lower and at the upper end; 0 means that this end says
-    nothing.
-
-    >>> split_alpha(0.05, "two"), split_alpha(0.05, "lower")
-    ((0.025, 0.025), (0.05, 0.0))
-    """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    if side not in _SHARES:
-        raise InputError(f"side must be one of {tuple(_SHARES)}, got {side!r}")
-    low, high = _SHARES[side]
-    return alpha * low, alpha * high
-
-
 def as_moments(
     mean: Numbers, variance: Numbers, n: Numbers, bounds: Bounds
 ) -> tuple[Floats, Floats, Floats]:
@@ -587,10 +510,16 @@ def as_moments(
 # A difference of two estimates on different items, or on partly common ones.
 
 
-def mover_reach(
-    first: Numbers, second: Numbers, *, shared: Numbers, correlation: Numbers
-) -> Floats:
-    r"""Return how far a difference reaches to one side, from the reaches of its two parts.
+def difference_ends(
+    first: tuple[Numbers, Numbers, Numbers],
+    second: tuple[Numbers, Numbers, Numbers],
+    *,
+    shared: Numbers,
+    correlation: Numbers,
+) -> tuple[Floats, Floats]:
+    r"""Return both ends of a difference from the estimate, the lower and the upper end of each part.
+
+    With a and b how far the two parts reach to one side, the difference reaches
 
     .. math:: \sqrt{a^2 + b^2 + 2 \max(0, -r) \frac{m_c}{\sqrt{m_A m_B}}\, a b}   \tag{AL9}
 
@@ -600,38 +529,11 @@ def mover_reach(
     Parameters
     ----------
     first, second
-        The reaches a and b.
+        Estimate, lower and upper end: numbers, or arrays of many pairs.
     shared
         :math:`m_c/\sqrt{m_A m_B}`: common items against the labels of both systems.
     correlation
         r.
-
-    Examples
-    --------
-    >>> round(float(mover_reach(0.10, 0.08, shared=0.5, correlation=-0.5)), 4)
-    0.1428
-    >>> round(float(mover_reach(0.10, 0.08, shared=0.5, correlation=0.3)), 4)
-    0.1281
-    """
-    a, b, r = (np.asarray(part, dtype=np.float64) for part in (first, second, correlation))
-    return np.asarray(np.sqrt(a**2 + b**2 + 2 * np.maximum(0.0, -r) * shared * a * b))  # (AL9)
-
-
-def difference_ends(
-    first: tuple[Numbers, Numbers, Numbers],
-    second: tuple[Numbers, Numbers, Numbers],
-    *,
-    shared: Numbers,
-    correlation: Numbers,
-) -> tuple[Floats, Floats]:
-    """Return both ends of a difference from the estimate, the lower and the upper end of each part.
-
-    Parameters
-    ----------
-    first, second
-        Estimate, lower and upper end: numbers, or arrays of many pairs.
-    shared, correlation
-        As in :func:`mover_reach`.
 
     Examples
     --------
@@ -642,11 +544,12 @@ def difference_ends(
     (a, low_a, high_a), (b, low_b, high_b) = (
         tuple(np.asarray(part, dtype=np.float64) for part in side) for side in (first, second)
     )
+    against = 2 * np.maximum(0.0, -np.asarray(correlation)) * np.asarray(shared)
 
     def reach(one: Floats, two: Floats) -> Floats:
         # An estimate from the strata can lie outside the interval from the labels alone.
         one, two = np.maximum(0.0, one), np.maximum(0.0, two)
-        return mover_reach(one, two, shared=shared, correlation=correlation)
+        return np.asarray(np.sqrt(one**2 + two**2 + against * one * two))  # (AL9)
 
     low = np.maximum(-1.0, a - b - reach(a - low_a, high_b - b))
     return low, np.minimum(1.0, a - b + reach(high_a - a, b - low_b))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.stats.adverse_binary import Population, check_population
+from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import (
     Floats,
     Intervals,
@@ -21,7 +22,6 @@ from tallystick.stats.intervals import (
     as_counts,
     mover_ratio,
     score_ends,
-    split_alpha,
 )
 
 _LEAST = 2
@@ -100,7 +100,7 @@ def poststratified_ratio(
     >>> found.estimate.round(3).tolist(), str(found.interval[0])
     ([0.83], '[0.611, 0.929] (95 %, approximate)')
     """
-    split_alpha(alpha, "two")
+    open_unit(alpha=alpha)
     n, k, x = _rows(sizes, labelled, hits)
     flags = np.asarray(inside, dtype=np.bool_)
     if flags.shape != n.shape[1:] or flags.all() or not flags.any():

@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import ConvergenceError, InputError
-from tallystick.stats.latent_checks import Support
+from tallystick.stats.latent_headline import Support
 from tallystick.stats.latent_model import FloatArray, IntArray
 
 _CLIP = 0.005
@@ -104,7 +104,7 @@ def calibrate(
 
     Examples
     --------
-    >>> from tallystick.stats.latent_checks import fit_unreadable, support
+    >>> from tallystick.stats.latent_headline import fit_unreadable, support
     >>> patterns = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]]
     >>> given = support(fit_unreadable(patterns, [40, 35, 10, 8, 7], n_labels=2))
     >>> found = calibrate(given, [[8, 2], [1, 6], [2, 1], [1, 1], [1, 0]])

@@ -1,239 +1,124 @@
-r"""Majority of the others: grade each judge by the vote of all judges but itself.
-
-.. math:: \mathrm{LOO}_j = \text{mean over the votes of } j \text{ of } W_{i v_{ij}}   \tag{U4}
-
-where :math:`W_{iy} = 1/k` if y is one of the k labels with most votes among the other judges, else
-0. Votes that are never true do not enter the majority and are never right. Items on which no other
-judge cast a possible label are left out.
-"""
+"""What a fitted latent-class model leaves open: its information, and whether pairs of judges fit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import itertools
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tallystick._rng import Rng
+from tallystick._rng import Rng, as_rng, spawn
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent_fit import LatentFit, fit_votes, refits
 from tallystick.stats.latent_model import (
-    Expectation,
     FloatArray,
     IntArray,
+    LatentFit,
     LatentModel,
-    LatentOptions,
-    OneHot,
     Problem,
     Votes,
-    as_votes,
-    class_scores,
     climb,
     expected_agreement,
+    log_likelihood,
     pack,
-    spread,
-    unpack,
+    posterior,
 )
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Others:
-    """What the majority of the others says about each judge.
-
-    Parameters
-    ----------
-    tables
-        Judges x labels x votes: how many votes of each kind fell on items that the others call by
-        each label. Tied labels count in equal parts.
-    """
-
-    tables: FloatArray
-
-    @property
-    def accuracy(self) -> FloatArray:
-        """Share of each judge's votes that the others confirm; NaN where it cannot be graded."""
-        labels = self.tables.shape[1]
-        right = np.einsum("jyy->j", self.tables[:, :, :labels])
-        votes = self.tables.sum(axis=(1, 2))
-        unknown = np.full_like(right, np.nan)
-        return np.asarray(np.divide(right, votes, out=unknown, where=votes > 0))
-
-
-def majority_of_others(votes: Votes, n_labels: int) -> Others:
-    """Return (U4) as tables, from which accuracies and shares per label follow.
-
-    >>> from tallystick.stats.latent_model import as_votes
-    >>> votes = as_votes([[0, 0, 0], [0, 0, 1], [1, 0, 1]], [5, 3, 2], n_classes=2)
-    >>> majority_of_others(votes, 2).accuracy
-    array([0.75, 0.65, 0.6 ])
-    """
-    every = vote_table(votes.codes, n_labels)
-    pattern, judge = np.nonzero(votes.codes >= 0)
-    mine = votes.codes[pattern, judge]
-    others = every[pattern] - (mine[:, None] == np.arange(n_labels))
-    most = others.max(axis=1)
-    winners = (others == most[:, None]) & (most > 0)[:, None]
-    share = winners / np.maximum(winners.sum(axis=1), 1)[:, None]  # a tie of k counts 1/k
-
-    shape = (votes.n_judges, int(votes.n_votes.max()))
-    cell = judge * shape[1] + mine
-    weighted = votes.counts[pattern, None] * share
-    by_label = [np.bincount(cell, column, shape[0] * shape[1]) for column in weighted.T]
-    tables = np.stack(by_label, axis=1).reshape(*shape, -1).transpose(0, 2, 1)
-    return Others(tables=tables.astype(np.float64))
-
-
-def vote_table(codes: IntArray, n_labels: int) -> FloatArray:
-    """Return patterns x labels: how many judges voted for each label that can be true.
-
-    >>> vote_table(np.array([[0, 1, 2]]), 2)
-    array([[1., 1.]])
-    """
-    return np.stack([(codes == y).sum(axis=1) for y in range(n_labels)], axis=1).astype(np.float64)
-
-
-# Without labels, per item: a support for each label, which is not a probability.
-#
-# .. math:: s_{iy} = \tfrac12 (\text{vote share of } y \text{ on item } i + P^{.4}_{iy})
-# \tag{U7}
-#
-# The consensus is the label with most support. Neither the vote share nor the posterior of
-# Dawid-Skene is a probability of being right: on 19 real panels the calibration error of the
-# support was .119, of Dawid-Skene .182, and up to .28 and .50. Print it as "support"; with 20
-# random labels use :func:`calibrate`.
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Support:
-    """Support per pattern.
-
-    Parameters
-    ----------
-    support
-        Patterns x labels: (U7), rows sum to 1.
-    share
-        Patterns x labels: vote shares among the votes that can be true; the support itself where
-        none was cast.
-    consensus
-        The label with most support, ties to the first label.
-    """
-
-    support: FloatArray
-    share: FloatArray
-    consensus: IntArray
-
-
-def support(fit: UnreadableFit, codes: npt.ArrayLike | None = None) -> Support:
-    """Return the support of every label on every pattern, and the consensus.
-
-    Parameters
-    ----------
-    fit
-        Of :func:`fit_unreadable`.
-    codes
-        Other patterns of the same judges, where the fit is of a random part of the items; by
-        default the patterns of the fit.
-
-    Examples
-    --------
-    >>> from tallystick.stats.latent_checks import fit_unreadable
-    >>> patterns = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]]
-    >>> found = support(fit_unreadable(patterns, [40, 35, 10, 8, 7], n_labels=2))
-    >>> found.consensus
-    array([0, 1, 0, 1, 0])
-    >>> found.support[2].round(3)
-    array([0.779, 0.221])
-    """
-    if codes is None:
-        firm, rows = fit.posterior[fit.at(0.4)], fit.votes.codes
-    else:
-        rows = np.asarray(codes, dtype=np.int64)
-        firm = fit.apply(rows, 0.4)
-    votes = vote_table(rows, fit.n_labels)
-    cast = votes.sum(axis=1, keepdims=True)
-
-    # An item with only ties or refusals has no vote share: the model alone speaks.
-    share = np.where(cast > 0, votes / np.maximum(cast, 1), firm)
-    level = (share + firm) / 2  # (U7)
-    return Support(support=level, share=share, consensus=level.argmax(axis=1))
-
-
-# Whether pairs of judges agree as often as conditional independence says.
+# Whether pairs of judges vote together as often as conditional independence says.
 
 
 CROWD = 20
 """More judges than this are a crowd."""
 
-_CROWD_REFITS = 3
+_REFITS, _CROWD_REFITS = 19, 3
 """A crowd has so many pairs that the root mean square of a true model hardly varies: its largest
 of 19 was 3 to 17 % above their mean."""
 
+_STEPS = 500
+"""Steps of EM that a refit may take: it starts where the fit ended."""
 
-@dataclass(frozen=True, eq=False)
+_LEAST_COMMON, _LEAST_EXPECTED = 10, 2.0
+"""Pairs with fewer common items, and cells with fewer expected ones, are left out."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Misfit:
-    """The misfit of pairwise agreement against what it would be if the model were true.
+    """The misfit of pairs against what it would be if the model were true.
 
     Parameters
     ----------
-    rms
-        Root mean square of the pairs' z.
-    null
-        The same for refits to data drawn from the fitted model.
-    z
-        Judges x judges; NaN where a pair shares too few items.
-    n_pairs
-        Pairs that count.
-    n_unconverged
-        Refits that stopped at ``max_iterations``; they are kept, and should be none.
+    rms, null
+        Root mean square of the pairs' z of agreement (L3), and of refits to data drawn from the
+        fitted model; NaN where no pair counts.
+    covote, covote_null
+        The same of co-votes (L8), where they were asked for.
     """
 
     rms: float
     null: FloatArray
-    z: FloatArray
-    n_pairs: int
-    n_unconverged: int
+    covote: float
+    covote_null: FloatArray
 
     @property
     def ratio(self) -> float:
-        """RMS over its null mean."""
+        """RMS of agreement over its null mean."""
         return self.rms / float(self.null.mean())
 
     @property
-    def p_value(self) -> float:
-        """Share of null draws, the data among them, that misfit at least as much."""
-        return (1 + int((self.null >= self.rms).sum())) / (1 + self.null.size)
-
-    @property
     def refuted(self) -> bool:
-        """True if the RMS is above every null draw and above 1.7 times their mean.
+        """True if the agreement's RMS is above every null draw and above 1.7 times their mean.
 
         It proves that judges err together given the class. False proves nothing: a bias that all
         judges share leaves no trace in their agreement.
         """
         return self.rms > float(self.null.max()) and self.ratio > 1.7
 
+    @property
+    def rejected(self) -> bool:
+        """True if either RMS exceeds every refit; the level is at most 10 %."""
+        pairs = ((self.rms, self.null), (self.covote, self.covote_null))
+        return any(
+            np.isfinite(seen) and seen > float(np.nanmax(null, initial=-np.inf))
+            for seen, null in pairs
+        )
 
-def misfit(fit: LatentFit, *, n_refits: int = 19, min_common: int = 10, rng: Rng) -> Misfit:
-    r"""Measure how far pairwise agreement is from the model's, with a null from parametric refits.
 
-    For a pair with :math:`n \ge` *min_common* common items, observed agreement :math:`o` and model
-    agreement :math:`e`,
+def misfit(
+    fit: LatentFit, *, covotes: bool = False, tolerance: float | None = None, rng: Rng
+) -> Misfit:
+    r"""Measure how far pairs are from the model, with a null from parametric refits.
+
+    For a pair with :math:`n \ge 10` common items, observed agreement :math:`o` and model agreement
+    :math:`e`,
 
     .. math:: z = (o - e) \big/ \sqrt{e(1-e)/n}   \tag{L3}
 
     The fit has seen the same votes, so the z of a true model are smaller than standard normal ones;
-    hence the refits.
+    hence the refits. Each starts at the posterior of the fitted model, so that it ends on the same
+    branch.
+
+    Parameters
+    ----------
+    fit
+        The fitted model.
+    covotes
+        Also count rows on which both vote alike, and differently. Rules that seldom fire agree
+        mostly by being silent, and there a copy does not show.
+    tolerance
+        Of the refits; by default that of the fit.
+    rng
+        A stream of its own: a seed that also made the data would share its uniforms with it.
 
     Raises
     ------
     NotIdentifiable
-        The model is saturated (three binary judges): it fits any votes, so nothing can be tested.
+        The model is saturated (three binary judges), so it fits any votes, or no pair shares enough
+        items: nothing can be tested.
 
     Examples
     --------
-    >>> from tallystick.stats.latent_model import LatentModel
-    >>> from tallystick.stats.latent_fit import fit, simulate
+    >>> from tallystick.stats.latent_model import fit
     >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 4)
     >>> codes, _ = simulate(model, 500, rng=1)
     >>> misfit(fit(codes, [1] * 500, n_classes=2), rng=2).refuted
@@ -242,31 +127,47 @@ def misfit(fit: LatentFit, *, n_refits: int = 19, min_common: int = 10, rng: Rng
     >>> misfit(fit(codes, [1] * 500, n_classes=2), rng=2).refuted
     True
     """
-    if n_refits < 19:
-        raise InputError(f"n_refits must be at least 19, got {n_refits!r}")
     if degrees_of_freedom(fit) <= 0:
         raise NotIdentifiable(
             "the model has as many parameters as the votes have free frequencies and fits anything:"
             " add a judge"
         )
-    z = agreement_z(fit, min_common=min_common)
-    again = refits(fit, n_refits if fit.votes.n_judges <= CROWD else _CROWD_REFITS, rng)
-    null = np.array([_rms(agreement_z(one, min_common=min_common)) for one in again])
-    return Misfit(
-        _rms(z), null, z, int(np.isfinite(z).sum()) // 2, sum(not one.converged for one in again)
-    )
+    seen = _both(fit, covotes)
+    if not np.isfinite(seen).any():
+        raise NotIdentifiable("no pair of judges shares enough items: collect more common votes")
+    replica, options = Replica.of(fit), replace(fit.options, strict=False, max_iterations=_STEPS)
+    if tolerance is not None:
+        options = replace(options, tolerance=tolerance)
+    n = _REFITS if fit.votes.n_judges <= CROWD else _CROWD_REFITS
+    null = []
+    for stream in spawn(rng, n):
+        votes = replica.draw(stream)
+        problem = Problem.of(votes, fit.model.n_classes, options)
+        start = problem.maximise(posterior(fit.model, votes.codes).T)
+        again = LatentFit.of(problem, climb(problem, start, options), votes, options)
+        null.append(_both(again, covotes))
+    agreement, together = np.array(null).T
+    return Misfit(rms=seen[0], null=agreement, covote=seen[1], covote_null=together)
 
 
-def agreement_z(fit: LatentFit, *, min_common: int = 10) -> FloatArray:
+def _both(fit: LatentFit, covotes: bool) -> tuple[float, float]:
+    z = agreement_z(fit)
+    return _rms(z[np.isfinite(z)]), _rms(covote_z(fit)) if covotes else math.nan
+
+
+def _rms(z: FloatArray) -> float:
+    return float(np.sqrt((z**2).mean())) if z.size else math.nan
+
+
+def agreement_z(fit: LatentFit) -> FloatArray:
     """Return (L3) for every pair of judges; NaN on the diagonal and where it is not defined.
 
-    Pairs with fewer than *min_common* common items are left out, and pairs whose agreement the
-    model calls certain.
+    Pairs with few common items are left out, and pairs whose agreement the model calls certain.
     """
     agree, common = _observed(fit.votes)
     e = expected_agreement(fit.model)
     variance = e * (1 - e)
-    counts = (common >= min_common) & (variance > 1e-12)
+    counts = (common >= _LEAST_COMMON) & (variance > 1e-12)
     np.fill_diagonal(counts, False)
     z = np.full_like(e, np.nan)
     z[counts] = (agree[counts] / common[counts] - e[counts]) / np.sqrt(
@@ -275,31 +176,55 @@ def agreement_z(fit: LatentFit, *, min_common: int = 10) -> FloatArray:
     return z
 
 
+def covote_z(fit: LatentFit) -> FloatArray:
+    r"""Return z of co-votes for all pairs and both cells that count.
+
+    For each pair, O are the rows on which both vote alike (in the second cell: differently), n the
+    rows that show both, and
+
+    .. math:: E = n \sum_k b_k \sum_c M_{jck} M_{ick}, \qquad z = (O - E)/\sqrt E
+              \quad\text{where } E \ge 2.   \tag{L8}
+
+    Votes beyond the classes, such as an abstention that is a vote, are no vote here.
+    """
+    votes, classes = fit.votes, fit.model.n_classes
+    weight = votes.counts[:, None]
+    confusion = fit.model.confusion[:, :, :classes]
+    there = (votes.codes >= 0).astype(np.float64)
+    cast = ((votes.codes >= 0) & (votes.codes < classes)).astype(np.float64)
+    alike = np.zeros((votes.n_judges, votes.n_judges))
+    for c in range(classes):
+        gave = (votes.codes == c).astype(np.float64)
+        alike += gave.T @ (weight * gave)
+
+    rows = there.T @ (weight * there)
+    balance, speaks = fit.model.balance, confusion.sum(axis=2)
+    e_alike = rows * np.einsum("y,jyv,kyv->jk", balance, confusion, confusion, optimize=True)
+    e_both = rows * np.einsum("y,jy,ky->jk", balance, speaks, speaks, optimize=True)
+    pair = np.triu_indices(votes.n_judges, 1)
+    seen = np.concatenate([alike[pair], (cast.T @ (weight * cast) - alike)[pair]])
+    expected = np.concatenate([e_alike[pair], (e_both - e_alike)[pair]])
+    counts = expected >= _LEAST_EXPECTED
+    return np.asarray((seen[counts] - expected[counts]) / np.sqrt(expected[counts]))  # (L8)
+
+
 def degrees_of_freedom(fit: LatentFit) -> float:
     """Return free frequencies, summed over the sets of judges seen together, less free
     parameters.
     """
     votes, options = fit.votes, fit.options
     n_classes = fit.model.n_classes
-    # a known truth is one more vote
-    seen = np.column_stack((votes.codes, votes.truth))[votes.weights > 0] >= 0
-    sizes = np.append(votes.n_votes, n_classes).astype(np.float64)
-    cells = np.where(np.unique(seen, axis=0), sizes, 1.0).prod(axis=1)
+    # Rows are told apart by their bits: comparing 500 columns one by one takes a second.
+    seen = votes.codes[votes.weights > 0] >= 0
+    _, first = np.unique(np.packbits(seen, axis=1), axis=0, return_index=True)
+    with np.errstate(over="ignore"):
+        cells = np.where(seen[first], votes.n_votes.astype(np.float64), 1.0).prod(axis=1)
     free = [int(v) - 1 for j, v in enumerate(votes.n_votes) if j not in options.confusion]
     return (
         float((cells - 1).sum())
         - n_classes * sum(free)
         - (n_classes - 1) * (options.balance is None)
     )
-
-
-def _rms(z: FloatArray) -> float:
-    seen = z[np.isfinite(z)]
-    if not seen.size:
-        raise NotIdentifiable(
-            "no pair of judges shares enough items: lower min_common or collect more common votes"
-        )
-    return float(np.sqrt((seen**2).mean()))
 
 
 def _observed(votes: Votes) -> tuple[FloatArray, FloatArray]:
@@ -313,287 +238,276 @@ def _observed(votes: Votes) -> tuple[FloatArray, FloatArray]:
     return agree, common
 
 
-# Dawid-Skene with unreadable items: a share of the items tells the judges nothing.
-#
-# Shared difficulty makes plain Dawid-Skene too optimistic: judges who fail on the same items look
-# independent only if somebody is taken to be right there. So a fixed share h of the items may be
-# *unreadable*: on them every judge only follows its own vote frequencies :math:`g_{jv}`. With K
-# true
-# labels and :math:`V_j \ge K` possible votes,
-#
-# .. math::
-#     Q_{iy} = (1-h)\,\pi_y \prod_j C_{j y v_{ij}} / D_i, \qquad
-#     r_i = h \prod_j g_{j v_{ij}} / D_i   \tag{U1}
-#
-# where :math:`D_i` is the sum of the K + 1 numerators and products run over the votes present. The
-# M step is
-#
-# .. math::
-#     \pi_y \propto \sum_i Q_{iy}, \qquad
-#     C_{jyv} \propto g_{jv} + \sum_{i:\, v_{ij} = v} Q_{iy}   \tag{U2}
-#
-# with one pseudo-vote per row of C, spread by g. Then
-#
-# .. math::
-#     P^h_{iy} = Q_{iy} + r_i \pi_y, \qquad
-#     A^h_j = \text{mean of } P^h_{i v_{ij}} \text{ over the votes of } j   \tag{U3}
-#
-# (0 for a vote that can never be true). The votes say little about h, so it runs over a grid with
-# weights :math:`w_h \propto \mathrm{prior}_h\, e^{\ell_h}`, :math:`\ell_h = \sum_i \ln D_i`.
-#
-# Everything works on pattern counts: the cost is that of the patterns, not of the items.
+# Draw votes from the latent-class model: new items, or a replica of the data with the same
+# gaps.
 
 
-SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-"""The grid of h; half of the prior is on h = 0, the rest is spread evenly."""
-
-_BLOCK = 20_000
-"""Patterns that `UnreadableFit.apply` takes at once."""
+_MOST_CELLS = 4096  # patterns of one group that are worth enumerating
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class UnreadableFit:
-    r"""Fits of the model for every share of unreadable items.
+def simulate(model: LatentModel, n: int, *, rng: Rng) -> tuple[IntArray, IntArray]:
+    """Return vote codes (items x judges, none missing) and the true classes of *n* new items.
 
-    Parameters
-    ----------
-    shares
-        The grid of h.
-    log_likelihood, weight
-        :math:`\ell_h` and :math:`w_h`, one per share.
-    posterior
-        Shares x patterns x labels: :math:`P^h_{iy}` of (U3).
-    unreadable
-        Shares x patterns: :math:`r_i`, the probability that an item of the pattern is unreadable.
-    models
-        Label shares and confusion matrices on readable items, one per share.
-    plain
-        The fit at h = 0, which the misfit test needs.
-    converged
-        Whether EM reached its tolerance, one per share.
+    >>> from tallystick.stats.latent_model import fit
+    >>> model = LatentModel([0.5, 0.5], [[[1, 0], [0, 1]]] * 2)
+    >>> codes, truth = simulate(model, 4, rng=1)
+    >>> bool((codes == truth[:, None]).all())
+    True
+    """
+    if n < 0:
+        raise InputError(f"n must not be negative, got {n!r}")
+    generator = as_rng(rng)
+    truth = np.searchsorted(np.cumsum(model.balance)[:-1], generator.random(n), side="right")
+    levels = np.cumsum(model.confusion, axis=2)[:, :, :-1]
+    codes = np.empty((n, model.n_judges), dtype=np.int64)
+    for j in range(model.n_judges):
+        # The last levels are 1 for votes beyond the alphabet, and a draw in [0, 1) never passes
+        # them.
+        levels[j, :, int(model.n_votes[j]) - 1 :] = 1.0
+        codes[:, j] = (generator.random(n)[:, None] >= levels[j, truth]).sum(axis=1)
+    return codes, truth.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Replica:
+    """Draws data sets like those of a fit: as many items, the same votes missing.
+
+    Groups of items with one gap pattern are drawn as one multinomial over all vote patterns where
+    these are fewer than the items; the rest is drawn item by item.
     """
 
-    shares: tuple[float, ...]
-    log_likelihood: FloatArray
-    weight: FloatArray
-    posterior: FloatArray
-    unreadable: FloatArray
-    models: tuple[LatentModel, ...]
-    plain: LatentFit
-    converged: tuple[bool, ...]
+    model: LatentModel
+    grids: tuple[tuple[IntArray, FloatArray, int], ...]
+    voted: npt.NDArray[np.bool_]
 
-    @property
-    def votes(self) -> Votes:
-        """The checked input."""
-        return self.plain.votes
+    @classmethod
+    def of(cls, fit: LatentFit) -> Replica:
+        """Prepare replicas of the data of *fit*."""
+        votes = fit.votes
+        sizes = votes.counts.astype(np.int64)
+        if (sizes != votes.counts).any():
+            raise InputError(
+                "counts must be whole numbers for a parametric replica: weights are not items"
+            )
+        groups, member = np.unique(votes.codes >= 0, axis=0, return_inverse=True)
+        items = np.bincount(member.ravel(), weights=votes.counts).astype(np.int64)
+        grids = []
+        one_by_one = [np.empty((0, votes.n_judges), dtype=np.bool_)]
+        for voted, n in zip(groups, items, strict=True):
+            cells = float(np.prod(votes.n_votes[voted].astype(np.float64)))
+            if cells > min(int(n), _MOST_CELLS):
+                one_by_one.append(np.repeat(voted[None, :], n, axis=0))
+                continue
+            alphabets = [
+                range(int(v)) if on else (-1,) for v, on in zip(votes.n_votes, voted, strict=True)
+            ]
+            codes = np.array(list(itertools.product(*alphabets)), dtype=np.int64)
+            chance = np.exp(log_likelihood(fit.model, codes))
+            grids.append((codes, chance / chance.sum(), int(n)))
+        return cls(fit.model, tuple(grids), np.vstack(one_by_one))
 
-    @property
-    def n_labels(self) -> int:
-        """Number of labels that can be true, K."""
-        return int(self.posterior.shape[2])
-
-    @cached_property
-    def tables(self) -> FloatArray:
-        """Shares x judges x labels x votes: expected votes of each kind on items of each label."""
-        one_hot, weights = self.votes.one_hot, self.votes.weights
-        sums = [one_hot.add(p.T * weights) for p in self.posterior]
-        return np.stack([spread(table, self.votes.n_votes) for table in sums])
-
-    @cached_property
-    def accuracy(self) -> FloatArray:
-        """Shares x judges: :math:`A^h_j`; NaN for a judge without a vote."""
-        right = np.einsum("hjyy->hj", self.tables[..., : self.n_labels])
-        votes = self.tables.sum(axis=(2, 3))
-        unknown = np.full_like(right, np.nan)
-        return np.asarray(np.divide(right, votes, out=unknown, where=votes > 0))
-
-    def at(self, share: float) -> int:
-        """Return the place of a share in the grid.
-
-        >>> fit_unreadable([[0, 0, 1]] * 2, [1, 1], n_labels=2).at(0.4)
-        4
-        """
-        return self.shares.index(share)
-
-    def apply(self, codes: npt.ArrayLike, share: float) -> FloatArray:
-        r"""Return :math:`P^h` of (U3) for other patterns of the same judges: patterns x labels.
-
-        A fit on a random part of the items speaks for all of them this way. Patterns are taken in
-        blocks, so that memory stays bounded.
-
-        >>> found = fit_unreadable([[0, 0, 0], [1, 1, 1], [0, 0, 1]], [4, 4, 2], n_labels=2)
-        >>> bool(np.allclose(found.apply([[0, 0, 1]], 0.4), found.posterior[found.at(0.4)][2]))
-        True
-        """
-        model, votes = self.models[self.at(share)], self.votes
-        table, balance = pack(model), self._balance(share)
-        logs = np.log(np.maximum(_frequencies(votes), 1e-300))
-        rows = np.asarray(codes, dtype=np.int64)
-        out = np.empty((len(rows), self.n_labels))
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            one_hot = OneHot.of(rows[part], votes.n_votes)
-            scores = class_scores(table, one_hot)
-            if share > 0:
-                noise = one_hot.score(logs)[0] + np.log(share)
-                scores = scores + np.log(1 - share)
-                top = np.maximum(scores.max(axis=0), noise)
-                background = np.exp(noise - top)
-            else:
-                top, background = scores.max(axis=0), np.zeros(scores.shape[1])
-            q = np.exp(scores - top)
-            total = q.sum(axis=0) + background
-            out[part] = ((q + background * balance[:, None]) / total).T  # (U1), (U3)
-        return out
-
-    def _balance(self, share: float) -> FloatArray:
-        """Return the mean of Q over items, normalised: the pi of (U3)."""
-        place = self.at(share)
-        # P = Q + r pi and pi is the mean of Q over its sum, so that the mean of P is pi itself.
-        mean = self.votes.weights @ self.posterior[place]
-        return np.asarray(mean / mean.sum())
+    def draw(self, rng: Rng) -> Votes:
+        """Return one replica."""
+        generator = as_rng(rng)
+        codes, _ = simulate(self.model, self.voted.shape[0], rng=generator)
+        parts, counts = [np.where(self.voted, codes, -1)], [np.ones(len(codes))]
+        for grid, chance, n in self.grids:
+            drawn = generator.multinomial(n, chance)
+            seen = drawn > 0
+            parts.append(grid[seen])
+            counts.append(drawn[seen].astype(np.float64))
+        patterns, place = np.unique(np.vstack(parts), axis=0, return_inverse=True)
+        whole = np.bincount(place.reshape(-1), weights=np.concatenate(counts))
+        return Votes(patterns, whole.astype(np.float64), self.model.n_votes)
 
 
-def fit_unreadable(
-    codes: npt.ArrayLike,
-    counts: npt.ArrayLike,
-    *,
-    n_labels: int,
-    n_votes: int | npt.ArrayLike | None = None,
-    tolerance: float = 1e-8,
-    max_iterations: int = 10_000,
-) -> UnreadableFit:
-    """Fit Dawid-Skene with a share h of unreadable items, for every h of the grid.
+# How sure the estimates are under the model: scores and information.
+#
+# Each row of probabilities (the balance; judge j's votes given class y) is written as a softmax of
+# free coordinates :math:`\eta`, with its largest entry as reference. With responsibilities
+# :math:`r_{iy}` the score of pattern i is
+#
+# .. math::
+#     s_{i,y} = r_{iy} - \pi_y, \qquad
+#     s_{i,jyv} = r_{iy}\,(1[x_{ij} = v] - C_{jyv})\,1[x_{ij} \ne -1]   \tag{L4}
+#
+# With the score :math:`s_i^y` that pattern i would have if its class were known to be y, the
+# observed information is
+#
+# .. math::
+#     I = J + \sum_i w_i s_i s_i' - \sum_i w_i \sum_y r_{iy} s_i^y s_i^{y\prime}   \tag{L5}
+#
+# where J, block by block :math:`n\,(\mathrm{diag}\,p - p p')`, is what complete data would tell.
 
-    Equations (U1) to (U3) of this module. The fit at h = 0 starts from the vote shares of each
-    pattern (ties split), every further one from the fit before; the labels keep the names of that
-    start.
+
+MOST_PARAMETERS = 10_000
+"""Their matrix takes 800 MB; nobody means a model of more."""
+
+_BOUNDARY = 1e-6  # a probability this near to 0 or 1 is held fixed
+# smallest eigenvalue of the information, scaled to unit diagonal, that is still inverted
+_SINGULAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class LatentInformation:
+    """Scores and covariance of the free softmax coordinates, under conditional independence only.
 
     Parameters
     ----------
-    codes
-        Patterns x judges of vote codes. Codes below *n_labels* are labels that can be true, codes
-        from *n_labels* on are votes that never are (tie, error, refusal); -1 is a missing vote.
-    counts
-        Items that show each pattern.
-    n_labels
-        Number of labels that can be true, K.
-    n_votes
-        Alphabet size including the votes that are never true; one for all or one per judge. By
-        default *n_labels*.
-    tolerance, max_iterations
-        When EM stops, as in :class:`LatentOptions`. A fit that stops early is kept and marked.
+    model
+        The fitted model.
+    position
+        One row a coordinate: its class and its column (0 for the balance, then every judge's votes
+        side by side).
+    scores
+        Patterns x coordinates, for one item of each pattern.
+    covariance
+        Over coordinates: the inverse of the information (L5).
+    """
+
+    model: LatentModel
+    position: IntArray
+    scores: FloatArray
+    covariance: FloatArray
+
+    def posterior_gradient(self, codes: npt.ArrayLike, direction: FloatArray) -> FloatArray:
+        r"""Return :math:`\sum_i \sum_y d_{iy}\, \partial P(y \mid x_i) / \partial \eta` for
+        *direction* d.
+
+        With G this gradient, a statistic of the posteriors has label-model variance :math:`G'
+        I^{-1} G`, and :math:`G' I^{-1} s_i` is what pattern i contributes to its error.
+        """
+        p = posterior(self.model, codes)
+        slope = p * (direction - (direction * p).sum(axis=1, keepdims=True))
+        return np.asarray(_scores(slope, np.asarray(codes), self.position, self.model).sum(axis=0))
+
+
+def information(fit: LatentFit) -> LatentInformation:
+    """Return scores and the inverse of the observed information (L5) of a converged fit.
+
+    A prior counts as the pseudo-votes that it is: minus the second derivatives of its log density
+    are added. Probabilities on the boundary, or that rest on no vote, are held fixed.
 
     Raises
     ------
     NotIdentifiable
-        Fewer than three judges voted: their votes say how far they agree, not who is right.
+        The information is singular or nearly so: the votes do not pin all parameters down. The
+        message names the parameter in which the flat direction is steepest.
 
     Examples
     --------
-    >>> patterns = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]]
-    >>> found = fit_unreadable(patterns, [40, 35, 10, 8, 7], n_labels=2)
-    >>> found.accuracy[found.at(0.0)].round(3)
-    array([1.  , 0.93, 1.  , 0.82])
-    >>> found.accuracy[found.at(0.4)].round(3)
-    array([0.908, 0.883, 0.908, 0.795])
+    >>> from tallystick.stats.latent_model import fit
+    >>> model = LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.2, 0.8]]] * 3)
+    >>> codes, _ = simulate(model, 2000, rng=3)
+    >>> found = information(fit(codes, [1] * 2000, n_classes=2))
+    >>> found.position.shape, bool((np.diag(found.covariance) > 0).all())
+    ((7, 2), True)
     """
-    votes = as_votes(codes, counts, n_classes=n_labels, n_votes=n_votes)
-    plain = fit_plain(votes, n_labels, tolerance=tolerance, max_iterations=max_iterations)
-    options = plain.options
-    base = Problem.of(votes, n_labels, options)
-    noise = votes.one_hot.score(np.log(np.maximum(_frequencies(votes), 1e-300)))[0]
-
-    table, models = pack(plain.model), [plain.model]
-    posterior, unreadable = [plain.posterior], [np.zeros(len(votes.counts))]
-    likelihood, converged = [plain.log_likelihood], [plain.converged]
-    for share in SHARES[1:]:
-        problem = _Blurred(
-            base.one_hot, base.weights, base.barred, base.prior, base.fixed, noise, share
-        )
-        run = climb(problem, table, options)
-        table = run.table
-        q = run.expectation.responsibility
-        r = 1 - q.sum(axis=0)
-        balance = (q @ votes.weights) / (q @ votes.weights).sum()
-        posterior.append((q + r * balance[:, None]).T)  # (U3)
-        unreadable.append(r)
-        models.append(unpack(table, votes.n_votes))
-        likelihood.append(run.expectation.log_likelihood)
-        converged.append(run.converged)
-
-    ell = np.array(likelihood)
-    log_weight = ell + np.log([0.5, *[0.5 / (len(SHARES) - 1)] * (len(SHARES) - 1)])
-    weight = np.exp(log_weight - log_weight.max())
-    return UnreadableFit(
-        shares=SHARES,
-        log_likelihood=ell,
-        weight=weight / weight.sum(),
-        posterior=np.stack(posterior),
-        unreadable=np.stack(unreadable),
-        models=tuple(models),
-        plain=plain,
-        converged=tuple(converged),
-    )
-
-
-def fit_plain(
-    votes: Votes, n_labels: int, *, tolerance: float = 1e-8, max_iterations: int = 10_000
-) -> LatentFit:
-    """Fit Dawid-Skene with one pseudo-vote per row of C, (U1) and (U2) at h = 0.
-
-    Raises what :func:`fit_unreadable` raises.
-
-    >>> votes = as_votes([[0, 0, 0], [1, 1, 1], [0, 0, 1]], [4, 4, 2], n_classes=2)
-    >>> fit_plain(votes, 2).balance.round(2)
-    array([0.59, 0.41])
-    """
-    if (votes.n_votes < n_labels).any():
-        raise InputError(
-            f"n_votes must be at least n_labels = {n_labels}, got {votes.n_votes.tolist()}"
-        )
-    cast = votes.one_hot.add(votes.weights[None, :])[0]
-    voted = int((np.add.reduceat(cast, votes.one_hot.start) > 0).sum())
-    if voted < 3:
+    model = fit.model
+    problem = Problem.of(fit.votes, model.n_classes, fit.options)
+    position = _coordinates(fit, problem.known)
+    if not position.size:
         raise NotIdentifiable(
-            f"{voted} judges voted and three are needed: add a judge or label some items"
+            "every parameter is known or on the boundary: there is nothing to be unsure of"
         )
-    # The pseudo-votes of (U2) are a Dirichlet prior whose counts are g, the same for every label.
-    prior = np.repeat(spread(_frequencies(votes), votes.n_votes), n_labels, axis=1)
-    options = LatentOptions(
-        confusion_prior=prior,
-        branch="as-started",
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        strict=False,
+    if len(position) > MOST_PARAMETERS:
+        raise NotIdentifiable(
+            f"{model.n_classes} labels and {model.n_judges} judges have {len(position):,}"
+            f" parameters, more than {MOST_PARAMETERS:,}: leave out a column that names items, or"
+            " merge labels"
+        )
+    scores = _scores(fit.posterior, fit.votes.codes, position, model)
+    scores[fit.votes.weights == 0] = 0.0
+    matrix = scores.T @ (fit.votes.weights[:, None] * scores)
+    matrix += _complete(problem.prior, position, model)
+    matrix += _complete(problem.counts(fit.posterior.T), position, model)
+    matrix -= _spread_of_scores(fit, position)
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
+    flat = int(scale.argmin())
+    if scale[flat] > 0:
+        values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+        flat = int(np.abs(vectors[:, 0]).argmax())
+        if values[0] > _SINGULAR:
+            inverse = (vectors / values) @ vectors.T / np.outer(scale, scale)
+            return LatentInformation(model, position, scores, inverse)
+    y, m = (int(k) for k in position[flat])
+    where = (
+        f"the balance of class {y}" if m == 0 else f"judge {int(_parts(model)[m]) - 1} on class {y}"
     )
-    return fit_votes(votes, n_labels, options, 0)
+    raise NotIdentifiable(
+        f"the information is singular, most of all for {where}: use more items or fewer judges"
+    )
 
 
-def _frequencies(votes: Votes) -> FloatArray:
-    """Return g: 1 x all votes of all judges, each judge's share of its own votes."""
-    cast = votes.one_hot.add(votes.weights[None, :])
-    return np.asarray(cast / np.maximum(votes.one_hot.total(cast), 1e-300))
+def _complete(counts: FloatArray, position: IntArray, model: LatentModel) -> FloatArray:
+    r"""Return the information of complete data with these *counts* (classes x columns): n (diag p -
+    p p') a row.
+    """
+    y, m = position.T
+    part = _parts(model)
+    p = pack(model)[y, m]
+    # classes x parts
+    rows = np.add.reduceat(counts, np.flatnonzero(np.diff(part, prepend=-1)), axis=1)
+    rows[:, 0] = counts[:, 0].sum()
+    same_row = (part[m][:, None] == part[m]) & ((y[:, None] == y) | (m == 0))
+    return np.asarray(
+        np.where(same_row, rows[y, part[m]][:, None] * (np.diag(p) - np.outer(p, p)), 0.0)
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Blurred(Problem):
-    """The EM problem with a background: the M step is that of Dawid-Skene, the E step is (U1)."""
+def _spread_of_scores(fit: LatentFit, position: IntArray) -> FloatArray:
+    """Return the last sum of (L5)."""
+    codes, n_classes = fit.votes.codes, fit.model.n_classes
+    out = np.zeros((position.shape[0], position.shape[0]))
+    for y in range(n_classes):
+        # Given class y only its own coordinates and those of the balance have a score: with many
+        # classes nearly all of the matrix is zero, and it is not computed.
+        mine = np.flatnonzero((position[:, 0] == y) | (position[:, 1] == 0))
+        scores = _scores(np.eye(n_classes)[[y] * codes.shape[0]], codes, position[mine], fit.model)
+        weighted = (fit.votes.weights * fit.posterior[:, y])[:, None] * scores
+        out[np.ix_(mine, mine)] += scores.T @ weighted
+    return out
 
-    noise: FloatArray
-    share: float
 
-    def expect(self, table: FloatArray) -> Expectation:
-        """Return the E step (U1): responsibilities sum to the chance that the item is readable."""
-        scores = class_scores(table, self.one_hot)
-        # In place: with a hundred labels a new array of this size costs more than its arithmetic.
-        scores += np.log(1 - self.share)
-        background = self.noise + np.log(self.share)
-        top = np.maximum(scores.max(axis=0), background)
-        scores -= top
-        np.exp(scores, out=scores)
-        total = scores.sum(axis=0) + np.exp(background - top)
-        scores /= total
-        likelihood = float(self.weights @ (top + np.log(total)))
-        penalty = float((self.prior * np.log(np.maximum(table, 1e-300))).sum())
-        return Expectation(scores, likelihood, likelihood + penalty)
+def _parts(model: LatentModel) -> IntArray:
+    """Return, by column of a packed table, 0 for the balance and 1 + j for judge j."""
+    return np.concatenate(([0], 1 + np.repeat(np.arange(model.n_judges), model.n_votes)))
+
+
+def _coordinates(fit: LatentFit, known: npt.NDArray[np.bool_]) -> IntArray:
+    """Return the free coordinates."""
+    model, table = fit.model, pack(fit.model)
+    part = _parts(model)
+    exposed = np.column_stack((np.ones(model.n_classes), fit.n_effective.T[:, part[1:] - 1]))
+    inside = (table > _BOUNDARY) & (table < 1 - _BOUNDARY) & (exposed > _BOUNDARY)
+    # nothing is known of the votes on a class that does not occur
+    inside[:, 1:] &= table[:, :1] > _BOUNDARY
+    free = inside & ~known
+    for k in range(model.n_judges + 1):
+        columns = np.flatnonzero(part == k)
+        rows = [(slice(None), 0)] if k == 0 else [(y, columns) for y in range(model.n_classes)]
+        for row in rows:  # the largest probability of each row is its reference and no coordinate
+            if free[row].any():
+                last = int(np.where(free[row], table[row], -1.0).argmax())
+                cell = (last, 0) if k == 0 else (row[0], columns[last])
+                free[cell] = False
+    return np.argwhere(free)
+
+
+def _scores(
+    weight: FloatArray, codes: IntArray, position: IntArray, model: LatentModel
+) -> FloatArray:
+    """Return (L4) with *weight* (patterns x classes) for the responsibilities; it is linear in
+    them.
+    """
+    table = pack(model)
+    part = _parts(model)
+    y, m = position.T
+    judge = np.maximum(part[m] - 1, 0)
+    start = 1 + np.cumsum(model.n_votes) - model.n_votes
+    p = table[y, m]
+    votes = codes[:, judge]
+    out = weight[:, y] * ((votes == m - start[judge]) - p * (votes >= 0))
+    balance = m == 0
+    out[:, balance] = weight[:, y[balance]] - p[balance] * weight.sum(axis=1, keepdims=True)
+    return np.asarray(out)

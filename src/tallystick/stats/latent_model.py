@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -211,9 +211,9 @@ class LatentOptions:
         The class balance, where it is known; it is then not estimated.
     confusion
         Known confusion matrices (classes x votes) by judge; they are then not estimated.
-    balance_prior, confusion_prior
-        Dirichlet pseudo-counts added in the M step: one number for all, or an array over classes /
-        over judges x classes x votes. 0 is maximum likelihood.
+    confusion_prior
+        Dirichlet pseudo-counts added in the M step: one number for all, or an array over judges x
+        classes x votes. 0 is maximum likelihood.
     branch
         ``better-than-chance`` names the classes so that the judges' diagonals are largest, wherever
         the data cannot tell the namings apart; ``as-started`` keeps what the start led to.
@@ -221,8 +221,6 @@ class LatentOptions:
         EM stops when a plain step moves no probability by more than this.
     max_iterations
         EM steps allowed.
-    accelerate
-        Extrapolate with SQUAREM; the objective still never falls.
     strict
         Raise ConvergenceError when EM did not converge; if False, say so in
         ``LatentFit.converged``.
@@ -230,12 +228,10 @@ class LatentOptions:
 
     balance: npt.ArrayLike | None = None
     confusion: Mapping[int, npt.ArrayLike] = field(default_factory=dict)
-    balance_prior: float | npt.ArrayLike = 0.0
     confusion_prior: float | npt.ArrayLike = 0.0
     branch: Literal["better-than-chance", "as-started"] = "better-than-chance"
     tolerance: float = 1e-8
     max_iterations: int = 10_000
-    accelerate: bool = True
     strict: bool = True
 
     def __post_init__(self) -> None:
@@ -247,11 +243,11 @@ class LatentOptions:
             raise InputError(
                 f"branch must be 'better-than-chance' or 'as-started', got {self.branch!r}"
             )
-        for name in ("balance_prior", "confusion_prior"):
-            if not (np.asarray(getattr(self, name), dtype=np.float64) >= 0).all():
-                raise InputError(
-                    f"{name} must hold pseudo-counts of at least 0, got {getattr(self, name)!r}"
-                )
+        if not (np.asarray(self.confusion_prior, dtype=np.float64) >= 0).all():
+            raise InputError(
+                "confusion_prior must hold pseudo-counts of at least 0, got"
+                f" {self.confusion_prior!r}"
+            )
 
 
 # Votes as arrays: the checked input of the latent-class model, and its one-hot operator.
@@ -288,14 +284,11 @@ class Votes:
     n_votes
         The size of each judge's alphabet; it may exceed the number of classes (an abstention that
         means something is a vote of its own).
-    truth
-        The true class of the items of each pattern where it is known, -1 elsewhere.
     """
 
     codes: IntArray
     counts: FloatArray
     n_votes: IntArray
-    truth: IntArray
 
     @property
     def n_judges(self) -> int:
@@ -314,17 +307,15 @@ class Votes:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """The counts, with 0 where a pattern has neither vote nor truth: it says nothing and would
-        only slow EM.
-        """
-        says = (self.codes >= 0).any(axis=1) | (self.truth >= 0)
-        return np.where(says, self.counts, 0.0)
+        """The counts, with 0 where a pattern has no vote: it says nothing and would only slow EM."""
+        return np.where((self.codes >= 0).any(axis=1), self.counts, 0.0)
 
     @cached_property
-    def varied(self) -> npt.NDArray[np.bool_]:
-        """Which judges gave at least two different votes."""
-        used = self.one_hot.add(self.counts[None, :])[0] > 0
-        return np.asarray(np.add.reduceat(used.astype(np.int64), self.one_hot.start) > 1)
+    def by_judge(self) -> FloatArray:
+        """Judges x 2: the weight of its votes, and how many different votes it gave."""
+        cast = self.one_hot.add(self.counts[None, :])[0]
+        parts = [np.add.reduceat(part, self.one_hot.start) for part in (cast, 1.0 * (cast > 0))]
+        return np.stack(parts, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +385,6 @@ def as_votes(
     *,
     n_classes: int,
     n_votes: int | npt.ArrayLike | None = None,
-    truth: npt.ArrayLike | None = None,
 ) -> Votes:
     """Check arrays and return them as Votes.
 
@@ -431,10 +421,7 @@ def as_votes(
             f"codes of judge {j} must be in -1..{sizes[j] - 1}, got {table[i, j]}: pass n_votes for"
             " a larger alphabet"
         )
-    known = np.full(n_patterns, -1) if truth is None else _integers("truth", truth, ndim=1)
-    if known.shape != (n_patterns,) or known.min() < -1 or known.max() >= n_classes:
-        raise InputError(f"truth must hold one code in -1..{n_classes - 1} per pattern")
-    return Votes(table, weights, sizes, known)
+    return Votes(table, weights, sizes)
 
 
 def _integers(name: str, values: npt.ArrayLike, *, ndim: int | None = None) -> IntArray:
@@ -453,11 +440,11 @@ def _integers(name: str, values: npt.ArrayLike, *, ndim: int | None = None) -> I
 # one step is
 #
 # .. math::
-#     \pi_y \propto b_y + \sum_i w_i r_{iy}, \qquad
+#     \pi_y \propto \sum_i w_i r_{iy}, \qquad
 #     C_{jyv} \propto a_{jyv} + \sum_{i:\,x_{ij}=v} w_i r_{iy}   \tag{L2}
 #
-# with pseudo-counts :math:`b, a`. It never lowers the objective, log likelihood plus
-# :math:`\sum b \log \pi + \sum a \log C`.
+# with pseudo-counts a. It never lowers the objective, log likelihood plus
+# :math:`\sum a \log C`.
 
 
 _PATIENCE = 100
@@ -482,21 +469,15 @@ class Problem:
 
     one_hot: OneHot
     weights: FloatArray
-    barred: FloatArray | None
     prior: FloatArray
     fixed: FloatArray
 
     @classmethod
     def of(cls, votes: Votes, n_classes: int, options: LatentOptions) -> Problem:
         """Prepare *votes* under *options*; ``fixed`` is NaN where a parameter is free."""
-        barred = None
-        if (votes.truth >= 0).any():
-            other = np.arange(n_classes)[:, None] != votes.truth
-            barred = np.where((votes.truth >= 0) & other, -np.inf, 0.0)
         return cls(
             votes.one_hot,
             votes.weights,
-            barred,
             _prior(votes, n_classes, options),
             _fixed(votes, n_classes, options),
         )
@@ -509,8 +490,6 @@ class Problem:
     def expect(self, table: FloatArray) -> Expectation:
         """Return the E step at *table*."""
         scores = class_scores(table, self.one_hot)
-        if self.barred is not None:
-            scores += self.barred
         top = scores.max(axis=0)
         scores -= top
         np.exp(scores, out=scores)
@@ -578,7 +557,7 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
     whole = options.max_iterations
     # The curvature is learnt in about as many steps as there are parameters: no use before that.
     patience = max(_PATIENCE, table.size)
-    if not options.accelerate or whole <= patience:
+    if whole <= patience:
         return _by_steps(problem, table, options, whole)
     first = _by_steps(problem, table, options, patience)
     if first.converged:
@@ -601,7 +580,7 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
 
 
 def _by_steps(problem: Problem, table: FloatArray, options: LatentOptions, most: int) -> Climb:
-    """Run EM from *table* for at most *most* steps, with SQUAREM where asked for."""
+    """Run EM from *table* for at most *most* steps, with SQUAREM."""
     here = problem.expect(table)
     history = [here.objective]
     steps = 0
@@ -612,9 +591,6 @@ def _by_steps(problem: Problem, table: FloatArray, options: LatentOptions, most:
             return Climb(table, here, steps, True, tuple(history))
         there = problem.expect(first)
         history.append(there.objective)
-        if not options.accelerate:
-            table, here = first, there
-            continue
         second = problem.maximise(there.responsibility)
         steps += 1
         if _distance(second, first) <= options.tolerance:
@@ -648,28 +624,17 @@ def _distance(a: FloatArray, b: FloatArray) -> float:
 def _prior(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
     shape = (votes.n_judges, n_classes, int(votes.n_votes.max()))
     try:
-        balance = np.broadcast_to(np.asarray(options.balance_prior, dtype=np.float64), (n_classes,))
         confusion = np.broadcast_to(np.asarray(options.confusion_prior, dtype=np.float64), shape)
     except ValueError:
-        raise InputError(
-            f"priors must fit {n_classes} classes and judges x classes x votes = {shape}"
-        ) from None
+        raise InputError(f"confusion_prior must fit judges x classes x votes = {shape}") from None
     keep = np.arange(shape[2]) < votes.n_votes[:, None]
-    return np.column_stack((balance, confusion.transpose(1, 0, 2)[:, keep]))
+    return np.column_stack((np.zeros(n_classes), confusion.transpose(1, 0, 2)[:, keep]))
 
 
 def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
     fixed = np.full((n_classes, 1 + int(votes.n_votes.sum())), np.nan)
     if options.balance is not None:
-        balance = np.asarray(options.balance, dtype=np.float64)
-        if balance.shape != (n_classes,) or not (
-            (balance > 0).all() and np.isclose(balance.sum(), 1)
-        ):
-            raise InputError(
-                f"balance must hold {n_classes} positive probabilities that sum to 1, got"
-                f" {options.balance!r}"
-            )
-        fixed[:, 0] = balance
+        fixed[:, 0] = np.asarray(options.balance, dtype=np.float64)
     for j, matrix in options.confusion.items():
         if not 0 <= j < votes.n_judges:
             raise InputError(f"confusion names judge {j}, but there are {votes.n_judges} judges")
@@ -727,8 +692,6 @@ def cross_ridge(
     Votes of three coins; EM alone takes hundreds of steps:
 
     >>> import itertools
-    >>> from tallystick.stats.latent_model import LatentOptions
-    >>> from tallystick.stats.latent_fit import fit
     >>> codes = list(itertools.product([0, 1], repeat=3))
     >>> counts = [509, 493, 515, 499, 489, 497, 493, 505]
     >>> fit(codes, counts, n_classes=2, options=LatentOptions(confusion_prior=1)).iterations < 250
@@ -769,3 +732,277 @@ def cross_ridge(
         },
     )
     return probabilities(found.x), seen
+
+
+# The fit: starts, EM, branch, and what was reached.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LatentFit:
+    """A fitted latent-class model, with the votes and options that made it.
+
+    Parameters
+    ----------
+    model
+        Class balance and confusion matrices.
+    posterior
+        Patterns x classes.
+    expected_counts
+        Judges x classes x votes: how many votes of each kind fell on items of each class, in
+        expectation.
+    log_likelihood, objective
+        Of the votes; the objective adds the log prior.
+    iterations, converged
+        Of EM.
+    votes, options
+        The checked input.
+    """
+
+    model: LatentModel
+    posterior: FloatArray
+    expected_counts: FloatArray
+    log_likelihood: float
+    objective: float
+    iterations: int
+    converged: bool
+    votes: Votes
+    options: LatentOptions
+
+    @classmethod
+    def of(cls, problem: Problem, run: Climb, votes: Votes, options: LatentOptions) -> LatentFit:
+        """Write where a climb ended as a fit."""
+        responsibility = run.expectation.responsibility
+        return cls(
+            model=unpack(run.table, votes.n_votes),
+            posterior=np.ascontiguousarray(responsibility.T),
+            expected_counts=spread(problem.counts(responsibility)[:, 1:], votes.n_votes),
+            log_likelihood=run.expectation.log_likelihood,
+            objective=run.expectation.objective,
+            iterations=run.iterations,
+            converged=run.converged,
+            votes=votes,
+            options=options,
+        )
+
+    @property
+    def balance(self) -> FloatArray:
+        """Class balance."""
+        return self.model.balance
+
+    @property
+    def confusion(self) -> FloatArray:
+        """Judges x classes x votes."""
+        return self.model.confusion
+
+    @property
+    def n_effective(self) -> FloatArray:
+        """Judges x classes: on how many items of each class a judge voted, in expectation.
+
+        Where it is near 0 the row of the confusion matrix rests on nothing and must not be
+        reported.
+        """
+        return np.asarray(self.expected_counts.sum(axis=2))
+
+    @property
+    def accuracy(self) -> FloatArray:
+        """Expected share of each judge's own votes that are right.
+
+        With complete votes and no prior it equals ``model.accuracy``; with missing votes it speaks
+        of the items that the judge saw, and is the steadier number for judges with few votes.
+        """
+        n_classes = self.model.n_classes
+        right = np.einsum("jcc->j", self.expected_counts[:, :, :n_classes])
+        return np.asarray(right / self.expected_counts.sum(axis=(1, 2)))
+
+
+def fit(
+    codes: npt.ArrayLike,
+    counts: npt.ArrayLike,
+    *,
+    n_classes: int,
+    n_votes: int | npt.ArrayLike | None = None,
+    options: LatentOptions | None = None,
+) -> LatentFit:
+    """Fit class balance and confusion matrices to weighted vote patterns.
+
+    Maximises the likelihood of (L1), docs/theory/latent.md, by EM from the majority vote.
+
+    Parameters
+    ----------
+    codes
+        Patterns x judges of vote codes; -1 is a missing vote, which is taken to say nothing of the
+        class.
+    counts
+        Items that show each pattern.
+    n_classes
+        Number of latent classes. Vote v stands for class v where v < n_classes.
+    n_votes
+        Alphabet size, one for all or one a judge; by default *n_classes*.
+    options
+        Priors, known parts, stopping.
+
+    Raises
+    ------
+    NotIdentifiable
+        Fewer than three judges with two different votes, and neither a known confusion matrix nor a
+        prior to stand in: infinitely many models fit such votes equally well. Or votes
+        that the known confusion matrices call impossible.
+    ConvergenceError
+        The tolerance was not reached in ``max_iterations`` (unless ``strict`` is False).
+
+    Notes
+    -----
+    A judge that always gives the same vote is fitted so and moves nothing. A class that no item
+    takes up ends with balance near 0 and ``n_effective`` near 0: its confusion rows mean nothing.
+
+    Examples
+    --------
+    Three judges, right on .9, .8 and .7 of the items whatever the class, and two classes of equal
+    size:
+
+    >>> import itertools
+    >>> truth = LatentModel([0.5, 0.5], [[[a, 1 - a], [1 - a, a]] for a in (0.9, 0.8, 0.7)])
+    >>> codes = np.array(list(itertools.product([0, 1], repeat=3)))
+    >>> found = fit(codes, 1000 * np.exp(log_likelihood(truth, codes)), n_classes=2)
+    >>> found.model.accuracy.round(4)
+    array([0.9, 0.8, 0.7])
+    """
+    options = LatentOptions() if options is None else options
+    votes = as_votes(codes, counts, n_classes=n_classes, n_votes=n_votes)
+    _refuse_the_unidentified(votes, options)
+    return fit_votes(votes, n_classes, options)
+
+
+def fit_votes(votes: Votes, n_classes: int, options: LatentOptions) -> LatentFit:
+    """Do the work of `fit` on votes that are known to fit the question."""
+    problem = Problem.of(votes, n_classes, options)
+    start = problem.maximise(majority_share(votes, n_classes))
+    best = _named(problem, climb(problem, start, options), votes, options)
+    if options.strict and not best.converged:
+        raise ConvergenceError(
+            f"EM did not reach tolerance {options.tolerance:g} in {best.iterations} steps: raise"
+            " max_iterations, loosen tolerance, add a confusion_prior, or pass strict=False and"
+            " read converged"
+        )
+    _refuse_contradictions(problem, best)
+    return LatentFit.of(problem, best, votes, options)
+
+
+def _refuse_the_unidentified(votes: Votes, options: LatentOptions) -> None:
+    silent = votes.by_judge[:, 0] == 0
+    if silent.any():
+        raise InputError(f"judge {int(silent.argmax())} has no vote at all: drop its column")
+    anchored = bool(options.confusion) or bool(np.any(np.asarray(options.confusion_prior)))
+    varied = int((votes.by_judge[:, 1] > 1).sum())
+    if varied < 3 and not anchored:
+        raise NotIdentifiable(
+            f"only {varied} judges gave two different votes and three are needed: add a judge, a"
+            " known confusion matrix or a confusion_prior"
+        )
+
+
+def _refuse_contradictions(problem: Problem, run: Climb) -> None:
+    """Refuse votes that known confusion matrices call impossible: EM's stand-in for log 0 would
+    hide them.
+    """
+    if not (problem.fixed == 0).any():
+        return
+    barriers = problem.one_hot.score((run.table[:, 1:] == 0).astype(np.float64))
+    impossible = (barriers > 0).all(axis=0) & (problem.weights > 0)
+    if impossible.any():
+        raise NotIdentifiable(
+            f"pattern {int(impossible.argmax())} has probability 0 under the known confusion"
+            " matrices: correct them, or give their zeros a small probability"
+        )
+
+
+def _named(problem: Problem, run: Climb, votes: Votes, options: LatentOptions) -> Climb:
+    """Move a run to the better-than-chance mirror point, wherever that costs no likelihood."""
+    if options.branch == "as-started":
+        return run
+    order = best_order(run.table, votes, votes.by_judge[:, 0])
+    if (order == np.arange(order.size)).all():
+        return run
+    mirror = climb(problem, problem.normalise(run.table[order]), options)
+    # Known parts and lopsided priors tell the namings apart: then the likelihood decides,
+    # not the naming.
+    slack = 1e-9 * abs(run.expectation.objective)
+    return mirror if mirror.expectation.objective >= run.expectation.objective - slack else run
+
+
+def fit_plain(
+    votes: Votes, n_labels: int, *, tolerance: float = 1e-8, max_iterations: int = 10_000
+) -> LatentFit:
+    """Fit Dawid-Skene with one pseudo-vote per row of C, (U2) at h = 0.
+
+    Raises `NotIdentifiable` if fewer than three judges voted.
+
+    >>> votes = as_votes([[0, 0, 0], [1, 1, 1], [0, 0, 1]], [4, 4, 2], n_classes=2)
+    >>> fit_plain(votes, 2).balance.round(2)
+    array([0.59, 0.41])
+    """
+    if (votes.n_votes < n_labels).any():
+        raise InputError(
+            f"n_votes must be at least n_labels = {n_labels}, got {votes.n_votes.tolist()}"
+        )
+    voted = int((votes.by_judge[:, 0] > 0).sum())
+    if voted < 3:
+        raise NotIdentifiable(
+            f"{voted} judges voted and three are needed: add a judge or label some items"
+        )
+    # The pseudo-votes of (U2) are a Dirichlet prior whose counts are g, the same for every label.
+    prior = np.repeat(spread(frequencies(votes), votes.n_votes), n_labels, axis=1)
+    options = LatentOptions(
+        confusion_prior=prior,
+        branch="as-started",
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        strict=False,
+    )
+    return fit_votes(votes, n_labels, options)
+
+
+def frequencies(votes: Votes) -> FloatArray:
+    """Return g: 1 x all votes of all judges, each judge's share of its own votes."""
+    cast = votes.one_hot.add(votes.weights[None, :])
+    return np.asarray(cast / np.maximum(votes.one_hot.total(cast), 1e-300))
+
+
+# Where EM starts, and on which of its mirror points it ends.
+
+
+def majority_share(votes: Votes, n_classes: int) -> FloatArray:
+    """Return each pattern's vote shares (classes x patterns).
+
+    Vote v of a judge stands for class v wherever the judge's alphabet reaches that far; votes
+    beyond the classes (an abstention) stand for none. Patterns without a usable vote get the
+    overall shares.
+    """
+    tally = np.stack([(votes.codes == c).sum(axis=1) for c in range(n_classes)]).astype(np.float64)
+    overall = tally @ votes.counts
+    if not overall.any():
+        raise NotIdentifiable("no vote names a class, so nothing says which class is which")
+    total = tally.sum(axis=0)
+    return np.asarray(
+        np.where(total > 0, tally / np.maximum(total, 1), (overall / overall.sum())[:, None])
+    )
+
+
+def best_order(table: FloatArray, votes: Votes, mass: FloatArray) -> IntArray:
+    r"""Return the naming of classes under which judges are right most, :math:`\max \sum_j n_j
+    \sum_c C_{j,o(c),c}`.
+
+    For two classes this is the branch :math:`\sum_j n_j \delta_j > 0` with :math:`\delta_j` the sum
+    of judge j's two accuracies less 1. *mass* holds the votes :math:`n_j` by judge.
+    """
+    n_classes = table.shape[0]
+    right = np.zeros((n_classes, n_classes))  # class under its present name x vote
+    for j, first in enumerate(votes.one_hot.start):
+        width = min(n_classes, int(votes.n_votes[j]))
+        right[:, :width] += mass[j] * table[:, 1 + first : 1 + first + width]
+    if (right.diagonal() >= right.max(axis=0)).all():  # best for every vote, so for their sum
+        return np.arange(n_classes)
+    from scipy.optimize import linear_sum_assignment
+
+    _, order = linear_sum_assignment(right.T, maximize=True)
+    return np.asarray(order, dtype=np.int64)

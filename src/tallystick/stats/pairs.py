@@ -17,8 +17,7 @@ from scipy import special
 
 from tallystick._rng import Rng
 from tallystick.errors import InputError
-from tallystick.stats.clusters import cluster_errors, sign_flip_pairs, with_floor
-from tallystick.stats.exact_tails import open_unit
+from tallystick.stats.clusters import sign_flip_pairs
 from tallystick.stats.few_labels import FewLabels, Rows, fit
 from tallystick.stats.intervals import Bounds, Intervals, clopper_pearson, pseudo_t
 from tallystick.stats.maxt import holm, pairwise_max_t
@@ -63,6 +62,9 @@ class PairTable:
         The typical ratio first/second, where that is compared instead of the mean.
     unsettled
         Why no difference of means is given; empty where it is.
+    test_decides
+        Whether two models are told apart by the test alone, because the interval beside it is made
+        in another, wider way.
     """
 
     first: npt.NDArray[np.intp]
@@ -80,6 +82,7 @@ class PairTable:
     ratio: Floats | None = None
     ratio_intervals: Intervals | None = None
     unsettled: str = ""
+    test_decides: bool = False
 
 
 class ScoreSums(Protocol):
@@ -340,10 +343,7 @@ def pairs_of_few_labels(
     if not counts.blank.any():
         return sure
     known = (counts.blank == 0) & new  # of these items the fit knows it as well
-    all_pairs = found.pairs(rng=rng, alpha=alpha)
-    first, second = all_pairs.first, all_pairs.second
-    own = found.difference(first, second, alpha=alpha)
-    alone = first.size == 1
+    fitted = pairs_of_fit(found, alpha=alpha, rng=rng)
 
     def either(some: Floats, other: Floats) -> Floats:
         return np.where(known, some, other)
@@ -351,20 +351,68 @@ def pairs_of_few_labels(
     def ends(some: Intervals, other: Intervals) -> Intervals:
         return replace(other, low=either(some.low, other.low), high=either(some.high, other.high))
 
-    p_value = all_pairs.p_value
+    return replace(
+        fitted,
+        difference=either(sure.difference, fitted.difference),
+        first_only=counts.first_only,
+        second_only=counts.second_only,
+        intervals=ends(sure.intervals, fitted.intervals),
+        simultaneous=ends(sure.simultaneous, fitted.simultaneous),
+        p_value=either(sure.p_value, fitted.p_value),
+        adjusted_p=either(sure.adjusted_p, fitted.adjusted_p),
+    )
+
+
+def pairs_of_fit(found: FewLabels, *, alpha: float, rng: Rng, width: float = 1.0) -> PairTable:
+    """Compare all pairs by the estimator of few labels; *width* is that of the range of scores,
+    which the fit has as 1.
+    """
+    all_pairs = found.pairs(rng=rng, alpha=alpha)
+    first, second = all_pairs.first, all_pairs.second
+    own = found.difference(first, second, alpha=alpha).interval
+    alone, unknown = first.size == 1, np.full(first.size, np.nan)
+    joint = own if alone else all_pairs.interval
     return PairTable(
         first=first,
         second=second,
-        difference=either(sure.difference, all_pairs.difference),
-        first_only=counts.first_only,
-        second_only=counts.second_only,
-        spread=np.full(first.size, np.nan),
-        intervals=ends(sure.intervals, own.interval),
-        simultaneous=ends(sure.simultaneous, own.interval if alone else all_pairs.interval),
-        p_value=either(sure.p_value, p_value),
-        adjusted_p=either(sure.adjusted_p, p_value if alone else all_pairs.adjusted_p),
+        difference=width * all_pairs.difference,
+        first_only=unknown,
+        second_only=unknown,
+        spread=unknown,
+        intervals=replace(own, low=width * own.low, high=width * own.high),
+        simultaneous=replace(joint, low=width * joint.low, high=width * joint.high),
+        p_value=all_pairs.p_value,
+        adjusted_p=all_pairs.p_value if alone else all_pairs.adjusted_p,
         adjustment="none: one pair" if alone else f"few labels, {all_pairs.method}",
     )
+
+
+def fit_scores(
+    scores: Floats, *, bounds: Bounds, weights: Floats | None = None, pass_fail: bool = False
+) -> FewLabels:
+    """Fit scores in *bounds*, items x models, all of them known: an answer for new items.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 0.0], [0.5, 0.5], [1.0, 0.5], [0.0, 0.0]] * 5)
+    >>> print(fit_scores(scores, bounds=(0, 1)).means().interval[0])
+    [0.402, 0.820] (95 %, approximate)
+    """
+    items, models = scores.shape
+    rows = Rows(
+        y=((scores - bounds[0]) / (bounds[1] - bounds[0])).T.ravel(),
+        grades=np.empty((scores.size, 0)),
+        system=np.repeat(np.arange(models), items),
+        item=np.tile(np.arange(items), models),
+        weight=None if weights is None else np.tile(weights, models),
+    )
+    return fit(rows, pass_fail=pass_fail, population="new")
+
+
+def mean_intervals(found: FewLabels, *, bounds: Bounds, alpha: float) -> Intervals:
+    """Return the intervals of the scores of a fit, in their own range."""
+    ends, (low, high) = found.means(alpha=alpha).interval, bounds
+    return replace(ends, low=low + (high - low) * ends.low, high=low + (high - low) * ends.high)
 
 
 def pairs_whatever_the_blanks(
@@ -564,60 +612,7 @@ def _of_pairs(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[n
     return np.asarray(diagonal[first] + diagonal[second] - 2 * matrix[first, second])
 
 
-# New clusters: sign-flips of bounded scores, CR2 of weighted items.
-
-
-def pairs_of_new_clusters(
-    counts: Floats, sums: Floats, *, bounds: Bounds | None, alpha: float
-) -> PairTable:
-    """Compare all pairs on the population of clusters, from sums by cluster; adjusted by Holm.
-
-    Max-T with normal draws is wrong here: its family-wise error was .92, .55 and .23 with 8, 20 and
-    50 clusters.
-
-    Parameters
-    ----------
-    counts, sums
-        Items in each cluster; sum of scores, clusters x models.
-    bounds
-        Between what scores lie; see :func:`with_floor`.
-    alpha
-        One minus the level.
-    """
-    open_unit(alpha=alpha)
-    if len(counts) < 2:
-        raise InputError(
-            f"new clusters need at least two clusters, got {len(counts)}: leave out --cluster"
-        )
-    first, second = np.triu_indices(sums.shape[1], 1)
-    difference, error, freedom = cluster_errors(counts, sums[:, first] - sums[:, second])
-    width = np.nan if bounds is None else bounds[1] - bounds[0]
-    error = with_floor(error, counts, sums, bounds)
-    limit = np.inf if bounds is None else width
-
-    def within(level: float, method: str) -> Intervals:
-        half = float(special.stdtrit(freedom, 1 - level / 2)) * error
-        low, high = (
-            np.clip(difference - half, -limit, limit),
-            np.clip(difference + half, -limit, limit),
-        )
-        return Intervals(low, high, level=1 - alpha, guarantee="approximate", method=method)
-
-    p_value = t_p_value(difference, error, freedom)
-    unknown = np.full(first.size, np.nan)
-    return PairTable(
-        first=first,
-        second=second,
-        difference=difference,
-        first_only=unknown,
-        second_only=unknown,
-        spread=error * np.sqrt(len(counts)),
-        intervals=within(alpha, "cr2"),
-        simultaneous=within(alpha / first.size, "cr2, bonferroni"),
-        p_value=p_value,
-        adjusted_p=holm(p_value),
-        adjustment="Holm",
-    )
+# New clusters: sign-flips of bounded scores.
 
 
 def sign_flip_table(means: Floats, *, bounds: Bounds, rng: Rng, alpha: float = 0.05) -> PairTable:
@@ -667,4 +662,5 @@ def sign_flip_table(means: Floats, *, bounds: Bounds, rng: Rng, alpha: float = 0
         adjusted_p=found.p_value if alone else found.adjusted_p,
         adjustment="none: one pair" if alone else "step-down sign-flips",
         holds_below=found.holds_below,
+        test_decides=True,
     )

@@ -5,7 +5,7 @@ Item i was run :math:`n_i` times and was right :math:`c_i` times. The unbiased i
 .. math:: \text{pass@}k = 1 - \binom{n - c}{k} \Big/ \binom{n}{k}, \qquad
           \text{pass\^{}}k = \binom{c}{k} \Big/ \binom{n}{k}   \tag{R1}
 
-*New items:* item values are scores in [0, 1]; their mean gets the adverse empirical likelihood.
+*New items:* item values are scores in [0, 1], for the estimator of few labels with every label there.
 *These items, new runs:* mean ± z √(ΣV_i)/m over m items, with
 
 .. math:: V_i = \max \mathrm{Var}(\text{item value}) \text{ under } \mathrm{Bin}(n_i, p'), \quad
@@ -16,45 +16,21 @@ cut to [0, 1]. docs/theory/compare.md, *Several runs per item*.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf, sqrt
+from math import sqrt
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.adverse_binary import normal_bar
-from tallystick.stats.adverse_ends import least_means
-from tallystick.stats.adverse_numbers import PSEUDO
-from tallystick.stats.exact_tails import open_unit, positive, whole
-from tallystick.stats.intervals import Bounds
+from tallystick.results import Interval
+from tallystick.stats.exact_tails import open_unit, whole
 
 Floats = npt.NDArray[np.float64]
 PassKind = Literal["pass@k", "pass^k"]
 
 FEWEST = 10
 """Items below which new runs of these items get no interval: coverage was measured from here on."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PassRate:
-    """A pass rate, or a difference of two, with its interval.
-
-    Parameters
-    ----------
-    estimate
-        The mean of the item values.
-    low, high
-        Its interval, approximate.
-    items
-        m.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    items: int
 
 
 def item_values(
@@ -110,45 +86,6 @@ def item_variances(
     return found
 
 
-def new_items(values: npt.ArrayLike, *, alpha: float = 0.05) -> PassRate:
-    """Bound the mean item value over new items; scores in [0, 1].
-
-    Parameters
-    ----------
-    values
-        :func:`item_values`, or any score in [0, 1] per item.
-    alpha
-        One minus the level.
-
-    Examples
-    --------
-    >>> found = new_items(item_values([0, 3, 10, 5, 1, 8], [10] * 6, k=5))
-    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
-    (0.7354, 0.35, 0.9416)
-    """
-    return _over_new_items(values, (0.0, 1.0), alpha)
-
-
-def new_items_difference(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, alpha: float = 0.05
-) -> PassRate:
-    """Bound the difference of two models over new items, from item values of the same items.
-
-    Examples
-    --------
-    >>> d = np.array([0, .5, -.25, 1, 0, .25, .5, 0])
-    >>> found = new_items_difference(np.maximum(d, 0), np.maximum(-d, 0))
-    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
-    (0.25, -0.1461, 0.5672)
-    """
-    x, y = (_scores(values, (0.0, 1.0)) for values in (first, second))
-    if x.shape != y.shape:
-        raise InputError(
-            f"first and second must hold the same items, got {x.size} and {y.size} values"
-        )
-    return _over_new_items(x - y, (-1.0, 1.0), alpha)
-
-
 def these_items(
     correct: npt.ArrayLike,
     runs: npt.ArrayLike,
@@ -156,45 +93,29 @@ def these_items(
     k: int,
     kind: PassKind = "pass@k",
     alpha: float = 0.05,
-) -> PassRate:
+) -> Interval:
     """Bound the pass rate of these items over new runs; at least 10 items.
 
     Examples
     --------
-    >>> found = these_items([0, 1, 3, 5, 4, 2, 5, 5, 3, 4], [5] * 10, k=1)
-    >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
-    (0.64, 0.518, 0.762)
+    >>> print(these_items([0, 1, 3, 5, 4, 2, 5, 5, 3, 4], [5] * 10, k=1))
+    [0.518, 0.762] (95 %, approximate)
     """
-    values = item_values(correct, runs, k=k, kind=kind)
-    variance = item_variances(correct, runs, k=k, kind=kind)
-    return _over_new_runs(values, variance, alpha, least=0.0)
-
-
-def _over_new_runs(values: Floats, variance: Floats, alpha: float, *, least: float) -> PassRate:
     from scipy.special import ndtri
 
     open_unit(alpha=alpha)
-    m = values.size
-    if m < FEWEST:
+    values = item_values(correct, runs, k=k, kind=kind)
+    if values.size < FEWEST:
         raise NotIdentifiable(
-            f"{m} items are too few for an interval over new runs: that takes at least {FEWEST}"
+            f"{values.size} items are too few for an interval over new runs: that takes at least"
+            f" {FEWEST}"
         )
+    variance = item_variances(correct, runs, k=k, kind=kind)
     mean = float(values.mean())
-    half = -float(ndtri(alpha / 2)) * sqrt(float(variance.sum())) / m
-    return PassRate(estimate=mean, low=max(mean - half, least), high=min(mean + half, 1.0), items=m)
-
-
-def _over_new_items(values: npt.ArrayLike, bounds: Bounds, alpha: float) -> PassRate:
-    """Return the adverse empirical likelihood of the item values (AL6).
-
-    Each end is that of least likelihood which first sees a fraction of one more value at its worst.
-    """
-    open_unit(alpha=alpha)
-    u, (least, most) = _scores(values, bounds), bounds
-    weights, bar = np.ones((1, u.size)), normal_bar(alpha, 1)
-    low = least + least_means(u[None] - least, weights, PSEUDO[bounds], bar)[0]
-    high = most - least_means(most - u[None], weights, PSEUDO[bounds], bar)[0]
-    return PassRate(estimate=float(u.mean()), low=float(low), high=float(high), items=u.size)
+    half = -float(ndtri(alpha / 2)) * sqrt(float(variance.sum())) / values.size
+    return Interval(
+        max(mean - half, 0.0), min(mean + half, 1.0), level=1 - alpha, method="new runs"
+    )
 
 
 def _values(c: Floats, n: Floats, k: int, kind: PassKind) -> Floats:
@@ -240,48 +161,14 @@ def _counts(
     return c, n
 
 
-def _scores(values: npt.ArrayLike, bounds: tuple[float, float]) -> Floats:
-    u = np.asarray(values, dtype=float)
-    if u.ndim != 1 or not u.size or not np.all((u >= bounds[0]) & (u <= bounds[1])):
-        raise InputError(f"values must be one number in {list(bounds)} per item, got {values!r}")
-    return u
-
-
-# More items or more runs per item: what the next money should buy, for pass@1.
+# How much runs and items vary, for pass@1.
 #
 # .. math::
 #
 #    σ_w^2 = \text{mean of } \frac{c (n - c)}{n (n - 1)}, \qquad
-#    σ_b^2 = \max(0, \text{variance of item values} - \text{mean of } σ_w^2/n), \qquad
-#    V = (σ_b^2 + σ_w^2/r)/m   \tag{R3}
+#    σ_b^2 = \max(0, \text{variance of item values} - \text{mean of } σ_w^2/n)   \tag{R3}
 #
-# .. math:: r^* = \max\Bigl(1, \sqrt{\frac{\text{price of item}}{\text{price of run}} \cdot
-#           \frac{σ_w^2}{σ_b^2}}\Bigr)   \tag{R4}
-#
-# docs/theory/compare.md, *Several runs per item*. If items are free, buy items: at equal runs r = 2
-# has 1.23-1.76 times the variance of r = 1.
-
-
-@dataclass(frozen=True, kw_only=True)
-class VarianceParts:
-    """How much a score varies within items (over runs) and between them.
-
-    Parameters
-    ----------
-    within, between
-        σ²_w and σ²_b of (R3); for a pair both models' σ²_w are added.
-    items
-        m.
-    """
-
-    within: float
-    between: float
-    items: int
-
-    @property
-    def floor(self) -> float:
-        """The variance that no number of runs of these items can go below, σ²_b/m."""
-        return self.between / self.items
+# docs/theory/compare.md, *Several runs per item*.
 
 
 def variance_parts(
@@ -289,8 +176,10 @@ def variance_parts(
     runs: npt.ArrayLike,
     *,
     against: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-) -> VarianceParts:
-    """Split the variance of pass@1 into runs and items; every item needs at least two runs.
+) -> tuple[float, float]:
+    """Return the variance of pass@1 over runs and between items, σ²_w and σ²_b of (R3).
+
+    Every item needs at least two runs.
 
     Parameters
     ----------
@@ -298,13 +187,12 @@ def variance_parts(
         c and n of each item.
     against
         (correct, runs) of a second model on the same items: then the parts are those of the
-        difference.
+        difference, and both models' σ²_w are added.
 
     Examples
     --------
-    >>> parts = variance_parts([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
-    >>> round(parts.within, 4), round(parts.between, 4)
-    (0.125, 0.1286)
+    >>> [round(part, 4) for part in variance_parts([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)]
+    [0.125, 0.1286]
     """
     values, within, share = _model(correct, runs)
     if against is not None:
@@ -313,31 +201,7 @@ def variance_parts(
             raise InputError(f"against must hold the same {values.size} items, got {other.size}")
         values, within, share = values - other, within + other_within, share + other_share
     between = max(0.0, float(np.var(values, ddof=1)) - share)  # (R3)
-    return VarianceParts(within=within, between=between, items=values.size)
-
-
-def runs_per_item(parts: VarianceParts, *, item_price: float, run_price: float) -> float:
-    """Return the runs per item r* that buy the most, (R4); infinite means "buy runs only".
-
-    Parameters
-    ----------
-    parts
-        From a pilot.
-    item_price
-        What a further item costs before it is run: writing it, labelling it.
-    run_price
-        What one run costs.
-
-    Examples
-    --------
-    >>> parts = variance_parts([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
-    >>> round(runs_per_item(parts, item_price=4, run_price=1), 2)
-    1.97
-    """
-    positive(item_price=item_price, run_price=run_price)
-    if parts.between <= 0:
-        return inf if parts.within > 0 else 1.0
-    return max(1.0, sqrt(item_price / run_price * parts.within / parts.between))  # (R4)
+    return within, between
 
 
 def _model(correct: npt.ArrayLike, runs: npt.ArrayLike) -> tuple[Floats, float, float]:

@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import fit_plain
-from tallystick.stats.latent_model import Votes, as_votes
+from tallystick.stats.latent_model import Votes, as_votes, fit_plain
 from tallystick.stats.stream import (
     FIRST_BLOCKS,
     BlockCounts,

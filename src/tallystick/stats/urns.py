@@ -5,42 +5,21 @@ some.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import overload
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.results import Interval
-from tallystick.stats.intervals import (
-    Floats,
-    Intervals,
-    Numbers,
-    Side,
-    Vector,
-    as_counts,
-    pack,
-    split_alpha,
-)
+from tallystick.results import Guarantee, Interval
+from tallystick.stats.exact_tails import open_unit
+from tallystick.stats.intervals import Floats, Intervals, Vector, as_counts
 
 
-@overload
 def hypergeometric(
-    successes: float, draws: float, population: float, *, alpha: float = ..., side: Side = ...
-) -> Interval: ...
-@overload
-def hypergeometric(
-    successes: Vector, draws: Numbers, population: Numbers, *, alpha: float = ..., side: Side = ...
-) -> Intervals: ...
-def hypergeometric(
-    successes: Numbers,
-    draws: Numbers,
-    population: Numbers,
-    *,
-    alpha: float = 0.05,
-    side: Side = "two",
-) -> Interval | Intervals:
+    successes: float, draws: float, population: float, *, alpha: float = 0.05
+) -> Interval:
     r"""Bound the share of right items among *these* N, for certain, from k of them drawn without
     replacement.
 
@@ -56,42 +35,36 @@ def hypergeometric(
     ----------
     successes, draws, population
         x of k draws from N items, whole numbers, ``0 <= x <= k <= N``, N at least 1.
-    alpha, side
-        As in :func:`clopper_pearson`. An end without error allowed to it is what logic leaves: x/N,
-        or (x + N - k)/N.
+    alpha
+        One minus the level.
 
     Returns
     -------
-    Interval or Intervals
+    Interval
         For the share K/N; times N it is the number of right items.
 
     Examples
     --------
     >>> print(hypergeometric(45, 50, 60))
     [0.850, 0.917] (95 %, exact)
-    >>> hypergeometric([8, 80], [10, 100], 200).low.round(3).tolist()
-    [0.455, 0.735]
     """
-    at_low, at_high = split_alpha(alpha, side)
-    x, k = as_counts(successes, draws, names=("successes", "draws"))
-    k, n = as_counts(k, population, names=("draws", "population"))
-    x = np.broadcast_to(x, n.shape)
-    if (n < 1).any():
-        raise InputError(f"population must be at least 1, got {n.min()}")
-    right, drawn, size = (np.ravel(part).astype(np.int64) for part in (x, k, n))
-    fewest_right = fewest_in_urn(right, drawn, size, at_low).reshape(n.shape)
-    fewest_wrong = fewest_in_urn(drawn - right, drawn, size, at_high).reshape(n.shape)
-    return pack(
-        fewest_right / n,
-        (n - fewest_wrong) / n,
-        alpha=alpha,
-        guarantee="exact",
-        method="hypergeometric",
-    )
+    open_unit(alpha=alpha)
+    x, k, n = _whole(successes, draws, population, names=("successes", "draws", "population"))
+    if n < 1:
+        raise InputError(f"population must be at least 1, got {n}")
+    low, high = _fewest(x, k, n, alpha / 2) / n, (n - _fewest(k - x, k, n, alpha / 2)) / n
+    return Interval(low, high, 1 - alpha, "exact", None, "hypergeometric")
+
+
+def _whole(*counts: float, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return counts of which each is a part of the next one as whole numbers."""
+    for (part, whole), pair in zip(pairwise(counts), pairwise(names), strict=True):
+        as_counts(part, whole, names=pair)
+    return tuple(int(count) for count in counts)
 
 
 def hypergeometric_strata(
-    successes: Vector, draws: Vector, sizes: Vector, *, alpha: float = 0.05, side: Side = "two"
+    successes: Vector, draws: Vector, sizes: Vector, *, alpha: float = 0.05
 ) -> Intervals:
     r"""Bound the share of right items among *these*, for certain, from labels in two strata.
 
@@ -112,8 +85,8 @@ def hypergeometric_strata(
     successes, draws, sizes
         :math:`x_h, k_h, N_h`, whole numbers, the two strata along the last axis; one pair is one
         row.
-    alpha, side
-        As in :func:`hypergeometric`.
+    alpha
+        One minus the level.
 
     Returns
     -------
@@ -127,7 +100,7 @@ def hypergeometric_strata(
     >>> print(hypergeometric(30, 50, 200))
     [0.475, 0.715] (95 %, exact)
     """
-    at_low, at_high = split_alpha(alpha, side)
+    open_unit(alpha=alpha)
     x, k = as_counts(successes, draws, names=("successes", "draws"))
     k, n = as_counts(k, sizes, names=("draws", "sizes"))
     x = np.broadcast_to(x, n.shape)
@@ -138,42 +111,16 @@ def hypergeometric_strata(
     if (whole < 1).any():
         raise InputError("sizes must add up to at least 1 item")
     right, drawn, size = (np.reshape(part, (-1, 2)).astype(np.int64) for part in (x, k, n))
-    low = fewest_in_strata(right, drawn, size, at_low).reshape(whole.shape) / whole
+    low = fewest_in_strata(right, drawn, size, alpha / 2).reshape(whole.shape) / whole
     high = (
-        whole - fewest_in_strata(drawn - right, drawn, size, at_high).reshape(whole.shape)
+        whole - fewest_in_strata(drawn - right, drawn, size, alpha / 2).reshape(whole.shape)
     ) / whole
     return Intervals(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-strata")
 
 
-@overload
 def hypergeometric_subgroup(
-    successes: float,
-    members: float,
-    draws: float,
-    population: float,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-) -> Interval: ...
-@overload
-def hypergeometric_subgroup(
-    successes: Vector,
-    members: Numbers,
-    draws: Numbers,
-    population: Numbers,
-    *,
-    alpha: float = ...,
-    side: Side = ...,
-) -> Intervals: ...
-def hypergeometric_subgroup(
-    successes: Numbers,
-    members: Numbers,
-    draws: Numbers,
-    population: Numbers,
-    *,
-    alpha: float = 0.05,
-    side: Side = "two",
-) -> Interval | Intervals:
+    successes: float, members: float, draws: float, population: float, *, alpha: float = 0.05
+) -> Interval:
     r"""Bound the share of right items in a subgroup of unknown size, for certain: among all of one
     class, say.
 
@@ -189,38 +136,25 @@ def hypergeometric_subgroup(
     ----------
     successes, members, draws, population
         x, m, k, N; ``0 <= x <= m <= k <= N``.
-    alpha, side
-        As in :func:`hypergeometric`.
+    alpha
+        One minus the level.
 
     Examples
     --------
     >>> print(hypergeometric_subgroup(18, 20, 50, 300))
     [0.691, 0.985] (95 %, exact)
-    >>> hypergeometric_subgroup([18, 0], [20, 0], 50, 300).high.round(3).tolist()
-    [0.985, 1.0]
     """
-    at_low, at_high = split_alpha(0.9 * alpha, side)
-    x, m = as_counts(successes, members, names=("successes", "members"))
-    m, k = as_counts(m, draws, names=("members", "draws"))
-    k, n = as_counts(k, population, names=("draws", "population"))
-    shape = n.shape
-    right, inside, drawn, size = (
-        np.ravel(np.broadcast_to(part, shape)).astype(np.int64) for part in (x, m, k, n)
-    )
-    first = fewest_in_urn(inside, drawn, size, alpha / 20)
-    last = size - fewest_in_urn(drawn - inside, drawn, size, alpha / 20)
-    first, last = np.maximum(first, 1), np.maximum(last, 1)
-    good, of_good = least_shares(right, inside, first, last, at_low)
-    bad, of_bad = least_shares(inside - right, inside, first, last, at_high)
-    none = inside == 0
-    low, high = np.where(none, 0.0, good / of_good), np.where(none, 1.0, (of_bad - bad) / of_bad)
-    return pack(
-        low.reshape(shape),
-        high.reshape(shape),
-        alpha=alpha,
-        guarantee="exact",
-        method="hypergeometric-subgroup",
-    )
+    open_unit(alpha=alpha)
+    names = ("successes", "members", "draws", "population")
+    x, m, k, n = _whole(successes, members, draws, population, names=names)
+    kind: tuple[Guarantee, None, str] = "exact", None, "hypergeometric-subgroup"
+    if m == 0:
+        return Interval(0.0, 1.0, 1 - alpha, *kind)
+    first = max(1, _fewest(m, k, n, alpha / 20))
+    last = max(1, n - _fewest(k - m, k, n, alpha / 20))
+    good, of_good = _least_share(x, m, first, last, 0.45 * alpha)
+    bad, of_bad = _least_share(m - x, m, first, last, 0.45 * alpha)
+    return Interval(good / of_good, (of_bad - bad) / of_bad, 1 - alpha, *kind)
 
 
 # Exact finite-population intervals: tails of the hypergeometric law, inverted.
@@ -268,16 +202,10 @@ def laws(good: Ints, draws: int, population: Ints | int) -> Floats:
     return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
 
-def fewest_in_urn(x: Ints, draws: Ints, population: Ints, budget: float) -> Ints:
-    """Return for each row the least K with P(X >= x | K) above the budget."""
-    rows, where = np.unique(np.stack([x, draws, population], axis=1), axis=0, return_inverse=True)
-    found = np.array([_fewest(int(a), int(b), int(c), budget) for a, b, c in rows], np.int64)
-    return found[where.reshape(-1)]
-
-
 @lru_cache(maxsize=4096)
 def _fewest(x: int, draws: int, population: int, budget: float) -> int:
-    if budget <= 0.0 or x == 0:
+    """Return the least K with P(X >= x | K) above the budget."""
+    if x == 0:
         return x
     low, high = np.array([x - 1]), np.array([population - (draws - x)])
     return int(_least_kept(x, draws, np.array([population]), budget, low, high)[0])
@@ -342,8 +270,6 @@ def fewest_in_strata(x: Ints, draws: Ints, size: Ints, budget: float) -> Ints:
 
 
 def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
-    if budget <= 0.0:
-        return int(x[0] + x[1])
     side = BOX_SHARE * budget / 4  # two strata, two ends each
     allowed = (1 - BOX_SHARE) * budget * SLACK
     free = size - draws + 1
@@ -443,15 +369,6 @@ def _search(
     return best
 
 
-def least_shares(x: Ints, draws: Ints, first: Ints, last: Ints, budget: float) -> Ints:
-    """Return K and Q of the least share K/Q per row, over populations Q from *first* to *last*.
-
-    K is the fewest that *budget* leaves in Q.
-    """
-    rows = zip(x.tolist(), draws.tolist(), first.tolist(), last.tolist(), strict=True)
-    return np.array([_least_share(*row, budget) for row in rows], np.int64).reshape(-1, 2).T
-
-
 @lru_cache(maxsize=4096)
 def _least_share(x: int, draws: int, first: int, last: int, budget: float) -> tuple[int, int]:
     """Return K and Q of the least share.
@@ -459,7 +376,7 @@ def _least_share(x: int, draws: int, first: int, last: int, budget: float) -> tu
     K grows with Q, by at most 1 each step. Between Q1 and Q2 no share is below K1/(Q2 - 1), so
     stretches that cannot beat the best share so far are left out; every other Q is tried.
     """
-    if budget <= 0.0 or x == 0:
+    if x == 0:
         return x, last
     sizes = np.unique(np.linspace(first, last, PARTS + 1).astype(np.int64))
     low, high = np.full(sizes.size, x - 1), sizes - (draws - x)

@@ -19,11 +19,10 @@ import numpy.typing as npt
 from tallystick._rng import Rng
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Result, Slice
-from tallystick.table.cautions import find_cautions, with_cautions
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
-from tallystick.table.doubts import Doubt, find_doubt, with_doubt
+from tallystick.table.doubts import Doubt, find_cautions, find_doubt, with_cautions, with_doubt
 from tallystick.table.engines import distinct
 from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
@@ -117,6 +116,8 @@ class Question:
 
     def __post_init__(self) -> None:
         for name, declared in options_of(type(self)).items():
+            if declared.metavar == "FILE" and isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, Path(getattr(self, name)))
             declared.check(name, getattr(self, name))
 
     def reading(self) -> dict[str, Any]:
@@ -302,8 +303,7 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     # After the answer, because most cautions need nothing but what it has counted.
     # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
     sampled = capability.labelling is not None or data.roles.old is not None
-    cautions = find_cautions(data, sliced="by" in capability.reads, sampled=sampled)
-    result = with_cautions(result, cautions)
+    result = with_cautions(result, find_cautions(data) if sampled else ())
 
     def doubt(part: Data, looked: int) -> Doubt | None:
         if not sampled:

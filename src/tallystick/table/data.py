@@ -4,7 +4,7 @@ mean.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import TracebackType
@@ -30,6 +30,8 @@ from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
 from tallystick.table.patterns import Recipe
+from tallystick.table.reading_cells import UNREAD
+from tallystick.table.reading_facts import Facts, Sample, draw, draw_counts
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
@@ -79,8 +81,6 @@ class Data:
         labelled items were chosen.
     memory
         What was read of the rows, for whoever opens the same data again; None to keep nothing.
-    warnings
-        What was seen while reading that a reader must know before relying on an answer.
     beside
         For counts: what whoever counted the rows knows of them beside their counts.
     how
@@ -91,6 +91,8 @@ class Data:
         The columns of the source, where *held* has fewer of them.
     long
         The columns that named the voter and held the votes, before a long source was pivoted.
+    looked
+        The table that the rules of reading have looked at, and what they saw.
     sketch_items
         Whether counts keep a sketch of the items, so that rows are not counted twice when saved
         tallies are merged.
@@ -104,12 +106,12 @@ class Data:
     truth_elsewhere: str | None = None
     session: Session | None = None
     memory: RowMemory | None = None
-    warnings: tuple[str, ...] = ()
     beside: BesideCounts | None = None
     how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] | None = None
     all_columns: tuple[str, ...] = ()
     long: tuple[str, str] | None = None
+    looked: tuple[Table, Sample] | None = None
     sketch_items: bool = False
 
     # -- counts
@@ -273,6 +275,19 @@ class Data:
             frame[name] = [labels[code] for code in own.codes[:, columns.index(name)].tolist()]
         apart = [name for name in columns if name not in self._answers]
         return Tally.from_patterns(frame, own.counts.tolist(), apart=apart).with_sources_of(own)
+
+    @cached_property
+    def facts(self) -> Mapping[str, Facts]:
+        """What the columns with a role hold; nothing where looking would cost another engine a job."""
+        tokens = (*self.rules.missing, UNREAD)
+        if isinstance(self.held, Tally):
+            return draw_counts(self.held, tokens).facts
+        if self.in_engine:
+            return {}
+        if self.looked is not None and self.looked[0] is self.held:
+            return self.looked[1].facts
+        columns = [name for name in self.roles.columns() if name in self.table.columns]
+        return draw(self.table, columns, missing=tokens).facts
 
     # -- rows
 
@@ -598,16 +613,13 @@ class BesideCounts:
     labelled
         The first and the last row with a true label, from 1 in the order of the rows; None if it is
         not known.
-    texts
-        For columns of text that were not counted: their different cells.
     parts
-        For the same columns: each cell, how many rows have it, and how many labels are on these.
+        For columns of text that were not counted: each cell, how many rows have it, and how many labels are on these.
     item, columns
         The column that names the rows, and all their columns.
     """
 
     labelled: tuple[int, int] | None = None
-    texts: Mapping[str, Collection[str]] = field(default_factory=dict)
     parts: Mapping[str, Sequence[tuple[str | None, int, int]]] = field(default_factory=dict)
     item: str | None = None
     columns: tuple[str, ...] = ()

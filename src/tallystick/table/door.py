@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.errors import InputError, UsageError
-from tallystick.table.cautions import find_criterion, several_rows, without_copies
 from tallystick.table.data import Data
-from tallystick.table.engines import fetch, first_repeat_in, is_lazy, sampled
+from tallystick.table.engines import (
+    fetch,
+    first_repeat_in,
+    is_lazy,
+    sampled,
+)
 from tallystick.table.long_tables import chosen_metric
 from tallystick.table.meaning import LabelRules
 from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
@@ -52,7 +56,7 @@ from tallystick.table.sources import check_names, missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_truth
-from tallystick.table.weights import ask_about_counts, settle
+from tallystick.table.weights import ask_about_counts, settle, without_copies
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -178,6 +182,11 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         held = _opened(source, layout)
         if door is not None and door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
+        if layout.metric is not None and isinstance(held, Table) and held.metric is None:
+            raise InputError(
+                f"--metric {layout.metric} chooses a score of an evaluation log, and {held.source}"
+                " is a plain table: name the column instead (--vote, --judges or --models)"
+            )
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=held.metric or layout.vote)
     try:
@@ -351,19 +360,16 @@ def _by_rules(
     found = decide(table, asked_of(door, given, truth=truth), given, layout, rules)
     table = found.table
     roles = assign(table, found.roles, coerce=rules.coerce)
-    ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
+    if layout.ignore:
+        expand(layout.ignore, table, roles.holders())
     repeats = door.repeats or layout.rows_are_items
     grades = door.outputs and len(roles.systems) != 2
     beside = roles.columns("system", "criterion") if door.outputs else ()
     if (grades or not repeats) and roles.count is None:
         table, said = without_copies(table, roles, beside)
         notes = (*notes, *said)
-    if grades:
-        roles, said = find_criterion(table, roles, ignored)
-        notes, beside = (*notes, *said), roles.columns("system", "criterion")
     if roles.item is not None:
         find_item(table, roles, repeats=repeats)
-    several = several_rows(table, roles, beside) if grades else None
     return Data(
         held=table,
         roles=roles,
@@ -373,7 +379,7 @@ def _by_rules(
         unused=found.unused,
         how=found.how,
         long=table.long,
-        warnings=() if several is None else (several,),
+        looked=None if found.sample is None or table is not found.table else (table, found.sample),
     )
 
 

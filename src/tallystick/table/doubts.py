@@ -8,6 +8,7 @@ the answer decides nothing, passes no gate, and says why in one sentence (`with_
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -19,14 +20,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.results import Needed, Result, Sentences, percent
+from tallystick.errors import InputError
+from tallystick.results import Interval, Needed, Result, Sentences, percent
 from tallystick.results.numbers import count, p_value
 from tallystick.stats.urns import smaller_tail
-from tallystick.table.cautions import Caution, with_cautions
-from tallystick.table.cells import identifier, is_missing
+from tallystick.table.cells import Label, identifier, is_missing, spelling
 from tallystick.table.data import VOTES, Data
 from tallystick.table.engine import as_numpy
-from tallystick.table.one_spelling import answer_counts
+from tallystick.table.reading_facts import agreement
 from tallystick.table.session_rows import distinct_rows
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -331,14 +332,10 @@ def _empty_chance(sizes: Floats, draws: float, empty: int) -> float:
     if len(sizes) > 2_000:
         spread = math.sqrt(max(float((chance * (1 - chance)).sum()), 1e-12))
         return float(ndtr((float(chance.sum()) - empty + 0.5) / spread))
-    counts = np.zeros(empty + 1)
-    counts[0] = 1.0
+    law = np.ones(1)
     for p in chance.tolist():
-        last = counts[-1]
-        counts[1:] = counts[1:] * (1 - p) + counts[:-1] * p
-        counts[-1] += last * p  # the last place means "at least so many"
-        counts[0] *= 1 - p
-    return float(counts[-1]) if empty else 1.0
+        law = np.convolve(law, (1 - p, p))
+    return min(1.0, float(law[empty:].sum()))
 
 
 def _log_ways(n: float, k: float) -> float:
@@ -411,6 +408,14 @@ def belong_together(values: Floats, groups: Ints) -> float | None:
 # The reaction, and what every verb asks of its data.
 
 
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """A warning that the table gives rise to, and what every interval rests on because of it."""
+
+    warning: str
+    assumption: str
+
+
 def with_doubt(result: _R, doubt: Doubt | None) -> _R:
     """Return the result; with a doubt it decides nothing, passes no gate and says why.
 
@@ -437,8 +442,41 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
             for gate in result.gates
         ),
         warnings=(doubt.warning, *result.warnings),
+        doubt=doubt.warning,
         **claims,
     )
+
+
+def with_cautions(result: _R, cautions: Sequence[Caution]) -> _R:
+    """Return the result with the warnings, and with the assumptions in every interval."""
+    for one in dict.fromkeys(cautions):
+        result = replace(
+            _resting_on(result, one.assumption),
+            warnings=tuple(dict.fromkeys((*result.warnings, one.warning))),
+            assumptions=(*result.assumptions, one.assumption),
+            basis=f"{result.basis} They hold only if {one.assumption}." if result.basis else "",
+        )
+    return result
+
+
+def _resting_on(held: Any, text: str) -> Any:
+    """Return what is held with every interval in it valid only under *text*."""
+    if isinstance(held, Interval):
+        rests = f"{held.assumption}; {text}" if held.assumption else text
+        return replace(held, guarantee="under", assumption=rests)
+    if dataclasses.is_dataclass(held) and not isinstance(held, type):
+        own = {one.name: getattr(held, one.name) for one in fields(held) if one.init}
+        made = {name: _resting_on(one, text) for name, one in own.items()}
+        changed = {name: one for name, one in made.items() if one is not own[name]}
+        return replace(held, **changed) if changed else held
+    if isinstance(held, tuple | list):
+        parts = [_resting_on(one, text) for one in held]
+        same = all(new is old for new, old in zip(parts, held, strict=True))
+        return held if same else type(held)(parts)
+    if isinstance(held, Mapping):
+        inner = {key: _resting_on(one, text) for key, one in held.items()}
+        return held if all(inner[key] is held[key] for key in held) else inner
+    return held
 
 
 def find_doubt(
@@ -484,7 +522,11 @@ _MOST_TRUTHS = 1_000
 
 _MOST_COLUMNS, _MOST_VOTERS = 24, 40
 _LOOKED = 100_000
-"""Rows by which a column is taken for an order, or for groups."""
+"""Rows by which a column is taken for an order, or for groups; and labelled rows that are read."""
+
+_LOOKED_AT = 20_000
+_MOST_CELLS = 20_000_000
+"""Cells of all patterns above which they would take more memory than a check is worth."""
 
 _ORDERS = ("item", "time", "score", "confidence", "covariate")
 
@@ -516,20 +558,13 @@ def _counted_votes(data: Data, tally: Tally) -> LabelView:
     truth, votes, system = str(data.roles.truth), _voters(data), data.roles.system
     systems = [system] if system in tally.names and system is not None else []
     held = tally.marginal([truth, *votes, *systems])
-    place: dict[str, int] = {}
-    columns = []
-    for j, name in enumerate(votes, start=1):
-        own = [
-            -1 if is_missing(one) else place.setdefault(str(one), len(place))
-            for one in held.labels[name]
-        ]
-        columns.append(np.array(own, np.int64)[held.codes[:, j]])
+    codes, labels = _coded(data, held, len(votes) + 1)
     return LabelView(
         kind="votes",
         names=votes,
-        codes=np.stack(columns, axis=1),
-        labels=list(place),
-        known=_is_label(data, held.labels[truth])[held.codes[:, 0]],
+        codes=codes[:, 1:],
+        labels=labels,
+        known=codes[:, 0] >= 0,
         counts=np.asarray(held.counts, np.float64),
         part=held.codes[:, -1].astype(np.int64) if systems else None,
         parts=tuple(map(str, held.labels[systems[0]])) if systems else (),
@@ -743,11 +778,153 @@ def _columns(data: Data, table: Table) -> Iterator[tuple[str, Kind, Ints, Labels
                 break
 
 
-# A truth that was copied from a voter, or made with it in view.
+# What voters and the truth say together: a copy, the opposite, or nothing at all.
 
 
 _LEAST_COPIES = 30
 """Rows with a label and an answer below which equal columns say little."""
+
+_OPPOSITE = 0.35
+"""Share of labelled rows below which a column of two labels says the opposite of the truth."""
+
+_SHOWS, _CHANCE = 4.0, 2.0
+"""Standard errors at which a truth would show, and below which a column shows nothing."""
+
+
+def labelled(data: Data) -> tuple[tuple[str, ...], Ints, Ints] | None:
+    """Return the voters, patterns of labelled rows x (truth, voters) and how often each occurs.
+
+    Equal codes mean the same label, -1 none. What the answer has counted is used again; of a table
+    that was not counted, some labelled rows are.
+    """
+    truth, names = data.roles.truth, _voters(data)
+    if truth is None or not names:
+        return None
+    counted = data.counted(truth, *names)
+    if counted is None and isinstance(data.held, Table) and truth in data.held.columns:
+        some = data.held.relation.filter(f"{identifier(truth)} is not null").limit(_LOOKED)
+        try:
+            part = replace(data, held=replace(data.held, relation=some), memory=None)
+            rules = replace(data.rules, coerce=True)
+            counted = replace(part, rules=rules).count_words(truth, *names)
+        except InputError:  # a column of so many values that they are no labels
+            return None
+    if counted is None or counted.patterns * len(names) > _MOST_CELLS:
+        return None
+    held = counted.marginal([truth, *names])
+    codes, _ = _coded(data, held, len(names) + 1)
+    known, counts = codes[:, 0] >= 0, np.asarray(held.counts, dtype=np.int64)
+    return (names, codes[known], counts[known]) if known.any() else None
+
+
+def _coded(data: Data, tally: Tally, columns: int) -> tuple[Ints, list[Label]]:
+    """Return the first columns of a tally as codes, the truth first, and what the codes mean.
+
+    Labels that read alike have one code. A column that shares no label with the truth, while both
+    say right and wrong, is read in the words of the truth.
+    """
+    tokens = frozenset(data.rules.missing)
+    words = [
+        [None if is_missing(x, tokens) or is_no_answer(x) else spelling(x) for x in tally.labels[n]]
+        for n in tally.names[:columns]
+    ]
+    true: set[Label] = {word for word in words[0] if word is not None}
+    by_worth = {worth: word for word, worth in _right_wrong(true).items()}
+    place: dict[Label, int] = {}
+    codes = np.empty((tally.patterns, columns), np.int64)
+    for j, column in enumerate(words):
+        own: set[Label] = {word for word in column if word is not None}
+        worth = {} if own & true else _right_wrong(own)
+        read = [by_worth.get(worth[word], word) if word in worth else word for word in column]
+        found = [-1 if one is None else place.setdefault(one, len(place)) for one in read]
+        codes[:, j] = np.array(found, np.int64)[tally.codes[:, j]]
+    return codes, list(place)
+
+
+def _right_wrong(words: set[Label]) -> Mapping[Label, float]:
+    """Return 1 for the label that means right and 0 for the one that means wrong, if two do."""
+    if words and words <= {0, 1}:
+        return {word: float(word) for word in words if isinstance(word, int)}
+    found = as_pass_fail(words) if words else None
+    return found if found is not None and set(found.values()) <= {0.0, 1.0} else {}
+
+
+def agreements(data: Data) -> dict[str, tuple[int, int]]:
+    """Return for each voter the rows that have a label too, and those on which the two are equal.
+
+    Examples
+    --------
+    >>> from tallystick.table import read
+    >>> table = {"gold": ["pass", "fail", None], "gpt": [1, 0, 1], "claude": [1, 1, 1]}
+    >>> agreements(read(table, truth="gold", judges=("gpt", "claude")))
+    {'gpt': (2, 2), 'claude': (2, 1)}
+    """
+    found = labelled(data)
+    return {} if found is None else _agreements(*found)
+
+
+def _agreements(names: tuple[str, ...], codes: Ints, counts: Ints) -> dict[str, tuple[int, int]]:
+    votes = codes[:, 1:]
+    rows, same = counts @ (votes >= 0), counts @ (votes == codes[:, :1])
+    return {name: (int(n), int(k)) for name, n, k in zip(names, rows, same, strict=True)}
+
+
+def find_cautions(data: Data) -> tuple[Caution, ...]:
+    """Return what shows that the truth is written the other way round, or stands on other rows."""
+    found = labelled(data)
+    if found is None:
+        return ()
+    truth, (names, codes, counts) = data.roles.truth, found
+    shares = [k / n for n, k in _agreements(*found).values() if n >= _LEAST_COPIES]
+    turned = len(np.unique(codes[:, 0])) == 2 and len(shares) == len(names)
+    if turned and max(shares) < _OPPOSITE:
+        return (
+            Caution(
+                warning=(
+                    f"no column equals {truth!r} on more than {percent(max(shares))} of the"
+                    " labelled rows, with two labels. Are the labels of one side written the other"
+                    " way round (0 for pass here, 1 for pass there)? Then turn one side round"
+                    " before you rely on any figure here"
+                ),
+                assumption=f"{truth!r} and the votes mean the same by the same label",
+            ),
+        )
+    if data.session is not None or len(data.roles.systems) == 2 or not is_unrelated(codes, counts):
+        return ()
+    return (
+        Caution(
+            warning=(
+                f"{truth!r} agrees with no column more than by chance, while the columns agree with"
+                " one another. Are its labels on the right rows? Check the names of the items, and"
+                " whether the labels were sorted apart from them"
+            ),
+            assumption=f"the labels of {truth!r} stand on the right rows",
+        ),
+    )
+
+
+def is_unrelated(codes: Ints, counts: Ints) -> bool:
+    r"""Say whether the first column agrees with no other, while the others agree.
+
+    Two columns that are right with independent errors and agree with kappa :math:`\kappa` each
+    agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
+    :math:`\sqrt{n \kappa}` standard errors.
+    """
+    n = int(counts.sum())
+    if n > _LOOKED_AT:
+        drawn = np.random.default_rng(0).multivariate_hypergeometric
+        counts = drawn(counts, _LOOKED_AT, method="marginals")
+        n = _LOOKED_AT
+    if codes.shape[1] < 3 or codes.max(initial=-1) >= _MOST_LABELS:
+        return False
+    kappa, z = agreement(np.repeat(codes, counts, axis=0).astype(np.int32))
+    pairs = kappa[1:, 1:][np.triu_indices(codes.shape[1] - 1, 1)]
+    pairs = pairs[np.isfinite(pairs)]
+    if not pairs.size or np.isnan(z[0, 1:]).any():
+        return False
+    # Columns that only seem to agree prove nothing: two standard errors are taken off.
+    common = max(float(pairs.mean()) - _CHANCE / math.sqrt(n), 0.0)
+    return math.sqrt(n * common) >= _SHOWS and bool(np.abs(z[0, 1:]).max() < _CHANCE)
 
 
 def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | None:
@@ -779,15 +956,15 @@ def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | 
 
 
 def _copy_doubt(data: Data) -> Doubt | None:
-    counts = answer_counts(data)
     # Readers of a session did not see the votes; who always says the one label is no copy.
-    if counts is None or data.session is not None or counts.labels < 2:
+    told = None if data.session is not None else labelled(data)
+    if told is None or len(np.unique(told[1][:, 0])) < 2:
         return None
-    held = counts.agreements()
+    held = _agreements(*told)
     found = copied_from(held)
     if found is None:
         return None
-    truth, (column, other) = counts.truth, found
+    truth, (column, other) = data.roles.truth, found
     same = (
         f"{truth!r} equals {column!r} on all {count(held[column][0])} rows that have both, while"
         f" {other!r} equals it on {percent(held[other][1] / held[other][0])}"

@@ -11,11 +11,11 @@ from difflib import get_close_matches
 from shlex import quote
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import NUMBER, Label, as_number, identifier, without_missing
+from tallystick.table.cells import NUMBER, Label, identifier
 from tallystick.table.data import Data
-from tallystick.table.reading_names import lower_word
+from tallystick.table.reading_facts import Facts
+from tallystick.table.reading_names import lower_word, plain
 from tallystick.table.tables import Table
-from tallystick.table.tally import Tally
 from tallystick.table.words import PASS_FAIL, as_pass_fail, as_word, is_no_answer
 
 Scale = tuple[float, float]
@@ -200,34 +200,6 @@ _LOWS = (0.0, 1.0)
 _HIGHS = (3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 100.0)
 _UNIT = (0.0, 1.0)
 
-_MOST = 200
-"""Different cells from which a column is no column of whole grades."""
-
-
-@dataclass(frozen=True)
-class _Used:
-    """The numbers of a column: its ends, how many there are, and whether all are whole.
-
-    *votes*: these are no numbers but pass and fail, or the column is blank.
-    """
-
-    low: float
-    high: float
-    different: int
-    whole: bool
-    votes: bool = False
-
-    @property
-    def usual(self) -> Scale | None:
-        """The usual scale whose ends these grades reach."""
-        fits = self.whole and self.low in _LOWS and self.high in _HIGHS
-        return (self.low, self.high) if fits else None
-
-    @property
-    def share(self) -> bool:
-        """Whether these are numbers between 0 and 1, with fractions."""
-        return self.low >= 0 and self.high <= 1 and not self.whole
-
 
 def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     """Return the scales of the human grades and of the judges, where the grades show them.
@@ -251,103 +223,48 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     >>> seen([2, 2, 3, 4, 5], [4, 5, 3, 2, 4]) is None  # perhaps from 1 to 5, perhaps from 0
     True
     """
-    truth = data.roles.truth
-    judged = []
-    for name in data.roles.judges:
-        used = _used(data, name)
-        if used is None:
-            return None
-        judged += [] if used.votes else [used]
-    human = _VOTES if truth is None else _used(data, truth)
-    if not judged or human is None:
+    facts = data.facts
+    judged = [facts[name] for name in data.roles.judges if not _are_votes(facts.get(name))]
+    human = facts.get(data.roles.truth or "")
+    if not judged or not all(one.is_number for one in judged):
         return None
-
-    # Fractions between 0 and 1 are on that scale, if some of them are above a half.
-    if all(one.share for one in judged):
-        if max(one.high for one in judged) <= 0.5:
-            return None
-        if human.votes or human.share:
-            return _UNIT, _UNIT
-        return (human.usual, _UNIT) if _is_used(human) and human.usual is not None else None
-
-    pooled = _Used(
-        min(one.low for one in judged),
-        max(one.high for one in judged),
-        max(one.different for one in judged),
-        all(one.whole for one in judged),
-    )
-    scale = pooled.usual
-    # A judge who stops far below the top may use another scale than the others.
-    if scale is None or min(one.high for one in judged) < scale[1] - 1:
-        return None
-    if human.votes:
+    scale = _scale(judged)
+    if scale is None or min(_high(one) for one in judged) < scale[1] - 1:
+        return None  # a judge who stops far below the top may use another scale than the others
+    if human is None or _are_votes(human):
         return scale, scale
-    inside = scale[0] <= human.low and human.high <= scale[1]
-    if inside and human.high > sum(scale) / 2:
+    if scale == _UNIT and human.decimals and human.is_inside(*_UNIT):
         return scale, scale
-    if human.usual is not None and _is_used(human):
-        return human.usual, scale
-    # Fewer than three different grades that stop early are a few grades, not a scale.
-    return (scale, scale) if inside and human.different < 3 else None
+    own = _scale([human]) if human.is_number and not human.decimals else None
+    inside = human.is_inside(*scale)
+    if scale != _UNIT and inside and (_high(human) > sum(scale) / 2 or human.distinct < 3):
+        return scale, scale  # a few grades that stop early are a few grades, not a scale
+    return (own, scale) if own is not None and _is_used(human) else None
 
 
-_VOTES = _Used(0.0, 1.0, 2, whole=True, votes=True)
+def _are_votes(facts: Facts | None) -> bool:
+    """Say whether a column is blank, or says pass and fail and no number."""
+    if facts is None or facts.is_empty:
+        return True
+    return bool(facts.counts) and (facts.labels <= {0, 1} or as_pass_fail(facts.labels) is not None)
 
 
-def _is_used(grades: _Used) -> bool:
+def _scale(columns: Sequence[Facts]) -> Scale | None:
+    """Return the usual scale whose ends numbers reach; fractions between 0 and 1 use all of it."""
+    low, high = min(one.low or 0.0 for one in columns), max(map(_high, columns))
+    if all(one.decimals and one.is_inside(*_UNIT) for one in columns):
+        return _UNIT if high > 0.5 else None
+    whole = not any(one.decimals for one in columns)
+    return (low, high) if whole and low in _LOWS and high in _HIGHS else None
+
+
+def _high(facts: Facts) -> float:
+    return 0.0 if facts.high is None else facts.high
+
+
+def _is_used(facts: Facts) -> bool:
     """Say whether most grades of a scale are given, so that no slip of the pen makes its end."""
-    return grades.different >= 0.6 * min(grades.high - grades.low + 1, 20.0)
-
-
-def _used(data: Data, name: str) -> _Used | None:
-    """Return the numbers of a column; None for other words, and where looking would cost a job in
-    another engine.
-    """
-    labels = spoken_cells(data, name)
-    if labels is None:
-        return None
-    if len(labels) >= _MOST:
-        return _range(data, name)
-    if not labels or as_pass_fail(labels) is not None:
-        return _VOTES
-    numbers = [number_of(label) for label in labels]
-    known = [value for value in numbers if value is not None]
-    if len(known) < len(numbers):
-        return None
-    if set(known) <= {0.0, 1.0}:
-        return _VOTES
-    whole = all(value.is_integer() for value in known)
-    return _Used(min(known), max(known), len(set(known)), whole)
-
-
-def _range(data: Data, name: str) -> _Used | None:
-    """Return the same of a column with many different cells; None if some are no numbers."""
-    if not isinstance(data.held, Table):
-        return None
-    kind = data.held.kinds.get(name, "other")
-    if kind not in ("text", "integer", "float"):
-        return None
-    [(cells, numbers, low, high, parts)] = data.held.query(
-        "select count(cell), count(x), min(x), max(x), count(*) filter (x <> floor(x)) from"
-        f" (select cell, {as_number('cell', kind)} as x from (select"
-        f" {without_missing(name, kind, data.rules.missing)} as cell from rows))"
-    )
-    return _Used(low, high, _MOST, not parts) if cells == numbers and numbers else None
-
-
-def spoken_cells(data: Data, name: str) -> list[Label] | None:
-    """Return the different cells of a column that say something, at most 200 of them; None where
-    looking would cost a job.
-    """
-    if isinstance(data.held, Tally):
-        labels = list(data.held.labels[name])
-    elif isinstance(data.held, Table):
-        query = f"select distinct {identifier(name)} from rows limit {_MOST}"
-        labels = [cell for (cell,) in data.held.query(query)]
-    else:
-        return None
-    tokens = frozenset(data.rules.missing)
-    return [one for one in labels if not is_silent(one) and str(one) not in tokens]
+    return facts.distinct >= 0.6 * min(_high(facts) - (facts.low or 0.0) + 1, 20.0)
 
 
 def scale_note(human: Scale, judges: Scale) -> str:
@@ -371,11 +288,9 @@ def scale_note(human: Scale, judges: Scale) -> str:
 # Everything in ``score`` calls the higher score better. Such grades are therefore turned round as
 # they are read, and a note says so: 22 % hallucinated becomes 78 % not hallucinated.
 
-_NEUTRAL = frozenset(("yes", "no", "y", "n", "true", "false", "t", "f"))
+_NEUTRAL = frozenset(("yes", "no", "y", "n", "t", "f", "0", "1"))
 """Words that are good or bad by the name of their column alone. Pass and unsafe speak for
 themselves."""
-
-_CRITERION = frozenset(("criterion", "criteria", "metric", "dimension", "aspect", "rubric"))
 
 
 def less_is_better(data: Data) -> str | None:
@@ -399,14 +314,10 @@ def less_is_better(data: Data) -> str | None:
     word = word or lower_word(_only_criterion(data))
     if word is None:
         return None
-    columns = data.roles.columns("judges", "truth")
-    cells = [label for name in columns for label in spoken_cells(data, name) or ()]
-    neutral = (
-        isinstance(one, bool)
-        or str(one).strip().casefold() in _NEUTRAL
-        or number_of(one) is not None
-        for one in cells
-    )
+    held = [
+        data.facts[name] for name in data.roles.columns("judges", "truth") if name in data.facts
+    ]
+    neutral = (one.is_number or {*map(str, one.labels)} <= _NEUTRAL for one in held)
     return word if all(neutral) else None
 
 
@@ -415,9 +326,9 @@ def _only_criterion(data: Data) -> str | None:
     if not isinstance(data.held, Table):
         return None
     for name in data.held.columns:
-        if name.strip().casefold() in _CRITERION and name not in data.roles.columns():
-            said = spoken_cells(data, name) or ()
-            return str(said[0]) if len(said) == 1 else None
+        if plain(name) in ("criterion", "metric") and name not in data.roles.columns():
+            said = data.held.query(f"select distinct {identifier(name)} from rows limit 2")
+            return str(said[0][0]) if len(said) == 1 else None
     return None
 
 

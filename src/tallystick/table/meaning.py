@@ -27,7 +27,6 @@ from tallystick.table.words import (
     is_never_true,
     is_no_answer,
     is_tie,
-    same_denial,
     two_vocabularies,
 )
 
@@ -98,9 +97,8 @@ def agree(
     The rules are applied in this order: (1) each label has one spelling over all columns; (2) words
     for no answer are missing; (3) the code -1 beside other labels is no answer of a weak label, and
     is asked about elsewhere; (4) votes such as tie or refused can never be true; (5) the truth and
-    the votes share a label, and so do a prediction and the weak labels; (6) a vote such as "not
-    safe" that the truth calls "unsafe" is asked
-    about; (7) so are right and wrong in two vocabularies, such as 0, 1, no and yes.
+    the votes share a label; (6) right and wrong in two vocabularies, such as 0, 1, no and yes, are
+    asked about.
 
     Parameters
     ----------
@@ -146,9 +144,7 @@ def agree(
     table.ask_about_minus_one()  # (3)
     never_true = table.never_true()  # (4)
     table.refuse_strangers(never_true)  # (5)
-    table.ask_about_other_words(weak)  # (5)
-    table.ask_about_denials()  # (6)
-    table.ask_about_two_vocabularies()  # (7)
+    table.ask_about_two_vocabularies()  # (6)
 
     # A label that counts as no answer is read as None, whatever its spelling.
     full: dict[str, dict[Label, Label]] = {
@@ -357,42 +353,6 @@ class _Reading:
                     f" says {_listed(true)}: no label is shared, so {name!r} would never be right."
                     f" Write both alike, or leave it out (--ignore {quote(name)})"
                 )
-
-    def ask_about_other_words(self, weak: Sequence[str]) -> None:
-        """Ask about a prediction that shares no label with any weak label.
-
-        Two that share none may still be two classes: a rule that only finds spam, and a classifier
-        that never does.
-        """
-        voted = in_order(label for name in weak for label in self.spoken[name])
-        for name in self.votes if voted else ():
-            said = in_order(self.spoken[name])
-            every = (*said, *voted)
-            apart = not {spelling(one) for one in said} & {spelling(one) for one in voted}
-            named = all(map(self.is_declared, every))
-            if name not in weak and said and apart and len(every) > 2 and not named:
-                shown = [*map(str, every[:_SHOWN]), *(["…"] if len(every) > _SHOWN else [])]
-                raise InputError(
-                    f"column {name!r} says {_listed(said)}, and the weak labels say"
-                    f" {_listed(voted)}: no label is shared, so no weak label could confirm"
-                    f" {name!r}. Write both alike. If these are {len(every)} classes, name all of"
-                    f" them with labels= (--labels {','.join(shown)})"
-                )
-
-    def ask_about_denials(self) -> None:
-        """Ask about a vote that the truth never says, and says in another way."""
-        true = self.spoken.get(self.truth or "", [])
-        known = {spelling(label) for label in true}
-        for label in in_order(label for name in self.votes for label in self.spoken[name]):
-            twin = None if spelling(label) in known else same_denial(label, true)
-            if twin is None or self.is_declared(label):
-                continue
-            names = [name for name in self.votes if label in self.spoken[name]]
-            raise InputError(
-                f"{_columns(names)} {str(label)!r}, which the truth {self.truth!r} never says; it"
-                f" says {str(twin)!r}. Write both alike. If they are two labels, name all labels"
-                f" with labels= (--labels {self._with(label)})"
-            )
 
     def ask_about_two_vocabularies(self) -> None:
         """Ask about right and wrong in two vocabularies: two files that were put together."""

@@ -24,7 +24,6 @@ from tallystick.table.sources import resolve
 from tallystick.table.tables import Table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from duckdb import DuckDBPyRelation
 
 PREFERENCES = (("a", "b"), ("system_a", "system_b"), ("model_a", "model_b"))
@@ -153,30 +152,15 @@ def _human_grid(table: Table) -> _Grid | None:
     graded (``human_style``) as well, and is asked about.
     """
     for sign in _MORE_SEPARATORS:
-        heads = {
-            column[: -len(part) - len(sign)]: part
-            for column in table.columns
-            for part in [column.rpartition(sign)[2]]
-            if is_truth_name(part, whole=True) and column != part
-        }
-        tails = {
-            column[len(part) + len(sign) :]: part
-            for column in table.columns
-            for part in [column.partition(sign)[0]]
-            if is_truth_name(part, whole=True) and column != part
-        }
-        # Words such as "human_score" name what people gave, and no system.
-        last = len(heads) < 2 and len(tails) >= 2
-        systems = [name for name in (tails if last else heads) if name]
-        if len(systems) < 2:
-            continue
-        found = _split(table.columns, systems, sign, last=last)
-        parts = list(map(set, found.values()))
-        if (
-            len(found) == len(systems)
-            and all(one == parts[0] for one in parts)
-            and len(parts[0]) > 1
-        ):
+        for last in (False, True):
+            cut = [c.partition(sign) if last else c.rpartition(sign) for c in table.columns]
+            ends = [(one[0], one[2]) if last else (one[2], one[0]) for one in cut]
+            systems = [name for human, name in ends if name and is_truth_name(human, whole=True)]
+            found = _split(table.columns, systems, sign, last=last) if len(systems) > 1 else {}
+            parts = [*map(set, found.values())]
+            # Words such as "human_score" name what people gave, and no system.
+            if not parts or len(parts[0]) < 2 or any(one != parts[0] for one in parts):
+                continue
             if last:
                 raise _systems_or_questions(table, found)
             return _Grid(sign, found)
@@ -245,8 +229,6 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
             f" {next(iter(taken))!r}: rename one of them"
         )
     relation = _relation(table, grid, shared)
-    if relation is None:
-        relation = scan(_stacked(table, grid, shared)).relation
     long = replace(
         table,
         relation=relation,
@@ -264,46 +246,23 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
     return long, replace(given, system=_SYSTEM, systems=()), (note,)
 
 
-def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelation | None:
-    """Return the outputs as a query, so that rows stay in the engine; None where types differ."""
-    types = dict(zip(table.columns, map(str, table.relation.types), strict=True))
+def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelation:
+    """Return the outputs as a query, so that rows stay in the engine."""
     lists = {_SYSTEM: [literal(name) for name in grid.columns]}
     for part in grid.parts:
         columns = [held.get(part) for held in grid.columns.values()]
-        if len({types[name] for name in columns if name is not None}) > 1:
-            return None
+        kinds = {table.kinds[name] for name in columns if name is not None}
+        if "text" in kinds and len(kinds - {"other"}) > 1:
+            raise InputError(
+                f"{table.source}: the columns of {part!r} hold numbers for one system and words for"
+                " another: write both alike"
+            )
         lists[part] = ["null" if name is None else identifier(name) for name in columns]
     # Lists of one length are unfolded together: one row per system, in the order of the table.
     unfolded = (
         f"unnest([{', '.join(cells)}]) as {identifier(name)}" for name, cells in lists.items()
     )
     return table.derive(f"select {', '.join([*map(identifier, shared), *unfolded])} from rows")
-
-
-def _stacked(table: Table, grid: _Grid, shared: Sequence[str]) -> pa.Table:
-    """Return the outputs as a table in memory, with types that hold those of every system."""
-    import numpy as np
-    import pyarrow as pa
-
-    arrow = table.arrow("select * from rows")
-    blocks = []
-    for system, held in grid.columns.items():
-        columns = {name: arrow[name] for name in shared}
-        columns[_SYSTEM] = pa.chunked_array([pa.array([system] * arrow.num_rows, pa.string())])
-        columns |= {
-            part: arrow[held[part]] if part in held else pa.nulls(arrow.num_rows)
-            for part in grid.parts
-        }
-        blocks.append(pa.table(columns))
-    try:
-        joined = pa.concat_tables(blocks, promote_options="permissive")
-    except pa.ArrowTypeError as error:
-        raise InputError(
-            f"{table.source}: the columns of one judge hold numbers for one system and words for"
-            f" another ({str(error).partition(': ')[2]}): write both alike"
-        ) from error
-    order = np.arange(joined.num_rows).reshape(len(blocks), -1).T.ravel()
-    return joined.take(pa.array(order))
 
 
 # Evaluation logs as outputs: one row per item and system, one column per score of the tool.

@@ -23,9 +23,9 @@ from tallystick.table.cells import (
     in_order,
     is_missing,
     spelling,
-    without_missing,
 )
 from tallystick.table.engines import different_in
+from tallystick.table.reading_facts import draw
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table
@@ -77,8 +77,6 @@ _LONG = 190
 _MOST_LABELS = 20
 _MOST_COLUMNS = 50
 """Voters whose cells are looked at, where nothing has counted them."""
-_MANY_ROWS = 2_000_000
-"""Rows beyond which the labels of voters are not looked up again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,16 +158,10 @@ class Reading(Roles):
         # missing = ["-1", "NA"]  # values that mean no answer, besides blank cells
         """
         lines = [f"# What {source} means. Edit it, then add --reading FILE.toml to any verb."]
-        held = {role: getattr(self, role) for role in ALL_ROLES}
-        if self.judge is not None:  # the voters are names in rows, not columns
-            held |= dict.fromkeys(VOTERS, ())
-        held |= {"judge": self.judge, "vote": self.vote, "metric": self.metric}
-        for key, value in held.items():
-            if value not in (None, ()):
-                lines.append(f"{key} = {_toml(value)}  # {self.how.get(key, 'named')}")
-        if self.missing:
-            lines.append(f"missing = {_toml(self.missing)}")
-        else:
+        for key, value in self.declared().items():
+            how = "" if key == "missing" else f"  # {self.how.get(key, 'named')}"
+            lines.append(f"{key} = {_toml(value)}{how}")
+        if not self.missing:
             lines.append(
                 '# missing = ["-1", "NA"]  # values that mean no answer, besides blank cells'
             )
@@ -182,6 +174,15 @@ class Reading(Roles):
             for name, why in (self.unused or {}).items()
         ]
         return "\n".join(line.replace("\r", " ") for line in lines) + "\n"
+
+    def declared(self) -> dict[str, Any]:
+        """Return what a file would say: roles, and how votes are laid out."""
+        held = {role: getattr(self, role) for role in ALL_ROLES}
+        if self.judge is not None:  # the voters are names in rows, not columns
+            held |= dict.fromkeys(VOTERS, ())
+        more = ("judge", "vote", "metric", "missing")
+        held |= {name: getattr(self, name) for name in more}
+        return {key: value for key, value in held.items() if value not in (None, ())}
 
     # -- the parts of the line
 
@@ -361,12 +362,7 @@ def _facts(data: Data, roles: Roles) -> dict[str, Any]:
         return told
     if isinstance(data.held, Tally):
         return _from_counts(data.held, roles, voters)
-    table = data.table
-    columns = roles.columns(*VOTERS, "prediction", "old", "new", "truth")
-    counted = data.counted(*columns) if columns else None
-    known = [name for name in voters if name in table.columns]
-    told = {} if counted is None else _from_counts(counted, roles, voters)
-    return {**_from_rows(data, table, roles, [] if counted is not None else known), **told}
+    return _from_rows(data, roles, voters)
 
 
 def _from_counts(tally: Tally | None, roles: Roles, voters: Sequence[str]) -> dict[str, Any]:
@@ -386,45 +382,39 @@ def _from_counts(tally: Tally | None, roles: Roles, voters: Sequence[str]) -> di
     return {"rows": None if tally.weighted else int(tally.n), "counts": counts, **found}
 
 
-def _from_rows(data: Data, table: Table, roles: Roles, voters: Sequence[str]) -> dict[str, Any]:
-    """Count what nobody has counted, in one query; labels in a second one, if they are few."""
-    tokens = data.meaning.missing if "meaning" in data.__dict__ else data.rules.missing
-    kinds = table.kinds
-    voters = voters[:_MOST_COLUMNS]
+def _from_rows(data: Data, roles: Roles, voters: Sequence[str]) -> dict[str, Any]:
+    """Return what the look at the columns has shown; columns that were not looked at are now."""
+    table, facts = data.table, data.facts
+    single = (roles.truth, roles.system, roles.round, roles.item)
+    columns = [
+        n for n in (*voters[:_MOST_COLUMNS], *single) if n is not None and n in table.columns
+    ]
+    if not {*columns} <= facts.keys():
+        facts = draw(table, columns, missing=data.rules.missing).facts
+    rows = facts[columns[0]].rows if columns else data.n_rows
 
-    def cell(name: str) -> str:
-        return without_missing(name, kinds[name], tokens)
+    counts: dict[str, int] = {}
+    if roles.truth in facts and roles.truth is not None:
+        counts["labels"] = facts[roles.truth].filled
+    for key, name in (("systems", roles.system), ("rounds", roles.round), ("items", roles.item)):
+        if name not in facts or name is None:
+            continue
+        counts[key] = facts[name].distinct
+        if facts[name].seen < facts[name].filled:  # a sample does not show them all
+            [(counts[key],)] = table.query(f"select count(distinct {identifier(name)}) from rows")
+    if counts.get("items") == rows:
+        del counts["items"]
 
-    asked = {"rows": "count(*)"}
-    if roles.truth in kinds and roles.truth is not None:
-        asked["labels"] = f"count({cell(roles.truth)})"
-    for key, column in (("systems", roles.system), ("rounds", roles.round)):
-        if column in kinds and column is not None:
-            asked[key] = f"count(distinct {identifier(column)})"
-    if roles.item in kinds and roles.item is not None and table.repeats(roles.item):
-        asked["items"] = f"count(distinct {identifier(roles.item)})"
-    for k, name in enumerate(voters):
-        shown = f"try_cast(cast({cell(name)} as varchar) as double)"
-        asked |= {f"many{k}": f"approx_count_distinct({cell(name)})"}
-        asked |= {f"low{k}": f"min({shown})", f"high{k}": f"max({shown})"}
-    [values] = table.query(f"select {', '.join(asked.values())} from rows")
-    told = dict(zip(asked, values, strict=True))
-    rows = int(told.pop("rows"))
-    counts = {
-        name: int(told[name]) for name in ("items", "systems", "rounds", "labels") if name in told
-    }
-
-    few = [name for k, name in enumerate(voters) if told[f"many{k}"] <= 2 * _MOST_LABELS]
-    labels: list[Label] = []
-    if few and len(few) == len(voters) and rows <= _MANY_ROWS:
-        lists = ", ".join(f"list(distinct {cell(name)})" for name in few)
-        [held] = table.query(f"select {lists} from rows")
-        labels = [one for each in held for one in each or () if not is_missing(one)]
-    ends = [(told[f"low{k}"], told[f"high{k}"]) for k in range(len(voters))]
-    found = _meaning(labels)
-    if not found and ends and all(low is not None for low, _ in ends):
-        found = {"scale": (min(low for low, _ in ends), max(high for _, high in ends))}
-    return {"rows": rows, "counts": counts, **found}
+    said = [facts[name] for name in voters if name in facts]
+    if all(one.counts for one in said):
+        return {
+            "rows": rows,
+            "counts": counts,
+            **_meaning(one for held in said for one in held.counts),
+        }
+    ends = [(one.low, one.high) for one in said if one.low is not None and one.high is not None]
+    wide = {"scale": (min(e[0] for e in ends), max(e[1] for e in ends))} if ends else {}
+    return {"rows": rows, "counts": counts, **(wide if len(ends) == len(said) else {})}
 
 
 def _meaning(labels: Iterable[Label]) -> dict[str, Any]:
@@ -490,7 +480,7 @@ def with_reading(
     source = options.get("reading")
     if source is None:
         return given
-    said = _declared(source) if isinstance(source, Reading) else from_toml(source)
+    said = source.declared() if isinstance(source, Reading) else from_toml(source)
     columns = [
         name
         for role in ALL_ROLES
@@ -512,15 +502,6 @@ def with_reading(
     turned = {"judge", "vote", "systems", "separator", "shape", "metric"} & set(said)
     declared = () if turned else tuple(dict.fromkeys(columns))
     return {"declared": declared, **kept, **{k: v for k, v in given.items() if v not in (None, ())}}
-
-
-def _declared(reading: Reading) -> dict[str, Any]:
-    """Return a reading as a file would say it."""
-    held = {role: getattr(reading, role) for role in ALL_ROLES}
-    held |= {"judge": reading.judge, "vote": reading.vote, "missing": reading.missing}
-    if reading.judge is not None:
-        held |= dict.fromkeys(VOTERS, ())
-    return {key: value for key, value in held.items() if value not in (None, ())}
 
 
 def _several(value: Any) -> tuple[str, ...]:

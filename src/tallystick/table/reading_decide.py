@@ -8,10 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import NUMBER, Label, identifier, literal, spelling, without_missing
+from tallystick.table.cells import NUMBER, identifier, literal, spelling, without_missing
 from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
-from tallystick.table.reading_facts import SURE, Facts, agreement, draw, draw_counts, one_word
+from tallystick.table.reading_cells import UNREAD
+from tallystick.table.reading_facts import (
+    SURE,
+    Facts,
+    Sample,
+    agreement,
+    draw,
+    draw_counts,
+    one_word,
+)
 from tallystick.table.reading_names import VOTE_TIERS, plain
 from tallystick.table.reading_rules import (
     Asked,
@@ -26,7 +35,7 @@ from tallystick.table.reading_rules import (
     veto,
 )
 from tallystick.table.reading_voters import find_truth, find_voters, truth_among
-from tallystick.table.roles import GROUPS, Layout, Roles, check_usable
+from tallystick.table.roles import GROUPS, Layout, Roles, check_usable, expand
 from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -46,6 +55,8 @@ class Decided:
         Where each role comes from, and why each other column has none.
     notes
         What was done to the rows.
+    sample
+        What was looked at, where the rows are as they were.
     """
 
     table: Table
@@ -53,6 +64,7 @@ class Decided:
     how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    sample: Sample | None = None
 
 
 def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> Decided:
@@ -114,6 +126,7 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
     return Decided(
         table=table,
         notes=notes,
+        sample=None if notes else look.sample,
         roles=_with_item(look, settled(look, voters)),
         how=look.how,
         unused=look.unused,
@@ -144,7 +157,9 @@ def decide_counts(
         find_structure(look)
     find_truth(look)
     voters = getattr(given, asked.want) or find_voters(look)
-    look.doubt(voters, given.prediction[0] if given.prediction else None)
+    reference = given.prediction[0] if given.prediction else None
+    _ask_about_strangers(look, voters, reference if asked.verb == "bound" else None)
+    look.doubt(voters, reference)
     return settled(look, voters), look.how, look.unused
 
 
@@ -219,28 +234,24 @@ def _one_column_of_models(look: Look) -> None:
 def _silent(rules: LabelRules, asked: Asked) -> tuple[str, ...]:
     """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
     never = map(str, rules.never_true) if asked.want == "models" else ()
-    return (*rules.missing, *never)
+    return (*rules.missing, *never, UNREAD)
 
 
 def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozenset[str]]:
     """Return the named roles with globs expanded, names that may stand in the rows of a long
     table, and what globs have caught.
     """
-    expanded: dict[str, Any] = {}
+    groups = sorted(GROUPS - {"systems"})
+    single = [getattr(given, role) for role in given.__dict__ if role not in (*GROUPS, "by")]
     later: list[str] = []
-    globbed: set[str] = set()
-    for role in GROUPS:
-        found: list[str] = []
-        for pattern in getattr(given, role):
-            pieces = [pattern] if pattern in table.columns else pattern.split(",")
-            for piece in map(str.strip, pieces):
-                matches = [piece] if piece in table.columns else _matching(table, given, piece)
-                if matches != [piece]:
-                    globbed.update(matches)
-                found += matches
-                if not matches and piece:
-                    later.append(piece)
-        expanded[role] = tuple(dict.fromkeys(found)) if role != "systems" else given.systems
+    expanded: dict[str, Any] = {
+        role: expand(getattr(given, role), table, dict.fromkeys(filter(None, single), ""), later)
+        for role in groups
+    }
+    said = {
+        text for role in groups for pattern in getattr(given, role) for text in _pieces(pattern)
+    }
+    globbed = {name for role in groups for name in expanded[role]} - said
     known = replace(given, **expanded)
     if known.truth is not None and known.truth not in table.columns:
         later.append(known.truth)
@@ -267,10 +278,8 @@ def _is_key(facts: Facts) -> str | None:
     )
 
 
-def _matching(table: Table, given: Roles, pattern: str) -> list[str]:
-    taken = {getattr(given, role) for role in given.__dict__ if role not in (*GROUPS, "by")}
-    usable = [n for n in table.columns if n not in taken and n not in table.left_out]
-    return [n for n in usable if fnmatch.fnmatchcase(n, pattern)]
+def _pieces(pattern: str) -> tuple[str, ...]:
+    return pattern, *(piece.strip() for piece in pattern.split(","))
 
 
 def _check_named(look: Look) -> None:
@@ -391,9 +400,7 @@ def _kept(roles: Roles, table: Table) -> Roles:
 def _with_item(look: Look, roles: Roles) -> Roles:
     """Return the roles without an item that was found and repeats, where rows are items."""
     found = look.roles.get("item")
-    if found is None or look.asked.verb in ("score", "compare"):
-        return roles
-    if look.is_unique(found):
+    if found is None or look.asked.verb in ("score", "compare") or look.is_unique(found):
         return roles
     look.leave([found], "repeats: every row counts as an item of its own")
     look.how.pop("item", None)
@@ -410,44 +417,25 @@ def one_vocabulary(look: Look, columns: Sequence[str]) -> tuple[Table, tuple[str
     held = {name: look.sample.column(name).unique().drop_null().to_pylist() for name in columns}
     if not held or not all(is_marks(look.facts[name]) for name in held):
         return table, ()
-    spelled: dict[Label, set[tuple[Label, bool]]] = {}
-    for words in held.values():
-        for one in words:
-            if one_word(one) in (0, 1):
-                # 1 beside 1.0 is no second word: pandas writes a column with blanks in decimals.
-                is_word = isinstance(one, bool) or not NUMBER.fullmatch(str(one).strip())
-                spelled.setdefault(one_word(one), set()).add((spelling(one), is_word))
+    meant = [one for words in held.values() for one in words if one_word(one) in (0, 1)]
+    # 1 beside 1.0 is no second word: pandas writes a column with blanks in decimals.
+    forms = {
+        (spelling(one), isinstance(one, bool) or not NUMBER.fullmatch(str(one).strip()))
+        for one in meant
+    }
     kinds = {type(one) for words in held.values() for one in words}
-    if all(len(forms) == 1 for forms in spelled.values()) and (
-        len(kinds) == 1 or kinds <= {int, float}
-    ):
+    if len(forms) == 2 and (len(kinds) == 1 or kinds <= {int, float}):
         return table, ()
     # The truth, which stands last, writes the words that the answer uses.
-    first = columns[-1]
-    chosen = {
-        one_word(one): str(spelling(one)).strip()
-        for one in sorted(held[first], key=str, reverse=True)
-        if one_word(one) in (0, 1)
-    }
-    cells = []
-    for name in table.columns:
-        cell = identifier(name)
-        if name in held:
-            text = f"trim(cast({cell} as varchar))"
-            cases = " ".join(
-                f"when {text} = {literal(str(one).strip())} then {literal(chosen[one_word(one)])}"
-                for one in held[name]
-                if one_word(one) in chosen and not isinstance(one, bool)
-            )
-            cases += "".join(
-                f" when {cell} is {'true' if one else 'false'} then {literal(chosen[int(one)])}"
-                for one in held[name]
-                if isinstance(one, bool) and int(one) in chosen
-            )
-            cells.append(f"case {cases} else {text} end as {cell}" if cases.strip() else cell)
-        else:
-            cells.append(cell)
-    relation = table.derive(f"select {', '.join(cells)} from rows")
+    last = sorted(held[columns[-1]], key=str, reverse=True)
+    chosen = {one_word(one): str(spelling(one)) for one in last if one_word(one) in (0, 1)}
+    read = {str(one).strip().lower(): chosen[one_word(one)] for one in meant}
+    whens = " ".join(f"when {literal(one)} then {literal(word)}" for one, word in read.items())
+    cells = {name: identifier(name) for name in table.columns}
+    for name in held:
+        text = f"trim(cast({cells[name]} as varchar))"
+        cells[name] = f"case lower({text}) {whens} else {text} end as {cells[name]}"
+    relation = table.derive(f"select {', '.join(cells.values())} from rows")
     shown = ", ".join(sorted({str(one).strip() for words in held.values() for one in words})[:8])
     note = f"{shown} are words for pass and fail: read as {chosen[1]} and {chosen[0]}"
     gone = {name: why for name, why in table.doubtful.items() if name not in held}

@@ -234,8 +234,12 @@ def one_word(label: Label) -> Label:
     return spelling(label)
 
 
-def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
+def draw(
+    table: Table, columns: Sequence[str] | None = None, *, missing: Sequence[str] = ()
+) -> Sample:
     """Take rows of *table* by a hash of their place; all of them if they are few.
+
+    Only some *columns* are looked at, if they are named.
 
     Examples
     --------
@@ -246,7 +250,7 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
     (3, {'a': 2, 'b': 3}, [[0, 1], [-1, 1], [1, 0]])
     """
     kinds = table.kinds
-    names = [name for name in table.columns if name not in table.left_out]
+    names = [n for n in columns or table.columns if columns or n not in table.left_out]
     cells = {
         name: f"{without_missing(name, kinds[name], missing)} as {identifier(name)}"
         for name in names
@@ -393,9 +397,9 @@ def _are_times(column: pa.ChunkedArray, words: Sequence[object]) -> bool:
 # How far two columns say the same thing.
 
 
-def kappas(codes: Codes) -> Floats:
-    r"""Return Cohen's kappa of every pair of columns, on the rows that both fill; NaN where nothing
-    can be said.
+def agreement(codes: Codes) -> tuple[Floats, Floats]:
+    r"""Return Cohen's kappa of every pair of columns, on the rows that both fill, and by how many
+    standard errors it is beyond 0; NaN where nothing can be said.
 
     With :math:`f_i(l)` the frequency of label :math:`l` in column :math:`i` on those rows, chance
     is :math:`c = \sum_l f_i(l) f_j(l)` and kappa is :math:`(a - c) / (1 - c)` for agreement
@@ -403,14 +407,9 @@ def kappas(codes: Codes) -> Floats:
 
     Examples
     --------
-    >>> kappas(np.array([[0, 0], [1, 1], [0, 0], [1, -1]], np.int32))[0, 1]
+    >>> agreement(np.array([[0, 0], [1, 1], [0, 0], [1, -1]], np.int32))[0][0, 1]
     np.float64(1.0)
     """
-    return agreement(codes)[0]
-
-
-def agreement(codes: Codes) -> tuple[Floats, Floats]:
-    """Return kappa of every pair of columns, and by how many standard errors it is beyond 0."""
     filled = (codes >= 0).astype(np.float64)
     common = filled.T @ filled
     same, chance, third = (np.zeros_like(common) for _ in range(3))
@@ -452,37 +451,6 @@ def _ranks(values: Floats) -> Floats:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((ends - (counts - 1) / 2)[place], dtype=float)
-
-
-def beyond_chance(truth: Codes, votes: Codes) -> tuple[Floats, Floats]:
-    r"""Return how often each column says the truth, and by how many standard errors that is more
-    than by chance.
-
-    Chance is :math:`\sum_l F(l) f_j(l)` with the frequencies :math:`F` of the truth on *all* its
-    rows: a voter that only ever says one label, and otherwise abstains, is better than chance if it
-    speaks where that label is true.
-
-    Examples
-    --------
-    >>> truth, vote = np.array([0, 0, 1, 1] * 10, np.int32), np.array([[0], [-1], [-1], [-1]] * 10, np.int32)
-    >>> agreement, z = beyond_chance(truth, vote)
-    >>> float(agreement[0]), round(float(z[0]), 2)
-    (1.0, 3.16)
-    """
-    known = truth >= 0
-    labels = int(max(truth.max(initial=-1), votes.max(initial=-1))) + 1
-    base = np.bincount(truth[known], minlength=labels) / max(1, int(known.sum()))
-    agreement, z = np.full(votes.shape[1], np.nan), np.zeros(votes.shape[1])
-    for j in range(votes.shape[1]):
-        both = known & (votes[:, j] >= 0)
-        count = int(both.sum())
-        if not count:
-            continue
-        agreement[j] = (votes[both, j] == truth[both]).mean()
-        chance = float(np.bincount(votes[both, j], minlength=labels) / count @ base)
-        error = np.sqrt(chance * (1 - chance) / count)
-        z[j] = (agreement[j] - chance) / error if error > 0 else 0.0
-    return agreement, z
 
 
 _FEWEST = 5

@@ -1,10 +1,10 @@
-"""What a session keeps of its table, so that a table of millions of rows is not read at each step.
+"""A session and its table: what is kept of the rows, labels as a column, a digest of the votes.
 
-Beside the session ``s.label`` stands ``s.label.rows``, a Parquet file that may be deleted at any
-time: it is made again when the session is next opened for writing. It holds the pattern of votes of
-every row, and for tables that are slow to read row by row (CSV and the like) the cells that readers
-see. It counts only while the files of the table are those that it was made from
-(:mod:`.file_stamp`); otherwise the table is read and checked in full.
+Beside the session ``s.label`` of a table of many rows stands ``s.label.rows``, a Parquet file that
+may be deleted at any time: it is made again when the session is next opened for writing. It holds
+the pattern of votes of every row and the cells that readers see, so that the table need not be read
+at each step. It counts only while the files of the table are those that it was made from
+(`file_stamps`); otherwise the table is read and checked in full.
 """
 
 from __future__ import annotations
@@ -13,56 +13,36 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.table.cells import Label, identifier, in_order
+from tallystick.table.cells import Label, identifier
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.data import Data, RowMemory, RowPatterns, cell_codes
 from tallystick.table.engine import as_arrow, as_numpy, connect, reading
 from tallystick.table.meaning import LabelRules
-from tallystick.table.roles import GROUPS, Roles
-from tallystick.table.session import Session, SessionHead, Stamp, file_stamps, open_session
+from tallystick.table.roles import Roles
+from tallystick.table.session import Session, SessionHead, file_stamps, open_session
 from tallystick.table.sources import scratch
 from tallystick.table.tables import Table
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pyarrow as pa
-
-VERSION = 2
+VERSION = 3
 LEAST_ROWS = 100_000
 """Smaller tables are read in a moment, and their session stays one file."""
+CELL = "cell "
+"""Columns of the table are called so in the kept file, before their own names."""
 _GROUP = 1 << 17
 """Rows of a row group."""
 _KEY = b"tallystick"
-_PATTERN, _GROUPS, _CELL = "pattern ", "group ", "cell "
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class KeptRows:
-    """What was kept of a table that has not changed since.
-
-    Parameters
-    ----------
-    memory
-        The patterns of all rows.
-    data
-        The data itself, from the kept cells; None where the table is read where it lies.
-    file
-        A Parquet file with the rows in their order, and the prefix of its columns.
-    """
-
-    memory: RowMemory
-    data: Data | None
-    file: tuple[Path, str]
+_KEPT = ("source", "notes", "how", "unused", "all_columns", "long")
+"""What is kept of the data besides its rows, roles and rules."""
 
 
 def rows_file(session: str | Path) -> Path:
@@ -70,229 +50,123 @@ def rows_file(session: str | Path) -> Path:
     return Path(f"{session}.rows")
 
 
-def source_files(head: SessionHead, source: Sequence[str | Path] = ()) -> tuple[str, ...]:
-    """Return the files that the table of a session is made from."""
-    reading = head.options.get("reading", {})
-    beside = [reading[name] for name in ("truth_file", "old_file") if reading.get(name)]
-    return (*map(str, source or head.source), *map(str, beside))
+def _stamps(head: SessionHead, source: Sequence[str | Path] = ()) -> Any:
+    """Return the stamps of all files that the table of a session is made from."""
+    read = head.options.get("reading", {})
+    beside = [read[name] for name in ("truth_file", "old_file") if read.get(name)]
+    return file_stamps([*(source or head.source), *beside])
 
 
 def keep_rows(session: str | Path, head: SessionHead, data: Data) -> None:
     """Keep what was read of a table, if it is large and lies in files. Failing to is no error."""
     memory = data.memory
-    stamps = file_stamps(source_files(head)) if head.source else None
+    stamps = _stamps(head) if head.source else None
     if memory is None or stamps is None or data.n_rows < LEAST_ROWS or not memory.whole:
         return
-    target = rows_file(session)
-    part = target.with_name(f"{target.name}.part")
+    part = rows_file(session).with_name(f"{rows_file(session).name}.part")
     with suppress(OSError, ValueError, TypeError):  # a full disk; labels that JSON cannot hold
         try:
             # Cells of the table are for the eyes of those who may read the session.
             os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
             _write(part, head, data, memory, stamps)
-            part.replace(target)
+            part.replace(rows_file(session))
         finally:
             part.unlink(missing_ok=True)
 
 
+def _write(path: Path, head: SessionHead, data: Data, memory: RowMemory, stamps: Any) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, NDArray[Any]] = {f"group {name}": of for name, of in memory.groups.items()}
+    patterns = []
+    for k, ((names, tokens), one) in enumerate(memory.patterns.items()):
+        few = one.place.astype(np.uint8 if len(one.codes) <= 1 << 8 else np.uint16)
+        columns[f"pattern {k}"] = few
+        table = [one.codes.tolist(), one.first.tolist(), one.counts.tolist()]
+        patterns.append([names, tokens, one.labels, *table])
+    note: dict[str, Any] = {
+        "of": [VERSION, head.fingerprint, stamps],
+        "missing": memory.missing,
+        "patterns": patterns,
+        "groups": list(memory.groups),
+        "left_out": data.table.left_out,
+        "data": {name: getattr(data, name) for name in _KEPT},
+        "roles": {one.name: getattr(data.roles, one.name) for one in fields(Roles)},
+        "rules": {one.name: getattr(data.rules, one.name) for one in fields(LabelRules)},
+    }
+    note["data"]["all_columns"] = data.all_columns or data.table.columns
+    text = json.dumps(note, default=dict, allow_nan=False)
+
+    named = (head.item, head.system, *head.show, *data.roles.columns())
+    shown = [name for name in dict.fromkeys(named) if name in data.table.columns]
+    cells = ", ".join(f"{identifier(name)} as {identifier(CELL + name)}" for name in shown)
+    source = data.table.derive(f"select {cells} from rows").to_arrow_reader(_GROUP)
+    more = pa.schema([(name, pa.from_numpy_dtype(of.dtype)) for name, of in columns.items()])
+    schema = pa.schema([*source.schema, *more]).with_metadata({_KEY: text.encode()})
+    done = 0
+    with pq.ParquetWriter(path, schema, compression="snappy") as writer:
+        for batch in source:
+            held = [as_arrow(of[done : done + len(batch)]) for of in columns.values()]
+            writer.write_table(pa.table([*batch.columns, *held], schema), _GROUP)
+            done += len(batch)
+
+
 def kept_rows(
     session: str | Path, head: SessionHead, source: Sequence[str | Path] = ()
-) -> KeptRows | None:
-    """Return what was kept, or None where nothing was, or the table's files have changed."""
+) -> tuple[Data, Path] | None:
+    """Return the data and the file that holds them; None where nothing was kept.
+
+    What was made from other files than those that are there counts as nothing.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = rows_file(session)
-    stamps = file_stamps(source_files(head, source)) if path.is_file() else None
+    stamps = _stamps(head, source) if path.is_file() else None
     if stamps is None:
         return None
     try:
         with pq.ParquetFile(path, memory_map=True) as file:
             note = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"{}"))
-            known = (note.get("version"), note.get("fingerprint"), note.get("stamps"))
-            if known != (VERSION, head.fingerprint, stamps):
+            if note.get("of") != [VERSION, head.fingerprint, stamps]:
                 return None
-            memory = _read_memory(file, note)
-    except (pa.ArrowException, OSError, ValueError, KeyError):
+            names = [name for name in file.schema_arrow.names if not name.startswith(CELL)]
+            held = file.read(columns=names, use_threads=False)
+    except (pa.ArrowException, OSError, ValueError):
         return None
-    if note["table"] is None:
-        return KeptRows(memory=memory, data=None, file=(Path(source_files(head, source)[0]), ""))
-    return KeptRows(memory=memory, data=_data(path, note["table"], memory), file=(path, _CELL))
-
-
-# -- writing
-
-
-def _write(
-    path: Path, head: SessionHead, data: Data, memory: RowMemory, stamps: list[Stamp]
-) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    copied = () if _lies_in_parquet(data.table) else _shown(head, data)
-    note = {
-        "version": VERSION,
-        "fingerprint": head.fingerprint,
-        "stamps": stamps,
-        "missing": None if memory.missing is None else list(memory.missing),
-        "patterns": [
-            {
-                "columns": columns,
-                "tokens": tokens,
-                "codes": found.codes.tolist(),
-                "labels": list(found.labels),
-                "first": found.first.tolist(),
-                "counts": found.counts.tolist(),
-            }
-            for (columns, tokens), found in memory.patterns.items()
-        ],
-        "groups": list(memory.groups),
-        "table": None if _lies_in_parquet(data.table) else _note(data),
-    }
-    text = json.dumps(note, allow_nan=False)
-    arrays = {
-        **{
-            f"{_PATTERN}{k}": _small(found.place, len(found.codes))
-            for k, found in enumerate(memory.patterns.values())
-        },
-        **{f"{_GROUPS}{name}": found for name, found in memory.groups.items()},
-    }
-    writer: pq.ParquetWriter | None = None
-    try:
-        for batch in _batches(arrays, data, copied):
-            if writer is None:
-                schema = batch.schema.with_metadata({_KEY: text.encode()})
-                writer = pq.ParquetWriter(path, schema, compression="snappy")
-            writer.write_table(pa.Table.from_batches([batch], writer.schema), _GROUP)
-    finally:
-        if writer is not None:
-            writer.close()
-
-
-def _batches(
-    arrays: dict[str, npt.NDArray[Any]], data: Data, copied: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
-    """Return the kept columns, some rows at a time."""
-    import pyarrow as pa
-
-    if not copied:
-        whole = pa.table({name: as_arrow(one) for name, one in arrays.items()})
-        yield from whole.to_batches(max_chunksize=_GROUP)
-        return
-    cells = ", ".join(f"{identifier(name)} as {identifier(_CELL + name)}" for name in copied)
-    done = 0
-    for batch in data.table.derive(f"select {cells} from rows").to_arrow_reader(_GROUP):
-        held = {name: as_arrow(one[done : done + len(batch)]) for name, one in arrays.items()}
-        for name in batch.schema.names:
-            held[name] = batch.column(name)
-        yield pa.RecordBatch.from_pydict(held)
-        done += len(batch)
-
-
-def _shown(head: SessionHead, data: Data) -> tuple[str, ...]:
-    """Return the columns that a session needs besides patterns: names, texts, and single cells."""
-    named = (head.item, head.system, *head.show, *data.roles.columns())
-    return tuple(dict.fromkeys(name for name in named if name in data.table.columns))
-
-
-def _note(data: Data) -> dict[str, Any]:
-    """Return what is known of the data besides its rows."""
-    return {
-        "source": data.source,
-        "notes": list(data.notes),
-        "roles": {one.name: getattr(data.roles, one.name) for one in fields(Roles)},
-        "rules": {one.name: getattr(data.rules, one.name) for one in fields(LabelRules)},
-        "columns": list(data.all_columns or data.table.columns),
-        "long": data.long,
-        "how": dict(data.how),
-        "unused": None if data.unused is None else dict(data.unused),
-        "left_out": dict(data.table.left_out),
-    }
-
-
-def _small(place: npt.NDArray[np.integer], patterns: int) -> npt.NDArray[np.integer]:
-    """Return the pattern of each row in as few bytes as will do."""
-    import numpy as np
-
-    return place.astype(np.uint8 if patterns <= 1 << 8 else np.uint16)
-
-
-def _lies_in_parquet(table: Table) -> bool:
-    """Say whether the rows of a table are those of one Parquet file, in its order."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if len(table.files) != 1 or table.spools:
-        return False
-    try:
-        found = pq.read_metadata(table.files[0])
-    except (pa.ArrowException, OSError):
-        return False
-    [(rows,)] = table.query("select count(*) from rows")
-    names = found.schema.to_arrow_schema().names
-    return bool(found.num_rows == rows) and names == list(table.columns)
-
-
-# -- reading
-
-
-def _read_memory(file: Any, note: dict[str, Any]) -> RowMemory:
-    """Return the patterns and groups of all rows."""
-    import numpy as np
-
-    names = [f"{_PATTERN}{k}" for k in range(len(note["patterns"]))]
-    grouped = [f"{_GROUPS}{name}" for name in note["groups"]]
-    table = file.read(columns=[*names, *grouped], use_threads=False)
-    missing = note["missing"]
-    memory = RowMemory(missing=None if missing is None else tuple(missing))
-    for name, held in zip(names, note["patterns"], strict=True):
-        codes = np.array(held["codes"], np.int32).reshape(-1, len(held["columns"]))
-        memory.patterns[tuple(held["columns"]), tuple(held["tokens"])] = RowPatterns(
-            codes=codes,
-            labels=tuple(held["labels"]),
-            first=np.array(held["first"], np.int64),
-            counts=np.array(held["counts"], np.float64),
-            place=as_numpy(table[name]),
-        )
-    for name in note["groups"]:
-        memory.groups[name] = as_numpy(table[f"{_GROUPS}{name}"])
-    return memory
-
-
-def _data(path: Path, note: dict[str, Any], memory: RowMemory) -> Data:
-    """Return the data of a table whose cells were kept."""
-    kept = parquet_relation(connect(), [path])
-    names = [name for name in kept.columns if name.startswith(_CELL)]
-    cells = ", ".join(
-        f"{identifier(name)} as {identifier(name.removeprefix(_CELL))}" for name in names
+    memory = RowMemory(
+        missing=_tuples(note["missing"]),
+        groups={name: as_numpy(held[f"group {name}"]) for name in note["groups"]},
     )
-    relation = kept.project(cells)
+    for k, (columns, tokens, labels, codes, first, counts) in enumerate(note["patterns"]):
+        memory.patterns[tuple(columns), tuple(tokens)] = RowPatterns(
+            codes=np.array(codes, np.int32).reshape(-1, len(columns)),
+            labels=tuple(labels),
+            first=np.array(first, np.int64),
+            counts=np.array(counts, np.float64),
+            place=as_numpy(held[f"pattern {k}"]),
+        )
+    kept = parquet_relation(connect(), [path])
+    cells = [name for name in kept.columns if name.startswith(CELL)]
+    of = [f"{identifier(one)} as {identifier(one.removeprefix(CELL))}" for one in cells]
+    relation = kept.project(", ".join(of))
     table = Table(
         relation=relation,
         columns=tuple(relation.columns),
-        source=note["source"],
+        source=note["data"]["source"],
         left_out=note["left_out"],
     )
-    roles: dict[str, Any] = {
-        name: tuple(value or ()) if name in GROUPS else value
-        for name, value in note["roles"].items()
-    }
-    rules: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in note["rules"].items()
-    }
-    return Data(
-        held=table,
-        roles=Roles(**roles),
-        rules=LabelRules(**rules),
-        source=note["source"],
-        notes=tuple(note["notes"]),
-        memory=memory,
-        how=note["how"],
-        unused=note["unused"],
-        all_columns=tuple(note["columns"]),
-        long=None if note["long"] is None else tuple(note["long"]),
+    told, roles, rules = (
+        {name: _tuples(value) for name, value in note[part].items()}
+        for part in ("data", "roles", "rules")
     )
+    data = Data(held=table, roles=Roles(**roles), rules=LabelRules(**rules), memory=memory, **told)
+    return data, path
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 # A labelling session as the truth of a table: its labels become a column, row by row.
@@ -331,11 +205,17 @@ def join_session(
     import pyarrow.parquet as pq
 
     session = open_session(path)
-    check_fingerprint(table, session)
+    added = added_rows(table, session)
+    if added:
+        raise InputError(
+            f"{table.source} has {added:,} rows more than when {path} was begun, and its labels say"
+            " nothing of them. Give the rows that the session was begun with, or begin a session"
+            " with all of them"
+        )
     labels = session_labels(session)
     name = given.truth or session.head.options.get("truth") or COLUMN
-    kind = _arrow_type(labels.values(), table, name)
-
+    [(rows,)] = table.query("select count(*) from rows")
+    column = _column(labels, int(rows), text=name in table.columns)
     with tempfile.NamedTemporaryFile(
         dir=scratch(), prefix="session-", suffix=".parquet", delete=False
     ) as made:
@@ -344,12 +224,7 @@ def join_session(
     done = 0
     with reading(table.source):
         for batch in table.derive("select * from rows").to_arrow_reader(_BATCH):
-            part = pa.Table.from_batches([batch])
-            mine: list[Label] = [None] * len(part)
-            for row, label in labels.items():
-                if done <= row < done + len(part):
-                    mine[row - done] = label
-            part = _with_labels(part, name, mine, kind)
+            part = _with_labels(pa.Table.from_batches([batch]), name, column[done:])
             writer = writer or pq.ParquetWriter(target, part.schema)
             writer.write_table(part)
             done += len(part)
@@ -366,8 +241,39 @@ def join_session(
     return joined, replace(given, truth=name), (note,), session
 
 
-def check_fingerprint(table: Table, session: Session) -> None:
-    """Refuse a table that is not the one that the session was drawn from."""
+def _column(labels: dict[int, Label], rows: int, *, text: bool) -> Any:
+    """Return the labels of all rows, in the type that they share, text where they share none."""
+    import pyarrow as pa
+
+    distinct = {type(label) for label in labels.values()}
+    alike = len(distinct) == 1 or distinct == {int, float}
+    written = list(labels.values()) if alike and not text else [str(one) for one in labels.values()]
+    place = np.full(rows, -1, np.int64)
+    place[list(labels)] = np.arange(len(labels))
+    return pa.array(written, None if written else pa.string()).take(pa.array(place, mask=place < 0))
+
+
+def _with_labels(part: Any, name: str, labels: Any) -> Any:
+    """Put the labels into *part*; a label that is there already stays where we have none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    labels = labels[: len(part)]
+    if name not in part.column_names:
+        return part.append_column(name, labels)
+    own = part[name].combine_chunks()
+    blank = pc.is_null(own)
+    if own.type == pa.string():
+        blank = pc.or_(blank, pc.equal(pc.utf8_trim_whitespace(pc.fill_null(own, "")), ""))
+    mine = pc.if_else(blank, labels.cast(own.type), own)
+    return part.set_column(part.column_names.index(name), name, mine)
+
+
+def added_rows(table: Table, session: Session) -> int:
+    """Return how many rows a table has at its end that were not there when the session began.
+
+    A table that is not the one that the session was drawn from is refused.
+    """
     head = session.head
     absent = [name for name in head.columns if name not in table.columns]
     if absent:
@@ -375,49 +281,18 @@ def check_fingerprint(table: Table, session: Session) -> None:
             f"{session.path} was drawn from a table with a column {absent[0]!r}, which"
             f" {table.source} does not have: give the table that the session was begun with"
         )
-    if fingerprint(table, head.columns) != head.fingerprint:
+    [(rows,)] = table.query("select count(*) from rows")
+    before = int(head.options.get("rows", rows)) if head.units == "rows" else int(rows)
+    first = table
+    if rows > before:
+        first = replace(table, relation=table.derive(f"select * from rows limit {before}"))
+    if fingerprint(first, head.columns) != head.fingerprint:
         raise InputError(
             f"{session.path} was drawn from other data: the columns {', '.join(head.columns[:6])}"
             f" of {table.source} have changed since. Give the table that the session was begun"
             " with, or begin a new session"
         )
-
-
-def _arrow_type(labels: Iterable[Label], table: Table, name: str) -> Any:
-    """Return the type of the joined column: that of the labels, text where they mix."""
-    import pyarrow as pa
-
-    distinct = in_order(labels)
-    if name in table.columns:
-        return pa.string()
-    kinds = {type(label) for label in distinct}
-    if kinds == {bool}:
-        return pa.bool_()
-    if kinds and kinds <= {int}:
-        return pa.int64()
-    if kinds and kinds <= {int, float}:
-        return pa.float64()
-    return pa.string()
-
-
-def _with_labels(part: Any, name: str, labels: list[Label], kind: Any) -> Any:
-    """Put the labels into *part*; a label that is there already stays where we have none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    text = kind == pa.string()
-    column = pa.array(
-        [None if one is None else str(one) if text else one for one in labels], type=kind
-    )
-    if name not in part.column_names:
-        return part.append_column(name, column)
-    place = part.column_names.index(name)
-    own = part[name].combine_chunks()
-    mine = column.cast(own.type) if own.type != pa.string() else column
-    blank = pc.is_null(own)
-    if own.type == pa.string():
-        blank = pc.or_(blank, pc.equal(pc.utf8_trim_whitespace(pc.fill_null(own, "")), ""))
-    return part.set_column(place, name, pc.if_else(blank, mine, own))
+    return int(rows) - before
 
 
 # A digest of some columns of a table: the same cells in the same order, whatever the file.
@@ -439,8 +314,6 @@ def fingerprint(table: Table, columns: Sequence[str]) -> str:
     >>> one == two
     True
     """
-    import numpy as np
-
     digest = hashlib.sha256()
     [(rows,)] = table.query("select count(*) from rows")
     at_once = max(1, min(_COLUMNS, _CELLS // max(int(rows), 1)))
@@ -457,10 +330,6 @@ def fingerprint(table: Table, columns: Sequence[str]) -> str:
 
 
 # The distinct rows of a matrix of codes, in little memory: four bytes per row.
-
-
-_DENSE = 1 << 22
-"""Up to this many possible rows are counted in a table; more are sorted."""
 
 
 def distinct_rows(
@@ -485,29 +354,18 @@ def distinct_rows(
     >>> codes[first].tolist(), counts.tolist(), place.tolist()
     ([[-1, 1], [0, 1]], [1.0, 2.0], [1, 0, 1])
     """
+    import pyarrow as pa
+
     place = np.zeros(len(codes), np.int32)
-    count = 1
     for column in codes.T:
-        # A column that shows few of the codes is numbered by those that it shows.
-        seen = np.flatnonzero(np.bincount(column + 1, minlength=size + 1))
-        rank = np.zeros(size + 1, np.int64)
-        rank[seen] = np.arange(seen.size)
-        joined = place * np.int64(seen.size)
-        joined += rank[column + 1]
-        place, count = _numbered(joined, count * seen.size)
-    counts = np.bincount(place, minlength=count).astype(np.float64)
+        many = (int(place.max(initial=0)) + 2) * (size + 1) >= 1 << 31
+        keys = place * (np.int64 if many else np.int32)(size + 1) + column
+        place = pa.array(keys).dictionary_encode().indices.to_numpy()
+    counts = np.bincount(place).astype(np.float64)
     # Any row of a pattern stands for all of them; written backwards, the first one stays.
-    first = np.zeros(count, np.int64)
+    first = np.zeros(counts.size, np.int64)
     first[place[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return first, counts, place
-
-
-def _numbered(joined: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], int]:
-    """Return numbers 0, 1, … in the order of *joined*, and how many there are."""
-    if most <= _DENSE:
-        seen = np.flatnonzero(np.bincount(joined, minlength=most))
-        rank = np.zeros(most, np.int32)
-        rank[seen] = np.arange(seen.size)
-        return rank[joined], int(seen.size)
-    seen, place = np.unique(joined, return_inverse=True)
-    return place.astype(np.int32), int(seen.size)
+    order = np.lexsort(codes[first].T[::-1]) if codes.shape[1] else np.arange(first.size)
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size)
+    return first[order], counts[order], rank[place]

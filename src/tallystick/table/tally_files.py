@@ -248,16 +248,15 @@ class TallyResult(Result):
             )
         return rows
 
-    def summary(self) -> str:
-        """Return the verdict and the commonest patterns; how many there are, if some are not
-        shown.
-        """
+    def details(self) -> tuple[str, ...]:
+        """Say how many patterns there are, if some are not shown."""
         shown = min(_SHOWN, self.tally.patterns)
-        more = (
-            f"\nThe {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally"
-            " (-o) holds all."
+        if shown == self.tally.patterns:
+            return ()
+        return (
+            f"The {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally"
+            " (-o) holds all.",
         )
-        return super().summary() + (more if shown < self.tally.patterns else "")
 
     def figures(self) -> tuple[Figure, ...]:
         """Return one picture: the share of each of the commonest patterns."""

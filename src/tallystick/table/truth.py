@@ -1,6 +1,4 @@
-"""The column that is true: from a second file, and whether it is a copy, unrelated, or in other
-words.
-"""
+"""Labels in a second file: joined by item, and by system where the table has one."""
 
 from __future__ import annotations
 
@@ -9,14 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tallystick.errors import InputError
-from tallystick.table.cells import identifier
+from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
-from tallystick.table.one_spelling import AnswerCounts
-from tallystick.table.reading_facts import Codes, beyond_chance, kappas
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import scan
@@ -24,12 +18,7 @@ from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-# Labels in a second file: joined by item, and by system where the table has one.
-
-
-_BATCH = 100_000
+    from duckdb import DuckDBPyRelation
 
 _LEAST_SHARED = 20
 """Items of a table from which a file that labels every one of them is taken to be its own."""
@@ -148,145 +137,49 @@ def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> in
 
 
 def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> tuple[Path, int]:
-    """Write the rows with their labels to a scratch file, in order and batch by batch."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
+    """Write the rows with their labels to a scratch file, in order."""
     key, value = _key_sql(keys), identifier(truth)
-    short = labels.arrow(f"select {key} as key_, {value} as truth_ from rows")
-    known = short["key_"].combine_chunks()
-    said = short["truth_"].combine_chunks()
-
-    with tempfile.NamedTemporaryFile(
-        dir=scratch(), prefix="truth-", suffix=".parquet", delete=False
-    ) as made:
-        path = Path(made.name)
-    landed = 0
-    writer: pq.ParquetWriter | None = None
+    said, path = _scratch("labels-"), _scratch("truth-")
+    cells = {name: identifier(name) for name in table.columns}
+    cells[truth] = "label_"
+    if truth in table.columns:
+        own = f"nullif(trim(cast({value} as varchar)), '')"
+        kind = table.relation.select(value).types[0]
+        cells[truth] = f"cast(coalesce({own}, cast(label_ as varchar)) as {kind})"
+    chosen = ", ".join(f"{cell} as {identifier(name)}" for name, cell in cells.items())
     with reading(table.source):
-        rows = table.derive(f"select *, {key} as key_ from rows")
-        for batch in rows.to_arrow_reader(_BATCH):
-            part = pa.Table.from_batches([batch])
-            found = said.take(pc.index_in(part["key_"].combine_chunks(), value_set=known))
-            landed += len(found) - found.null_count
-            part = _with_truth(part.drop_columns("key_"), truth, found, table, labels)
-            writer = writer or pq.ParquetWriter(path, part.schema)
-            writer.write_table(part)
-    if writer is not None:
-        writer.close()
-    return path, landed
-
-
-def _with_truth(
-    part: pa.Table, truth: str, found: pa.Array, table: Table, labels: Table
-) -> pa.Table:
-    """Put the labels into *part*; where both files have a truth they must agree."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if truth not in part.column_names:
-        return part.append_column(truth, found)
-    own = part[truth].combine_chunks()
-    mine, other = own.cast(pa.string()), found.cast(pa.string())
-    apart = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(mine), other), False)
-    blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(mine, "")), "")
-    clash = pc.and_(apart, pc.invert(blank))
-    if pc.any(clash).as_py():
-        row = pc.index(clash, True).as_py()
-        raise InputError(
-            f"{table.source} and {labels.source} disagree on {truth!r}: {own[row].as_py()!r} and"
-            f" {found[row].as_py()!r} for one item. Correct one of them"
+        labels.derive(f"select {key} as key_, {value} as label_ from rows").write_parquet(str(said))
+        both = table.derive(
+            f"select * from (select *, {key} as key_, row_number() over () as place_ from rows)"
+            f" left join read_parquet({literal(str(said))}) using (key_)"
         )
-    filled = pc.if_else(blank, other, mine)
-    place = part.column_names.index(truth)
-    return part.set_column(
-        place, truth, filled if own.type != found.type else filled.cast(own.type)
-    )
+        if truth in table.columns:
+            _refuse_two_truths(both, truth, own, table, labels)
+        [(landed,)] = both.aggregate("count(label_)").fetchall()
+        both.order("place_").project(chosen).write_parquet(str(path))
+    said.unlink()
+    return path, int(landed)
+
+
+def _refuse_two_truths(
+    both: DuckDBPyRelation, truth: str, own: str, table: Table, labels: Table
+) -> None:
+    """Refuse an item for which both files have a label, and not the same one."""
+    clashes = both.filter(f"{own} <> trim(cast(label_ as varchar))").order("place_").limit(1)
+    apart = clashes.project(f"{identifier(truth)}, label_").fetchall()
+    for mine, other in apart:
+        raise InputError(
+            f"{table.source} and {labels.source} disagree on {truth!r}: {mine!r} and {other!r} for"
+            " one item. Correct one of them"
+        )
+
+
+def _scratch(prefix: str) -> Path:
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix=prefix, suffix=".parquet", delete=False
+    ) as made:
+        return Path(made.name)
 
 
 def _readable(key: str) -> str:
     return " / ".join(repr(part) for part in str(key).split("\x1f"))
-
-
-# Votes that say the opposite of the truth: 0 means "pass" on one side and "fail" on the other.
-
-
-_LEAST = 30
-"""Rows with a label and an answer below which columns say little about each other."""
-
-_OPPOSITE = 0.35
-"""Share of labelled rows below which a column of two labels says the opposite of the truth."""
-
-
-def reversed_votes(counts: AnswerCounts) -> tuple[str, float] | None:
-    """Return the truth and the best agreement with it, where every column says the opposite.
-
-    With two labels, columns that all agree with the truth on far less than half of the labelled
-    rows are not that bad: 0 means "pass" on one side and "fail" on the other.
-    """
-    if counts.labels != 2:
-        return None
-    shares = [same / rows for rows, same in counts.agreements().values() if rows >= _LEAST]
-    if not shares or len(shares) < len(counts.columns) or max(shares) >= _OPPOSITE:
-        return None
-    return counts.truth, max(shares)
-
-
-# True labels that agree with nobody, while the columns agree with one another.
-#
-# Labels that were joined one row too far, or sorted apart from their table, are as good as random.
-# Every judge then looks no better than chance. Judges that share errors can do that too, so this is
-# a warning, and what every interval rests on.
-
-
-_MOST_COLUMNS = 40
-_LOOKED = 20_000
-"""Labelled rows that are looked at."""
-
-_MOST_LABELS = 30
-"""Different labels above which columns are compared as numbers elsewhere, not here."""
-
-_SHOWS = 4.0
-"""Standard errors at which a truth would show, if the columns were as good as they agree."""
-
-_CHANCE = 2.0
-
-
-def unrelated_truth(counts: AnswerCounts) -> str | None:
-    """Return the truth, if it agrees with no column although the columns agree with one another.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> from tallystick.table.one_spelling import answer_counts
-    >>> gpt, claude = [0, 1, 1, 0, 1] * 20, [0, 1, 1, 0, 0] * 20
-    >>> table = {"gpt": gpt, "claude": claude, "gold": [0, 1, 1, 1, 0, 0, 0] * 14 + [1, 0]}
-    >>> unrelated_truth(answer_counts(read(table, truth="gold", judges=("gpt", "claude"))))
-    'gold'
-    """
-    if len(counts.columns) < 2:
-        return None
-    codes = counts.rows(_LOOKED)[:, : 1 + _MOST_COLUMNS]
-    return counts.truth if is_unrelated(codes) else None
-
-
-def is_unrelated(codes: Codes) -> bool:
-    r"""Say whether the first column agrees with no other, while the others agree.
-
-    Two columns that are right with independent errors and agree with kappa :math:`\kappa` each
-    agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
-    :math:`\sqrt{n \kappa}` standard errors.
-    """
-    if codes.max(initial=-1) >= _MOST_LABELS:
-        return False
-    votes = codes[:, 1:]
-    pairs = kappas(votes)[np.triu_indices(votes.shape[1], 1)]
-    pairs = pairs[np.isfinite(pairs)]
-    if not pairs.size:
-        return False
-    # Columns that only seem to agree prove nothing: two standard errors are taken off.
-    kappa = max(float(pairs.mean()) - _CHANCE / np.sqrt(len(codes)), 0.0)
-    if np.sqrt(len(codes) * kappa) < _SHOWS:
-        return False
-    return bool(np.abs(beyond_chance(codes[:, 0], votes)[1]).max() < _CHANCE)

@@ -1,4 +1,4 @@
-"""What a row stands for: how many rows it counts as, and how much it weighs in a mean.
+"""What a row stands for: how many rows it counts as, how much it weighs, whether it is a copy.
 
 ``count`` says how many identical rows one row stands for. Such rows are written out, so every
 method sees the same table as without the column. ``weight`` is a sampling weight: it moves means
@@ -16,8 +16,9 @@ from typing import Any
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import as_number, identifier
 from tallystick.table.engines import lazily
-from tallystick.table.reading_names import COUNT_NAMES, plain
+from tallystick.table.reading_names import COUNT_NAMES, ROLE_NAMES, plain
 from tallystick.table.roles import Roles
+from tallystick.table.scanning import scan
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 
@@ -262,3 +263,94 @@ def _without(held: Any, name: str) -> Any:
     if isinstance(held, Tally):
         return held.marginal([one for one in held.names if one != name])
     return held
+
+
+# Copies of a row: a file that was appended twice holds rows that are equal in every column. Counted
+# twice, they make every interval too narrow.
+
+
+_MOST_ROWS = 2_000_000
+"""Rows of which copies are dropped; a larger table is left as it is."""
+
+_MOST_COPIES = 3
+"""Rows per different row above which a column names groups of rows rather than items."""
+
+_ACCIDENT = 0.001
+"""Probability with which equal rows may be an accident, such as two outputs that both passed."""
+
+
+def without_copies(
+    table: Table, roles: Roles, beside: Sequence[str]
+) -> tuple[Table, tuple[str, ...]]:
+    """Return *table* with each row once, where every repeated item is a copy of the whole row.
+
+    Two rows that are not copies are equal in everything but the item with the probability *p* that
+    two rows drawn at random are. All *m* repeated rows are then equal with probability
+    :math:`p^m`: where that may be an accident, the rows stay, and are refused or said as before.
+
+    Parameters
+    ----------
+    table, roles
+        What was read, and the roles known so far.
+    beside
+        Columns, such as the system, with which an item is named once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"id": range(40), "gpt": [0, 1] * 20, "answer": ["a", "b", "c", "d"] * 10})
+    >>> kept, notes = without_copies(scan(pa.concat_tables([rows, rows[:8]])), Roles(), ())
+    >>> kept.query("select count(*) from rows"), notes
+    ([(40,)], ("8 rows are copies of another row with the same 'id': each is counted once",))
+    """
+    if roles.weight is not None:
+        return table, ()
+    for name in _items(table, roles):
+        if not table.repeats(name, *beside):
+            continue
+        [(whole,)] = table.query("select count(*) from rows")
+        if whole > _MOST_ROWS:
+            continue
+        every = ", ".join(map(identifier, table.columns))
+        keys = ", ".join(map(identifier, (name, *beside)))
+        [(rows, outputs)] = table.query(
+            f"select count(*), count(distinct ({keys})) from rows where {identifier(name)}"
+            " is not null"
+        )
+        [(different,)] = table.query(f"select count(*) from (select distinct {every} from rows)")
+        if rows != whole or not different == outputs < rows:
+            continue
+        if rows > _MOST_COPIES * different or _may_be_accident(table, (name, *beside), rows):
+            continue
+        kept = table.arrow(
+            f"select {every} from (select *, row_number() over () as place_ from rows)"
+            f" qualify row_number() over (partition by {every} order by place_) = 1 order by place_"
+        )
+        copies = rows - different
+        what = "1 row is a copy" if copies == 1 else f"{copies:,} rows are copies"
+        note = f"{what} of another row with the same {name!r}: each is counted once"
+        # A row of what is left has no line of its own in the file.
+        return replace(table, relation=scan(kept).relation, parts=()), (note,)
+    return table, ()
+
+
+def _may_be_accident(table: Table, keys: Sequence[str], rows: int) -> bool:
+    """Say whether rows with equal keys may be equal in all other columns by chance."""
+    others = ", ".join(identifier(name) for name in table.columns if name not in keys)
+    if not others:
+        return True
+    named = ", ".join(map(identifier, keys))
+    [(same, different)] = table.query(
+        "select (select sum(n * n) from (select count(*)::double as n from rows group by"
+        f" {others})), (select count(*) from (select distinct {named} from rows))"
+    )
+    return bool(float(same / rows**2) ** (rows - different) > _ACCIDENT)
+
+
+def _items(table: Table, roles: Roles) -> list[str]:
+    """Return the columns that may name items, the likeliest first."""
+    if roles.item is not None:
+        return [roles.item]
+    held = {*roles.holders(), *table.left_out, *table.doubtful}
+    free = [name for name in table.columns if name not in held]
+    return [name for name in free if plain(name) in ROLE_NAMES["item"]]

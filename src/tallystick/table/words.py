@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -203,52 +203,6 @@ def as_pass_fail(labels: Iterable[Label]) -> Mapping[Label, float] | None:
     return None
 
 
-# Two ways to say that something is not so: ``unsafe`` and ``not safe`` are one label.
-#
-# A vote ``not safe`` beside a truth that says ``safe`` and ``unsafe`` is no third class, and
-# nothing in a result would show why the votes that say it are never right.
-
-
-_APART = re.compile(r"(?:is\s+not|isn't|not|non|no)\s+(?P<rest>\w.*)")
-_NEGATION_JOINED = re.compile(r"(?:non|un|in|im|il|ir|dis)(?P<rest>\w+)")
-
-
-def denied(label: Label, known: Iterable[str]) -> str | None:
-    """Return what a label denies, None if it denies nothing.
-
-    A prefix such as ``un`` is one only if the rest is among the *known* words: ``uncle`` denies
-    nothing.
-
-    >>> denied("Not safe", ()), denied("unsafe", ["safe"]), denied("uncle", ["safe"])
-    ('safe', 'safe', None)
-    """
-    word = as_word(label)
-    if word is None:
-        return None
-    apart = _APART.fullmatch(word)
-    if apart is not None:
-        return apart["rest"]
-    joined = _NEGATION_JOINED.fullmatch(word)
-    return joined["rest"] if joined is not None and joined["rest"] in set(known) else None
-
-
-def same_denial(label: Label, labels: Iterable[Label]) -> Label:
-    """Return the one of *labels* that denies the same as *label*, None if there is none.
-
-    >>> same_denial("not safe", ["safe", "unsafe"]), same_denial("not safe", ["safe", "spam"])
-    ('unsafe', None)
-    >>> same_denial("non-toxic", ["toxic", "not toxic"]), same_denial("unsure", ["safe", "unsafe"])
-    ('not toxic', None)
-    """
-    others = [one for one in labels if as_word(one) != as_word(label)]
-    words = [word for one in (label, *others) if (word := as_word(one)) is not None]
-    stems = {*words, *(rest for word in words if (rest := denied(word, ())) is not None)}
-    mine = denied(label, stems)
-    if mine is None:
-        return None
-    return next((one for one in others if denied(one, stems) == mine), None)
-
-
 # Cells in which a script wrote that a call failed: ``Error: 429``, ``timeout``, ``rate limit``.
 #
 # Nobody answered there. Counted as a wrong answer, an hour of rate limits looks like a model that
@@ -384,18 +338,15 @@ def read_times(words: Sequence[str]) -> Times:
     blank = sum(not cell for cell in cells)
     if blank:
         return Times(seconds=None, note=f"{blank:,} times are blank")
-    try:
-        return Times(seconds=tuple(float(cell) for cell in cells))
-    except ValueError:
-        pass
     # ISO first, because it knows time zones.
-    clear = [_iso(cell) for cell in cells]
-    clear = [_date(c, _CLEAR) if s is None else s for c, s in zip(cells, clear, strict=True)]
-    if (found := _all(clear)) is not None:
-        return Times(seconds=found, dated=True)
-    clocks = [_clock(cell) for cell in cells]
-    if (found := _all(clocks)) is not None:
-        return Times(seconds=found)
+    ways: tuple[tuple[Callable[[str], float | None], bool], ...] = (
+        (_number, False),
+        (lambda cell: _iso(cell) or _date(cell, _CLEAR), True),
+        (_clock, False),
+    )
+    for way, dated in ways:
+        if (found := _all([way(cell) for cell in cells])) is not None:
+            return Times(seconds=found, dated=dated)
     return _by_parts(cells)
 
 
@@ -430,6 +381,13 @@ def _by_parts(cells: Sequence[str]) -> Times:
         dated=True,
         note=f"read as {way}, because the rows are then in order of time",
     )
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
 
 
 def _iso(cell: str) -> float | None:

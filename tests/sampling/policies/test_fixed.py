@@ -5,22 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.replays import replay
 from tallystick.sampling import (
-    Budget,
     Equal,
     Plan,
     Policy,
     Proportional,
     Strata,
     Uniform,
-    replay,
 )
 
 STRATA = Strata(np.repeat([0, 1, 2], [60, 30, 10]))
 
 
 def asked(policy: Policy, calls: int, **change: object) -> np.ndarray:
-    plan = Plan(strata=STRATA, policy=policy, budget=Budget(calls=calls), n_outcomes=1, **change)
+    plan = Plan(strata=STRATA, policy=policy, budget=calls, n_outcomes=1, **change)
     result = replay(plan, np.zeros(100, int), runs=200, rng=0)
     assert result.blind.all()
     return result.observed().asked

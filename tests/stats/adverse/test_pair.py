@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.stats.intervals import mover_reach
+from tallystick.stats.intervals import difference_ends
 
 DIGITS = 5.01e-5
 
@@ -14,5 +14,6 @@ DIGITS = 5.01e-5
     [(0.10, 0.08, -0.5, 20, 0.1428), (0.10, 0.08, 0.3, 20, 0.1281), (0.12, 0.12, -1, 36, 0.2339)],
 )
 def test_the_vectors_of_the_page_are_reached(first, second, correlation, common, reach):
-    found = mover_reach(first, second, shared=common / 40, correlation=correlation)
-    assert found == pytest.approx(reach, abs=DIGITS)
+    parts = (0.5, 0.5 - first, 0.5 + first), (0.5, 0.5 - second, 0.5 + second)
+    found = difference_ends(*parts, shared=common / 40, correlation=correlation)
+    assert tuple(map(float, found)) == pytest.approx((-reach, reach), abs=DIGITS)

@@ -8,14 +8,12 @@ from scipy.stats import hypergeom
 
 from tallystick.errors import InputError
 from tallystick.stats import urns as _urn
-from tallystick.stats.intervals import Intervals, clopper_pearson
+from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.urns import (
     fewest_in_strata,
-    fewest_in_urn,
     hypergeometric,
     hypergeometric_strata,
     hypergeometric_subgroup,
-    least_shares,
 )
 
 
@@ -40,22 +38,9 @@ def test_nothing_labelled_says_nothing():
     assert tuple(hypergeometric(0, 0, 9)) == (0, 1)
 
 
-def test_one_side_keeps_what_logic_leaves():
-    found = hypergeometric(3, 5, 10, side="lower")
-    assert found.high == 0.8
-    assert hypergeometric(3, 5, 10, side="upper").low == 0.3
-
-
 def test_a_huge_population_is_nearly_a_coin():
     found, coin = hypergeometric(30, 100, 10_000_000), clopper_pearson(30, 100)
     assert tuple(found) == pytest.approx(tuple(coin), abs=1e-5)
-
-
-def test_arrays_give_intervals_in_their_shape():
-    found = hypergeometric(np.arange(4).reshape(2, 2), 5, 20)
-    assert isinstance(found, Intervals)
-    assert found.shape == (2, 2)
-    assert found[1, 0] == hypergeometric(2, 5, 20)
 
 
 @pytest.mark.parametrize(("x", "k", "n"), [(6, 5, 10), (2, 5, 4), (0, 0, 0), (1.5, 2, 4)])
@@ -98,7 +83,7 @@ def least_over_divisions(x, k, sizes, alpha):
     [((4, 1), (5, 4), (20, 12)), ((7, 0), (8, 3), (15, 9)), ((3, 3), (3, 3), (10, 30))],
 )
 def test_the_lower_end_of_two_strata_is_the_least_count_over_every_division(x, k, sizes):
-    found = hypergeometric_strata(x, k, sizes, side="lower")[0]
+    found = hypergeometric_strata(x, k, sizes, alpha=0.1)[0]
     assert round(found.low * sum(sizes)) == least_over_divisions(x, k, sizes, 0.05)
 
 
@@ -107,7 +92,7 @@ def test_leaving_out_halves_never_changes_the_least_sum_over_divisions(data):
     sizes = [data.draw(st.integers(1, 14)) for _ in range(2)]
     k = [data.draw(st.integers(0, size)) for size in sizes]
     x = [data.draw(st.integers(0, draws)) for draws in k]
-    found = hypergeometric_strata(x, k, sizes, side="lower", alpha=0.2)[0]
+    found = hypergeometric_strata(x, k, sizes, alpha=0.4)[0]
     assert round(found.low * sum(sizes)) == least_over_divisions(x, k, sizes, 0.2)
 
 
@@ -156,7 +141,8 @@ def test_a_subgroup_of_unknown_size_is_wider_than_one_of_known_size():
 
 
 @pytest.mark.parametrize(
-    ("x", "m", "k", "n"), [(18, 20, 50, 300), (0, 7, 30, 90), (7, 7, 30, 90), (3, 9, 9, 40)]
+    ("x", "m", "k", "n"),
+    [(18, 20, 50, 300), (0, 7, 30, 90), (7, 7, 30, 90), (3, 9, 9, 40), (24, 30, 60, 900)],
 )
 def test_a_subgroup_is_the_union_over_every_size_it_may_have(x, m, k, n):
     sizes = hypergeometric(m, k, n, alpha=0.005)
@@ -170,15 +156,6 @@ def test_a_subgroup_is_the_union_over_every_size_it_may_have(x, m, k, n):
     )
 
 
-@pytest.mark.parametrize("row", [(24, 30, 700, 1700), (3, 40, 41, 900), (1, 2, 2, 60)])
-def test_the_least_share_is_that_of_every_size_tried_one_by_one(row):
-    x, m, first, last = row
-    sizes = np.arange(first, last + 1)
-    kept = fewest_in_urn(np.full(sizes.size, x), np.full(sizes.size, m), sizes, 0.0225)
-    found, of = least_shares(*(np.array([value]) for value in row), 0.0225)
-    assert found[0] / of[0] == (kept / sizes).min()
-
-
 @pytest.mark.parametrize("x", [(14, 3), (0, 0), (20, 25), (20, 0)])
 def test_small_boxed_and_searched_tables_give_one_answer(x, monkeypatch):
     row = np.array([x]), np.array([[20, 25]]), np.array([[90, 130]])
@@ -187,14 +164,6 @@ def test_small_boxed_and_searched_tables_give_one_answer(x, monkeypatch):
     assert fewest_in_strata(*row, 0.025) == found
     monkeypatch.setattr(_urn, "DENSE", 0)
     assert fewest_in_strata(*row, 0.025) == found
-
-
-def test_subgroups_in_arrays_are_those_one_by_one():
-    rows = np.array([[18, 20, 50, 300], [0, 0, 10, 50], [3, 4, 10, 10]])
-    found = hypergeometric_subgroup(*rows.T)
-    assert [tuple(one) for one in found] == [
-        tuple(hypergeometric_subgroup(*row)) for row in rows.tolist()
-    ]
 
 
 def test_a_subgroup_of_which_nothing_is_labelled_says_nothing():

@@ -32,8 +32,3 @@ def test_equal_values_do_not_make_a_point():
     found = pseudo_t([0.0, 0.5, 1.0], 0.0, 100)
     assert (found.width > 0).all()
     assert found.covers([0.0, 0.5, 1.0]).all()
-
-
-def test_one_side_leaves_the_other_end_open():
-    assert pseudo_t(0.5, 0.1, 50, side="lower").high == 1
-    assert pseudo_t(0.5, 0.1, 50, side="upper").low == 0

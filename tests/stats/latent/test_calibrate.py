@@ -7,8 +7,8 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.stats.latent_calibrate import calibrate, cross_fitted, expected_calibration_error
-from tallystick.stats.latent_checks import fit_unreadable, support
-from tallystick.stats.latent_fit import simulate
+from tallystick.stats.latent_checks import simulate
+from tallystick.stats.latent_headline import fit_unreadable, support
 from tallystick.stats.latent_model import LatentModel
 
 

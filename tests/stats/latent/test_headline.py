@@ -9,9 +9,8 @@ import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import fit_unreadable, misfit
-from tallystick.stats.latent_fit import simulate
-from tallystick.stats.latent_headline import blend, half_to_double
+from tallystick.stats.latent_checks import misfit, simulate
+from tallystick.stats.latent_headline import blend, fit_unreadable, half_to_double
 from tallystick.stats.latent_model import LatentModel
 
 

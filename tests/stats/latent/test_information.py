@@ -1,4 +1,4 @@
-"""Scores, information and intervals."""
+"""Scores and information."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent_fit import fit, information, simulate
+from tallystick.errors import NotIdentifiable
+from tallystick.stats.latent_checks import information, simulate
 from tallystick.stats.latent_model import (
     LatentModel,
     LatentOptions,
+    fit,
     log_likelihood,
     pack,
     posterior,
     unpack,
 )
 
-latent_information = import_module("tallystick.stats.latent_fit")
+latent_information = import_module("tallystick.stats.latent_checks")
 
 
 def moved(info, eta):
@@ -95,25 +96,17 @@ def second_derivatives(info, codes, counts, h=1e-3):
 def test_the_observed_information_is_minus_the_hessian(noisy) -> None:
     info = information(noisy)
     numeric = second_derivatives(info, noisy.votes.codes, noisy.votes.counts)
-    np.testing.assert_allclose(info.information, -numeric, atol=2e-3)  # entries reach 400
+    np.testing.assert_allclose(np.linalg.inv(info.covariance), -numeric, atol=2e-3)
 
 
-def test_on_exact_frequencies_the_outer_form_is_the_observed_one(binary, frequencies) -> None:
-    codes, counts = frequencies(binary, 1000)
-    found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-12))
-    outer, observed = (information(found, kind=kind) for kind in ("outer", "observed"))
-    np.testing.assert_allclose(outer.information, observed.information, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ["outer", "observed"])
-def test_for_a_trio_the_covariance_is_the_multinomial_delta_method(kind) -> None:
+def test_for_a_trio_the_covariance_is_the_multinomial_delta_method() -> None:
     model = LatentModel(
         [0.6, 0.4], [[[a, 1 - a], [1 - b, b]] for a, b in [(0.9, 0.8), (0.7, 0.85), (0.8, 0.75)]]
     )
     codes = np.array(list(itertools.product([0, 1], repeat=3)))
     counts = np.random.default_rng(2).multinomial(5000, np.exp(log_likelihood(model, codes)))
     found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-13))
-    info = information(found, kind=kind)
+    info = information(found)
     frequency = counts / 5000
     # seven free frequencies, seven parameters
     jacobian = slope(info, lambda m: np.exp(log_likelihood(m, codes)))[:-1]
@@ -132,78 +125,7 @@ def test_the_gradient_of_posteriors_is_a_derivative(noisy) -> None:
     np.testing.assert_allclose(info.posterior_gradient(codes, direction), numeric, atol=1e-7)
 
 
-def test_intervals_use_the_derivatives_of_what_they_cover(noisy) -> None:
-    info = information(noisy)
-    for said, of in (
-        (info.accuracy_interval(), lambda m: m.accuracy),
-        (info.balance_interval(), lambda m: m.balance),
-    ):
-        expected = info.interval(of(noisy.model), slope(info, of))
-        np.testing.assert_allclose(said, expected, atol=1e-7)
-    gradient = slope(info, lambda m: m.confusion[:3, :, :3].ravel())
-    expected = info.interval(noisy.confusion[:3, :, :3].ravel(), gradient)
-    low, high = info.confusion_interval()
-    np.testing.assert_allclose(
-        (low[:3, :, :3].ravel(), high[:3, :, :3].ravel()), expected, atol=1e-7
-    )
-    assert np.isnan(low[:3, :, 3]).all()  # beyond the alphabet of the first three judges
-
-
-def test_intervals_contain_their_estimates_and_grow_with_the_level(noisy) -> None:
-    info = information(noisy)
-    low, high = info.accuracy_interval()
-    assert ((low < noisy.model.accuracy) & (noisy.model.accuracy < high)).all()
-    wide = info.accuracy_interval(0.99)
-    assert ((wide[0] < low) & (high < wide[1])).all()
-    with pytest.raises(InputError, match="level"):
-        info.accuracy_interval(1.0)
-
-
-def test_knowing_the_balance_or_a_judge_removes_its_coordinates_and_narrows_the_rest(
-    binary, frequencies
-) -> None:
-    codes, counts = frequencies(binary, 1000)
-    free = information(fit(codes, counts, n_classes=2))
-    known = LatentOptions(balance=binary.balance, confusion={1: binary.confusion[1]})
-    info = information(fit(codes, counts, n_classes=2, options=known))
-    assert info.position.shape[0] == free.position.shape[0] - 3
-    assert np.isnan(info.balance_interval()[0]).all()
-    assert np.isnan(info.confusion_interval()[0][1]).all()
-    width = np.subtract(*info.confusion_interval()[::-1])[[0, 2, 3]]
-    assert (width < np.subtract(*free.confusion_interval()[::-1])[[0, 2, 3]]).all()
-
-
-def test_truth_narrows_the_intervals(binary) -> None:
-    codes, truth = simulate(binary, 1000, rng=1)
-    without = information(fit(codes, np.ones(1000), n_classes=2))
-    told = information(fit(codes, np.ones(1000), n_classes=2, truth=truth))
-    width, narrow = (np.subtract(*i.accuracy_interval()[::-1]) for i in (without, told))
-    assert (narrow < width).all()
-    # of a binomial count, the textbook information
-    p, n = (codes[truth == 0, 0] == 0).mean(), (truth == 0).sum()
-    cell = np.flatnonzero((told.position[:, 0] == 0) & np.isin(told.position[:, 1], [1, 2]))[0]
-    assert told.information[cell, cell] == pytest.approx(n * p * (1 - p), rel=1e-9)
-    assert told.covariance[cell, cell] == pytest.approx(1 / (n * p * (1 - p)), rel=1e-9)
-
-
-def test_an_estimate_on_the_boundary_has_no_interval_and_leaves_the_others_theirs(
-    binary, frequencies
-) -> None:
-    codes, counts = frequencies(binary, 1000)
-    info = information(
-        fit(np.column_stack((codes, np.ones(len(codes), dtype=int))), counts, n_classes=2)
-    )
-    low, _ = info.confusion_interval()
-    assert np.isnan(low[4]).all()
-    assert info.unsupported[4].all()
-    assert np.isfinite(low[:4]).all()
-    accuracy, _ = info.accuracy_interval()
-    assert np.isnan(accuracy[4])
-    assert np.isfinite(accuracy[:4]).all()
-
-
-@pytest.mark.parametrize("kind", ["outer", "observed"])
-def test_a_flat_likelihood_is_refused_with_the_parameter_named(kind, frequencies) -> None:
+def test_a_flat_likelihood_is_refused_with_the_parameter_named(frequencies) -> None:
     # The third judge is a coin: two judges are left, and infinitely many models explain two judges.
     model = LatentModel(
         [0.6, 0.4], [[[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]]
@@ -211,27 +133,25 @@ def test_a_flat_likelihood_is_refused_with_the_parameter_named(kind, frequencies
     codes, counts = frequencies(model, 1000)
     found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-12))
     with pytest.raises(NotIdentifiable, match="singular, most of all for"):
-        information(found, kind=kind)
+        information(found)
 
 
-def test_an_interval_of_almost_nothing_is_almost_everything(noisy) -> None:
-    info = information(noisy)
-    low, high = info.interval(np.array([0.3]), np.full((1, info.position.shape[0]), 1e6))
-    assert (low[0], high[0]) == (0, 1)
-
-
-def test_a_prior_informs_like_pseudo_votes() -> None:
-    codes, truth = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1], [0, 1, 1]]), [0, 0, 1, 1]
-    found = fit(
-        codes, [6, 2, 4, 3], n_classes=2, truth=truth, options=LatentOptions(confusion_prior=1.0)
+def test_a_known_judge_and_probabilities_on_the_boundary_have_no_coordinates(
+    binary, frequencies
+) -> None:
+    codes, counts = frequencies(binary, 1000)
+    free = information(fit(codes, counts, n_classes=2)).position
+    known = LatentOptions(confusion={1: binary.confusion[1]})
+    assert (
+        len(information(fit(codes, counts, n_classes=2, options=known)).position) == len(free) - 2
     )
-    info = information(found)
-    cell = np.flatnonzero((info.position[:, 0] == 0) & np.isin(info.position[:, 1], [1, 2]))[0]
-    assert info.information[cell, cell] == pytest.approx((8 + 2) * 0.7 * 0.3)
+    constant = np.column_stack((codes, np.ones(len(codes), dtype=int)))
+    assert len(information(fit(constant, counts, n_classes=2)).position) == len(free)
 
 
-def test_when_everything_is_known_there_is_nothing_to_be_unsure_of(binary, frequencies) -> None:
+def test_a_prior_informs_like_pseudo_votes(binary, frequencies) -> None:
     codes, counts = frequencies(binary, 100)
-    options = LatentOptions(balance=binary.balance, confusion=dict(enumerate(binary.confusion)))
-    with pytest.raises(NotIdentifiable, match="nothing to be unsure of"):
-        information(fit(codes, counts, n_classes=2, options=options))
+    options = LatentOptions(confusion_prior=5.0)
+    with_prior = information(fit(codes, counts, n_classes=2, options=options))
+    without = information(fit(codes, counts, n_classes=2))
+    assert np.trace(with_prior.covariance) < np.trace(without.covariance)

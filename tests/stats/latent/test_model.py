@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent_fit import simulate
+from tallystick.stats.latent_checks import simulate
 from tallystick.stats.latent_model import (
     LatentModel,
     expected_agreement,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.stats.latent_checks import majority_of_others
+from tallystick.stats.latent_headline import majority_of_others
 from tallystick.stats.latent_model import as_votes
 
 

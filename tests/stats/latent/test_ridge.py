@@ -5,8 +5,15 @@ import sys
 import numpy as np
 import pytest
 
-from tallystick.stats.latent_checks import fit_plain
-from tallystick.stats.latent_model import LatentOptions, Problem, Votes, as_votes, cross_ridge, pack
+from tallystick.stats.latent_model import (
+    LatentOptions,
+    Problem,
+    Votes,
+    as_votes,
+    cross_ridge,
+    fit_plain,
+    pack,
+)
 
 
 def coins(judges: int, seed: int, labels: int = 2, items: int = 4000) -> Votes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.stats.latent_checks import fit_unreadable, support
+from tallystick.stats.latent_headline import fit_unreadable, support
 
 
 def test_printed_supports(four, gaps):

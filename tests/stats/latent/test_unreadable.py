@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent_checks import fit_unreadable
-from tallystick.stats.latent_fit import simulate
+from tallystick.stats.latent_checks import simulate
+from tallystick.stats.latent_headline import fit_unreadable
 from tallystick.stats.latent_model import LatentModel
 
 

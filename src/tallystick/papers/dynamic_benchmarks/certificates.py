@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from math import ceil
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import ConvergenceError, InputError
+from tallystick.papers.dynamic_benchmarks import path_bound
 from tallystick.papers.dynamic_benchmarks.designs import (
     Array,
     Consistency,
@@ -266,6 +268,9 @@ _MAX_ROUNDS, _SEARCHED_ROUNDS = 9, 8
 _BOXES = {6: 2500, 7: 2500, 8: 800, 9: 300}
 """How many boxes to look at by default: 7 to 20 seconds of one core. Up to five rounds, 5000."""
 
+FEW_BOXES = 60
+"""With so many, the bounds of all paths up to nine rounds take some three seconds together."""
+
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
@@ -380,7 +385,8 @@ def worst_case(
     tree.grow(most)
     if searching and not tree.best > 0:
         raise ConvergenceError(
-            f"no feasible error pattern was found in {tree.looked} boxes: raise nodes"
+            f"no error pattern was found for epsilon {epsilon:g} and {rounds} rounds in"
+            f" {tree.looked} boxes: take fewer rounds, or more nodes"
         )
 
     masses = zip(tree.program.patterns, tree.solution.tolist(), strict=True)
@@ -492,6 +498,28 @@ class BoxSolution:
     masses: Array
     shares: Array
     violation: Array
+
+
+@lru_cache(maxsize=64)
+def worst_by_round(epsilon: float, rounds: int) -> tuple[float, ...]:
+    """Return a proved upper bound on the majority risk after each round of a uniform path, D_0 = D.
+
+    Three rounds are exact up to epsilon = 1/4. Four to nine come from
+    :func:`tallystick.papers.dynamic_benchmarks.worst_case` with a few boxes, in some
+    three seconds, or from the closed form where it is smaller; longer paths from the closed form,
+    which is proved but not sharp.
+
+    >>> [round(worst, 4) for worst in worst_by_round(0.1, 3)]
+    [0.1, 0.15, 0.05]
+    """
+    out = []
+    for t in range(1, rounds + 1):
+        bound = path_bound(epsilon, t)
+        if 3 < t <= _MAX_ROUNDS or (t == 3 and epsilon > 0.25):
+            program = worst_case(epsilon, t, gap=0.02, nodes=FEW_BOXES, search=False)
+            bound = min(bound, program.upper)
+        out.append(bound)
+    return tuple(out)
 
 
 class BoxProgram:

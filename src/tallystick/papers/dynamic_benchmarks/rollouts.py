@@ -294,6 +294,24 @@ def roll(
     return done if keep_errors else replace(done, errors=None)
 
 
+def control_risk(
+    population: Population, learner: Learner, *, rounds: int, rollouts: int, rng: Rng
+) -> Array:
+    """Return the majority risk, (rollouts, rounds), of as many models trained on the plain data.
+
+    An ensemble at the price of as many trainings, which [SAH23]_ does not have.
+    """
+    build = learner.begin(population, rollouts, as_rng(rng))
+    clean = np.where(population.coin, 0.0, population.weights)
+    clean = clean / clean.sum()
+    wrong, out = np.zeros((rollouts, population.size)), np.empty((rollouts, rounds))
+    start = np.ascontiguousarray(np.broadcast_to(population.start, wrong.shape))
+    for t in range(rounds):
+        wrong += build(start, t)
+        out[:, t] = majority_share(wrong, t + 1) @ clean
+    return out
+
+
 def _chunk(
     population: Population,
     design: Design,

@@ -21,8 +21,7 @@ import numpy.typing as npt
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.papers.noisy_judges.trio_quadratic import TrioMoments, Trios
-from tallystick.stats.latent_fit import fit
-from tallystick.stats.latent_model import FloatArray, IntArray, LatentOptions, log_likelihood
+from tallystick.stats.latent_model import FloatArray, IntArray, LatentOptions, fit, log_likelihood
 from tallystick.table import Tally
 from tallystick.table.cells import Label, in_order
 

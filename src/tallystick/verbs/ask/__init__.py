@@ -14,4 +14,4 @@ from __future__ import annotations
 from tallystick.verbs.ask.answer import CAPABILITY, evaluate
 from tallystick.verbs.ask.result import AskQuestion, AskResult
 
-__all__ = ["CAPABILITY", "AskQuestion", "AskResult", "evaluate"]
+__all__ = ["AskResult"]

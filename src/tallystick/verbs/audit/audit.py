@@ -323,12 +323,6 @@ class AuditResult(Result):
         left = [ResultPart(p.verb, question_of(p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)
 
-    def summary(self) -> str:
-        """Return the verdict, then what every section says of itself."""
-        sections = [f"\n{question_of(part.verb)}\n{part.summary()}" for part in self.sections]
-        left = [f"\n{question_of(part.verb)}\nNot answered: {part.reason}" for part in self.skipped]
-        return "\n".join([self.verdict, *sections, *left])
-
 
 # The words of an audit: what the sections say together, and what a reader could misread.
 

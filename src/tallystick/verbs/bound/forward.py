@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tallystick._rng import Rng, as_rng
 from tallystick.papers.frechet_bounds import DualRows, Slopes, Summary, known_rows, over_classes
 from tallystick.papers.frechet_bounds.dual import Side
-from tallystick.stats.latent_fit import LatentInformation
+from tallystick.stats.latent_checks import LatentInformation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

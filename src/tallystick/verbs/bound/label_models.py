@@ -19,10 +19,9 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.papers.frechet_bounds import Summary, known_rows
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent_checks import majority_of_others
-from tallystick.stats.latent_covotes import covote_misfit
-from tallystick.stats.latent_fit import LatentFit, fit, information
-from tallystick.stats.latent_model import LatentOptions, as_votes
+from tallystick.stats.latent_checks import information, misfit
+from tallystick.stats.latent_headline import majority_of_others
+from tallystick.stats.latent_model import LatentFit, LatentOptions, as_votes, fit
 from tallystick.table import Data, Label, Tally, identifier, scan
 from tallystick.table.cells import identity
 from tallystick.verbs.bound.forward import (
@@ -556,10 +555,10 @@ def _contradicted(model: LabelModel) -> bool | Unknown:
     """Test the independence that a fitted label model assumes, by the votes alone."""
     if model.fit is None:
         return Unknown("votes alone cannot test what this label model rests on")
-    # Refits start where the fit ended: a few steps are enough for a sum of squares over pairs.
-    rough = replace(model.fit.options, tolerance=_ROUGH)
-    found = covote_misfit(replace(model.fit, options=rough), rng=_SEED)
-    return Unknown("the votes leave nothing to test") if found is None else found.rejected
+    try:
+        return misfit(model.fit, covotes=True, tolerance=_ROUGH, rng=_SEED).rejected
+    except NotIdentifiable as error:
+        return Unknown(str(error))
 
 
 # Less probability than this is not taken at its word: one label could never be forgiven.

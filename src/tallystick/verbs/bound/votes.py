@@ -15,7 +15,7 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.few_labels import FewLabels
-from tallystick.stats.latent_checks import majority_of_others
+from tallystick.stats.latent_headline import majority_of_others
 from tallystick.stats.latent_model import as_votes
 from tallystick.table import Data, Label, Tally
 from tallystick.table.cells import identity

@@ -58,11 +58,6 @@ class CompareQuestion(Question):
     stop_early: bool = option(
         False, "Take the items in random order and stop as soon as the answer is clear."
     )
-    prices: tuple[float, float] | None = option(
-        None,
-        "What a new item and one more run of an item cost, to say which to buy.",
-        metavar="ITEM,RUN",
-    )
     scored_as: str | None = field(default=None)
 
     def __post_init__(self) -> None:

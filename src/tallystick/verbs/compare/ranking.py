@@ -4,40 +4,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
 from tallystick._rng import as_rng, seed_of
-from tallystick.errors import InputError
+from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
-from tallystick.stats.clusters import cluster_intervals, fewest_clusters
+from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.intervals import Intervals, pseudo_t
 from tallystick.stats.pairs import (
     FREE,
     accuracy_intervals,
     affordable_draws,
     empirical_bernstein,
+    fit_scores,
     is_binary,
     is_flat,
     known_pairs,
+    mean_intervals,
+    pairs_of_fit,
     pairs_of_items,
-    pairs_of_new_clusters,
     sign_flip_table,
 )
+from tallystick.stats.replicates import these_items, variance_parts
 from tallystick.stats.signs import sign_p_value
 from tallystick.stats.skewed import FEWEST, RARE, skewed_board
 from tallystick.table import Moments
 from tallystick.verbs.compare.board import Board, are_measured, check_bounds, check_size, pass_board
-from tallystick.verbs.compare.question import CompareQuestion, score_range, unit_of
+from tallystick.verbs.compare.question import CompareQuestion, PassMetric, score_range, unit_of
 from tallystick.verbs.compare.result import (
     NOT_TOLD,
     ClusterRow,
     CompareResult,
     ModelRow,
     PairRow,
+    Replicates,
 )
 from tallystick.verbs.compare.verdict import (
     Findings,
@@ -46,29 +50,12 @@ from tallystick.verbs.compare.verdict import (
     few_and_skewed,
     finish,
     flat_models,
-    purchase,
     spoken,
     undeclared_bounds,
 )
 
-if TYPE_CHECKING:
-    pass
-from tallystick.errors import NotIdentifiable
-from tallystick.stats.replicates import (
-    new_items,
-    new_items_difference,
-    runs_per_item,
-    these_items,
-    variance_parts,
-)
-from tallystick.verbs.compare.question import PassMetric
-from tallystick.verbs.compare.result import Replicates
-
 Floats = npt.NDArray[np.float64]
 Share = Literal["share", "number"]
-
-FEW_WEIGHTED = 30
-"""Degrees of freedom of weighted items below which the reader is warned."""
 
 INDEPENDENT = "items are independent draws from the population that the answer is about"
 SHARES = (
@@ -99,7 +86,7 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
         asked = replace(asked, bounds=(0.0, 1.0))
     check_bounds(board, asked)
     check_size(board.names, board.n)
-    binary = board.right is not None or bool(np.isin(board.scores, (0.0, 1.0)).all())
+    binary = board.right is not None or _right_or_wrong(board)
     bounds = score_range(board.scores, asked, binary=binary)
     within = replace(asked, bounds=bounds)
 
@@ -108,8 +95,8 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
     elif board.clusters is not None:
         sample = ClusterSample.of(board.moments())
         result = _new_clusters(board.names, sample, board.n, within)
-    elif board.weights is not None:
-        result = _weighted_items(board, within)
+    elif board.weights is not None or (board.right is not None and not _right_or_wrong(board)):
+        result = _fitted(board, within)
     elif bounds is None:
         result = _unbounded(board, asked)
     else:
@@ -120,6 +107,11 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
     if not binary and board.independent and board.runs is None and board.n < FEWEST:
         result = _with_signs(result, board, asked)
     return finish(with_replicates(result, board, asked), board)
+
+
+def _right_or_wrong(board: Board) -> bool:
+    """Say whether every score is 0 or 1."""
+    return bool(np.isin(board.scores, (0.0, 1.0)).all())
 
 
 def leaderboard(moments: Moments, question: CompareQuestion | None = None) -> CompareResult:
@@ -339,15 +331,12 @@ def _new_clusters(
         return _unbounded(Board(names=names, scores=np.empty((n, len(names)))), question, sample)
     means = sample.means
     table = sign_flip_table(means, bounds=bounds, alpha=alpha, rng=question.seed)
-    scores, ends, _ = cluster_intervals(
-        np.ones(clusters), means, bounds=bounds, alpha=alpha, method="t over clusters"
-    )
     return assemble(
         Findings(
             names=names,
             table=table,
-            scores=ends,
-            means=scores,
+            scores=mean_intervals(fit_scores(means, bounds=bounds), bounds=bounds, alpha=alpha),
+            means=means.mean(axis=0),
             n=n,
             question=question,
             assumptions=cluster_assumptions(clusters, bounded=True),
@@ -398,7 +387,6 @@ def _too_few(
         contenders=ranked,
         tiers=(ranked,),
         detectable_difference=why,
-        separable=why,
         population="new",
         sample="clusters",
         adjustment="none",
@@ -413,33 +401,37 @@ def _too_few(
     return spoken(result)
 
 
-def _weighted_items(board: Board, question: CompareQuestion) -> CompareResult:
-    """Rank models on weighted items: each item is a cluster of one, with CR2."""
-    assert board.weights is not None
-    used, alpha, bounds = board.weights > 0, question.alpha, question.bounds
-    counts, sums = board.weights[used], (board.weights[:, None] * board.scores)[used]
-    means, ends, freedom = cluster_intervals(counts, sums, bounds=bounds, alpha=alpha)
-    warnings = []
-    if freedom < FEW_WEIGHTED:
-        warnings.append(
-            f"the {len(counts)} weighted items are worth {freedom:.1f} degrees of freedom (unequal"
-            " weights count for less): intervals and p-values are approximate, at .92 to .96 for"
-            " nominal .95 in simulations"
-        )
+def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
+    """Rank models by the estimator of few labels with every label there: weighted items, and items
+    that were run several times.
+    """
+    bounds, alpha, weighted = question.bounds, question.alpha, board.weights is not None
+    if bounds is None:
+        raise InputError("weighted scores need a range: declare it (--bounds LO,HI)")
+    weights = np.ones(board.n) if board.weights is None else board.weights
+    x, weights = board.scores[weights > 0], weights[weights > 0]
+    found = fit_scores(x, bounds=bounds, weights=weights, pass_fail=_right_or_wrong(board))
+    table = pairs_of_fit(found, alpha=alpha, rng=question.seed, width=bounds[1] - bounds[0])
+
+    # What the forecast of more items rests on: how much an item moves each difference.
+    share = (weights / weights.sum())[:, None]
+    means = (share * x).sum(axis=0)
+    off = x[:, table.first] - x[:, table.second] - (means[table.first] - means[table.second])
+    spread = np.sqrt(len(x) * ((share * off) ** 2).sum(axis=0))
+    drawn = "weighted items" if weighted else "items"
     return assemble(
         Findings(
             names=board.names,
-            table=pairs_of_new_clusters(counts, sums, bounds=bounds, alpha=alpha),
-            scores=ends,
+            table=replace(table, spread=spread),
+            scores=mean_intervals(found, bounds=bounds, alpha=alpha),
             means=means,
             n=board.n,
             question=question,
             assumptions=[
-                "weighted items are independent draws from the population that the answer is about"
+                f"{drawn} are independent draws from the population that the answer is about"
             ],
-            warnings=warnings,
-            sample="weighted items",
-            size=len(counts),
+            sample=drawn,
+            size=len(x),
         )
     )
 
@@ -456,7 +448,7 @@ def _with_signs(result: CompareResult, board: Board, question: CompareQuestion) 
     return spoken(replace(result, pairs=tuple(pairs)))
 
 
-# Several runs per item: pass@k and pass^k as scores, and how much runs and items vary.
+# Several runs per item: how much runs and items vary, and what new runs of these items would give.
 
 
 def with_replicates(
@@ -465,92 +457,37 @@ def with_replicates(
     """Add what several runs per item say; a board with one run per item is left as it is."""
     if board.runs is None or board.runs.max() < 2:
         return result
-    found = replace(result, replicates=_variances(result, board, question))
+    models = result.models
     if board.right is not None and board.independent:
-        found = replace(
-            found,
-            models=tuple(_model(row, board, question) for row in found.models),
-            pairs=_pairs(found, board, question),
-            estimand=question.passes.kind if question.passes else found.estimand,
+        models = tuple(
+            replace(row, runs_interval=_over_new_runs(row.name, board, question)) for row in models
         )
-        found = _still_apart(found)
-    text = purchase(found)
-    if text is not None:
-        found = replace(found, assumptions=(*found.assumptions, text))
-    return spoken(found)
+    estimand = question.passes.kind if question.passes else result.estimand
+    return replace(result, models=models, estimand=estimand, replicates=_variances(result, board))
 
 
-def _model(row: ModelRow, board: Board, question: CompareQuestion) -> ModelRow:
-    """Return the row with the interval for new items, and that for new runs of these items."""
-    j = board.place(row.name)
-    over_items = new_items(board.scores[:, j], alpha=question.alpha)
-    passes = question.passes or PassMetric("pass@k", 1)
+def _over_new_runs(name: str, board: Board, question: CompareQuestion) -> Interval | Unknown:
+    """Bound the score of a model on new runs of these very items."""
+    j, passes = board.place(name), question.passes or PassMetric("pass@k", 1)
     assert board.right is not None
     assert board.runs is not None
-    runs: Interval | Unknown
+    right, runs = board.right[:, j], board.runs[:, j]
     try:
-        over_runs = these_items(
-            board.right[:, j],
-            board.runs[:, j],
-            k=passes.k,
-            kind=passes.kind,
-            alpha=question.alpha,
-        )
-        runs = _interval(over_runs.low, over_runs.high, question, "new runs")
+        return these_items(right, runs, k=passes.k, kind=passes.kind, alpha=question.alpha)
     except NotIdentifiable as error:
-        runs = Unknown(str(error))
-    return replace(
-        row,
-        interval=_interval(over_items.low, over_items.high, question, "adverse likelihood"),
-        runs_interval=runs,
-    )
+        return Unknown(str(error))
 
 
-def _pairs(result: CompareResult, board: Board, question: CompareQuestion) -> tuple[PairRow, ...]:
-    """Return the pairs with their own intervals for new items."""
-    rows = []
-    for row in result.pairs:
-        a, b = (board.scores[:, board.place(name)] for name in (row.a, row.b))
-        found = new_items_difference(a, b, alpha=question.alpha)
-        own = _interval(found.low, found.high, question, "adverse likelihood")
-        rows.append(replace(row, interval=own))
-    return tuple(rows)
-
-
-def _still_apart(result: CompareResult) -> CompareResult:
-    """Two models are told apart only if the interval that is printed says so too."""
-    [first, *rest] = result.pairs
-    if rest or first.verdict == NOT_TOLD or isinstance(first.interval, Unknown):
-        return result
-    if 0 not in first.interval:
-        return result
-    names = tuple(row.name for row in result.models)
-    return replace(
-        result,
-        decision="undecided",
-        pairs=(replace(first, verdict=NOT_TOLD),),
-        contenders=names,
-        tiers=(names,),
-        models=tuple(replace(row, rank_interval=(1, 2)) for row in result.models),
-    )
-
-
-def _variances(result: CompareResult, board: Board, question: CompareQuestion) -> Replicates:
+def _variances(result: CompareResult, board: Board) -> Replicates:
     """Split the variance of the two best models' difference into runs and items."""
     assert board.runs is not None
     runs = board.runs
     fewest, most = int(runs.min()), int(runs.max())
-    why = "variance over runs needs at least two runs of every item, with scores of 0 and 1"
     if board.right is None or fewest < 2:
-        unknown = Unknown(why)
-        return Replicates(fewest, most, unknown, unknown, unknown, unknown)
+        unknown = Unknown(
+            "variance over runs needs at least two runs of every item, with scores of 0 and 1"
+        )
+        return Replicates(fewest, most, unknown, unknown)
     a, b = (board.place(row.name) for row in result.models[:2])
     parts = variance_parts(board.right[:, a], runs[:, a], against=(board.right[:, b], runs[:, b]))
-    best: float | Unknown = Unknown("prices were not given (--prices ITEM,RUN)")
-    if question.prices is not None:
-        best = runs_per_item(parts, item_price=question.prices[0], run_price=question.prices[1])
-    return Replicates(fewest, most, parts.within, parts.between, float(np.sqrt(parts.floor)), best)
-
-
-def _interval(low: float, high: float, question: CompareQuestion, method: str) -> Interval:
-    return Interval(low, high, level=1 - question.alpha, guarantee="approximate", method=method)
+    return Replicates(fewest, most, *parts)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import (
+    Claims,
     Figure,
     Interval,
     PatternTable,
@@ -99,18 +100,12 @@ class Replicates:
     within, between
         Variance over runs of one item, and between items; of the difference of the two best
         models. Unknown where an item was run only once, or where scores are not 0 or 1.
-    floor
-        The standard error that no number of runs of these items goes below.
-    runs_per_item
-        The runs per item that buy the most for the prices given; infinite means runs only.
     """
 
     fewest: int
     most: int
     within: float | Unknown
     between: float | Unknown
-    floor: float | Unknown
-    runs_per_item: float | Unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,9 +148,6 @@ class CompareResult(Result):
     detectable_difference
         The smallest difference between two of these models that this many items show with
         probability .8.
-    separable
-        How many models, spread evenly between the best and the worst, could all be told apart at
-        that difference.
     population, sample
         To what the answer speaks: these, or new ones; items, clusters or weighted items.
     metric
@@ -188,7 +180,6 @@ class CompareResult(Result):
     contenders: tuple[str, ...]
     tiers: tuple[tuple[str, ...], ...]
     detectable_difference: float | Unknown
-    separable: int | Unknown
     population: Population
     adjustment: str
     alpha: float
@@ -239,6 +230,13 @@ class CompareResult(Result):
         """Return what the columns of `rows` measure."""
         return {"score": self.unit, "item_score": self.unit}
 
+    @property
+    def claims(self) -> Claims | None:
+        """Which models are shown to be better than which."""
+        from tallystick.verbs.compare.verdict import claims_of
+
+        return claims_of(self)
+
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: the board and all pairs."""
         return folds_of(self)
@@ -279,7 +277,32 @@ class CompareResult(Result):
             labels={"x": "place", "low": "may be"},
             unit="count",
         )
-        return scores, order, self._matrix(names[:MOST_DRAWN])
+        return scores, *self._differences(), order, self._matrix(names[:MOST_DRAWN])
+
+    def _differences(self) -> tuple[Figure, ...]:
+        """Return how far the first model is from the others: what the verdict rests on."""
+        first = self.models[0].name
+        rows = [row for row in self.pairs if row.a == first and isinstance(row.interval, Interval)]
+        if not rows:
+            return ()
+        share = self.unit == "share"
+        columns: dict[str, list[Any]] = {
+            "pair": [f"{row.a} − {row.b}" for row in rows],
+            "difference": [row.difference for row in rows],
+            "low": [_end(row.interval, 0) for row in rows],
+            "high": [_end(row.interval, 1) for row in rows],
+            "settled": [row.verdict != NOT_TOLD for row in rows],
+        }
+        roles = {"name": "pair", "x": "difference"}
+        return (
+            Figure(
+                kind="forest",
+                title=f"Differences from {first}" + (", in points" if share else ""),
+                columns=columns,
+                roles={**roles, "low": "low", "high": "high", "settled": "settled"},
+                unit="points" if share else "number",
+            ),
+        )
 
     def _matrix(self, shown: list[str]) -> Figure:
         cells, drawn = [], set(shown)

@@ -24,28 +24,12 @@ if TYPE_CHECKING:
     from tallystick.verbs.dynamic.reading import ANALYSE, evaluate
     from tallystick.verbs.dynamic.simulation import SIMULATE, THEORY, simulate, theory
 
-__all__ = [
-    "ANALYSE",
-    "SIMULATE",
-    "THEORY",
-    "AttemptResult",
-    "LogResult",
-    "evaluate",
-    "simulate",
-    "theory",
-]
+__all__ = ["LogResult", "evaluate", "simulate", "theory"]
 
 # Whatever reads tables loads on first use.
-_HOME = {
-    "ANALYSE": "reading",
-    "AttemptResult": "attempt_result",
-    "LogResult": "analyse",
-    "SIMULATE": "simulation",
-    "THEORY": "simulation",
-    "evaluate": "reading",
-    "simulate": "simulation",
-    "theory": "simulation",
-}
+_HOME = dict.fromkeys(("SIMULATE", "THEORY", "simulate", "theory"), "simulation")
+_HOME |= {"ANALYSE": "reading", "evaluate": "reading"}
+_HOME |= {"AttemptResult": "attempt_result", "LogResult": "analyse"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,34 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
-from tallystick.results import Figure, Interval, Needed, Result, Unit, Unknown
-from tallystick.results.numbers import (
-    Sentences,
-    count,
-    percent,
-    percent_interval,
-    points,
-    points_interval,
-)
-from tallystick.verbs.dynamic.columns import Columns
+from tallystick.results import Figure, Interval, Needed, Result, Unit, Unknown, numbers
 from tallystick.verbs.dynamic.forecast import (
     FEWEST_ITEMS,
+    Forecast,
+    Gain,
     forecast_panel,
     forecast_path,
     other_builders,
 )
-from tallystick.verbs.dynamic.log import ONE_ROUND, LogKind, RoundLog, round_name
+from tallystick.verbs.dynamic.log import ONE_ROUND, LogKind, RoundLog, ends_of, round_name
 from tallystick.verbs.dynamic.question import AnalyseQuestion
 
 DEFAULT = AnalyseQuestion()
 
 _TELLING, _BY_DESIGN = 20, 0.97
 """Items, and the share of them wrong, from which on a model was in the loop that collected them."""
+
+_MOST_WARNINGS = 3
+"""Of rounds whose vote is without a model, so many are named: the last ones."""
 
 NOT_DECLARED = "the log does not say that its items were held out"
 
@@ -123,43 +119,6 @@ class LogRound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gain:
-    """A fall of the vote's risk: the estimate and its 90 % range."""
-
-    estimate: float | Unknown
-    interval: Interval | Unknown
-
-
-@dataclass(frozen=True, kw_only=True)
-class Advice:
-    """Whether more models, or two more rounds, are worth it.
-
-    Parameters
-    ----------
-    decision
-        Panel: ``worth it`` or ``not worth it``; path: ``go on`` or ``stop``; or ``cannot tell``.
-    gain
-        By how much the risk of the vote would fall.
-    certain
-        On these items the gain is in here whatever the new models are.
-    pays, more
-        The gain that pays, as the user stated it; how many models, or rounds, are meant.
-    reason
-        Why nothing can be told, where the range alone does not say it.
-    teams
-        Path: why the rounds count as built by different teams, which gives a wider range.
-    """
-
-    decision: str
-    gain: Gain
-    certain: tuple[float, float]
-    pays: float
-    more: int
-    reason: str | None = None
-    teams: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class LogResult(Result):
     """What the log of a panel, a path or of single rounds says.
 
@@ -173,7 +132,7 @@ class LogResult(Result):
         The latest model since the first round.
     vote, advice
         What a vote would add, and what more models or rounds would; unknown without several models.
-    log, columns
+    log
         What was read, for whoever lists the items.
     """
 
@@ -188,31 +147,26 @@ class LogResult(Result):
     rounds: tuple[LogRound, ...]
     change: ShareChange | Unknown
     vote: Vote | Unknown
-    advice: Advice | Unknown
+    advice: Forecast | Unknown
     log: RoundLog | None = field(
-        default=None, repr=False, compare=False, metadata={"private": True}
-    )
-    columns: Columns | None = field(
         default=None, repr=False, compare=False, metadata={"private": True}
     )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per round."""
+        path = self.kind == "path"
+        vote = "vote_so_far_wrong" if path else "vote_wrong"
+        voted = any(isinstance(one.risk, float) for one in self.rounds)
         rows = []
         for each in self.rounds:
             row = {"round": each.round, "model": each.model, "items": each.items}
             row |= {"right": each.accuracy, "right_interval": each.accuracy_interval}
-            moved = each.change
-            if self.kind == "path":
-                ends = (
-                    (moved.estimate, moved.interval)
-                    if isinstance(moved, ShareChange)
-                    else (None, None)
-                )
-                row |= {"against_round_before": ends[0], "against_round_before_interval": ends[1]}
-            if any(isinstance(one.risk, float) for one in self.rounds):
-                name = "vote_so_far_wrong" if self.kind == "path" else "vote_wrong"
-                row |= {name: each.risk, f"{name}_interval": each.interval}
+            if path:
+                moved = each.change if isinstance(each.change, ShareChange) else None
+                row["against_round_before"] = moved and moved.estimate
+                row["against_round_before_interval"] = moved and moved.interval
+            if voted:
+                row |= {vote: each.risk, f"{vote}_interval": each.interval}
             rows.append(row)
         return rows
 
@@ -225,15 +179,11 @@ class LogResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the share that is right by round."""
-        spans = [each.accuracy_interval for each in self.rounds]
-        ends = [tuple(span) if isinstance(span, Interval) else (None, None) for span in spans]
+        right = [one.accuracy if isinstance(one.accuracy, float) else None for one in self.rounds]
         columns: dict[str, Sequence[Any]] = {
             "round": [str(each.round) for each in self.rounds],
-            "right": [
-                one if isinstance(one := each.accuracy, float) else None for each in self.rounds
-            ],
-            "low": [low for low, _ in ends],
-            "high": [high for _, high in ends],
+            "right": right,
+            **ends_of([each.accuracy_interval for each in self.rounds]),
         }
         roles = {"x": "round", "y": "right", "low": "low", "high": "high"}
         who = self.latest if self.kind == "panel" else "the model of each round"
@@ -256,15 +206,15 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     ('c', 0.8, 0.2, 'not worth it')
     """
     held_out = log.held_out or question.all_held_out
-    voters, where, warnings = _voters(log)
-    rounds = _rounds(log, question.alpha)
+    votes = [_voters(log, place) for place in range(len(log.round_names))]
+    voters, where, _ = votes[-1]
+    rounds = _rounds(log, votes, question.alpha)
     change = _since_first(log, rounds, question.alpha)
     vote = _vote(log, voters, where, question.alpha)
     advice = _advice(log, voters, where, question, held_out=held_out)
-    settled = any(
-        isinstance(one, ShareChange) and one.settled for one in (change, getattr(vote, "change", 0))
-    )
-    told = settled or (isinstance(advice, Advice) and advice.decision != "cannot tell")
+    changes = (change, vote.change if isinstance(vote, Vote) else None)
+    told = any(isinstance(one, ShareChange) and one.settled for one in changes)
+    told = told or (isinstance(advice, Forecast) and advice.decision != "cannot tell")
     known = LogResult(
         verdict="to be said",
         decision="decided" if told else "undecided",
@@ -281,41 +231,44 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
         advice=advice,
         log=log,
     )
-    sentences = _sentences(known)
-    said = (*warnings, *_warnings(known))
-    return replace(known, verdict=sentences.verdict, sentences=sentences, warnings=said)
+    sentences = _sentences(known, log)
+    said = [text for *_, texts in votes for text in texts][-_MOST_WARNINGS:]
+    warnings = (*said, *_warnings(known))
+    return replace(known, verdict=sentences.verdict, sentences=sentences, warnings=warnings)
 
 
 # -- who votes, on which items
 
 
-def _voters(log: RoundLog) -> tuple[list[int], Array, list[str]]:
-    """Return the models that vote, the items of the last round that all of them answered, and what
-    was left out of it.
-    """
-    last = log.items_of(len(log.round_names) - 1)
-    if log.kind == "path":
-        return list(range(len(log.models))), last, []
-    if log.kind == "rounds":
-        return [], last, []
-    chosen, where = log.together(last)
-    said = []
-    if len(chosen) < len(log.models):
-        absent = ", ".join(name for k, name in enumerate(log.models) if k not in chosen)
-        said.append(f"The vote is without {absent}, who answered too few of its items.")
+_Voters: TypeAlias = tuple[list[int], Array, list[str]]
+"""The models that vote in a round, its items that all of them answered, and who was left out."""
+
+
+def _voters(log: RoundLog, place: int) -> _Voters:
+    """Say who votes in the round at *place*."""
+    where = log.items_of(place)
+    if log.kind != "panel":
+        # Each round of a path has all models so far; without common items nobody votes.
+        return list(range(place + 1)) if log.kind == "path" else [], where, []
+    everyone, there = log.together(where)
+    which, said = round_name(log.round_names[place]), []
+    if left_out := [name for k, name in enumerate(log.models) if k not in everyone]:
+        names = ", ".join(left_out)
+        said.append(f"The vote of {which} is without {names}, who answered too few of its items.")
 
     # A model that is wrong on a whole round was in the loop that collected it. Its vote there says
     # nothing, so it is left out where other models are not of that kind.
-    rates = log.errors[:, where].mean(axis=1)
-    kept = [k for k in chosen if rates[k] < _BY_DESIGN]
-    if where.sum() >= _TELLING and 1 < len(kept) < len(chosen):
-        names = ", ".join(log.models[k] for k in chosen if k not in kept)
-        said.append(
-            f"{names} is wrong on nearly every item of {round_name(log.round_names[-1])}: if the"
-            " round was collected against it, that is by design. It has no vote."
-        )
-        chosen, where = kept, last & log.answered[kept].all(axis=0)
-    return chosen, where, said
+    if there.sum() < _TELLING:
+        return everyone, there, said
+    kept = [k for k in everyone if log.errors[k, there].mean() < _BY_DESIGN]
+    if not 1 < len(kept) < len(everyone):
+        return everyone, there, said
+    names = ", ".join(log.models[k] for k in everyone if k not in kept)
+    said.append(
+        f"{names} is wrong on nearly every item of {which}: if the round was collected against it,"
+        " that is by design. It has no vote."
+    )
+    return kept, where & log.answered[kept].all(axis=0), said
 
 
 def _errors_of_vote(log: RoundLog, voters: list[int], where: Array) -> tuple[Array, bool]:
@@ -385,44 +338,35 @@ def _change(first: str, estimate: float, interval: Interval, *, paired: bool) ->
 # -- rounds
 
 
-def _rounds(log: RoundLog, alpha: float) -> tuple[LogRound, ...]:
+def _rounds(log: RoundLog, votes: Sequence[_Voters], alpha: float) -> tuple[LogRound, ...]:
     found = []
     for t, name in enumerate(log.round_names):
         model = t if log.kind != "panel" else len(log.models) - 1
         where = log.items_of(t)
         own = where & log.answered[model]
-        nothing = Unknown("it answered no item of this round")
-        known = LogRound(
-            round=name,
-            model=log.models[model],
-            items=int(own.sum()),
-            accuracy=nothing,
-            accuracy_interval=nothing,
-        )
+        row: dict[str, Any] = {"round": name, "model": log.models[model], "items": int(own.sum())}
+        row["accuracy"] = row["accuracy_interval"] = Unknown("it answered no item of this round")
         if own.any():
-            errors = log.errors[model][own].astype(float)
-            wrong, span = share_wrong(errors, alpha)
+            wrong, span = share_wrong(log.errors[model][own].astype(float), alpha)
+            looped = log.kind != "path" and row["items"] >= _TELLING and wrong >= _BY_DESIGN
             right = replace(span, low=1 - span.high, high=1 - span.low)
-            looped = log.kind != "path" and errors.size >= _TELLING and wrong >= _BY_DESIGN
-            known = replace(known, accuracy=1 - wrong, accuracy_interval=right, by_design=looped)
+            row |= {"accuracy": 1 - wrong, "accuracy_interval": right, "by_design": looped}
         if log.kind == "path" and t:
             before, after = (log.errors[k].astype(float) for k in (t - 1, t))
             change = paired_change(before, after, log.models[t - 1], alpha=alpha)
-            known = replace(known, change=change if log.ordered else _NO_ORDER)
+            row["change"] = change if log.ordered else _NO_ORDER
 
-        # The vote: of the models so far, or of those that answered the same items of the round.
-        chosen, whole = (list(range(t + 1)), where) if log.kind == "path" else log.together(where)
-        if log.kind != "rounds" and len(chosen) > 1 and whole.any():
+        chosen, whole, _ = votes[t]
+        if len(chosen) > 1 and whole.any():
             risk, interval = share_wrong(_errors_of_vote(log, chosen, whole)[0], alpha)
             every = log.errors[chosen][:, whole]
-            known = replace(
-                known,
-                risk=risk,
-                interval=interval,
-                all_wrong=float(every.all(axis=0).mean()),
-                independent=float(every.mean(axis=1).prod()),
-            )
-        found.append(known)
+            row |= {
+                "risk": risk,
+                "interval": interval,
+                "all_wrong": float(every.all(axis=0).mean()),
+            }
+            row["independent"] = float(every.mean(axis=1).prod())
+        found.append(LogRound(**row))
     return tuple(found)
 
 
@@ -446,9 +390,7 @@ def _since_first(
     for each in (rounds[last], rounds[first]):
         share = each.accuracy if isinstance(each.accuracy, float) else 0.0
         ends.append((share, *wilson(round(share * each.items), each.items, alpha=alpha)))
-    low, high = (
-        float(end) for end in difference_ends(ends[0], ends[1], shared=0.0, correlation=0.0)
-    )
+    low, high = map(float, difference_ends(ends[0], ends[1], shared=0.0, correlation=0.0))
     interval = Interval(low, high, level=1 - alpha, guarantee="approximate", method="newcombe")
     return _change(name, ends[0][0] - ends[1][0], interval, paired=False)
 
@@ -472,66 +414,63 @@ def _vote(log: RoundLog, voters: list[int], where: Array, alpha: float) -> Vote 
 
 def _advice(
     log: RoundLog, voters: list[int], where: Array, question: AnalyseQuestion, *, held_out: bool
-) -> Advice | Unknown:
+) -> Forecast | Unknown:
     """Return what is certain of more models, and the forecast."""
     if len(voters) < 2 or not where.any() or not log.ordered:
         return _NO_VOTE if log.ordered else _NO_ORDER
-    errors, teams = log.errors[voters][:, where], None
+    errors = log.errors[voters][:, where]
     if log.kind == "panel":
-        found = forecast_panel(errors, pays=question.pays)
-    else:
-        teams = other_builders(log.built_as, errors)
-        found = forecast_path(errors, pays=question.pays, one_learner=teams is None)
-    advice = Advice(
-        decision=found.decision,
-        gain=Gain(estimate=found.gain, interval=found.interval),
-        certain=found.certain,
-        pays=found.pays,
-        more=found.more,
-        reason=found.reason,
-        teams=teams,
-    )
-    if log.kind == "panel" or held_out:
-        return advice
-    hidden = Unknown(NOT_DECLARED)
-    gain = Gain(estimate=hidden, interval=hidden)
-    return replace(advice, decision="cannot tell", gain=gain, reason=NOT_DECLARED)
+        return forecast_panel(errors, pays=question.pays)
+    teams = other_builders(log.built_as, errors)
+    found = forecast_path(errors, pays=question.pays, teams=teams)
+    if held_out:
+        return found
+    hidden = Gain(estimate=Unknown(NOT_DECLARED), interval=Unknown(NOT_DECLARED))
+    return replace(found, decision="cannot tell", gain=hidden, reason=NOT_DECLARED)
 
 
 # The sentences of an answer: the only place where they are made.
 
 
-def _sentences(result: LogResult) -> Sentences:
+def _sentences(result: LogResult, log: RoundLog) -> numbers.Sentences:
     """Return the answer in the owner's order."""
-    advice = result.advice
-    last = "" if isinstance(advice, Unknown) else f"{_certain(advice)} {_forecast(result, advice)}"
-    vote = "" if isinstance(result.vote, Unknown) else _vote_text(result.vote)
-    return Sentences(answer=_latest(result), contrast=vote, open=last, next=_next(result))
+    vote, advice, last = result.vote, result.advice, ""
+    plural_vote = isinstance(vote, Vote) and vote.rule == "plurality"
+    if isinstance(advice, Forecast):
+        last = f"{_certain(advice, named=not plural_vote)} {_forecast(result, advice)}"
+    return numbers.Sentences(
+        answer=_latest(result, log),
+        contrast="" if isinstance(vote, Unknown) else _vote_text(vote),
+        open=last,
+        next=_next(result),
+    )
 
 
-def _latest(result: LogResult) -> str:
+def _latest(result: LogResult, log: RoundLog) -> str:
     """Say how the latest model does, and whether that changed."""
     last = next((each for each in reversed(result.rounds) if not each.by_design), None)
-    if last is None or not isinstance(last.accuracy_interval, Interval):
+    span = None if last is None else last.accuracy_interval
+    if last is None or not isinstance(span, Interval) or not isinstance(last.accuracy, float):
         return (
             f"{result.latest} is wrong on nearly every item of its rounds, as a model in the loop"
             " is by design: these items do not judge it."
         )
     named = f"{last.model}, the last one named" if result.kind == "panel" else last.model
-    shown = percent_interval(float(last.accuracy), last.accuracy_interval)  # type: ignore[arg-type]
+    shown = numbers.percent_interval(last.accuracy, span)
     apart = result.kind != "path" and last.round != ONE_ROUND
     where = f" of {round_name(last.round)}" if apart else ""
-    kept = "held-out items" if result.held_out else "items"
-    text = f"The latest model ({named}) is right on {shown} of {count(last.items)} {kept}{where}"
+    kept = f"{'held-out ' * result.held_out}{numbers.plural('item', last.items)}"
+    text = (
+        f"The {'latest' if log.ordered else 'last listed'} model ({named}) is right on {shown} of"
+        f" {numbers.count(last.items)} {kept}{where}"
+    )
     change = result.change
     if isinstance(change, Unknown):
         return f"{text}."
-    moved = points_interval(change.estimate, change.interval)
+    moved = numbers.points_interval(change.estimate, change.interval)
     if change.paired:
-        way = f"no change since {change.first} is shown"
-        if change.settled:
-            way = f"{change.settled} than {change.first}"
-        return f"{text}: {way}, {moved}."
+        way = f"{change.settled} than" if change.settled else "no change is shown since"
+        return f"{text}: {way} {change.first}, {moved}."
     than = {"better": "more than on", "worse": "less than on"}
     way = than.get(change.settled or "", "no settled difference from")
     return (
@@ -542,39 +481,42 @@ def _latest(result: LogResult) -> str:
 
 def _vote_text(vote: Vote) -> str:
     """Say what a vote would add to the latest model."""
-    moved = points_interval(vote.change.estimate, vote.change.interval)
+    moved = numbers.points_interval(vote.change.estimate, vote.change.interval)
     words = {"better": f"would add to it: {moved}", "worse": f"would be worse: {moved}"}
     said = words.get(vote.change.settled or "", f"is not shown to differ from it: {moved}")
     rule = "" if vote.rule == "plurality" else " (wrong where more than half of them err)"
-    right = percent(1 - vote.risk)
+    right = numbers.percent(1 - vote.risk)
     return f"A vote of {len(vote.models)} models{rule} is right on {right} and {said}."
 
 
-def _certain(advice: Advice) -> str:
-    """Say what is certain whatever the new models are."""
-    low, high = advice.certain
-    who = "one more model" if advice.more == 1 else "two more models"
+def _certain(advice: Forecast, *, named: bool) -> str:
+    """Say what is certain whatever comes; the rule of the vote may be *named* already."""
+    worse, better = (numbers.points(abs(end), sign=False) for end in advice.certain)
+    rule = "" if named else " (wrong where more than half err)"
     return (
-        f"Certain whatever comes: on these items {who} can make the vote (wrong where more than"
-        f" half err) at most {points(max(0.0, -low), sign=False)} worse or"
-        f" {points(high, sign=False)} better."
+        f"Certain whatever comes: on these items {_who(advice, 'model')} can make the vote{rule} at"
+        f" most {worse} worse or {better} better."
     )
 
 
-def _forecast(result: LogResult, advice: Advice) -> str:
+def _who(advice: Forecast, kind: str) -> str:
+    return f"one more {kind}" if advice.more == 1 else f"two more {kind}s"
+
+
+def _forecast(result: LogResult, advice: Forecast) -> str:
     """Say in one short line what the forecast says."""
-    kind = "round" if result.kind == "path" else "model"
-    who = f"two more {kind}s" if advice.more == 2 else f"one more {kind}"
+    who = _who(advice, "round" if result.kind == "path" else "model")
     span = advice.gain.interval
     if isinstance(span, Unknown):
         return f"Forecast for {who}: none, because {span.reason}."
-    pays = f" by {points(advice.pays, sign=False)} or more" if advice.pays else ""
+    pays = f" by {numbers.points(advice.pays, sign=False)} or more" if advice.pays else ""
     yes, no = f"the vote would get better{pays}", f"the vote would not get better{pays}"
     said = {"go on": f"go on, {yes}", "worth it": yes, "stop": f"stop, {no}", "not worth it": no}
     why = f"; {advice.reason}" if advice.reason else ""
-    shown = f"{points(span.low)} to {points(span.high)}, 90 % range"
-    told = said.get(advice.decision, "cannot tell")
-    return f"Forecast for {who} like these: {told} ({shown}){why}."
+    shown = f"{numbers.points(span.low)} to {numbers.points(span.high)}, 90 % range"
+    return (
+        f"Forecast for {who} like these: {said.get(advice.decision, 'cannot tell')} ({shown}){why}."
+    )
 
 
 def _needed(rounds: tuple[LogRound, ...], change: ShareChange | Unknown) -> Needed | None:
@@ -591,14 +533,11 @@ def _needed(rounds: tuple[LogRound, ...], change: ShareChange | Unknown) -> Need
 
 def _next(result: LogResult) -> str:
     if result.kind != "path":
-        several = len(result.rounds) > 1
+        if len(result.rounds) < 2:
+            return ""
         return (
-            (
-                "Next: keep one random set of items that no round collects from or trains on, and"
-                " try every round's model on it. Only that shows whether the model changed."
-            )
-            if several
-            else ""
+            "Next: keep one random set of items that no round collects from or trains on, and try"
+            " every round's model on it. Only that shows whether the model changed."
         )
     if not result.held_out:
         return (
@@ -609,9 +548,9 @@ def _next(result: LogResult) -> str:
     return f"Next: try every round on at least {FEWEST_ITEMS} held-out items." if few else ""
 
 
-def _assumptions(advice: Advice | Unknown) -> tuple[str, ...]:
+def _assumptions(advice: Forecast | Unknown) -> tuple[str, ...]:
     found = ["items are a random sample of those that they stand for, and the labels are right"]
-    if isinstance(advice, Advice):
+    if isinstance(advice, Forecast):
         found.append("a tie of votes counts one half")
         if isinstance(advice.gain.interval, Interval):
             why = f", because {advice.teams}" if advice.teams else ""
@@ -635,10 +574,9 @@ def _warnings(result: LogResult) -> list[str]:
             " against it, that is by design and no measure of the model."
         )
     last = result.rounds[-1]
-    share, chance = last.all_wrong, last.independent
-    if isinstance(share, float) and isinstance(chance, float) and share >= 0.02:
+    if isinstance(last.all_wrong, float) and last.all_wrong >= 0.02:
         found.append(
-            f"Every model is wrong on {percent(share)} of the last items (independent errors:"
-            f" {percent(chance)}). They are hard or mislabelled: --items-out FILE lists them first."
+            f"Every model is wrong on {numbers.percent(last.all_wrong)} of the last items, which are"
+            " hard or mislabelled: --items-out FILE lists them first."
         )
     return found

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
-from tallystick.results import Figure, Interval, Result, Unit, Unknown
-from tallystick.results.numbers import (
-    Sentences,
-    count,
-    percent,
-    percent_interval,
-    points_interval,
-)
+from tallystick.results import Figure, Interval, Result, Unit, Unknown, numbers
 from tallystick.table import Data, is_missing
 from tallystick.table.words import read_times
 from tallystick.verbs.dynamic.attempts import (
+    NOBODY_NAMED,
     Attempts,
     ClusteredRate,
     RateContrast,
@@ -29,19 +23,11 @@ from tallystick.verbs.dynamic.attempts import (
     clustered_cost,
     rate_of,
 )
-from tallystick.verbs.dynamic.columns import Columns, label, meaning, read_marks
-from tallystick.verbs.dynamic.log import RoundOrder, order_rounds, round_name
+from tallystick.verbs.dynamic.columns import Columns, label, meaning, read_marks, texts
+from tallystick.verbs.dynamic.log import RoundOrder, ends_of, round_name, rounds_of
 
 ONE_ROUND = "all attempts"
 """What the only round of a log without rounds is called."""
-
-NOBODY = "(nobody is named)"
-"""The annotator of a log that names none."""
-
-NOBODY_NAMED = (
-    "the log does not name who made the attempts, so nothing shows how alike they are: name the"
-    " column (--annotator)"
-)
 
 _FEW = 10
 _CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
@@ -64,22 +50,21 @@ def attempts_of(data: Data, columns: Columns) -> tuple[Attempts, tuple[str, ...]
         notes.append(f"{blank:,} of {len(fooled):,} attempts have no outcome and are left out")
     if columns.annotator is None:
         notes.append("no column names who made the attempts (--annotator COLUMN)")
-    times = _times(data, columns.time, kept, notes)
-    order = _rounds(data, columns, kept, times, notes)
-    yes, no, valid = _validity(data, columns, kept)
-    back = read_marks(data, columns.retracted, "flag") if columns.retracted else None
+    order = _rounds(data, columns, kept, notes)
+    # An attempt that was taken back stays an attempt and fools nobody.
+    back = read_marks(data, columns.retracted, "flag") if columns.retracted else fooled
+    taken = [bool(fooled[k]) and (back is fooled or not back[k]) for k in kept]
+    rows = kept.tolist()
+    who = texts(data, columns.annotator, rows, what="annotator") if columns.annotator else [""]
     log = Attempts(
-        annotator=_texts(data, columns.annotator, kept, whole=True),
+        annotator=np.resize(who, kept.size),
         round=order.codes,
-        fooled=np.array([bool(fooled[k]) for k in kept]),
-        model=None if columns.model is None else _texts(data, columns.model, kept),
-        yes=yes,
-        no=no,
-        valid=valid,
-        retracted=None if back is None else np.array([bool(back[k]) for k in kept]),
+        rounds=order.names,
+        fooled=np.array(taken),
+        model=np.array(texts(data, columns.model, rows)) if columns.model else None,
+        verdict=_validity(data, columns, kept),
         cost=_costs(data, columns.cost, kept, notes),
-        order=None if times is None else np.unique(times, return_inverse=True)[1],
-        round_names=order.names,
+        named=columns.annotator is not None,
         ordered=order.ordered,
     )
     return log, (*notes, *order.notes)
@@ -90,74 +75,54 @@ def _outcome(data: Data, columns: Columns) -> list[bool | None]:
     if columns.wrong:
         return read_marks(data, columns.wrong, "wrong")
     if columns.correct:
-        return [
-            None if one is None else not one for one in read_marks(data, columns.correct, "right")
-        ]
+        marks = read_marks(data, columns.correct, "right")
+        return [None if one is None else not one for one in marks]
     cells = data.cells(columns.truth or "", columns.prediction or "")
     pairs = zip(cells[columns.truth or ""], cells[columns.prediction or ""], strict=True)
     told = [(label(true), label(said)) for true, said in pairs]
     return [None if None in pair else pair[0] != pair[1] for pair in told]
 
 
-def _texts(data: Data, column: str | None, kept: Array, *, whole: bool = False) -> Array:
-    """Return a column as text; *whole* refuses blank cells."""
-    if column is None:
-        return np.full(kept.size, NOBODY)
-    cells = data.cells(column)[column]
-    for k in kept.tolist() if whole else ():
-        if is_missing(cells[k]):
-            raise InputError(
-                f"{data.place(k + 1)}: column {column!r} is blank: name it for every attempt,"
-                " because intervals rest on who made it"
-            )
-    return np.array(["" if is_missing(cells[k]) else str(cells[k]) for k in kept.tolist()])
-
-
-def _rounds(
-    data: Data, columns: Columns, kept: Array, times: Array | None, notes: list[str]
-) -> RoundOrder:
-    column = columns.round
-    if column is None:
-        way = f"--round {columns.time}: one round per day" if columns.time else "--round COLUMN"
+def _rounds(data: Data, columns: Columns, kept: Array, notes: list[str]) -> RoundOrder:
+    """Return the rounds in order: by their names, else by the times of their attempts."""
+    clock = columns.time
+    if columns.round is None:
+        way = f"--round {clock}: one round per day" if clock else "--round COLUMN"
         notes.append(f"there is no column of rounds, so all attempts are one round ({way})")
-        return RoundOrder(np.zeros(kept.size, dtype=np.int64), (ONE_ROUND,))
-    _texts(data, column, kept, whole=True)
-    cells = data.cells(column)[column]
-    when = None if times is None else times.tolist()
-    return order_rounds([cells[k] for k in kept.tolist()], when=when, clock=columns.time or "time")
+    times = None
+    if clock is not None and columns.round is not None:
+        found = read_times(texts(data, clock, kept.tolist()))
+        times, lost = found.seconds, f" gives no order in time ({found.note})"
+        if found.note:
+            notes.append(f"column {clock!r}{lost if times is None else f': {found.note}'}")
+    return rounds_of(data, columns.round, kept, ONE_ROUND, when=times, clock=clock or "time")
 
 
-def _validity(
-    data: Data, columns: Columns, kept: Array
-) -> tuple[Array | None, Array | None, Array | None]:
-    """Return votes for and against, or whether labels were found valid."""
+def _validity(data: Data, columns: Columns, kept: Array) -> Array | None:
+    """Return what validators found: 1 valid, -1 invalid, 0 undecided; None if nobody looked."""
     if columns.yes and columns.no:
-        votes = np.nan_to_num(data.numbers(columns.yes, columns.no, low=0.0)[kept]).astype(int)
-        return votes[:, 0], votes[:, 1], None
+        counts = np.nan_to_num(data.numbers(columns.yes, columns.no, low=0.0)[kept])
+        return np.sign(counts[:, 0] - counts[:, 1])
     if columns.validated is None:
-        return None, None, None
+        return None
     cells = data.cells(columns.validated)[columns.validated]
-    truth = data.cells(columns.truth)[columns.truth] if columns.truth else None
-    lists = [_words_in(cells[k]) for k in kept.tolist()]
-    true = [label(truth[k]) if truth is not None else None for k in kept.tolist()]
-    if all(len(words) < 2 for words in lists) and not any(
-        word in (mine or "") for words, mine in zip(lists, true, strict=True) for word in words
-    ):
+    truth = data.cells(columns.truth)[columns.truth] if columns.truth else [None] * len(cells)
+    votes = [(k, _words_in(cells[k]), label(truth[k])) for k in kept.tolist()]
+    if not any(len(words) > 1 or any(w in (mine or "") for w in words) for _, words, mine in votes):
         found = read_marks(data, columns.validated, "valid")
-        return None, None, np.array([found[k] for k in kept], dtype=object)
-    yes, no = np.zeros(kept.size, dtype=int), np.zeros(kept.size, dtype=int)
-    for place, (words, mine) in enumerate(zip(lists, true, strict=True)):
+        return np.array([0 if found[k] is None else 1 if found[k] else -1 for k in kept])
+    out = np.zeros(kept.size, dtype=np.int64)
+    for place, (k, words, mine) in enumerate(votes):
         for word in words:
-            told = True if mine is not None and word == mine else meaning(word, "valid")
+            told = True if word == mine else meaning(word, "valid")
             if told == "?" and mine is None:
                 raise InputError(
-                    f"{data.place(int(kept[place]) + 1)}: column {columns.validated!r} holds the"
-                    f" vote {word!r}: write valid and invalid (or the labels, with --truth)"
+                    f"{data.place(k + 1)}: column {columns.validated!r} holds the vote"
+                    f" {word!r}: write valid and invalid (or the labels, with --truth)"
                 )
             # A flag is no vote; a label that is not the truth denies it.
-            yes[place] += told is True
-            no[place] += told is False or told == "?"
-    return yes, no, None
+            out[place] += 0 if told is None else 1 if told is True else -1
+    return np.sign(out)
 
 
 def _words_in(cell: Any) -> list[str]:
@@ -176,31 +141,13 @@ def _costs(data: Data, column: str | None, kept: Array, notes: list[str]) -> Arr
     clocks = [_CLOCK.fullmatch(str(cells[k]).strip()) for k in kept.tolist()]
     if any(clocks):
         parts = [c.groups(default="0") if c else ("0", "0", "0", "nan") for c in clocks]
-        values = np.array(
-            [86400 * int(d) + 3600 * int(h) + 60 * int(m) + float(s) for d, h, m, s in parts]
-        )
+        values = np.array(parts, dtype=float) @ (86400, 3600, 60, 1)
     else:
         values = data.numbers(column, low=0.0)[kept, 0]
     blank = int(np.isnan(values).sum())
     if blank:
         notes.append(f"{blank:,} attempts have no {column}: no cost per success is given")
     return None if blank else np.asarray(values)
-
-
-def _times(data: Data, column: str | None, kept: Array, notes: list[str]) -> Array | None:
-    """Return when each attempt was made; None where no column says it, or none that can be read."""
-    if column is None:
-        return None
-    found = read_times(_texts(data, column, kept).tolist())
-    if found.seconds is None:
-        notes.append(
-            f"column {column!r} gives no order in time ({found.note}), so nothing is said about the"
-            " course of a round"
-        )
-        return None
-    if found.note:
-        notes.append(f"column {column!r}: {found.note}")
-    return np.array(found.seconds)
 
 
 # What a log of attempts says.
@@ -288,24 +235,17 @@ class AttemptResult(Result):
     def figures(self) -> tuple[Figure, ...]:
         """Return the rates by round."""
         title = "Validated model error rate" if self.checked else "Share of attempts that fooled"
-        spans = [each.success.interval for each in self.rounds]
-        ends = [tuple(span) if isinstance(span, Interval) else (None, None) for span in spans]
         columns: dict[str, Sequence[Any]] = {
             "name": [round_name(each.round) for each in self.rounds],
             "rate": [each.success.rate for each in self.rounds],
-            "low": [low for low, _ in ends],
-            "high": [high for _, high in ends],
+            **ends_of([each.success.interval for each in self.rounds]),
         }
         roles = {"name": "name", "value": "rate", "low": "low", "high": "high"}
         return (Figure("forest", f"{title}, by round", columns, roles, unit="share"),)
 
 
 def analyse_attempts(
-    log: Attempts,
-    *,
-    named: bool = True,
-    cost_unit: str | None = None,
-    alpha: float = 0.05,
+    log: Attempts, *, cost_unit: str | None = None, alpha: float = 0.05
 ) -> AttemptResult:
     """Say how often annotators fooled the model, at what cost, and what else the log shows.
 
@@ -313,8 +253,6 @@ def analyse_attempts(
     ----------
     log
         All attempts, failed and retracted ones included.
-    named
-        Whether the log says who made the attempts; without names there are no intervals.
     cost_unit
         What the cost is counted in.
 
@@ -322,92 +260,89 @@ def analyse_attempts(
     --------
     >>> draw = np.random.default_rng(0)
     >>> log = Attempts(
-    ...     annotator=np.repeat(np.arange(12), 20), round=np.tile([1, 2], 120),
-    ...     fooled=draw.random(240) < 0.3, valid=draw.random(240) < 0.8,
+    ...     annotator=np.repeat(np.arange(12), 20), round=np.tile([0, 1], 120), rounds=(1, 2),
+    ...     fooled=draw.random(240) < 0.3, verdict=draw.choice([-1, 1], 240),
     ... )
     >>> found = analyse_attempts(log)
     >>> [each.success.attempts for each in found.rounds], found.checked, found.annotators
     ([120, 120], True, 12)
     """
-    rounds = tuple(_round(log, number, named=named, alpha=alpha) for number in log.rounds)
+    rounds = tuple(_round(log, place, alpha) for place in range(len(log.rounds)))
     change: RateContrast | Unknown = Unknown("it needs two rounds or more")
-    if not named:
+    if not log.named:
         change = Unknown(NOBODY_NAMED)
     elif not log.ordered:
         change = Unknown("the names of the rounds do not say their order, and no column says when")
     elif len(rounds) > 1:
-        change = change_between(log, log.rounds[0], log.rounds[-1], alpha=alpha)
-    settled = isinstance(rounds[-1].success.interval, Interval)
-    sentences = Sentences(
-        answer=_verdict(rounds, checked=log.checked, named=named), contrast=_change(rounds, change)
+        change = change_between(log, 0, len(rounds) - 1, alpha=alpha)
+    checked = log.verdict is not None
+    sentences = numbers.Sentences(
+        answer=_verdict(rounds[-1], checked=checked, named=log.named),
+        contrast=_change(rounds, change),
     )
+    settled = isinstance(rounds[-1].success.interval, Interval)
     return AttemptResult(
         verdict=sentences.verdict,
         sentences=sentences,
         decision="decided" if settled else "unknowable",
-        n_items=log.size,
-        assumptions=_assumptions(named=named, checked=log.checked),
-        warnings=_warnings(rounds, checked=log.checked, named=named),
-        checked=log.checked,
-        attempts=log.size,
-        annotators=int(np.unique(log.annotator).size) if named else None,
+        n_items=log.fooled.size,
+        assumptions=_assumptions(named=log.named, checked=checked),
+        warnings=_warnings(rounds, named=log.named),
+        checked=checked,
+        attempts=log.fooled.size,
+        annotators=np.unique(log.annotator).size if log.named else None,
         rounds=rounds,
         change=change,
         cost_unit=None if log.cost is None else cost_unit or "cost",
     )
 
 
-def _round(log: Attempts, number: Any, *, named: bool, alpha: float) -> CampaignRound:
-    here = log.within(number)
-    fooling = _named(rate_of(log, here, log.fooling, alpha=alpha), named)
-    success = _named(rate_of(log, here, log.success, alpha=alpha), named)
-    open_ones = here & log.unchecked
+def _round(log: Attempts, place: int, alpha: float) -> CampaignRound:
+    here = log.round == place
+    success = rate_of(log, here, log.success, alpha=alpha)
+    unchecked = int((here & log.unchecked).sum())
     cost: tuple[float | Unknown, Interval | Unknown] = (Unknown("the log has no cost"),) * 2
     if log.cost is not None:
         won, tried = log.per_annotator(here, log.success), log.per_annotator(here)
         cost = clustered_cost(log.per_annotator(here, log.cost), won, tried, alpha=alpha)
-    nobody = Unknown(NOBODY_NAMED)
     return CampaignRound(
-        round=log.name_of(number),
+        round=log.rounds[place],
         models=() if log.model is None else tuple(map(str, np.unique(log.model[here]))),
-        fooling=fooling,
+        fooling=rate_of(log, here, log.fooled, alpha=alpha),
         success=success,
-        unchecked=int(open_ones.sum()) if log.checked else 0,
-        highest=success.rate + (float(open_ones.sum() / here.sum()) if log.checked else 0.0),
+        unchecked=unchecked,
+        highest=success.rate + unchecked / success.attempts,
         cost=cost[0],
-        cost_interval=cost[1] if named else nobody,
+        cost_interval=cost[1] if log.named else Unknown(NOBODY_NAMED),
     )
-
-
-def _named(rate: ClusteredRate, named: bool) -> ClusteredRate:
-    """Return a rate without an interval where nobody knows how alike its attempts are."""
-    unknown = Unknown(NOBODY_NAMED)
-    return rate if named else replace(rate, interval=unknown, df=unknown, effective=unknown)
 
 
 # The sentences of an answer about an attempt log.
 
 
-def _verdict(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) -> str:
+def _verdict(last: CampaignRound, *, checked: bool, named: bool) -> str:
     """Say how often the model was fooled in the last round, and who tried how often."""
-    last = rounds[-1]
     rate = last.success
-    people = (
-        f" by {count(rate.annotators)} annotator{'s' * (rate.annotators != 1)}" if named else ""
-    )
-    where = "" if last.round == ONE_ROUND else f" of {round_name(last.round)}"
-    fooled = (
-        "fooled the model, with a label that validators confirmed"
-        if checked
-        else "fooled the model (no column of validation was read)"
-    )
-    return f"{_rate(rate)} of the {count(rate.attempts)} attempts{people}{where} {fooled}."
-
-
-def _rate(rate: ClusteredRate) -> str:
+    shown = numbers.percent(rate.rate)
     if isinstance(rate.interval, Interval):
-        return percent_interval(rate.rate, rate.interval)
-    return percent(rate.rate)
+        shown = numbers.percent_interval(rate.rate, rate.interval)
+    who = (
+        f" by {numbers.count(rate.annotators)} {numbers.plural('annotator', rate.annotators)}"
+        if named
+        else ""
+    )
+    how = "no column of validation was read"
+    fooled = (
+        "the model, with a label that validators confirmed" if checked else f"the model ({how})"
+    )
+    return (
+        f"{shown} of the {numbers.count(rate.attempts)} attempts{who}{_of(last)} fooled {fooled}."
+    )
+
+
+def _of(each: CampaignRound, word: str = "of") -> str:
+    """Return of (or in) which round, nothing if there is only one."""
+    return "" if each.round == ONE_ROUND else f" {word} {round_name(each.round)}"
 
 
 def _assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
@@ -420,37 +355,32 @@ def _assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _warnings(rounds: tuple[CampaignRound, ...], *, checked: bool, named: bool) -> tuple[str, ...]:
+def _warnings(rounds: tuple[CampaignRound, ...], *, named: bool) -> tuple[str, ...]:
     """Return what would change how a sensible reader uses the answer."""
     found = []
-    few = [each for each in rounds if each.success.annotators < _FEW]
-    if named and few:
-        names = ", ".join(str(each.round) for each in few[:6])
-        names += f" and {len(few) - 6} more" if len(few) > 6 else ""
-        where = "" if few[0].round == ONE_ROUND else f" in {round_name(names)}"
+    few = [str(each.round) for each in rounds if each.success.annotators < _FEW]
+    if not named:
+        found.append(f"There are no intervals: {NOBODY_NAMED}.")
+    elif few:
+        where = "" if few[0] == ONE_ROUND else f" in {round_name(numbers.names_of(few, most=6))}"
         found.append(
             f"Fewer than {_FEW} annotators{where}: they say little, however many attempts they"
             " made."
         )
-    if len(rounds[-1].models) > 1:
-        names = ", ".join(rounds[-1].models[:4])
-        found.append(f"Several models were tried ({names}): add --by COLUMN to see each of them.")
-    if not named:
-        found.append(f"There are no intervals: {NOBODY_NAMED}.")
-    late = [each for each in rounds if each.unchecked]
-    if checked and late:
-        each = late[-1]
+    if len(models := rounds[-1].models) > 1:
         found.append(
-            f"{count(each.unchecked)} fooling attempts of the last such round ({each.round}) are"
-            f" not validated yet and count as failures: the rate is {percent(each.success.rate)}"
-            f" now and would be at most {percent(each.highest)}."
+            f"Several models were tried ({numbers.names_of(models)}): --by COLUMN shows each."
         )
-    everyone = [each for each in rounds if each.fooling.rate == 1.0]
-    if everyone:
-        where = "" if everyone[-1].round == ONE_ROUND else f" in {round_name(everyone[-1].round)}"
+    for each in [each for each in rounds if each.unchecked][-1:]:
         found.append(
-            f"Every attempt fooled the model{where}. If the log holds only successes, it shows no"
-            " rate: log all attempts."
+            f"{numbers.count(each.unchecked)} fooling attempts{_of(each)} are not validated yet and"
+            f" count as failures: the rate is {numbers.percent(each.success.rate)} now and would be"
+            f" at most {numbers.percent(each.highest)}."
+        )
+    for each in [each for each in rounds if each.fooling.rate == 1.0][-1:]:
+        found.append(
+            f"Every attempt fooled the model{_of(each, 'in')}. If the log holds only successes, it"
+            " shows no rate: log all attempts."
         )
     return tuple(found)
 
@@ -460,15 +390,13 @@ def _change(rounds: tuple[CampaignRound, ...], change: RateContrast | Unknown) -
     if len(rounds) < 2:
         return ""
     span = f"{round_name(rounds[0].round)} to {rounds[-1].round}"
-    reason = change if isinstance(change, Unknown) else change.interval
-    if isinstance(reason, Unknown):
-        return f"Whether the rate changed from {span} is not known: {reason.reason}."
-    if isinstance(change, Unknown):
-        return ""
-    shown = points_interval(change.estimate, reason)
-    if reason.low > 0 or reason.high < 0:
-        return (
-            f"From {span} the rate {'rose' if reason.low > 0 else 'fell'}: {shown}. That does not"
-            " show that the model changed: annotators, pay, instructions and contexts changed too."
-        )
-    return f"No change from {span} is shown: {shown}."
+    moved = change if isinstance(change, Unknown) else change.interval
+    if isinstance(moved, Unknown) or isinstance(change, Unknown):
+        return f"Whether the rate changed from {span} is not known: {getattr(moved, 'reason', '')}."
+    shown = numbers.points_interval(change.estimate, moved)
+    if moved.low <= 0 <= moved.high:
+        return f"No change from {span} is shown: {shown}."
+    return (
+        f"From {span} the rate {'rose' if moved.low > 0 else 'fell'}: {shown}. That does not show"
+        " that the model changed: annotators, pay, instructions and contexts changed too."
+    )

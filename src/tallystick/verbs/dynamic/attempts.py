@@ -26,18 +26,22 @@ and the interval is Wilson's at :math:`n_\mathrm{eff}` with :math:`t_{.975}(df)`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import exp, log, sqrt
+from dataclasses import dataclass, replace
+from math import exp, sqrt
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown
 
-ONE_ANNOTATOR = "one annotator made all attempts, so nothing shows how annotators differ"
+_ALONE = Unknown("one annotator made all attempts, so nothing shows how annotators differ")
+
+NOBODY_NAMED = (
+    "the log does not name who made the attempts, so nothing shows how alike they are: name the"
+    " column (--annotator)"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,109 +50,58 @@ class Attempts:
 
     Parameters
     ----------
-    annotator, round
-        Who tried, and in which round (numbers or dates that sort).
+    annotator
+        Who tried.
+    round, rounds
+        The place of the attempt's round, and what the rounds are called, in order.
     fooled
-        Whether the model in the loop gave a wrong answer, as the annotator saw it.
+        Whether the model in the loop gave a wrong answer, as the annotator saw it. An attempt that
+        was taken back stays an attempt and fools nobody.
     model
         The model in the loop.
-    yes, no
-        How many validators confirmed and denied the annotator's label. A flag is no vote.
-    valid
-        Instead of votes: whether the label was found valid (True, False, or None if unchecked).
-    retracted
-        Attempts that were taken back. They stay attempts and never count as fooling.
-    cost, order
-        What each attempt cost; when it was made (any numbers that sort). The order of rows is no
-        time: without *order* nothing is said about the course of a round.
-    round_names
-        What the rounds are called, by their place, where *round* holds places from 0.
-    ordered
-        Whether the names of the rounds, or the times of their attempts, say their order.
+    verdict
+        What validators found of the label: 1 valid, -1 invalid, 0 undecided.
+    cost
+        What each attempt cost.
+    named, ordered
+        Whether the log says who tried, and whether names or times say the order of its rounds. The
+        order of rows is no time.
 
     Examples
     --------
     >>> log = Attempts(
-    ...     annotator=np.array(["ann", "ann", "bob"]), round=np.array([1, 1, 1]),
-    ...     fooled=np.array([True, False, True]), yes=np.array([2, 0, 0]), no=np.array([1, 0, 0]),
+    ...     annotator=np.array(["ann", "ann", "bob"]), round=np.zeros(3, int), rounds=(1,),
+    ...     fooled=np.array([True, False, True]), verdict=np.array([1, 0, 0]),
     ... )
-    >>> log.validated.tolist(), log.unchecked.tolist()
+    >>> log.success.tolist(), log.unchecked.tolist()
     ([True, False, False], [False, False, True])
     """
 
     annotator: Array
     round: Array
+    rounds: tuple[Any, ...]
     fooled: Array
     model: Array | None = None
-    yes: Array | None = None
-    no: Array | None = None
-    valid: Array | None = None
-    retracted: Array | None = None
+    verdict: Array | None = None
     cost: Array | None = None
-    order: Array | None = None
-    round_names: tuple[Any, ...] | None = None
+    named: bool = True
     ordered: bool = True
 
     @property
-    def size(self) -> int:
-        """How many attempts there are."""
-        return len(self.annotator)
-
-    @property
-    def rounds(self) -> tuple[Any, ...]:
-        """The rounds in order."""
-        return tuple(np.unique(self.round).tolist())
-
-    def name_of(self, number: Any) -> Any:
-        """Return what round *number* is called."""
-        return number if self.round_names is None else self.round_names[int(number)]
-
-    @property
-    def checked(self) -> bool:
-        """Whether anything in the log says which labels are valid."""
-        return self.yes is not None or self.valid is not None
-
-    @property
-    def fooling(self) -> Array:
-        """Attempts that fooled the model and were not retracted, whatever validators said."""
-        return np.asarray(self.fooled if self.retracted is None else self.fooled & ~self.retracted)
-
-    @property
-    def validated(self) -> Array:
-        """Fooling attempts that validators confirmed and nobody retracted (B1)."""
-        return np.asarray(self.fooling & (self._verdict == 1))
+    def success(self) -> Array:
+        """What a rate counts: validated attempts (B1), or fooling ones if nothing was checked."""
+        return self.fooled if self.verdict is None else np.asarray(self.fooled & (self.verdict > 0))
 
     @property
     def unchecked(self) -> Array:
         """Fooling attempts that validators have not decided: no vote yet, or a tie."""
-        return np.asarray(self.fooling & (self._verdict == 0))
-
-    @property
-    def success(self) -> Array:
-        """What a rate counts: validated attempts, or fooling ones where nothing was checked."""
-        return self.validated if self.checked else self.fooling
-
-    def within(self, number: Any) -> Array:
-        """Return which attempts belong to round *number*."""
-        here = self.round == number
-        if not np.any(here):
-            raise InputError(f"the log has no round {number!r}: its rounds are {self.rounds}")
-        return np.asarray(here)
+        undecided = False if self.verdict is None else self.verdict == 0
+        return np.asarray(self.fooled & undecided)
 
     def per_annotator(self, here: Array, values: Array | None = None) -> Array:
         """Sum *values* over the attempts *here* of each annotator, or count them without values."""
         _, place = np.unique(self.annotator[here], return_inverse=True)
         return np.bincount(place, None if values is None else values[here].astype(float))
-
-    @property
-    def _verdict(self) -> Array:
-        """1 valid, -1 invalid, 0 undecided."""
-        if self.yes is not None and self.no is not None:
-            return np.asarray(np.sign(self.yes.astype(int) - self.no.astype(int)))
-        if self.valid is not None:
-            known = {True: 1, False: -1}  # 1 and 0 are the same keys
-            return np.array([known.get(value, 0) for value in self.valid.tolist()])
-        return np.zeros(self.size, dtype=int)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,9 +122,9 @@ class ClusteredRate:
     attempts: int
     successes: int
     rate: float
-    interval: Interval | Unknown
-    df: float | Unknown
-    effective: float | Unknown
+    interval: Interval | Unknown = _ALONE
+    df: float | Unknown = _ALONE
+    effective: float | Unknown = _ALONE
 
 
 def clustered_rate(
@@ -192,43 +145,26 @@ def clustered_rate(
     >>> [round(end, 4) for end in found.interval]
     [0.0393, 0.4176]
     """
-    x, n = checked_counts(successes, attempts, alpha)
-    total, rate = float(n.sum()), float(x.sum() / n.sum())
-    if n.size < 2:
-        unknown = Unknown(ONE_ANNOTATOR)
-        return _result(x, n, interval=unknown, df=unknown, effective=unknown)
+    from scipy.special import ndtri
 
+    from tallystick.stats.intervals import score_ends
+
+    x, n = _taking_part(successes, attempts)
+    total, rate = float(n.sum()), float(x.sum() / n.sum())
+    known = ClusteredRate(annotators=n.size, attempts=int(total), successes=int(x.sum()), rate=rate)
+    if n.size < 2:
+        return known
     df = _satterthwaite(n)
     if rate in (0.0, 1.0):
         # Nobody (or everybody) succeeded: the spread is unseen, so the sizes alone must speak.
-        effective, quantile = total**2 / float(n @ n), _normal(alpha)
+        effective, quantile = total**2 / float(n @ n), float(ndtri(1 - alpha / 2))
     else:
-        share = n / total
-        variance = float((((x - rate * n) / (1 - share)) ** 2).sum()) / total**2  # (A1)
+        variance = float((((x - rate * n) / (1 - n / total)) ** 2).sum()) / total**2  # (A1)
         effective = min(total, rate * (1 - rate) / variance) if variance > 0 else total  # (A3)
-        quantile = student_quantile(df, alpha)
-    low, high = _wilson(rate, effective, quantile)
-    interval = Interval(low, high, level=1 - alpha, guarantee="approximate", method="clustered")
-    return _result(x, n, interval=interval, df=df, effective=effective)
-
-
-def _result(
-    x: Array,
-    n: Array,
-    *,
-    interval: Interval | Unknown,
-    df: float | Unknown,
-    effective: float | Unknown,
-) -> ClusteredRate:
-    return ClusteredRate(
-        annotators=n.size,
-        attempts=int(n.sum()),
-        successes=int(x.sum()),
-        rate=float(x.sum() / n.sum()),
-        interval=interval,
-        df=df,
-        effective=effective,
-    )
+        quantile = student(df, alpha)
+    ends = score_ends(*map(np.asarray, (rate, effective, quantile)))
+    span = _interval(float(ends[0]), float(ends[1]), alpha, "clustered")
+    return replace(known, interval=span, df=df, effective=effective)
 
 
 def clustered_cost(
@@ -249,47 +185,23 @@ def clustered_cost(
     >>> round(cost, 3), [round(end, 3) for end in interval]
     (3.421, [0.689, 16.991])
     """
-    x, n = checked_counts(successes, attempts, alpha)
-    given, tried = np.asarray(cost, dtype=float), np.asarray(attempts, dtype=float)
-    if given.shape != tried.shape or not np.all(np.isfinite(given)) or np.any(given < 0):
-        raise InputError("cost needs one finite number per annotator, none negative")
-    spent = given[tried > 0]
+    x, n = _taking_part(successes, attempts)
+    spent = np.asarray(cost, dtype=float)[np.asarray(attempts) > 0]
     if not x.sum() or not spent.sum():
         none = Unknown("no attempt succeeded" if not x.sum() else "no attempt cost anything")
         return none, none
     price = float(spent.sum() / x.sum())
     if n.size < 2:
-        return price, Unknown(ONE_ANNOTATOR)
+        return price, _ALONE
     v = (spent / spent.sum() - x / x.sum()) / (1 - n / n.sum())  # (A5)
-    reach = student_quantile(_satterthwaite(n), alpha) * sqrt(float(v @ v))
-    return price, Interval(
-        exp(log(price) - reach),
-        exp(log(price) + reach),
-        level=1 - alpha,
-        guarantee="approximate",
-        method="clustered",
-    )
+    factor = exp(student(_satterthwaite(n), alpha) * sqrt(float(v @ v)))
+    return price, _interval(price / factor, price * factor, alpha, "clustered")
 
 
-def checked_counts(
-    successes: npt.ArrayLike, attempts: npt.ArrayLike, alpha: float
-) -> tuple[Array, Array]:
-    """Return the counts of the annotators who took part, or say what is wrong with them.
-
-    >>> checked_counts([1, 0], [3, 0], 0.05)[1].tolist()
-    [3.0]
-    """
+def _taking_part(successes: npt.ArrayLike, attempts: npt.ArrayLike) -> tuple[Array, Array]:
+    """Return the counts of the annotators who made any attempt."""
     x, n = np.asarray(successes, dtype=float), np.asarray(attempts, dtype=float)
-    if x.ndim != 1 or x.shape != n.shape:
-        raise InputError(f"successes and attempts need equal lengths, got {x.shape} and {n.shape}")
-    if not np.all((x >= 0) & (x <= n) & (n == np.floor(n)) & (x == np.floor(x))):
-        raise InputError("successes must be whole numbers from 0 to the attempts of each annotator")
-    if not n.sum():
-        raise InputError("there is no attempt: a rate needs at least one")
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    took_part = n > 0
-    return x[took_part], n[took_part]
+    return x[n > 0], n[n > 0]
 
 
 def _satterthwaite(n: Array) -> float:
@@ -310,18 +222,10 @@ def _satterthwaite(n: Array) -> float:
     return max(1.0, trace**2 / (everywhere + on_diagonal))
 
 
-def _wilson(rate: float, size: float, quantile: float) -> tuple[float, float]:
-    square = quantile**2
-    centre = (rate + square / (2 * size)) / (1 + square / size)
-    half = quantile / (1 + square / size) * sqrt(rate * (1 - rate) / size + square / (4 * size**2))
-    low = 0.0 if rate == 0 else max(0.0, centre - half)
-    return low, 1.0 if rate == 1 else min(1.0, centre + half)
-
-
-def student_quantile(df: float, alpha: float) -> float:
+def student(df: float, alpha: float) -> float:
     """Return the two-sided quantile of Student's t.
 
-    >>> round(student_quantile(4, 0.05), 4)
+    >>> round(student(4, 0.05), 4)
     2.7764
     """
     from scipy.special import stdtrit
@@ -329,10 +233,8 @@ def student_quantile(df: float, alpha: float) -> float:
     return float(stdtrit(df, 1 - alpha / 2))
 
 
-def _normal(alpha: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(1 - alpha / 2))
+def _interval(low: float, high: float, alpha: float, method: str) -> Interval:
+    return Interval(low, high, level=1 - alpha, guarantee="approximate", method=method)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,9 +252,9 @@ class RateContrast:
     """
 
     estimate: float
-    interval: Interval | Unknown
-    error: float | Unknown
-    df: tuple[float, ...]
+    interval: Interval | Unknown = _ALONE
+    error: float | Unknown = _ALONE
+    df: tuple[float, ...] = ()
 
 
 def clustered_contrast(
@@ -387,36 +289,19 @@ def clustered_contrast(
     (0.1538, [-0.0292, 0.3369])
     """
     x, n = np.asarray(successes, dtype=float), np.asarray(attempts, dtype=float)
-    c = np.asarray(weights, dtype=float)
-    if x.ndim != 2 or x.shape != n.shape or x.shape[1] != c.size:
-        raise InputError(
-            "successes and attempts need the shape (annotators, rounds) with one weight per round, "
-            f"got {x.shape}, {n.shape} and {c.size} weights"
-        )
-    for k in range(c.size):
-        checked_counts(x[:, k], n[:, k], alpha)
-    totals = n.sum(axis=0)
-    rates = x.sum(axis=0) / totals
+    c, totals = np.asarray(weights, dtype=float), n.sum(axis=0)
+    rates, share = x.sum(axis=0) / totals, n / totals
     estimate = float(c @ rates)
-
-    share = n / totals
     if np.any(share >= 1):
-        return RateContrast(
-            estimate=estimate, interval=Unknown(ONE_ANNOTATOR), error=Unknown(ONE_ANNOTATOR), df=()
-        )
+        return RateContrast(estimate=estimate)
     parts = c * (x - rates * n) / (totals * np.sqrt(1 - share))
     error = sqrt(float((parts.sum(axis=1) ** 2).sum()))  # (A4)
     df = tuple(_independence_df(n[n[:, k] > 0, k]) for k in range(c.size))
-    reach = student_quantile(min(df), alpha) * error
+    reach = student(min(df), alpha) * error
     # Rates are in [0, 1], so no contrast leaves the sums of its negative and positive weights.
-    lowest, highest = float(np.minimum(c, 0).sum()), float(np.maximum(c, 0).sum())
-    interval = Interval(
-        max(lowest, estimate - reach),
-        min(highest, estimate + reach),
-        level=1 - alpha,
-        guarantee="approximate",
-        method="paired",
-    )
+    low = max(float(np.minimum(c, 0).sum()), estimate - reach)
+    high = min(float(np.maximum(c, 0).sum()), estimate + reach)
+    interval = _interval(low, high, alpha, "paired")
     return RateContrast(estimate=estimate, interval=interval, error=error, df=df)
 
 
@@ -432,20 +317,25 @@ def _independence_df(n: Array) -> float:
 
 
 def rate_of(log: Attempts, here: Array, success: Array, *, alpha: float = 0.05) -> ClusteredRate:
-    """Return the rate of *success* over the attempts *here*, clustered by annotator."""
+    """Return the rate of *success* over the attempts *here*, clustered by annotator.
+
+    Where nobody is named, nothing shows how alike the attempts are: there is no interval.
+    """
     won, tried = log.per_annotator(here, success), log.per_annotator(here)
-    return clustered_rate(won, tried, alpha=alpha)
+    found = clustered_rate(won, tried, alpha=alpha)
+    nobody = Unknown(NOBODY_NAMED)
+    return found if log.named else replace(found, interval=nobody, df=nobody, effective=nobody)
 
 
-def change_between(log: Attempts, first: Any, second: Any, *, alpha: float = 0.05) -> RateContrast:
-    """Return the change of the rate from one round to another, with shared annotators paired.
+def change_between(log: Attempts, first: int, second: int, *, alpha: float = 0.05) -> RateContrast:
+    """Return the change of the rate between the rounds at two places, shared annotators paired.
 
     It does not show that the model changed: annotators, pay and instructions changed too.
     """
     names, place = np.unique(log.annotator, return_inverse=True)
     tried, won = [], []
     for number in (first, second):
-        here = log.within(number)
+        here = log.round == number
         tried.append(np.bincount(place[here], minlength=names.size))
         won.append(np.bincount(place[here & log.success], minlength=names.size))
     return clustered_contrast(np.stack(won, 1), np.stack(tried, 1), (-1.0, 1.0), alpha=alpha)

@@ -8,17 +8,18 @@ row per item and one column per model. What the caller names comes first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from shlex import quote
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from tallystick.errors import AskError, InputError
-from tallystick.table import Data, Roles, Table, identifier, is_missing, spelling
-from tallystick.table.reading_facts import agreement
+from tallystick.results import names_of
+from tallystick.table import Data, Roles, identifier, is_missing, spelling
+from tallystick.table.reading_facts import LISTED, agreement, draw
 from tallystick.table.reading_names import are_alike
 from tallystick.table.words import as_pass_fail, as_word, is_no_answer
 
@@ -26,57 +27,41 @@ Shape: TypeAlias = Literal["attempts", "long", "wide"]
 
 # Names, the surest first. A name decides only if the column can play the role.
 
-_NAMES: dict[str, str] = {
-    "annotator": (
-        "annotator anon_uid worker crowdworker turker participant contributor author writer "
-        "red_teamer redteamer red_team_member attacker tester player username user operator probe "
-        "probe_classname"
-    ),
-    "held_out": "held_out heldout holdout",
-    "round": "round rounds rid r_realid wave phase iteration",
-    "model": (
-        "model system target_model target model_in_loop model_in_the_loop model_endpoint endpoint "
-        "llm victim generator"
-    ),
-    "item": "item question example task doc attempt eid conversation prompt uuid id uid",
-    "wrong": (
-        "model_wrong fooled model_fooled fooling fooled_model attack_success attack_succeeded "
-        "attack_successful jailbroken jailbreak jailbreak_success model_failed model_error "
-        "broke_model bypassed breached policy_violation violation unsafe harmful hit "
-        "wrong incorrect error errors err failed fail failure mistake mistakes"
-    ),
-    "success": "success successful",
-    "correct": "correct model_correct model_is_correct model_right right passed pass",
-    "score": "score acc accuracy f1 exact_match",
-    "truth": (
-        "truth gold human gold_label true_label ground_truth intended_label target_label "
-        "annotator_label target_pred expected label reference correct_answer y_true y"
-    ),
-    "prediction": (
-        "prediction model_prediction predicted pred model_pred model_label model_answer "
-        "response_label predicted_label answer response output"
-    ),
-    "validated": (
-        "validated valid verified validation confirmed label_valid valid_label label_confirmed "
-        "accepted approved review_result validation_result validator_verdict validators "
-        "validations validator_labels verifier_labels validator_votes"
-    ),
-    "yes": (
-        "votes_yes yes_votes yes validators_yes votes_valid valid_votes verified_correct "
-        "correct_votes votes_for agree upvotes"
-    ),
-    "no": (
-        "votes_no no_votes no validators_no votes_invalid invalid_votes verified_incorrect "
-        "incorrect_votes votes_against disagree downvotes"
-    ),
-    "retracted": "retracted withdrawn",
-    "cost": (
-        "cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed "
-        "seconds duration duration_s time_spent minutes elapsed"
-    ),
-    "time": "time timestamp created_at created submitted_at datetime date generated_datetime"
-    " started_at",
-}
+_LISTED = """
+annotator: annotator anon_uid worker crowdworker turker participant contributor author writer
+    red_teamer redteamer red_team_member attacker tester player username user operator probe
+    probe_classname;
+held_out: held_out heldout holdout;
+round: round rounds rid r_realid wave phase iteration;
+model: model system target_model target model_in_loop model_in_the_loop model_endpoint endpoint
+    llm victim generator;
+item: item question example task doc attempt eid conversation prompt uuid id uid;
+wrong: model_wrong fooled model_fooled fooling fooled_model attack_success attack_succeeded
+    attack_successful jailbroken jailbreak jailbreak_success model_failed model_error
+    broke_model bypassed breached policy_violation violation unsafe harmful hit wrong incorrect
+    error errors err failed fail failure mistake mistakes;
+success: success successful;
+correct: correct model_correct model_is_correct model_right right passed pass;
+score: score acc accuracy f1 exact_match;
+truth: truth gold human gold_label true_label ground_truth intended_label target_label
+    annotator_label target_pred expected label reference correct_answer y_true y;
+prediction: prediction model_prediction predicted pred model_pred model_label model_answer
+    response_label predicted_label answer response output;
+validated: validated valid verified validation confirmed label_valid valid_label label_confirmed
+    accepted approved review_result validation_result validator_verdict validators validations
+    validator_labels verifier_labels validator_votes;
+yes: votes_yes yes_votes yes validators_yes votes_valid valid_votes verified_correct
+    correct_votes votes_for agree upvotes;
+no: votes_no no_votes no validators_no votes_invalid invalid_votes verified_incorrect
+    incorrect_votes votes_against disagree downvotes;
+retracted: retracted withdrawn;
+cost: cost cost_usd cost_eur price payment pay paid reward amount usd bonus time_elapsed seconds
+    duration duration_s time_spent minutes elapsed;
+time: time timestamp created_at created submitted_at datetime date generated_datetime
+    started_at
+"""
+_ENTRIES = (entry.split(":") for entry in _LISTED.split(";"))
+_NAMES = {role.strip(): names.split() for role, names in _ENTRIES}
 _AROUND = re.compile(r"^(?:is|n|num)_|_?(?:id|name|number)$")
 """What may stand around a name without changing it: ``is_correct``, ``worker_id``, ``n_yes``."""
 
@@ -86,8 +71,6 @@ _TRUTH_IF_FITTING = ("answer", "target", "actual", "gt", "true_class", "y_test",
 _TRUE_ANYWAY = ("truth", "gold", "human")
 """Parts of a name that say truth even where the whole name is not in the list."""
 
-_FEW = 40
-"""Different values up to which a column is looked at value by value."""
 _SURE, _SMALL = 3.29, 2.58
 """How many standard errors from chance two columns must agree (p < .001; below 100 rows .01)."""
 
@@ -110,30 +93,27 @@ def _words(text: str) -> frozenset[str]:
 
 YES, NO = _words("1,1.0,true,yes,y,t"), _words("0,0.0,false,no,n,f")
 _GOOD = _words(
-    "valid,correct,confirmed,verified,agree,agreed,agrees,accepted,approved,accept,approve,pass,"
-    "passed,right,ok,c,safe,refused,refusal,blocked,harmless"
+    "valid,confirmed,verified,agree,agreed,agrees,approved,approve,c,safe,refused,refusal,blocked,"
+    "harmless"
 )
-_BAD = _words(
-    "invalid,incorrect,wrong,rejected,reject,denied,disagree,disagreed,disagrees,fail,failed,i"
+_BAD = _words("invalid,denied,disagree,disagreed,disagrees,i")
+_SURELY = _words(
+    "fooled,jailbroken,jailbreak,complied,compliance,bypassed,breached,violation,model fooled,"
+    "attack success,attack succeeded"
 )
-_FOOLED = _words(
-    "fooled,success,successful,succeeded,wrong,incorrect,jailbroken,jailbreak,hit,unsafe,harmful,"
-    "complied,compliance,bypassed,breached,violation,model fooled,attack success,attack succeeded"
+_SURELY_NOT = _words(
+    "not fooled,no hit,model not fooled,not jailbroken,attack failed,attack failure"
 )
-_NOT_FOOLED = _words(
+"""Words that say fooled or not, whatever their column is called."""
+_FOOLED = _SURELY | _words("success,successful,succeeded,wrong,incorrect,hit,unsafe,harmful")
+_NOT_FOOLED = _SURELY_NOT | _words(
     "failure,failed,fail,right,correct,safe,refused,refusal,blocked,harmless,unsuccessful,passed,"
-    "pass,miss,not fooled,no hit,model not fooled,not jailbroken,attack failed,attack failure"
+    "pass,miss"
 )
 _OPEN = _words(
     "flagged,flag,unsure,pending,unverified,unvalidated,open,unchecked,unknown,skipped,queued,"
     "not validated,not checked,not verified"
 )
-_ONLY_FOOLED = _words(
-    "fooled,jailbroken,jailbreak,complied,compliance,bypassed,breached,violation,model fooled,"
-    "attack success,attack succeeded,not fooled,no hit,model not fooled,not jailbroken,"
-    "attack failed,attack failure"
-)
-"""Words that say fooled or not, whatever their column is called."""
 
 _KINDS = {
     "right": (YES | _GOOD, NO | _BAD, frozenset[str]()),
@@ -170,13 +150,13 @@ def meaning(cell: Any, kind: str) -> bool | Literal["?"] | None:
         return None
     if word in yes or word in no:
         return word in yes
-    told = as_pass_fail([word]) if kind == "right" else None
+    told = as_pass_fail([word]) if kind in ("right", "valid") else None
     return {1.0: True, 0.0: False}.get((told or {}).get(word, 0.5), "?")
 
 
 def read_marks(data: Data, column: str, kind: str) -> list[bool | None]:
     """Return a column of right or wrong (fooled, valid) row by row; ask about anything else."""
-    never, silent = ({str(t) for t in tokens} for tokens in _tokens(data))
+    never, silent = set(map(str, data.rules.never_true)), set(map(str, data.rules.missing))
     told: dict[Any, bool | None] = {}
     out = []
     for row, cell in enumerate(data.cells(column)[column]):
@@ -185,23 +165,29 @@ def read_marks(data: Data, column: str, kind: str) -> list[bool | None]:
             if str(cell) in never:
                 found = kind == "wrong"
             if found == "?":
+                way = quote(str(cell))
+                never_true = (f"--never-true={way}",) if kind == "right" else ()
                 raise AskError(
                     f"{data.place(row + 1)}: column {column!r} holds {cell!r}, which says neither"
                     " yes nor no. Is it no answer, or a wrong one?",
                     role="missing",
                     candidates=(str(cell),),
-                    calls=(
-                        f"--missing={quote(str(cell))}",
-                        *([f"--never-true={quote(str(cell))}"] if kind == "right" else ()),
-                    ),
+                    calls=(f"--missing={way}", *never_true),
                 )
             told[cell] = found
         out.append(told[cell])
     return out
 
 
-def _tokens(data: Data) -> tuple[Iterable[Any], Iterable[Any]]:
-    return data.rules.never_true, data.rules.missing
+def texts(data: Data, column: str, kept: Sequence[int], *, what: str = "") -> list[str]:
+    """Return cells of the rows *kept* as text; where it matters *what* they name, none is blank."""
+    cells = data.cells(column)[column]
+    for row in kept if what else ():
+        if is_missing(cells[row]):
+            raise InputError(
+                f"{data.place(row + 1)}: column {column!r} is blank: every row needs its {what}"
+            )
+    return ["" if is_missing(cells[row]) else str(cells[row]).strip() for row in kept]
 
 
 # The columns of one log.
@@ -216,13 +202,11 @@ class Columns:
     shape
         What a row is.
     wrong, correct, score
-        What says how the model fared: it was wrong (or fooled), it was right, or a number.
+        What says how the model fared: that it was wrong (fooled), that it was right, or a number.
     models, marks
         Wide: one column per model, and whether they say right or wrong instead of an answer.
     turned
         Wide: whether they say wrong instead of right.
-    doubtful
-        Roles that nothing but the content of a column decides.
     """
 
     shape: Shape
@@ -245,7 +229,6 @@ class Columns:
     models: tuple[str, ...] = ()
     marks: bool = False
     turned: bool = False
-    doubtful: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str | None:
@@ -255,11 +238,11 @@ class Columns:
 
     def found(self) -> dict[str, Any]:
         """Return what each column is taken for, role to column, as a reading shows it."""
-        names = {one.name for one in fields(Roles)}
-        held = {name: getattr(self, name) for name in names & {one.name for one in fields(self)}}
+        held = {one.name: getattr(self, one.name, None) for one in fields(Roles)}
         held |= {"fooled": self.wrong if self.shape == "attempts" else None}
         held |= {"correct": self.correct or (self.wrong if self.shape == "long" else None)}
-        held["score"] = self.score if self.shape == "long" else None
+        held |= {"score": self.score if self.shape == "long" else None}
+        held |= {"validated": self.validated or self.yes}
         held["prediction"] = (self.prediction,) if self.prediction else ()
         return {name: column for name, column in held.items() if column}
 
@@ -276,12 +259,8 @@ def columns_of(data: Data, *, bar: float | None = None) -> Columns:
     >>> found.shape, found.wrong, found.round
     ('long', 'wrong', 'round')
     """
-    table = data.table
-    if not table.query("select 1 from rows limit 1"):
-        raise InputError("the log is empty")
-    look = _Look(data, table)
-    named = _named(data.roles)
-    found = {**_by_name(look, named), **named}
+    look = _Look(data)
+    found = {**_by_name(look, look.named), **look.named}
     shape = _shape(look, found, data.roles)
     if shape == "attempts":
         return _attempts(look, found)
@@ -299,73 +278,36 @@ def _named(roles: Roles) -> dict[str, str]:
 
 
 class _Look:
-    """What the columns of a table hold, found once and when it is asked for."""
+    """What the columns of a table hold, found once."""
 
-    def __init__(self, data: Data, table: Table) -> None:
-        self.data, self.table = data, table
-        self.left = set(table.left_out)
-        self.names = [n for n in table.columns if n not in self.left]
-        mixed = [n for n in self.names if n in table.doubtful and not data.rules.coerce]
+    def __init__(self, data: Data) -> None:
+        self.data, self.table = data, data.table
+        self.sample = draw(self.table, missing=data.rules.missing)
+        self.facts, self.named = self.sample.facts, _named(data.roles)
+        self.names = list(self.facts)
+        if not self.sample.rows:
+            raise InputError("the log is empty")
+        mixed = [n for n in self.names if n in self.table.doubtful and not data.rules.coerce]
         if mixed:
-            raise InputError(
-                f"{table.source}: {table.doubtful[mixed[0]]}, or leave it out (--ignore {mixed[0]})"
-            )
-        self._values: dict[str, list[tuple[Any, int]] | None] = {}
-        self.silent = {str(token) for token in data.rules.missing}
-
-    @cached_property
-    def rows(self) -> int:
-        return int(self.table.query("select count(*) from rows")[0][0])
-
-    def values(self, name: str) -> list[tuple[Any, int]] | None:
-        """Return the different cells of a column with their counts; None if there are many."""
-        if name not in self._values:
-            cell = identifier(name)
-            told = self.table.query(
-                f"select {cell}, count(*) from rows where {cell} is not null group by 1"
-                f" order by 2 desc, 1 limit {_FEW + 1}"
-            )
-            kept = [(v, int(n)) for v, n in told if str(v) not in self.silent]
-            self._values[name] = kept if len(told) <= _FEW else None
-        return self._values[name]
+            why = self.table.doubtful[mixed[0]]
+            raise InputError(f"{self.table.source}: {why}, or leave it out (--ignore {mixed[0]})")
 
     def says(self, name: str, kind: str) -> bool:
         """Say whether at least half of the cells are words of a kind, and yes or no among them."""
-        values = self.values(name)
-        if not values:
-            return False
-        fits = [(meaning(v, kind), n) for v, n in values if label(v) is not None]
-        spoken = sum(n for _, n in fits)
-        good = sum(n for told, n in fits if told != "?")
-        return any(told in (True, False) for told, _ in fits) and 2 * good >= max(spoken, 1)
-
-    def varies(self, name: str) -> bool:
-        """Say whether a column holds two different words or more."""
-        values = self.values(name)
-        return values is None or len({label(v) for v, _ in values} - {None}) > 1
+        facts = self.facts[name]
+        counts = facts.counts
+        if facts.decimals and facts.distinct < LISTED:
+            counts = Counter(self.sample.column(name).drop_null().to_pylist())
+        told = [(meaning(value, kind), n) for value, n in counts.items()]
+        good = sum(n for one, n in told if one != "?")
+        return any(isinstance(one, bool) for one, _ in told) and 2 * good >= sum(n for _, n in told)
 
     def is_number(self, name: str) -> bool:
         """Say whether all cells are numbers, and not just a count of the rows."""
-        cell = f"try_cast(cast({identifier(name)} as varchar) as double)"
-        [(filled, numbers, different, whole, span)] = self.table.query(
-            f"select count({identifier(name)}), count({cell}), count(distinct {cell}),"
-            f" count(case when {cell} = floor({cell}) then 1 end), max({cell}) - min({cell})"
-            " from rows"
-        )
-        counter = whole == numbers == different and span is not None and span == numbers - 1
-        return bool(numbers) and numbers >= 0.9 * filled and not (counter and numbers > 2)
-
-    def ends(self, names: Sequence[str]) -> tuple[float, float]:
-        """Return the least and the greatest number in some columns."""
-        cells = [f"try_cast(cast({identifier(n)} as varchar) as double)" for n in names]
-        ends = ", ".join(f"min({cell}), max({cell})" for cell in cells)
-        told = self.table.query(f"select {ends} from rows")[0]
-        found = [float(end) for end in told if end is not None] or [0.0]
-        return min(found), max(found)
-
-    def repeats(self, *names: str | None) -> bool:
-        """Say whether two rows agree in all of these columns."""
-        return self.table.repeats(*[name for name in names if name is not None])
+        facts = self.facts[name]
+        counts = facts.is_unique and facts.seen > 2 and not facts.decimals
+        span = (facts.high or 0.0) - (facts.low or 0.0)
+        return facts.is_number and not (counts and span == facts.seen - 1)
 
     def differs_within(self, column: str, item: str) -> bool:
         """Say whether an item has several values of another column."""
@@ -383,7 +325,7 @@ def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
     for role, names in _NAMES.items():
         if role in named or (role in ("yes", "no") and "validated" in named):
             continue
-        for name in names.split():
+        for name in names:
             column = free.get(name)
             if column is not None and _can_be(look, role, column):
                 found[role] = column
@@ -397,40 +339,35 @@ def _by_name(look: _Look, named: Mapping[str, str]) -> dict[str, str]:
         found |= {"truth": parts[0]} if len(parts) == 1 else {}
     # Words such as "model not fooled" say what a column holds, whatever it is called.
     if not {"wrong", "correct", "success"} & {*found, *named}:
-        telling = [n for n in free.values() if _tells_fooled(look, n)]
+        telling = [
+            n
+            for n in free.values()
+            if (_SURELY | _SURELY_NOT) & set(map(as_word, look.facts[n].counts))
+        ]
+        telling = [n for n in telling if look.says(n, "wrong")]
         found |= {"wrong": telling[0]} if telling else {}
     return found
 
 
 def _can_be(look: _Look, role: str, column: str) -> bool:
     """Say whether what a column holds can play a role."""
-    if role in ("wrong", "success", "retracted"):
-        return look.says(column, "wrong")
-    if role in ("correct", "held_out"):
-        kind = "right" if role == "correct" else "flag"
-        return look.says(column, kind) or (role == "held_out" and _is_split(look, column))
+    facts = look.facts[column]
+    if role in ("wrong", "success", "retracted", "correct"):
+        return look.says(column, "right" if role == "correct" else "wrong")
+    if role == "held_out":
+        return look.says(column, "flag") or bool(HELD_OUT & set(map(as_word, facts.counts)))
     if role == "item":
-        values = look.values(column)
-        return values is None or not {label(v) for v, _ in values} <= {*YES, *NO, None} - {"y", "n"}
+        words = {label(value) for value in facts.counts}
+        return not words or not words <= {*YES, *NO, None} - {"y", "n"}
     if role in ("model", "annotator"):
-        return not look.says(column, "flag") and not look.table.row_of(column, None)
+        return not look.says(column, "flag") and facts.filled == facts.rows
     if role == "round":
-        values = look.values(column)
-        return values is None or bool(values)
+        return not facts.is_empty
     return role != "score" or look.is_number(column)
-
-
-def _is_split(look: _Look, column: str) -> bool:
-    return any(as_word(value) in HELD_OUT for value, _ in look.values(column) or ())
 
 
 HELD_OUT = frozenset({"held out", "heldout", "test", "eval", "dev", "holdout"})
 """Words of a split that no round was trained on."""
-
-
-def _tells_fooled(look: _Look, column: str) -> bool:
-    words = {as_word(value) for value, _ in look.values(column) or ()}
-    return bool(words & _ONLY_FOOLED) and look.says(column, "wrong")
 
 
 def _shape(look: _Look, found: Mapping[str, str], roles: Roles) -> Shape:
@@ -448,47 +385,37 @@ def _shape(look: _Look, found: Mapping[str, str], roles: Roles) -> Shape:
         among = item and "model" in found and look.differs_within(found["model"], item)
         return "long" if among and outcome else "attempts"
     tries = "wrong" in found or "success" in found
-    if tries and (checked or not item or not look.repeats(item)) and not _plain_error(found):
+    # What is called wrong or error is the outcome of an item: a log of attempts never says so.
+    name = _AROUND.sub("", plain(found.get("wrong", "")))
+    tries &= name not in _NAMES["wrong"][_NAMES["wrong"].index("wrong") :]
+    if tries and (checked or not item or not look.table.repeats(item)):
         return "attempts"
-    if outcome and ({"round", "model"} & {*found} or (item and look.repeats(item))):
+    if outcome and ({"round", "model"} & {*found} or (item and look.table.repeats(item))):
         return "long"
     return "wide"
 
 
-def _plain_error(found: Mapping[str, str]) -> bool:
-    """Say whether the outcome is called wrong or error, which a log of attempts never is."""
-    name = _AROUND.sub("", plain(found.get("wrong", "")))
-    return name in _NAMES["wrong"].partition(" hit ")[2].split() and "annotator" not in found
-
-
 def _outcome(found: Mapping[str, str]) -> str | None:
-    for role in ("wrong", "correct", "success", "score"):
-        if role in found:
-            return found[role]
-    return found.get("prediction") if "truth" in found else None
+    roles = [role for role in ("wrong", "correct", "success", "score") if role in found]
+    return found[roles[0]] if roles else found.get("prediction") if "truth" in found else None
 
 
 def _kept(found: Mapping[str, str], *roles: str) -> dict[str, Any]:
     return {role: found[role] for role in roles if role in found}
 
 
-_SHARED = ("annotator", "round", "item", "truth", "cost", "time", "model")
-
-
 def _attempts(look: _Look, found: dict[str, str]) -> Columns:
-    """Return the columns of a log of attempts: one for the outcome, one for validity."""
-    named = _named(look.data.roles)
-    if "correct" in named and "wrong" not in named:
-        found.pop("wrong", None)
-    found.setdefault("wrong", found.get("success", "")) if "correct" not in named else None
-    if not found.get("wrong"):
-        found.pop("wrong", None)
-    elif "correct" in found:
-        del found["correct"]
-    if "yes" in found and "validated" not in named:
-        found.pop("validated", None)
-    held = _kept(found, *_SHARED, "wrong", "correct", "prediction", "validated", "yes", "no")
-    columns = Columns(shape="attempts", **held, **_kept(found, "retracted"))
+    """Return the columns of attempts: one way to tell the outcome, one to tell validity."""
+    held = _kept(found, "annotator", "round", "item", "truth", "cost", "time", "model")
+    held |= _kept(found, "prediction", "validated", "yes", "no", "retracted")
+    wrong = found.get("wrong") or found.get("success")
+    if wrong and ("wrong" in look.named or "correct" not in look.named):
+        held["wrong"] = wrong
+    else:
+        held |= _kept(found, "correct")
+    if "yes" in found and "validated" not in look.named:
+        held.pop("validated", None)
+    columns = Columns(shape="attempts", **held)
     if columns.outcome is None:
         raise InputError(
             "no column says how the model fared: name one (--fooled COLUMN or --correct COLUMN), or"
@@ -499,7 +426,6 @@ def _attempts(look: _Look, found: dict[str, str]) -> Columns:
 
 def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
     """Return the columns of a log of items and models; ask which way a column points."""
-    named = _named(look.data.roles)
     held = _kept(found, "round", "item", "truth", "model", "held_out")
     models = look.data.roles.models
     if models and models[0] in look.table.columns:
@@ -514,11 +440,10 @@ def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
             calls=(f"--correct {name}", f"--fooled {name}"),
         )
     for role in ("wrong", "correct", "score"):
-        if role in named or (role in found and not {"wrong", "correct"} & {*named}):
+        if role in look.named or (role in found and not {"wrong", "correct"} & {*look.named}):
             held[role] = found[role]
             break
-    if "prediction" in found and "truth" in found:
-        held["prediction"] = found["prediction"]
+    held |= _kept(found, "prediction") if "truth" in found else {}
     columns = Columns(shape="long", **held)
     if columns.outcome == columns.score and columns.score is not None and bar is None:
         if look.says(columns.score, "flag"):
@@ -531,10 +456,11 @@ def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
 
 def _ask_for_bar(look: _Look, columns: Sequence[str]) -> AskError:
     """Ask from which score on an answer is right; a bar is offered only on usual scales."""
-    low, high = look.ends(columns)
+    ends = [(look.facts[n].low or 0.0, look.facts[n].high or 0.0) for n in columns]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
     usual = ".5" if low >= 0 and high <= 1 else "50" if low >= 0 and 5 < high <= 100 else None
     return AskError(
-        f"{look.data.source}: {', '.join(columns[:3])} hold scores from {low:g} to {high:g}. From"
+        f"{look.data.source}: the scores of {names_of(columns)} go from {low:g} to {high:g}. From"
         " which score on is an answer right? Say --bar NUMBER.",
         role="bar",
         candidates=tuple(columns[:8]),
@@ -560,7 +486,9 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
     free = [n for n in look.names if n not in {*held.values()} and n not in roles.holders()]
     if not models:
         # A model may be called like a role that a wide log has no use for.
-        models = _voters(look, [n for n in free if not _is_key(look, n)], truth, bar)
+        free = [n for n in free if not look.facts[n].times]
+        free = [n for n in free if not look.facts[n].is_constant or look.says(n, "right")]
+        models = _voters(look, free, truth, bar)
     if not models:
         raise InputError(
             f"{look.data.source}: no columns hold models' answers beside a truth, right or wrong,"
@@ -568,7 +496,7 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
             " are answers"
         )
     # A column that is called correct, or wrong, says so whatever the labels of the truth are.
-    wrong, right = (set(_NAMES[role].split()) for role in ("wrong", "correct"))
+    wrong, right = (set(_NAMES[role]) for role in ("wrong", "correct"))
     called = all(set(plain(n).split("_")) & (wrong | right) for n in models)
     marks = truth is None or called or not any(_shared(look, n, truth) for n in models)
     if not marks:
@@ -593,24 +521,16 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
         models=models,
         marks=marks,
         turned=turned,
-        doubtful=() if roles.models else ("models",),
     )
-
-
-def _is_key(look: _Look, name: str) -> bool:
-    """Say whether a column names or dates rows: it is nobody's answers."""
-    constant = not look.varies(name) and not look.says(name, "right")
-    return plain(name) in _NAMES["time"].split() or constant
 
 
 def _shared(look: _Look, name: str, truth: str) -> bool:
     """Say whether half of the filled cells of a column carry labels of the truth."""
-    mine, true = look.values(name), look.values(truth)
-    if not mine or not true:
-        return False
-    labels = {label(value) for value, _ in true} - {None}
-    told = [(label(value), n) for value, n in mine if label(value) is not None]
-    return 2 * sum(n for word, n in told if word in labels) >= sum(n for _, n in told) > 0
+    mine, true = look.facts[name].counts, look.facts[truth].counts
+    labels = set(map(label, true))
+    return (
+        2 * sum(n for value, n in mine.items() if label(value) in labels) >= sum(mine.values()) > 0
+    )
 
 
 def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) -> tuple[str, ...]:
@@ -626,10 +546,10 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
     odd = [n for n in odd if not any(n != m and are_alike((n, m)) for m in marks)]
     kept = [n for n in marks if n not in odd]
     if odd and len(marks) > 2 and (kept or not answers):
-        first, second = (marks, kept) if look.rows < 100 else (kept, marks)
+        first, second = (marks, kept) if look.sample.rows < 100 else (kept, marks)
         raise AskError(
-            f"{look.data.source}: which columns are models? {', '.join(odd[:3])} agree with no"
-            " other column more than chance would.",
+            f"{look.data.source}: which columns are models? No other column agrees with"
+            f" {names_of(odd)} more than chance would.",
             role="models",
             candidates=tuple(marks[:8]),
             calls=tuple(f"--models {quote(','.join(each))}" for each in (first, second) if each),
@@ -639,7 +559,7 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
 
 def _one_scale(look: _Look, numbers: Sequence[str]) -> tuple[str, ...]:
     """Return columns of scores; ask where they are on different scales: a latency is no score."""
-    tops = {n: look.ends([n])[1] for n in numbers}
+    tops = {n: look.facts[n].high or 0.0 for n in numbers}
     scales = {n: 1 if top <= 1 else 100 if top <= 100 else 1_000_000 for n, top in tops.items()}
     if len(set(scales.values())) < 2:
         return tuple(numbers)
@@ -659,11 +579,7 @@ def _unlike(look: _Look, marks: Sequence[str], truth: str | None) -> list[str]:
     Models fail on the same hard items. ``cached`` and ``flagged`` do not follow them.
     """
     names = [*marks, *([truth] if truth else [])]
-    cells = look.data.cells(*names)
-    said = [[label(c) if truth else meaning(c, "right") for c in cells[name]] for name in names]
-    places: dict[Any, int] = {None: -1, "?": -1}
-    codes = [[places.setdefault(one, len(places) - 2) for one in column] for column in said]
-    beyond = agreement(np.array(codes, dtype=np.int32).T)[1]
+    beyond = agreement(look.sample.codes(names))[1]
     np.fill_diagonal(beyond, np.nan)
-    bar = _SURE if look.rows >= 100 else _SMALL
+    bar = _SURE if look.sample.rows >= 100 else _SMALL
     return [name for name, row in zip(marks, beyond, strict=False) if not (row > bar).any()]

@@ -2,8 +2,8 @@ r"""What would more models in the vote bring, or two more rounds? A forecast wit
 
 **Panel.** Let M models be tried on n items, :math:`k_i` of them wrong on item i, and :math:`f_w`
 the share of items with :math:`k_i = w`. For models of the same source (exchangeable ones), going
-from an odd to an even count brings exactly nothing on average, so the forecast is for the next
-*odd* count: one more model if M is even, two more if M is odd.
+from an odd to an even count brings exactly nothing on average, so the forecast is for the next *odd*
+count: one more model if M is even, two more if M is odd.
 
 Whatever the new models are, only items at the edge of the vote can change sides. With
 :math:`m = (M+1)/2` for odd M, and :math:`h = M/2` for even M,
@@ -11,8 +11,8 @@ Whatever the new models are, only items at the edge of the vote can change sides
 .. math:: -f_{m-1} \le \text{gain} \le f_m, \qquad\text{or}\qquad |\text{gain}| \le f_h/2.  \tag{P1}
 
 How many of them change is estimated twice: by a beta-binomial law of the items' error rates, and by
-a free mixture fitted with EM. The range spans both estimates, widened by how much the risk moves
-when models are left out.
+a free mixture fitted with EM. The range spans both estimates, widened by how much the risk moves when
+models are left out.
 
 **Path.** The models are those of the rounds, on one held-out random set that no round trained on or
 collected from. The last two rounds show how items at the edge of the vote move: of the :math:`n_w`
@@ -35,9 +35,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tallystick.errors import InputError
-from tallystick.papers.dynamic_benchmarks.designs import Array
-from tallystick.results import Interval, Unknown, points
+from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
+from tallystick.results import Interval, Unknown, names_of, points
+from tallystick.verbs.dynamic.attempts import student
 
 Verdict: TypeAlias = Literal["worth it", "not worth it", "go on", "stop", "cannot tell"]
 
@@ -58,41 +58,47 @@ _ANY_TEAM = "the next two rounds come from the same mixture of teams or model fa
 
 
 @dataclass(frozen=True, kw_only=True)
+class Gain:
+    """A fall of the vote's risk: the estimate and its 90 % range."""
+
+    estimate: float | Unknown
+    interval: Interval | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
 class Forecast:
     """What further models, or two more rounds, would change in the vote, and whether that pays.
 
     Parameters
     ----------
-    models, items
-        M and n; of a path with an even number of rounds the last one is left out.
-    more
-        How many models or rounds would join: 1 if M is even, else 2.
-    risk
-        Share of items that the vote gets wrong today.
+    decision, reason
+        Panel: ``worth it``, ``not worth it``; path: ``go on``, ``stop``; or ``cannot tell``, with
+        the reason where it is not plain from the range.
+    gain
+        By how much the risk of the vote would fall; unknown below three models.
     certain
         On these items the gain lies in here whatever the new models are (P1).
-    gain, interval
-        Expected fall of the risk and its 90 % range; unknown below three models.
+    pays
+        The gain that pays, as the user stated it.
+    more
+        How many models or rounds would join: 1 if there is an even number of them, else 2.
+    teams
+        Path: why the rounds count as built by different teams, which gives a wider range.
     beta_binomial, mixture, shape, refuted, spread
         The two estimates (P2) and (P3), a and b of the beta law, whether the mixture refutes it
         (P4), and how the risk moves when as many models are left out as would join (P5).
     step, variance, panel
         Path: the estimate from how the edge moved in the last two rounds (Q1), its variance, and
         the one that takes the rounds for a panel.
-    pays
-        The gain that pays, as the user stated it.
-    decision, reason
-        Panel: ``worth it``, ``not worth it``; path: ``go on``, ``stop``; or ``cannot tell``, with
-        the reason where it is not plain from the range.
     """
 
-    models: int
-    items: int
-    more: int
-    risk: float
+    decision: Verdict
+    gain: Gain
     certain: tuple[float, float]
-    gain: float | Unknown
-    interval: Interval | Unknown
+    pays: float
+    more: int
+    reason: str | None = None
+    teams: str | None = None
     beta_binomial: float | None = None
     mixture: float | None = None
     shape: tuple[float, float] | None = None
@@ -101,9 +107,6 @@ class Forecast:
     step: float | None = None
     variance: float | None = None
     panel: float | None = None
-    pays: float = 0.0
-    decision: Verdict = "cannot tell"
-    reason: str | None = None
 
 
 def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
@@ -143,31 +146,27 @@ def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
     >>> seen = {"000": 60, "100": 6, "010": 5, "001": 9, "110": 4, "101": 3, "011": 3, "111": 10}
     >>> rows = [[int(digit) for digit in word] for word in seen for _ in range(seen[word])]
     >>> found = forecast_panel(np.array(rows, dtype=bool).T)
-    >>> [round(end, 4) for end in found.interval], found.certain
+    >>> [round(end, 4) for end in found.gain.interval], found.certain
     ([-0.0579, 0.0687], (-0.2, 0.1))
     >>> found.decision
     'cannot tell'
     """
-    wrong = _checked(errors, pays, -1.0)
-    models, items = wrong.shape
-    counts = np.bincount(wrong.sum(axis=0), minlength=models + 1)
+    models, items = errors.shape
+    counts = np.bincount(errors.sum(axis=0), minlength=models + 1)
     share = counts / items
     certain = _certain(share, models)
+    why = f"a forecast needs at least {_FEWEST} models, got {models}"
     known = Forecast(
-        models=models,
-        items=items,
-        more=1 + models % 2,
-        risk=majority_risk(wrong.sum(axis=0), models),
-        certain=certain,
-        gain=Unknown("it needs three models"),
-        interval=Unknown("it needs three models"),
-        pays=pays,
         decision=_worth(certain, certain, pays),
+        gain=Gain(estimate=Unknown(why), interval=Unknown(why)),
+        certain=certain,
+        pays=pays,
+        more=1 + models % 2,
+        reason=why,
     )
     if models < _FEWEST:
         # With two models the range held .83 to .90 instead of .9, so only the bounds are given.
-        reason = Unknown(f"a forecast needs at least {_FEWEST} models, got {models}")
-        return replace(known, gain=reason, interval=reason, reason=reason.reason)
+        return known
 
     # Two laws of the items' error rates, fitted to the number of wrong models per item.
     a, b = _beta_fit(counts)
@@ -176,8 +175,8 @@ def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
     refuted = _refuted(counts, mixed, _beta_binomial(models, a, b))
 
     # (P5): the range spans both estimates and is widened by what leaving models out does.
-    spread = _spread(wrong)
-    reach = _student(models - 1) * sqrt(1 + 2 / models) * spread
+    spread = _spread(errors)
+    reach = student(models - 1, 0.1) * sqrt(1 + 2 / models) * spread
     low, high = min(by_beta, by_mixture) - reach, max(by_beta, by_mixture) + reach
     interval = Interval(
         min(max(low, certain[0]), certain[1]),
@@ -189,8 +188,8 @@ def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
     )
     return replace(
         known,
-        gain=by_mixture if refuted else by_beta,
-        interval=interval,
+        gain=Gain(estimate=by_mixture if refuted else by_beta, interval=interval),
+        reason=None,
         beta_binomial=by_beta,
         mixture=by_mixture,
         shape=(a, b),
@@ -200,7 +199,7 @@ def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
     )
 
 
-def forecast_path(errors: Array, *, pays: float = 0.0, one_learner: bool = True) -> Forecast:
+def forecast_path(errors: Array, *, pays: float = 0.0, teams: str | None = None) -> Forecast:
     r"""Forecast the gain in the population from two more rounds.
 
     With :math:`\hat u = (u+\frac12)/(n_w+1)`, :math:`\hat d = (d+\frac12)/(n_r+1)`, and the
@@ -227,52 +226,51 @@ def forecast_path(errors: Array, *, pays: float = 0.0, one_learner: bool = True)
         Booleans of shape (rounds, items), one row per round in order, on the held-out set.
     pays
         The gain that two more rounds must bring to pay; 0 asks whether they help at all.
-    one_learner
-        False if the rounds were built by different teams or model families.
+    teams
+        Why the rounds count as built by different teams or model families, if they do.
 
     Examples
     --------
     >>> seen = {"000": 60, "100": 6, "010": 5, "001": 9, "110": 4, "101": 3, "011": 3, "111": 10}
     >>> rows = [[int(digit) for digit in word] for word in seen for _ in range(seen[word])]
     >>> found = forecast_path(np.array(rows, dtype=bool).T)
-    >>> round(found.step, 4), [round(end, 4) for end in found.interval]
+    >>> round(found.step, 4), [round(end, 4) for end in found.gain.interval]
     (0.0181, [-0.0258, 0.0436])
     >>> found.decision, found.reason
     ('cannot tell', 'the held-out set has 100 items, and at least 400 are needed')
     """
-    wrong = _checked(errors, pays, 0.0)
     # Even counts were not measured: ties make their last round nearly worthless anyway.
-    wrong = wrong[: len(wrong) - (1 - len(wrong) % 2)]
+    wrong = errors[: len(errors) - (1 - len(errors) % 2)]
     rounds, items = wrong.shape
-    panel = replace(forecast_panel(wrong, pays=pays), decision="cannot tell")
-    if isinstance(panel.gain, Unknown) or panel.spread is None:
-        reason = Unknown(f"a forecast needs at least {_FEWEST} rounds, got {len(errors)}")
-        return replace(panel, gain=reason, interval=reason, reason=reason.reason)
+    panel = replace(forecast_panel(wrong, pays=pays), decision="cannot tell", teams=teams)
+    guess, spread = panel.gain.estimate, panel.spread
+    if isinstance(guess, Unknown) or spread is None:
+        why = f"a forecast needs at least {_FEWEST} rounds, got {len(errors)}"
+        return replace(panel, gain=Gain(estimate=Unknown(why), interval=Unknown(why)), reason=why)
 
     step, variance, edge = _step(wrong)
-    share, quantile = (0.25, _Z) if one_learner else (1.0, _student(rounds - 1))
-    error = sqrt(variance + share * panel.spread**2)
-    low = min(step, panel.gain) - quantile * error
+    share, quantile = (0.25, _Z) if teams is None else (1.0, student(rounds - 1, 0.1))
+    reach = quantile * sqrt(variance + share * spread**2)
+    low = min(step, guess) - reach
     # No new round repairs more than the items at the edge, up to the sampling error of that share.
-    high = min(max(step, panel.gain) + quantile * error, edge + _Z * sqrt(edge / items))  # (Q3)
+    high = min(max(step, guess) + reach, edge + _Z * sqrt(edge / items))  # (Q3)
     interval = Interval(
         min(low, high),
         high,
         level=_LEVEL,
         guarantee="under",
-        assumption=_ONE_LEARNER if one_learner else _ANY_TEAM,
+        assumption=_ONE_LEARNER if teams is None else _ANY_TEAM,
         method="last step and panel",
     )
-    decision, reason_why = _go_on(interval, pays, items)
+    decision, reason = _go_on(interval, pays, items)
     return replace(
         panel,
-        gain=(interval.low + interval.high) / 2,
-        interval=interval,
+        gain=Gain(estimate=(interval.low + interval.high) / 2, interval=interval),
         step=step,
         variance=variance,
-        panel=panel.gain,
+        panel=guess,
         decision=decision,
-        reason=reason_why,
+        reason=reason,
     )
 
 
@@ -306,11 +304,10 @@ def _go_on(interval: Interval, pays: float, items: int) -> tuple[Verdict, str | 
         return "cannot tell", short
     if interval.high < pays:
         return "stop", None
-    if interval.low > pays:
-        if pays == 0:
-            return "go on", None
-        return "cannot tell", "the range is above the gain that pays, but such ranges often failed"
-    return "cannot tell", None
+    if interval.low <= pays:
+        return "cannot tell", None
+    often = "the range is above the gain that pays, but such ranges often failed"
+    return ("cannot tell", often) if pays else ("go on", None)
 
 
 def majority_risk(wrong: Array, models: int) -> float:
@@ -319,23 +316,7 @@ def majority_risk(wrong: Array, models: int) -> float:
     >>> majority_risk(np.array([0, 1, 2, 2]), 2)
     0.625
     """
-    doubled = 2 * np.asarray(wrong)
-    return float(np.mean((doubled > models) + 0.5 * (doubled == models)))
-
-
-def _checked(errors: Array, pays: float, least: float) -> Array:
-    wrong = np.asarray(errors)
-    if wrong.ndim != 2 or not wrong.size:
-        raise InputError(f"errors need the shape (models, items), neither 0, got {wrong.shape}")
-    if wrong.dtype != bool:
-        if not np.isin(wrong, (0, 1)).all():
-            raise InputError(
-                f"errors must be True or False, got {wrong.dtype}: compare answers with the truth"
-            )
-        wrong = wrong.astype(bool)
-    if not least <= pays <= 1:
-        raise InputError(f"pays, a fall of the risk, must be in [{least:g}, 1], got {pays!r}")
-    return wrong
+    return float(majority_share(wrong, models).mean())
 
 
 def _certain(share: Array, models: int) -> tuple[float, float]:
@@ -353,12 +334,6 @@ def _worth(
         return "worth it"
     # No new model at all can bring more than the certain upper end.
     return "not worth it" if high < pays or certain[1] <= pays else "cannot tell"
-
-
-def _student(free: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(free, 0.95))
 
 
 def _spread(wrong: Array) -> float:
@@ -521,8 +496,7 @@ def other_builders(names: Sequence[str], errors: Array) -> str | None:
     """
     stems = list(dict.fromkeys(_stem(name) for name in names))
     if len(stems) > 1:
-        shown = ", ".join(stems[:3]) + (", …" if len(stems) > 3 else "")
-        return f"the rounds have models of different names ({shown})"
+        return f"the rounds have models of different names ({names_of(stems)})"
     apart = float(errors.mean(axis=1).std(ddof=1)) if len(errors) > 1 else 0.0
     if apart > FAR_APART:
         return (

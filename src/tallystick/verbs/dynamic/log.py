@@ -18,9 +18,19 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
-from tallystick.table import Data, is_missing
+from tallystick.results import Interval, Unknown, names_of
+from tallystick.table import Data
+from tallystick.table.reading_names import lower_word
 from tallystick.table.words import as_word, read_times
-from tallystick.verbs.dynamic.columns import HELD_OUT, Columns, label, meaning, plain, read_marks
+from tallystick.verbs.dynamic.columns import (
+    HELD_OUT,
+    Columns,
+    label,
+    meaning,
+    plain,
+    read_marks,
+    texts,
+)
 
 LogKind: TypeAlias = Literal["panel", "path", "rounds"]
 
@@ -71,9 +81,7 @@ class RoundLog:
 
     def items_of(self, place: int) -> Array:
         """Return which items the round at *place* was judged on."""
-        if self.kind == "path":
-            return np.ones(len(self.items), dtype=bool)
-        return np.asarray(self.rounds == place)
+        return np.asarray((self.rounds == place) | (self.kind == "path"))
 
     def part(self, items: Array, models: Sequence[int] | None = None) -> RoundLog:
         """Return the log of some of its items, and of some of its models in this order."""
@@ -123,21 +131,16 @@ def log_of(
     ('path', [[False, True], [True, False]])
     """
     kept, notes = _rows(data, columns)
-    order = _order(data, columns.round, kept)
+    order = rounds_of(data, columns.round, kept, ONE_ROUND)
     told = (_wide if columns.shape == "wide" else _long)(data, columns, kept, order.codes, bar)
     if bar is not None and columns.item is None:
         _refuse_averages(told)
     kind: LogKind = "panel"
     if columns.shape == "long":
-        told = _once(told, order)
-        kind, more = _kind(told, len(order.names), declared=columns.held_out is not None)
-        told = replace(told, notes=(*told.notes, *more))
+        notes += _copies(told, order)
+        kind = _kind(told, len(order.names), declared=columns.held_out is not None)
     log = _spread(told, kind, order, columns)
-    rest: tuple[str, ...] = ()
-    if kind == "panel":
-        log, rest = _panel(log, in_rounds=columns.round is not None)
-    elif kind == "path":
-        log, rest = _path(log)
+    log, rest = _settled(log, in_rounds=columns.round is not None)
     return log, (*notes, *told.notes, *rest, *order.notes)
 
 
@@ -156,81 +159,66 @@ class _Answers:
     truth: Array | None = None
     notes: tuple[str, ...] = ()
 
-    def of(self, rows: Array) -> _Answers:
-        """Return some of the answers."""
-        held: dict[str, Any] = {
-            name: None if (values := getattr(self, name)) is None else values[rows]
-            for name in ("items", "rounds", "models", "right", "said", "truth")
-        }
-        return replace(self, **held)
-
 
 # -- rows, and the cells of single columns
 
 
 def _rows(data: Data, columns: Columns) -> tuple[Array, list[str]]:
     """Return the places of the rows that are used: with a true label, and held out."""
-    kept, notes = np.arange(data.table.query("select count(*) from rows")[0][0]), []
-    if columns.truth is not None:
+    notes = []
+    if columns.truth is None:
+        kept = np.arange(data.table.query("select count(*) from rows")[0][0])
+    else:
         known = np.array([label(cell) is not None for cell in _cells(data, columns.truth)])
-        if not known.any():
+        kept = np.flatnonzero(known)
+        if not kept.size:
             raise InputError("no item has a true label: name the column that holds them (--truth)")
-        blank = int((~known).sum())
-        if blank:
+        if kept.size < known.size:
             what = "items" if columns.shape == "wide" else "rows"
+            blank = known.size - kept.size
             notes.append(f"{blank:,} of {known.size:,} {what} have no true label and are left out")
-        kept = kept[known]
     if columns.held_out is not None:
         # Collected items were chosen because a model failed on them: they judge no round.
         held = _held_out(data, columns.held_out)[kept]
         if not held.any():
             raise InputError(f"column {columns.held_out!r} marks no item as held out")
-        notes.append(
+        more = (
             f"{int(held.sum()):,} of {held.size:,} rows are held out by {columns.held_out!r}; the"
             " others judge no round and are not used"
         )
+        notes += [] if held.all() else [more]
         kept = kept[held]
     return kept, notes
 
 
 def _held_out(data: Data, column: str) -> Array:
-    cells = _cells(data, column)
-    if any(as_word(cell) in HELD_OUT for cell in cells):
-        return np.array([as_word(cell) in HELD_OUT for cell in cells])
-    return np.array([bool(told) for told in read_marks(data, column, "flag")])
+    split = np.array([as_word(cell) in HELD_OUT for cell in _cells(data, column)])
+    return split if split.any() else np.array(read_marks(data, column, "flag"), dtype=bool)
 
 
 def _cells(data: Data, column: str) -> list[Any]:
     return data.cells(column)[column]
 
 
-def _names(data: Data, column: str | None, kept: Array, what: str) -> list[str]:
-    """Return names row by row; rows are numbered where no column names them."""
+def _names(data: Data, column: str | None, kept: Array) -> list[str]:
+    """Return names of items row by row; rows are numbered where no column names them."""
     if column is None:
         return [str(row + 1) for row in kept.tolist()]
-    cells = _cells(data, column)
-    for row in kept.tolist():
-        if is_missing(cells[row]):
-            raise InputError(
-                f"{data.place(row + 1)}: column {column!r} is blank: every row needs its {what}"
-            )
-    return [str(cells[row]).strip() for row in kept.tolist()]
+    return texts(data, column, kept.tolist(), what="item")
 
 
-def _order(data: Data, column: str | None, kept: Array) -> RoundOrder:
+def rounds_of(data: Data, column: str | None, kept: Array, one: str, **clock: Any) -> RoundOrder:
+    """Return the rounds of rows in order; *one* is what the only round is called without a column."""
     if column is None:
-        return RoundOrder(np.zeros(kept.size, dtype=np.int64), (ONE_ROUND,))
-    _names(data, column, kept, "round")
+        return RoundOrder(np.zeros(kept.size, dtype=np.int64), (one,))
+    texts(data, column, kept.tolist(), what="round")
     cells = _cells(data, column)
-    return order_rounds([cells[row] for row in kept.tolist()])
-
-
-_ERROR_NAMES = {"loss", "err", "error", "errors", "wer", "cer", "mae", "mse", "rmse", "perplexity"}
+    return order_rounds([cells[row] for row in kept.tolist()], **clock)
 
 
 def _right(data: Data, column: str, kind: str, bar: float | None) -> tuple[Array, str | None]:
     """Return 1 for right, 0 for wrong and -1 for nothing, row by row; and what was turned round."""
-    lower = bool(set(plain(column).split("_")) & _ERROR_NAMES)
+    lower = lower_word(column) is not None
     if bar is not None and kind != "wrong":
         values = data.numbers(column)[:, 0]
         right = np.where(values <= bar if lower else values >= bar, 1, 0)
@@ -239,9 +227,7 @@ def _right(data: Data, column: str, kind: str, bar: float | None) -> tuple[Array
     told = read_marks(data, column, kind)
     # The words right and wrong mean themselves, also in a column that is called wrong.
     spoken = {label(cell) for cell in set(_cells(data, column))} - {None}
-    plainly = bool(spoken) and all(
-        meaning(one, "right") == (meaning(one, "wrong") is False) for one in spoken
-    )
+    plainly = all(meaning(one, "right") == (meaning(one, "wrong") is False) for one in spoken)
     turned = kind == "wrong"
     out = np.array([-1 if one is None else int(one != turned) for one in told])
     note = f"{column!r} says wrong: it is turned round, so that 0 is right"
@@ -253,7 +239,7 @@ def _right(data: Data, column: str, kind: str, bar: float | None) -> tuple[Array
 
 def _wide(data: Data, columns: Columns, kept: Array, rounds: Array, bar: float | None) -> _Answers:
     """Read one row per item and one column per model."""
-    items = _names(data, columns.item, kept, "item")
+    items = _names(data, columns.item, kept)
     if len(set(items)) < len(items):
         twice = next(name for k, name in enumerate(items) if name in items[:k])
         raise InputError(
@@ -284,9 +270,9 @@ def _long(data: Data, columns: Columns, kept: Array, rounds: Array, bar: float |
     right, notes, said = _outcomes(data, columns, kept, bar)
     models = ["the model"] * kept.size
     if columns.model is not None:
-        models = _names(data, columns.model, kept, "model")
+        models = texts(data, columns.model, kept.tolist(), what="model")
     return _Answers(
-        items=np.array(_names(data, columns.item, kept, "item")),
+        items=np.array(_names(data, columns.item, kept)),
         rounds=rounds,
         models=np.array(models),
         right=right,
@@ -307,19 +293,15 @@ def _labels(data: Data, column: str, kept: Array) -> list[str]:
 
 
 def _spread(told: _Answers, kind: LogKind, order: RoundOrder, columns: Columns) -> RoundLog:
-    """Lay answers out as models x items; a path keeps the items that were tried in every round."""
+    """Lay answers out as models x items."""
     names = list(dict.fromkeys(told.models.tolist()))
     heads, column = len(names), np.array([names.index(name) for name in told.models.tolist()])
     if kind != "panel":
         heads, column = len(order.names), told.rounds
-    tried = Counter(told.items.tolist())
-    items = [name for name, many in tried.items() if kind != "path" or many == heads]
-
+    items = list(dict.fromkeys(told.items.tolist()))
     at = {name: k for k, name in enumerate(items)}
     grid = np.full((heads, len(items)), -1, dtype=np.int64)
-    for row, (name, head) in enumerate(zip(told.items.tolist(), column.tolist(), strict=True)):
-        if name in at:
-            grid[head, at[name]] = row
+    grid[column, [at[name] for name in told.items.tolist()]] = np.arange(told.items.size)
     first = np.array([places[places >= 0][0] for places in grid.T], dtype=np.int64)
 
     def laid(values: Array, nothing: Any) -> Array:
@@ -352,56 +334,38 @@ def _spread(told: _Answers, kind: LogKind, order: RoundOrder, columns: Columns) 
     )
 
 
-def _path(log: RoundLog) -> tuple[RoundLog, tuple[str, ...]]:
-    """Return a path on the items that were answered in every round."""
+def _settled(log: RoundLog, *, in_rounds: bool) -> tuple[RoundLog, tuple[str, ...]]:
+    """Return a path on the items answered in every round; a panel as it is, or as a path if its
+    models are rounds by their names, on items of no round.
+    """
     whole = np.asarray(log.answered.all(axis=0))
-    if not whole.any():
-        raise InputError("no item was answered in every round")
-    blank = int((~whole).sum())
-    note = f"{blank:,} items have a missing answer and are left out"
-    return (log.part(whole), (note,)) if blank else (log, ())
-
-
-def _panel(log: RoundLog, *, in_rounds: bool) -> tuple[RoundLog, tuple[str, ...]]:
-    """Return a panel; a path if its models are rounds by their names, on items of no round."""
-    notes: tuple[str, ...] = ()
+    lost = int((~whole).sum())
+    if log.kind == "path":
+        if not whole.any():
+            raise InputError(
+                "no item was answered in every round: rounds can only be compared on items that all"
+                " of them were tried on"
+            )
+        note = f"{lost:,} items were not answered in every round and are left out"
+        return log.part(whole), (note,) * (lost > 0)
     blank = int((~log.answered).sum())
-    if blank:
-        text = f"{blank:,} of {log.answered.size:,} answers are missing: models are compared on the"
-        notes = (f"{text} items that they all answered",)
-    keys = as_rounds(log.models)
+    note = f"{blank:,} of {log.answered.size:,} answers are missing: models are compared on the"
+    notes = (f"{note} items that they all answered",) * (blank > 0 and log.kind == "panel")
+    keys = as_rounds(log.models) if log.kind == "panel" else None
     if keys is None:
         return log, notes
-    place = sorted(range(len(log.models)), key=lambda k: keys[log.models[k]])
-    names = tuple(log.models[k] for k in place)
-    whole = np.asarray(log.answered.all(axis=0))
+    names = tuple(sorted(log.models, key=lambda name: keys[name]))
+    in_order = [log.models.index(name) for name in names]
+    log = log.part(np.ones(whole.size, dtype=bool), in_order)
     if in_rounds or not whole.any():
-        # Items of rounds stay a panel; the latest of its models is the one of the last round.
-        return log.part(np.ones(len(log.items), dtype=bool), place), notes
+        return log, notes  # items of rounds stay a panel; its latest model is the last round's
+    log = replace(log.part(whole), kind="path", round_names=names, built_as=names)
     text = f"the models are taken for the rounds, in the order of their numbers: {', '.join(names)}"
-    path = replace(log.part(whole, place), kind="path", round_names=names, built_as=names)
-    path = replace(path, rounds=np.zeros(len(path.items), dtype=np.int64))
-    return path, (*notes, text)
+    return replace(log, rounds=np.zeros(len(log.items), dtype=np.int64)), (*notes, text)
 
 
-_ROUND_WORDS = frozenset(
-    [
-        "r",
-        "round",
-        "v",
-        "version",
-        "iter",
-        "iteration",
-        "step",
-        "checkpoint",
-        "ckpt",
-        "gen",
-        "t",
-        "generation",
-        "cycle",
-        "phase",
-        "wave",
-    ]
+_ROUND_WORD = re.compile(
+    "r(ound)?|v(ersion)?|iter(ation)?|step|checkpoint|ckpt|gen(eration)?|t|cycle|phase|wave"
 )
 _FIRST_WORDS = frozenset({"base", "baseline", "initial", "start", "pretrained"})
 
@@ -417,8 +381,12 @@ def as_rounds(models: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
     first = [name for name in models if plain(name) in _FIRST_WORDS]
     rest = [name for name in models if name not in first]
     alike = len({re.sub(r"\d+", "#", plain(name)) for name in rest}) == 1
-    words = set(re.findall(r"[^\W\d_]+", plain(rest[0]))) if rest else set()
-    keys = numbered(rest) if alike and len(rest) > 1 and words & _ROUND_WORDS else None
+    words = re.findall(r"[^\W\d_]+", plain(rest[0])) if rest else []
+    keys = (
+        numbered(rest)
+        if alike and len(rest) > 1 and any(map(_ROUND_WORD.fullmatch, words))
+        else None
+    )
     return None if keys is None or len(first) > 1 else {**dict.fromkeys(first, (-1,)), **keys}
 
 
@@ -438,101 +406,82 @@ def _outcomes(
     """Return who was right, notes, and the true labels with the answers where the log has both."""
     said = None
     if columns.truth is not None and columns.prediction is not None:
-        said = (
-            np.array(_labels(data, columns.truth, kept)),
-            np.array(_labels(data, columns.prediction, kept)),
-        )
+        true, told = (_labels(data, name, kept) for name in (columns.truth, columns.prediction))
+        said = np.array(true), np.array(told)
     name = columns.wrong or columns.correct or columns.score
     if name is None:
         if said is None:
             raise InputError("no column says right or wrong: name it (--correct COLUMN)")
         return np.where(said[1] == "", -1, said[0] == said[1]), (), said
-    right, note = _right(
-        data, name, "wrong" if columns.wrong else "right", bar if columns.score else None
-    )
-    notes: tuple[str, ...] = (note,) if note else ()
+    kind, least = "wrong" if columns.wrong else "right", bar if columns.score else None
+    right, note = _right(data, name, kind, least)
     right = right[kept]
+    notes = (note,) if note else ()
     if columns.score:
-        notes += (f"an answer is right from {bar:g} on (--bar)",)
-    elif said is not None:
-        against = np.flatnonzero((right >= 0) & (said[1] != "") & ((said[0] == said[1]) != right))
-        if against.size:
-            k = int(against[0])
-            raise InputError(
-                f"{data.place(int(kept[k]) + 1)}: the answer {said[1][k]!r} to a true"
-                f" {said[0][k]!r}"
-                f" is called {'right' if right[k] else 'wrong'} (so in {against.size:,} rows):"
-                " correct them, or leave a column out (--ignore COLUMN)"
-            )
+        return right, (*notes, f"an answer is right from {bar:g} on (--bar)"), said
+    if said is None:
+        return right, notes, said
+    against = np.flatnonzero((right >= 0) & (said[1] != "") & ((said[0] == said[1]) != right))
+    if against.size:
+        k = int(against[0])
+        raise InputError(
+            f"{data.place(int(kept[k]) + 1)}: the answer {said[1][k]!r} to a true {said[0][k]!r}"
+            f" is called {'right' if right[k] else 'wrong'} (so in {against.size:,} rows):"
+            " correct them, or leave a column out (--ignore COLUMN)"
+        )
     return right, notes, said
 
 
-def _once(told: _Answers, order: RoundOrder) -> _Answers:
-    """Return the answers without exact copies; two different rows of one answer are refused."""
+def _copies(told: _Answers, order: RoundOrder) -> list[str]:
+    """Refuse two different rows of one answer; exact copies count once, and a note says so."""
     seen: dict[tuple[str, int, str], int] = {}
     keys = zip(told.items.tolist(), told.rounds.tolist(), told.models.tolist(), strict=True)
     for k, (item, number, model) in enumerate(keys):
         before = seen.setdefault((item, number, model), k)
-        if told.right[before] != told.right[k]:
+        same = told.right[before] == told.right[k]
+        if not same or (told.said is not None and told.said[before] != told.said[k]):
             of = "" if model == "the model" else f" for model {model!r}"
             raise InputError(
                 f"item {item!r} has two rows{of} in {order.names[number]!r} that say different"
                 " things: keep one. If two models are in one round, name their column (--models C)"
             )
     copies = told.items.size - len(seen)
-    if not copies:
-        return told
-    note = f"{copies:,} rows say the same as a row before and are left out"
-    return replace(told.of(np.array(list(seen.values()))), notes=(*told.notes, note))
+    return [f"{copies:,} rows say the same as a row before and are left out"] if copies else []
 
 
-def _kind(told: _Answers, rounds: int, *, declared: bool) -> tuple[LogKind, tuple[str, ...]]:
+def _kind(told: _Answers, rounds: int, *, declared: bool) -> LogKind:
     """Say whether items were tried in every round, in one of them, or by several models.
 
     A log that marks its held-out items is a path. Where only some items were tried in every round,
     the others are left out if enough are left.
     """
-    homes: dict[str, set[int]] = {}
-    tried: dict[str, set[str]] = {}
-    keys = zip(told.items.tolist(), told.rounds.tolist(), told.models.tolist(), strict=True)
-    for name, number, model in keys:
-        homes.setdefault(name, set()).add(number)
-        tried.setdefault(name, set()).add(model)
-    common = sum(len(places) == rounds for places in homes.values())
-    several = any(len(models) > 1 for models in tried.values())
-    moved = any(len(places) > 1 for places in homes.values())
-    if rounds == 1 or not (moved or declared):
-        return "panel" if several or rounds == 1 else "rounds", ()
-    if len(set(zip(told.rounds.tolist(), told.models.tolist(), strict=True))) > rounds:
+    items, places, models = told.items.tolist(), told.rounds.tolist(), told.models.tolist()
+    homes = Counter(item for item, _ in set(zip(items, places, strict=True)))
+    several = len(set(zip(items, models, strict=True))) > len(homes)
+    if rounds == 1 or not (declared or max(homes.values()) > 1):
+        return "panel" if several or rounds == 1 else "rounds"
+    if len(set(zip(places, models, strict=True))) > rounds:
         raise InputError(
             "several models were tried on the same items in every round, and each has a history of"
             " its own: keep the rows of one model, or name the column of models (--by COLUMN)"
         )
-    if not common:
-        raise InputError(
-            "no item was tried in every round: rounds can only be compared on items that all of"
-            " them were tried on"
-        )
-    left = len(homes) - common
-    if left and not declared and (common < _FEWEST_COMMON and left > common):
+    common = sum(many == rounds for many in homes.values())
+    if not declared and 0 < common < min(_FEWEST_COMMON, len(homes) - common):
         raise InputError(
             f"only {common} of {len(homes):,} items were tried in every round. If some items are a"
             " fixed held-out set, mark them in a column (--held-out COLUMN)"
         )
-    return "path", (
-        f"{left:,} items were not tried in every round and are left out",
-    ) if left else ()
+    return "path"
 
 
 def _heads(built: Sequence[str], order: RoundOrder, named: bool) -> tuple[str, ...]:
     """Return what the model of each round is called."""
+    rounds = [round_name(name) for name in order.names]
     if not named:
-        return tuple(f"the model of {round_name(name)}" for name in order.names)
+        return tuple(f"the model of {one}" for one in rounds)
     if len(set(built)) == len(built):
         return tuple(built)
-    return tuple(
-        f"{who} ({round_name(name)})" for who, name in zip(built, order.names, strict=True)
-    )
+    return tuple(f"{who} ({one})" for who, one in zip(built, rounds, strict=True))
 
 
 def round_name(name: Any) -> str:
@@ -543,6 +492,16 @@ def round_name(name: Any) -> str:
     """
     text = str(name)
     return text if text.lower().startswith(("round", ONE_ROUND)) else f"round {text}"
+
+
+def ends_of(intervals: Sequence[Interval | Unknown]) -> dict[str, list[float | None]]:
+    """Return the columns *low* and *high* of a chart.
+
+    >>> ends_of([Unknown("why")])
+    {'low': [None], 'high': [None]}
+    """
+    ends = [tuple(one) if isinstance(one, Interval) else (None, None) for one in intervals]
+    return {"low": [low for low, _ in ends], "high": [high for _, high in ends]}
 
 
 # In which order rounds come, whatever people call them: numbers, dates or names.
@@ -598,14 +557,10 @@ def order_rounds(
     ('2024-03-01', '2024-03-02')
     """
     words = [str(cell).strip() for cell in cells]
-    numbers = [_whole(cell) for cell in cells]
-    if all(number is not None for number in numbers):
-        names = tuple(sorted({number for number in numbers if number is not None}))
-        return RoundOrder(_placed(numbers, names), names)
-
-    days = _days(words)
-    if days is not None:
-        return RoundOrder(_placed(days, sorted(set(days))), tuple(sorted(set(days))))
+    named: list[Any] | None = _numbers(cells) or _days(words)
+    if named is not None:
+        names = tuple(sorted(set(named)))
+        return RoundOrder(_placed(named, names), names)
 
     seen = list(dict.fromkeys(words))
     keys = numbered(seen)
@@ -617,17 +572,11 @@ def order_rounds(
         codes = _placed(words, seen)
         middle = {name: float(np.median(times[codes == k])) for k, name in enumerate(seen)}
         seen.sort(key=lambda word: middle[word])
-        note = f"the rounds are in the order of {clock!r}: {_listed(seen)}"
+        note = f"the rounds are in the order of {clock!r}: {names_of(seen, most=6)}"
         return RoundOrder(_placed(words, seen), tuple(seen), (note,))
     several = len(seen) > 1
-    note = f"the names of the rounds do not say their order: {_listed(seen)}. Number them"
-    return RoundOrder(
-        _placed(words, seen), tuple(seen), (note,) if several else (), ordered=not several
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    note = f"the names of the rounds do not say their order: {names_of(seen, most=6)}. Number them"
+    return RoundOrder(_placed(words, seen), tuple(seen), (note,) * several, ordered=not several)
 
 
 def numbered(names: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
@@ -652,14 +601,14 @@ def numbered(names: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
     return found if len(set(found.values())) == len(names) else None
 
 
-def _whole(cell: Any) -> int | None:
-    if isinstance(cell, bool):
-        return int(cell)
+def _numbers(cells: Sequence[Any]) -> list[int] | None:
+    """Return the whole number of each cell, None where the rounds are not numbers."""
     try:
-        value = float(cell)
+        values = [float(cell) for cell in cells]
     except (TypeError, ValueError):
         return None
-    return int(value) if value == value // 1 and abs(value) < 1e15 else None
+    whole = all(value == value // 1 and abs(value) < 1e15 for value in values)
+    return [int(value) for value in values] if whole else None
 
 
 def _days(words: Sequence[str]) -> list[str] | None:

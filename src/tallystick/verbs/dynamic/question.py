@@ -13,8 +13,6 @@ from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.dynamic.columns import Columns, columns_of
 
 _MIXING = ("flat", "nested")
-_LEVEL = "One minus the level of every interval: .05 gives 95 %."
-_SEED = "Seed of everything that is drawn."
 _MIXING_HELP = "How a hierarchy mixes: every part alike (flat), or layer within layer (nested)."
 
 MOST_ROUNDS = 200
@@ -25,11 +23,19 @@ _MOST_CELLS = 2_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheoryQuestion(Question):
+class _Quiet(Question):
+    """A question whose level and seed only Python can change."""
+
+    alpha: float = option(
+        0.05, "One minus the level of every interval.", within=(0, 1), hidden=True
+    )
+    seed: Rng = option(0, "Seed of everything that is drawn.", low=0, hidden=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TheoryQuestion(_Quiet):
     """What is proved of a path and of a hierarchy of such models, before anything is run."""
 
-    alpha: float = option(0.05, _LEVEL, within=(0.0, 1.0), hidden=True)
-    seed: Rng = option(0, _SEED, low=0, hidden=True)
     epsilon: float | None = option(
         None, "Risk of each model on the data it was trained on, in (0, 1/2]."
     )
@@ -38,10 +44,9 @@ class TheoryQuestion(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulateQuestion(Question):
+class SimulateQuestion(_Quiet):
     """What a path or a hierarchy would bring, with models that err in a stated way."""
 
-    alpha: float = option(0.05, _LEVEL, within=(0.0, 1.0), hidden=True)
     design: str = option(
         "path",
         "path, or hierarchical (depth 2, width 3: nine models).",
@@ -56,6 +61,7 @@ class SimulateQuestion(Question):
         " the construction of a theorem, 3.5 for paths and 4.2 for hierarchies.",
         choices=("random", "worst", "theorem-3.5", "theorem-4.2"),
     )
+    seed: Rng = option(0, "Seed for all random draws.", low=0)
     items: int = option(800, "Items of the population.", low=1, high=100_000)
     rollouts: int = option(1000, "How often to simulate.", low=1)
 
@@ -70,7 +76,7 @@ class SimulateQuestion(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnalyseQuestion(Question):
+class AnalyseQuestion(_Quiet):
     """What the log of a real dynamic benchmark says.
 
     Parameters
@@ -79,19 +85,11 @@ class AnalyseQuestion(Question):
         What the columns are, once the whole table has been looked at: slices are read alike.
     """
 
-    alpha: float = option(0.05, _LEVEL, within=(0.0, 1.0), hidden=True)
-    seed: Rng = option(0, _SEED, low=0, hidden=True)
     bar: float | None = option(None, "Scores: the number from which on an answer is right.")
     pays: float = option(
-        0.0,
-        "Fall of the vote's risk that would pay for two more rounds or models: .01 is one point.",
-        low=0.0,
-        high=1.0,
+        0.0, "Fall of the vote's risk that pays for more models: .01 is one point.", low=0, high=1
     )
-    all_held_out: bool = option(
-        False,
-        "All items are a random set that no round was trained on or collected from.",
-    )
+    all_held_out: bool = option(False, "No round was trained on, or collected from, any item.")
     columns: Columns | None = None
 
     def settled(self, data: Data) -> tuple[Question, tuple[str, ...]]:
@@ -103,7 +101,6 @@ class AnalyseQuestion(Question):
 
 
 _SIZES, _EASE = (800, 700, 600), (0.9, 0.72, 0.64)
-_MODELS = ("model_a", "model_b", "model_c", "model_d", "model_e")
 
 
 def demo(rng: Rng) -> Demo:
@@ -113,15 +110,13 @@ def demo(rng: Rng) -> Demo:
     rounds = np.repeat(np.arange(1, 4), _SIZES)
     truth = draw_truth(len(rounds), (1 / 3, 1 / 3, 1 / 3), draw)
     hard = draw.standard_normal(len(rounds))
-    answers = {}
-    for k, name in enumerate(_MODELS):
-        said = np.empty(len(rounds), dtype=np.int64)
-        for number, accuracy in enumerate(_EASE, start=1):
-            here = rounds == number
-            said[here] = draw_answers(
-                truth[here], accuracy - 0.02 * k, 3, draw, hard=hard[here], shared=0.5
-            )
-        answers[name] = names[said]
+    parts, answers = [rounds == number for number in (1, 2, 3)], {}
+    for k, name in enumerate("abcde"):
+        said = [
+            draw_answers(truth[here], ease - 0.02 * k, 3, draw, hard=hard[here], shared=0.5)
+            for here, ease in zip(parts, _EASE, strict=True)
+        ]
+        answers[f"model_{name}"] = names[np.concatenate(said)]
     return Demo(
         story=(
             "People wrote 2,100 items over three rounds to fool a model; five models tried them"

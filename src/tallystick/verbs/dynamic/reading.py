@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from tallystick.errors import AskError, InputError
-from tallystick.papers.dynamic_benchmarks.designs import Array
+from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
 from tallystick.table import (
     Capability,
     Data,
     Door,
     ItemTable,
     Roles,
-    Table,
     answered,
 )
 from tallystick.verbs.dynamic.analyse import LogResult, analyse
@@ -27,13 +26,12 @@ from tallystick.verbs.dynamic.question import AnalyseQuestion, demo
 
 _TIED = " | "
 
+_OF_ITEMS = ("item", "round", "models", "correct", "prediction", "truth", "held_out")
+_OF_ATTEMPTS = ("annotator", "fooled", "validated", "cost", "time", "by")
+"""The roles that the two kinds of logs have."""
 
-def _as_it_is(table: Table, given: Roles) -> bool:
-    del table, given
-    return True
 
-
-DOOR = Door(want="models", pivots=False, repeats=True, as_it_is=_as_it_is)
+DOOR = Door(want="models", pivots=False, repeats=True, as_it_is=lambda table, given: True)
 """Logs of rounds have columns of their own, which `columns_of` finds: nothing is pivoted."""
 
 
@@ -68,15 +66,10 @@ def answer(data: Data, question: AnalyseQuestion) -> LogResult | AttemptResult:
     columns = question.columns or columns_of(data, bar=question.bar)
     if columns.shape == "attempts":
         log, notes = attempts_of(data, columns)
-        found = analyse_attempts(
-            log,
-            named=columns.annotator is not None,
-            cost_unit=columns.cost,
-            alpha=question.alpha,
-        )
-        return replace(found, notes=notes)
+        told = analyse_attempts(log, cost_unit=columns.cost, alpha=question.alpha)
+        return replace(told, notes=notes)
     rounds, notes = log_of(data, columns, bar=question.bar)
-    return replace(analyse(rounds, question), notes=notes, log=rounds, columns=columns)
+    return replace(analyse(rounds, question), notes=notes)
 
 
 def _found(data: Data) -> Mapping[str, Any] | None:
@@ -107,42 +100,31 @@ def item_rows(log: RoundLog) -> ItemTable:
 
     The columns: *item*; *round* (not on a path, where each item is tried in every round); *truth*,
     if the log has it; *answered* and *wrong*, numbers of models; *vote*, what most models answer
-    (without answers, right or wrong), tied ones with bars between them; *tie*; *vote_error*, 1 if
-    more than half of the models are wrong and 1/2 if half of them are; *vote_hangs*: all wrong,
-    could be repaired, could break, tied, or settled; *check_order*, 1 for the item to check first.
+    (without answers, right or wrong), tied ones with bars between them; *vote_error*, 1 if more
+    than half of the models are wrong and 1/2 if half of them are; *check_order*, 1 for the item to
+    check first.
     """
-    items, on_path = len(log.items), log.kind == "path"
+    on_path = log.kind == "path"
     wrong, tried = log.errors.sum(axis=0), log.answered.sum(axis=0)
-    vote, tie, alike = _votes(log, wrong, tried)
-    margin = 2 * wrong - tried
-    hangs = np.full(items, "settled", dtype="<U17")
-    for value, word in ((1, "could be repaired"), (-1, "could break"), (0, "tied")):
-        hangs[margin == value] = word
-    hangs[(wrong == tried) & (tried > 0)] = "all wrong"
-    order = np.lexsort((-alike, -wrong))
-    ranks = np.empty(items, dtype=np.int64)
-    ranks[order] = np.arange(1, items + 1)
-    error = np.where(margin > 0, 1.0, np.where(margin == 0, 0.5, 0.0))
+    vote, alike = _votes(log, wrong, tried)
+    error = majority_share(wrong, np.maximum(tried, 1)).tolist()
+    names = [None if on_path else log.round_names[code] for code in log.rounds]
     columns: dict[str, list[Any]] = {
         "item": list(log.items),
-        "round": [None] * items if on_path else [log.round_names[code] for code in log.rounds],
+        "round": names,
         **({} if log.labels is None else {"truth": log.labels.tolist()}),
         "answered": tried.tolist(),
         "wrong": wrong.tolist(),
         "vote": vote,
-        "tie": tie.tolist(),
-        "vote_error": [v if many else None for v, many in zip(error.tolist(), tried, strict=True)],
-        "vote_hangs": hangs.tolist(),
-        "check_order": ranks.tolist(),
+        "vote_error": [one if many else None for one, many in zip(error, tried, strict=True)],
+        "check_order": (np.argsort(np.lexsort((-alike, -wrong))) + 1).tolist(),
     }
     note = "round is blank: on a path every item is tried in every round"
     return ItemTable(columns, (note,) if on_path else ())
 
 
-def _votes(log: RoundLog, wrong: Array, answered: Array) -> tuple[list[str], Array, Array]:
-    """Return what the vote says of each item, whether it is tied, and the votes of its most common
-    wrong answer.
-    """
+def _votes(log: RoundLog, wrong: Array, answered: Array) -> tuple[list[str], Array]:
+    """Return what the vote says of each item, and the votes of its most common wrong answer."""
     if log.predictions is None or log.labels is None:
         words = np.array(["right", "wrong"])
         counts = np.stack([answered - wrong, wrong], axis=1)
@@ -154,14 +136,12 @@ def _votes(log: RoundLog, wrong: Array, answered: Array) -> tuple[list[str], Arr
         own = np.searchsorted(words, log.labels)
     top = (counts == counts.max(axis=1, keepdims=True)) & (counts > 0)
     said = [_TIED.join(words[row].tolist()) for row in top]
-    alike = counts.copy()
-    alike[np.arange(own.size), own] = 0
-    return said, top.sum(axis=1) > 1, alike.max(axis=1)
+    counts[np.arange(own.size), own] = 0
+    return said, counts.max(axis=1)
 
 
-def item_columns(result: Any, data: Data) -> ItemTable:
+def item_columns(result: Any, _: Data) -> ItemTable:
     """Return what ``--items-out`` writes."""
-    del data
     if not isinstance(result, LogResult) or result.log is None:
         raise InputError("--items-out is for items and models: a log of attempts has no vote")
     return item_rows(result.log)
@@ -172,21 +152,7 @@ ANALYSE = Capability(
     summary="How does the latest model do, round by round, and would a vote or another round help?",
     question=AnalyseQuestion,
     answer=answer,
-    reads=(
-        "item",
-        "round",
-        "models",
-        "correct",
-        "prediction",
-        "truth",
-        "held_out",
-        "annotator",
-        "fooled",
-        "validated",
-        "cost",
-        "time",
-        "by",
-    ),
+    reads=(*_OF_ITEMS, *_OF_ATTEMPTS),
     door=DOOR,
     applies=applies,
     columns=_found,

@@ -29,25 +29,4 @@ from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import Alarm, JudgeResult, JudgeScore
 from tallystick.verbs.judge.windows import Window, Windows, windows
 
-__all__ = [
-    "CAPABILITY",
-    "Alarm",
-    "JudgeQuestion",
-    "JudgeResult",
-    "JudgeScore",
-    "OrderResult",
-    "Window",
-    "Windows",
-    "dawid_skene",
-    "evaluate",
-    "few_labels",
-    "grade",
-    "graded",
-    "independent",
-    "label_free",
-    "logical",
-    "majority",
-    "position_bias",
-    "self_consistency",
-    "windows",
-]
+__all__ = ["JudgeResult", "dawid_skene", "evaluate", "independent", "logical", "position_bias"]

@@ -311,7 +311,12 @@ def _rates(
         if certified:
             right, every = hits[:, :2].sum(axis=1), hits.sum(axis=1)
             whole = labelled.sum(axis=1), sizes.sum(axis=1)
-            interval = hypergeometric_subgroup(right, every, *whole, alpha=alpha)
+            ends = [
+                hypergeometric_subgroup(*row, alpha=alpha)
+                for row in zip(right, every, *whole, strict=True)
+            ]
+            low, high = (np.array([end(one) for one in ends]) for end in (min, max))
+            interval = Intervals(low, high, level=1 - alpha, guarantee="exact")
         found.append(_Rate(one.estimate, interval, one.items))
     return found
 

@@ -11,7 +11,7 @@ from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
 from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.latent_checks import Misfit, misfit
-from tallystick.stats.latent_fit import LatentFit
+from tallystick.stats.latent_model import LatentFit
 from tallystick.table import Tally, unordered
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel

@@ -13,18 +13,17 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
 from tallystick.stats.latent_calibrate import calibrate, cross_fitted, expected_calibration_error
-from tallystick.stats.latent_checks import (
-    CROWD,
-    Misfit,
+from tallystick.stats.latent_checks import CROWD, Misfit, misfit
+from tallystick.stats.latent_headline import (
+    Headline,
     Support,
     UnreadableFit,
-    fit_plain,
+    blend,
     fit_unreadable,
-    misfit,
     support,
+    vote_table,
 )
-from tallystick.stats.latent_headline import Headline, blend
-from tallystick.stats.latent_model import as_votes
+from tallystick.stats.latent_model import as_votes, fit_plain
 from tallystick.table import Tally
 from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.result import (
@@ -358,7 +357,7 @@ def support_by_shares(blind: Panel) -> Support:
     >>> support_by_shares(Panel.of(Tally.of({"a": [0, 1], "b": [0, 0]}))).support.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    cast = np.stack([(blind.codes == c).sum(axis=1) for c in range(blind.n_classes)], axis=1)
+    cast = vote_table(blind.codes, blind.n_classes)
     total = cast.sum(axis=1, keepdims=True)
     share = np.where(total > 0, cast / np.maximum(total, 1), 1 / blind.n_classes)
     return Support(support=share, share=share, consensus=share.argmax(axis=1))

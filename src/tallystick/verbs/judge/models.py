@@ -24,9 +24,7 @@ from tallystick.papers.noisy_judges.trio_quadratic import (
     unresolved_roots,
 )
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent_checks import fit_plain
-from tallystick.stats.latent_fit import LatentFit, fit
-from tallystick.stats.latent_model import LatentOptions, as_votes
+from tallystick.stats.latent_model import LatentFit, LatentOptions, as_votes, fit, fit_plain
 from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
@@ -391,7 +389,7 @@ def dawid_skene(
     """Grade judges without labels by the latent-class model of Dawid and Skene.
 
     Maximum likelihood from the majority vote, for any number of labels and with missing votes
-    (`tallystick.stats.latent`, equation L1). Everything holds only if judges err independently
+    (`tallystick.stats.latent_model`, equation L1). Everything holds only if judges err independently
     given the label. Where some votes can never be true (tie, refusal), truth is fitted over the
     possible labels and votes over all.
 

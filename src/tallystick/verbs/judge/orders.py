@@ -304,7 +304,7 @@ def _same_word(panel: Panel, pair: tuple[str, str]) -> bool:
     """Say whether a judge writes the same label in both orders on most items without a tie."""
     codes, counts = _asked_each_time(panel, pair)
     lean = (codes < 2).all(axis=1)
-    return float(counts[lean] @ (codes[lean, 0] == codes[lean, 1])) > counts[lean].sum() / 2
+    return bool(counts[lean] @ (codes[lean, 0] == codes[lean, 1]) > counts[lean].sum() / 2)
 
 
 def _compared(panel: Panel, pair: tuple[str, str], by_place: bool, alpha: float) -> OrderScore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +40,7 @@ from tallystick.table.data import RowMemory
 from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.table.session import SessionFile, SessionHead, open_session, packed
 from tallystick.table.session_rows import (
-    check_fingerprint,
+    added_rows,
     fingerprint,
     keep_rows,
     kept_rows,
@@ -125,28 +125,28 @@ def begin(
     asked = label_question(question)
     if Path(path).exists() and Path(path).stat().st_size:
         raise FileError(f"{path} exists already: open it without a question, or name another file")
-    chosen = asked.options(dict(options or {}))
+    chosen = options_of(asked, dict(options or {}))
     data = _read(source, asked, dict(reading or {}))
-    task: LabelTask = asked.task(data, chosen)
-    known = find_existing(data, task)
-    use = use_existing(task, known, how.origin)
-    if use.strata is not None:
+    task = task_of(asked, data, chosen)
+    known = _known(data, task, how.origin)
+    if known.strata is not None:
         # The session keeps these strata: it has to begin as it will be opened again.
-        task = asked.task(data, chosen, use.strata)
+        task = task_of(asked, data, chosen, known.strata)
     show, notes = shown_columns(data, task, how.show)
-    notes = (*use.notes, *notes)
+    notes = (*known.notes, *notes)
     head = _head(data, asked, task, how, notes=notes, given=(source, reading or {}, options or {}))
-    head = replace(head, show=show, origin=use.origin)
+    head = replace(head, show=show, origin=known.origin)
     file = SessionFile(path, head.to_event())
     try:
         strata: dict[str, Any] = {"strata": packed(task.strata.of)}
-        if use.apart:
-            strata["apart"] = [[row, label] for row, label in use.apart.items()]
+        if known.strata is not None:
+            strata["apart"] = [[row, label] for row, label in known.labels.items()]
         file.append([strata])
         work = Work(data, asked, _finished(task, head), open_session(path, file.events), file)
-        work.in_table = {} if use.apart else known.labels  # those are no part of the draws
-        if use.origin == "random":
-            _take_existing(work, known)
+        # Labels that are counted apart are no part of the draws.
+        work.in_table = known.labels if known.strata is None else {}
+        if known.origin == "random":
+            _take_known(work, known)
         keep_rows(path, head, data)
     except BaseException:
         file.close()
@@ -156,7 +156,7 @@ def begin(
 
 def _head(
     data: Data,
-    asked: LabelQuestion,
+    asked: Capability[Result],
     task: LabelTask,
     how: SessionSettings,
     *,
@@ -175,7 +175,7 @@ def _head(
     if group is not None and getattr(data.roles, group):
         held[group] = list(getattr(data.roles, group))
     return SessionHead(
-        question=asked.name,
+        question=asked.verb,
         options={
             "reading": held,
             "how": dict(data.how),
@@ -239,44 +239,28 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             )
         # A table whose files have not changed was checked before, and need not be read again.
         kept = kept_rows(path, head, _paths(paths))
-        data = kept.data if kept is not None else None
-        if data is None:
-            data = _read(paths, asked, reading_of(head))
+        data = _read(paths, asked, reading_of(head)) if kept is None else kept[0]
         strata = session.strata()
         notes: tuple[str, ...] = ()
         if kept is None:
-            added = _added(data, session)
+            added = added_rows(data.table, session)
             if added:
                 strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
                 notes = (f"rows added since this session began: {count(added)}, no part of it",)
-        else:
-            data = replace(data, memory=kept.memory)
         # What was found when the session began is still found, though it is named from then on.
         data = replace(data, how=head.options.get("how", data.how))
-        task = _finished(asked.task(data, asked.options(fields_of(head)), strata), head)
+        chosen = options_of(asked, fields_of(head))
+        task = _finished(task_of(asked, data, chosen, strata), head)
         task = replace(task, notes=(*task.notes, *notes))
         if kept is None and file is not None and not notes:
             keep_rows(path, head, data)
-        work = Work(data, asked, task, session, file, rows=None if kept is None else kept.file)
-        work.in_table = find_existing(data, task).labels
+        work = Work(data, asked, task, session, file, rows=None if kept is None else kept[1])
+        work.in_table = labels_in(data, task).labels
         return work
     except BaseException:
         if file is not None:
             file.close()
         raise
-
-
-def _added(data: Data, session: Any) -> int:
-    """Return how many rows were added at the end; a table that changed otherwise is refused."""
-    head = session.head
-    rows = int(head.options.get("rows", session.strata().size))
-    added = data.n_rows - rows
-    if added > 0 and head.units == "rows":
-        before = data.table.derive(f"select * from rows limit {rows}")
-        if fingerprint(replace(data.table, relation=before), head.columns) == head.fingerprint:
-            return added
-    check_fingerprint(data.table, session)
-    return 0
 
 
 def _finished(task: LabelTask, head: SessionHead) -> LabelTask:
@@ -286,7 +270,7 @@ def _finished(task: LabelTask, head: SessionHead) -> LabelTask:
     return task if epsilon is None else replace(task, epsilon=epsilon)
 
 
-def _read(source: Any, asked: LabelQuestion, reading: Mapping[str, Any]) -> Data:
+def _read(source: Any, asked: Capability[Result], reading: Mapping[str, Any]) -> Data:
     door = replace(asked.door, collects=True)
     return replace(read(source, door, **reading), memory=RowMemory())
 
@@ -336,19 +320,35 @@ def _digest(strata: LabelStrata) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Existing:
-    """Labels that the table holds: by row, and the units that are labelled in every row."""
+class Known:
+    """Labels of the table, and what a session makes of them.
 
-    column: str = ""
+    Parameters
+    ----------
+    labels
+        Row to label.
+    units
+        The units that are labelled in every row.
+    origin
+        How they are taken to have been chosen: random ones are the first draws.
+    strata
+        The strata to draw from, where labels are counted apart: these units are no part of them.
+    notes
+        What the user should know of it.
+    """
+
     labels: Mapping[int, Label] = field(default_factory=dict)
     units: tuple[int, ...] = ()
+    origin: str = "unknown"
+    strata: AnyInts | None = None
+    notes: tuple[str, ...] = ()
 
 
-def find_existing(data: Data, task: LabelTask) -> Existing:
+def labels_in(data: Data, task: LabelTask) -> Known:
     """Return the labels of the table, as answers of the task; an unknown word raises."""
     truth = data.roles.truth
     if truth is None:
-        return Existing()
+        return Known()
     coded = data.words(truth)
     words: dict[int, Label] = {}
     for code, word in enumerate(coded.labels):
@@ -359,67 +359,45 @@ def find_existing(data: Data, task: LabelTask) -> Existing:
         except InputError as error:
             row = int((coded.codes[:, 0] == code).argmax())
             raise InputError(f"{data.place(row + 1)}, column {truth!r}: {error}") from error
-
     labelled = np.isin(coded.codes[:, 0], list(words))
     within = task.strata.of >= 0
     inside = task.rows[within]
-    known = {int(row): words[int(coded.codes[row, 0])] for row in inside[labelled[inside]]}
+    labels = {int(row): words[int(coded.codes[row, 0])] for row in inside[labelled[inside]]}
     whole = np.flatnonzero(within & labelled[task.rows].all(axis=1))
-    return Existing(column=truth, labels=known, units=tuple(whole.tolist()))
+    return Known(labels=labels, units=tuple(whole.tolist()))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Use:
-    """What the labels of a table are used for.
-
-    Parameters
-    ----------
-    origin
-        How they are taken to have been chosen.
-    strata
-        The strata to draw from, where those of the task had to change.
-    apart
-        Row to label, for labels that are counted apart.
-    notes
-        What the user should know of it.
-    """
-
-    origin: str
-    strata: AnyInts | None = None
-    apart: Mapping[int, Label] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-def use_existing(task: LabelTask, known: Existing, origin: str) -> Use:
+def _known(data: Data, task: LabelTask, origin: str) -> Known:
     """Return what may honestly be done with the labels that are there.
 
     Random ones are the first draws. Labels of unknown origin leave the population: they are known,
     and say nothing of the rest. Where the outputs of an item are labelled together, or several
     models compete, such a label counts when its item is drawn: it is what a person would say.
     """
+    known = labels_in(data, task)
     if not known.labels:
-        return Use(origin=origin)
+        return replace(known, origin=origin)
     together = task.rows.shape[1] > 1
-    column, held = known.column, count(len(known.labels))
-    notes: list[str] = []
-    later = f"{held} labels of column {column!r} count when the session draws their item"
-    if origin == "random":
-        doubt = _no_random_draw(task, known.units)
-        if doubt is None:
-            first = f"{held} labels of column {column!r} count as the first draws"
-            whole = f"; of these {count(len(known.units))} items are labelled throughout"
-            return Use(origin=origin, notes=(first + (whole if together else ""),))
-        notes.append(doubt)
+    held = f"{count(len(known.labels))} labels of column {data.roles.truth!r} count"
+    doubt = _no_random_draw(task, known.units) if origin == "random" else None
+    if origin == "random" and doubt is None:
+        whole = f"; of these {count(len(known.units))} items are labelled throughout"
+        note = f"{held} as the first draws{whole if together else ''}"
+        return replace(known, origin=origin, notes=(note,))
+    notes = (doubt,) if doubt is not None else ()
     if together or task.claim == "best-of":
-        notes.append(f"{later}. If they were drawn at random, begin with --label-draw random")
-        return Use(origin="unknown", notes=tuple(notes))
+        note = (
+            f"{held} when the session draws their item. If they were drawn at random, begin with"
+            " --label-draw random"
+        )
+        return replace(known, notes=(*notes, note))
     rest = task.strata.without(known.units)
     if not rest.n_items:
         raise InputError(
-            f"every item has a label in column {column!r} already, so none is left to draw: ask"
-            " the question itself"
+            f"every item has a label in column {data.roles.truth!r} already, so none is left to"
+            " draw: ask the question itself"
         )
-    return Use(origin="unknown", strata=rest.of, apart=known.labels, notes=tuple(notes))
+    return replace(known, strata=rest.of, notes=notes)
 
 
 def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
@@ -452,7 +430,7 @@ _KNOWN = 10
 """Labels of the table are read in batches of so many."""
 
 
-def _take_existing(work: Work, known: Existing) -> None:
+def _take_known(work: Work, known: Known) -> None:
     """Write labels that were drawn at random before as the first draws of the session."""
     task = work.task
     units: Ints = np.array(known.units, dtype=np.int64)
@@ -526,67 +504,48 @@ QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 """What can be asked, in the order of ``--help``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LabelQuestion:
-    """One question: what it reads, what its options are, and the task that it makes.
-
-    Parameters
-    ----------
-    name
-        What the user types.
-    question
-        The class of its options.
-    door
-        What it needs of the reading.
-    task
-        From data, the options and the strata that a session keeps (or None) to a `LabelTask`.
-    capability
-        Whose own result the labels end in; None if no capability answers this question.
-    """
-
-    name: str
-    question: type[Question]
-    door: Door
-    task: Callable[..., Any]
-    capability: Capability[Result] | None = None
-
-    def options(self, given: Mapping[str, Any]) -> Question:
-        """Make the options, and refuse one that this question does not have."""
-        known = {one.name for one in fields(self.question)}
-        for name in given:
-            if name not in known:
-                raise InputError(
-                    f"question {self.name} has no option {name!r}: it has"
-                    f" {', '.join(sorted(known))}"
-                )
-        return self.question(**given)
+def _unanswered(data: Any, question: Any) -> Result:
+    raise InputError("prevalence has no result of its own beside the numbers of the session")
 
 
-def label_question(name: str) -> LabelQuestion:
-    """Return a question by its name.
+PREVALENCE: Capability[Result] = Capability(
+    verb="prevalence",
+    summary="How common is each label?",
+    question=PrevalenceLabels,
+    answer=_unanswered,
+    door=Door(verb="judge", want="judges"),
+    labelling=labelling,
+)
 
-    >>> label_question("judge").capability.verb
+
+def label_question(name: str) -> Capability[Result]:
+    """Return a question that labels can answer, by its name.
+
+    >>> label_question("judge").verb
     'judge'
     """
     if name not in QUESTIONS:
         raise InputError(f"question must be one of {', '.join(QUESTIONS)}, got {name!r}")
-    if name == "prevalence":
-        return LabelQuestion(
-            name=name,
-            question=PrevalenceLabels,
-            door=Door(verb="judge", want="judges"),
-            task=labelling,
-        )
-    found = capability(name)
-    if found.labelling is None:
-        raise InputError(f"{name} has no question for people to label")
-    return LabelQuestion(
-        name=name,
-        question=found.question,
-        door=found.door,
-        task=found.labelling,
-        capability=found,
-    )
+    return PREVALENCE if name == "prevalence" else capability(name)
+
+
+def options_of(asked: Capability[Result], given: Mapping[str, Any]) -> Question:
+    """Make the options of a question, and refuse one that it does not have."""
+    known = sorted(one.name for one in fields(asked.question))
+    for name in given:
+        if name not in known:
+            has = ", ".join(known)
+            raise InputError(f"question {asked.verb} has no option {name!r}: it has {has}")
+    return asked.question(**given)
+
+
+def task_of(
+    asked: Capability[Result], data: Data, question: Question, *strata: AnyInts
+) -> LabelTask:
+    """Return what a person should label; a session gives the strata that it keeps."""
+    assert asked.labelling is not None
+    task: LabelTask = asked.labelling(data, question, *strata)
+    return task
 
 
 def label(data: Any, session: str | Path, *, question: str, **given: Any) -> Work:

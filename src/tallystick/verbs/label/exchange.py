@@ -70,7 +70,9 @@ def write_asks(
     made = [
         record
         for ask, cells in zip(asks, shown, strict=True)
-        for record in _as_in(tool, work, ask, dict(zip(head.show, cells, strict=True)))
+        for record in _as_in(
+            tool, work, ask, dict(zip(map(_shown_name, head.show), cells, strict=True))
+        )
     ]
     if tool == "prodigy":
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in made)
@@ -210,7 +212,7 @@ def _alike(cell: str, given: str) -> bool:
 
 def _shown_name(name: str) -> str:
     """Return what a column is called in a batch: our own names are taken."""
-    return name if name not in (ORDER, NOTE, ANSWER) else f"{name} (shown)"
+    return name if name not in (ORDER, NOTE, ANSWER) else f"{name}_shown"
 
 
 def _number(order: Any, place: str, session: Session) -> int:
@@ -381,16 +383,23 @@ def _of_annotation(annotation: Mapping[str, Any], where: str) -> list[tuple[str,
     """Return the answer of one annotation of Label Studio, if it holds one."""
     who = annotation.get("completed_by", "")
     who = str(who.get("email", who.get("id", ""))) if isinstance(who, Mapping) else str(who)
-    note = label = None
-    for part in annotation.get("result", ()):
-        value = part.get("value", {})
+    note = ""
+    given: dict[Any, Any] = {}
+    for place, part in enumerate(annotation.get("result", ())):
+        value, name = part.get("value", {}), part.get("from_name", place)
         if "choices" in value:
-            label = _only(value["choices"], where)
+            given[name] = _only(value["choices"], where)
         elif "rating" in value or "number" in value:
-            label = value.get("rating", value.get("number"))
+            given[name] = value.get("rating", value.get("number"))
         elif "text" in value:
             text = value["text"]
             note = text if isinstance(text, str) else " ".join(map(str, text))
+    if len(given) > 1 and ANSWER not in given:
+        named = ", ".join(map(str, given))
+        raise InputError(
+            f"{where} has answers to {named}: call the control with the label 'answer'"
+        )
+    label = given.get(ANSWER, next(iter(given.values()), None))
     if annotation.get("was_cancelled"):
         label = SKIP
-    return [] if label is None else [(who, label, note or "")]
+    return [] if label is None else [(who, label, note)]

@@ -27,7 +27,7 @@ from tallystick.sampling.tasks import LabelTask
 from tallystick.table import conclude, read
 from tallystick.table import reading_of as what_was_read
 from tallystick.table.session import IN_FILE, Ask, Session
-from tallystick.verbs.label.begin import fields_of, reading_of
+from tallystick.verbs.label.begin import PREVALENCE, fields_of, options_of, reading_of
 from tallystick.verbs.label.work import MeasureStanding, Standing, Work, refused
 
 MOST_ROWS = 200_000
@@ -96,7 +96,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         stop=where.stop,
         result=_own_result(work)
         if final
-        else Unknown("not worked out while items are handed out: ask with --status --json"),
+        else Unknown("not worked out while items are handed out: ask with --json alone"),
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
         labels_apart=len(session.apart),
@@ -122,9 +122,9 @@ def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Reader
     if not both:
         none = Unknown("nothing was read twice yet")
         return Readers(twice=0, disagreed=0, unresolved=0, error=none, error_interval=none), False
-    found = reader_error(apart, len(both), alpha=session.head.alpha)
+    error, interval = reader_error(apart, len(both), alpha=session.head.alpha)
     noisy = any(
-        too_noisy(found.estimate, min(max(one.estimate, 0.0), 1.0), session.head.target)
+        too_noisy(error, min(max(one.estimate, 0.0), 1.0), session.head.target)
         for one in where.measures
         if isinstance(one.estimate, float) and task.claim == "share"
     )
@@ -132,35 +132,37 @@ def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Reader
         twice=len(both),
         disagreed=apart,
         unresolved=where.read.unresolved,
-        error=found.estimate,
-        error_interval=found.interval,
+        error=error,
+        error_interval=interval,
     )
     return readers, noisy
 
 
 def _own_result(work: Work) -> Result | Unknown:
     """Ask the capability itself, with this session as its truth."""
-    found = work.asked.capability
-    if found is None:
-        return Unknown(f"{work.asked.name} has no result of its own beside these numbers")
+    found = work.asked
+    if found is PREVALENCE:
+        return Unknown("prevalence has no result of its own beside these numbers")
     if not work.standing().read.n:
         return Unknown("nothing is labelled yet")
     if work.task.rows.size > MOST_ROWS:
         files = " ".join(work.session.head.source)
         return Unknown(
             f"not worked out for a table of {count(work.task.rows.size)} rows: ask tallystick"
-            f" {work.asked.name} {files} --truth-file {work.session.path}"
+            f" {work.asked.verb} {files} --truth-file {work.session.path}"
         )
     try:
-        options = work.asked.options(fields_of(work.session.head))
+        options = options_of(found, fields_of(work.session.head))
         given = {**reading_of(work.session.head), "truth_file": work.session.path}
         source: Any = list(work.session.head.source) or work.data
         if not work.session.head.source:
             return Unknown("the session was begun from a frame: pass it to the capability")
         with read(source, found.door, **given) as data:
-            return conclude(found, data, replace(options, alpha=work.session.head.alpha))
+            asked = replace(options, alpha=work.session.head.alpha)
+            own: Result = conclude(found, data, asked)
+            return own
     except TallystickError as error:
-        return Unknown(f"{work.asked.name} could not answer from these labels: {error}")
+        return Unknown(f"{work.asked.verb} could not answer from these labels: {error}")
 
 
 def _width(one: Any) -> float:
@@ -395,7 +397,8 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
     """Say what to type next: label more, or ask the question with these labels."""
     head, path = session.head, shlex.quote(session.path)
     if where.stop in ("precision", "verdict", "certain", "budget"):
-        if head.question == "prevalence" or not where.read.n or not head.source:
+        grown = task.strata.of.size > head.options.get("rows", task.strata.of.size)
+        if head.question == "prevalence" or not where.read.n or not head.source or grown:
             return ""
         return f"Next: {shlex.join(_question(session))}"
     if pending:

@@ -26,17 +26,19 @@ from tallystick.errors import TallystickError
 from tallystick.results import Result, Unknown, about, count
 from tallystick.sampling.stopping import next_batch
 from tallystick.sampling.tasks import RANDOM, LabelTask
-from tallystick.table import Data, Label, reading_of
+from tallystick.table import Capability, Data, Label, reading_of
 from tallystick.table.session import Session, SessionHead
-from tallystick.verbs.label.begin import LabelQuestion, find_existing, label_question
+from tallystick.verbs.label.begin import label_question, labels_in, options_of, task_of
 from tallystick.verbs.label.work import Standing, drawn_event, standing
 
 MOST_JUDGES, RUNS = 5, 2
 """Judges that stand in for a person, and how many sessions each of them runs."""
 MOST = 2_000
 """A rehearsal that has not stopped by then says "more than"."""
-WIDE = 4.0
-"""A range whose ends differ by more is no forecast."""
+WIDE = 2.25
+"""Stand-ins and believed answers that differ by more make no forecast: the middle could be wrong by
+more than a factor of 1.5.
+"""
 CAUTION = 1.25
 """People agree with judges less, or more, than judges with one another: the range is widened."""
 
@@ -110,7 +112,7 @@ def plan(
     for name in questions:
         try:
             asked = label_question(name)
-            chosen = asked.options(options if len(questions) == 1 else {})
+            chosen = options_of(asked, options if len(questions) == 1 else {})
             plans.append(_plan(data, asked, chosen, target, alpha))
         except TallystickError as error:
             if len(questions) == 1:
@@ -128,11 +130,13 @@ def plan(
     )
 
 
-def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: float) -> LabelPlan:
+def _plan(
+    data: Data, asked: Capability[Result], chosen: Any, target: float, alpha: float
+) -> LabelPlan:
     """Return the plan of one question."""
-    task: LabelTask = asked.task(data, chosen)
+    task = task_of(asked, data, chosen)
     head = SessionHead(
-        question=asked.name,
+        question=asked.verb,
         options={"target": None, "epsilon": None},
         classes=task.classes,
         scale=task.scale,
@@ -145,8 +149,8 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
         head = replace(head, options={"target": wanted, "rule": RANDOM})
     found = []
     for stand_in, rest in _stand_ins(data, asked):
-        own: LabelTask = asked.task(rest, chosen)
-        labels = find_existing(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
+        own = task_of(asked, rest, chosen)
+        labels = labels_in(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
         found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
     believed = [
         rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
@@ -155,7 +159,7 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
     labels_, low, high = _forecast(found, believed)
     names = task.names or tuple(one.name for one in task.measures)
     return LabelPlan(
-        question=asked.name,
+        question=asked.verb,
         of=", ".join(names),
         target=wanted,
         labels=labels_,
@@ -165,9 +169,9 @@ def _plan(data: Data, asked: LabelQuestion, chosen: Any, target: float, alpha: f
     )
 
 
-def _stand_ins(data: Data, asked: LabelQuestion) -> list[tuple[str, Data]]:
+def _stand_ins(data: Data, asked: Capability[Result]) -> list[tuple[str, Data]]:
     """Return who can stand in for a person, each with the data as if it had no vote."""
-    group = "weak" if asked.name == "bound" else asked.door.want or "judges"
+    group = "weak" if asked.verb == "bound" else asked.door.want or "judges"
     voters: Sequence[str] = getattr(data.roles, group)
     if len(voters) < 2 or group == "models":
         return []
@@ -179,16 +183,18 @@ def _stand_ins(data: Data, asked: LabelQuestion) -> list[tuple[str, Data]]:
 
 
 def _believed(task: LabelTask, seed: int) -> dict[int, Label]:
-    """Return answers drawn from what the votes make of each stratum."""
-    units = np.flatnonzero(task.strata.of >= 0)
-    if task.scale is not None:
+    """Return answers drawn from what the votes make of each unit."""
+    units, rng = np.flatnonzero(task.strata.of >= 0), as_rng(seed)
+    rows = task.rows[units, 0].tolist()
+    if task.scale is not None and task.believed is not None:
         low, high = task.scale
-        mean = low + (high - low) * task.strata.guess[task.strata.of[units], 1]
-        return dict(zip(task.rows[units, 0].tolist(), mean.tolist(), strict=True))
+        mean, place, spread = task.believed
+        grade = mean[place[units]] + spread * rng.standard_normal(units.size)
+        grades = low + (high - low) * np.clip(np.nan_to_num(grade, nan=0.5), 0.0, 1.0)
+        return dict(zip(rows, grades.tolist(), strict=True))
     upto = np.cumsum(task.strata.guess, axis=1)[task.strata.of[units]]
-    codes = (as_rng(seed).random(units.size)[:, None] > upto / upto[:, -1:]).sum(axis=1)
-    rows = task.rows[units, 0]
-    return {int(row): task.classes[code] for row, code in zip(rows, codes, strict=True)}
+    codes = (rng.random(units.size)[:, None] > upto / upto[:, -1:]).sum(axis=1)
+    return {row: task.classes[code] for row, code in zip(rows, codes.tolist(), strict=True)}
 
 
 def _forecast(
@@ -206,10 +212,11 @@ def _forecast(
         reason = Unknown(f"cannot tell yet: {why}. {own}")
         return reason, reason, reason
     low, high = max(1, round(ended[0] / CAUTION)), round(ended[-1] * CAUTION)
-    if high > WIDE * low:
+    parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
+    least, most = (min(parts), max(parts)) if believed else (ended[0], ended[-1])
+    if most > WIDE * max(least, 1):
         span = f"judged by one another, between {count(low)} and {count(high)}"
         return Unknown(f"cannot tell yet: {span}. {own}"), low, high
-    parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
     return round(prod(parts) ** (1 / len(parts))), low, high
 
 
@@ -219,7 +226,7 @@ def rehearse(
     head: SessionHead,
     *,
     most: int = MOST,
-    step: float = 0.2,
+    step: float = 0.1,
 ) -> tuple[int | None, Standing]:
     """Run a session with these answers; return its labels (None: more than *most*) and its end.
 

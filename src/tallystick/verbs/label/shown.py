@@ -16,6 +16,7 @@ from tallystick.results import harmless
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import NUMBER, Data, Label, identifier, without_missing
 from tallystick.table.cells import literal
+from tallystick.table.session_rows import CELL
 
 if TYPE_CHECKING:
     from tallystick.verbs.label.work import Work
@@ -105,7 +106,7 @@ def telling(data: Data, task: LabelTask, columns: Iterable[str]) -> tuple[str, .
     >>> from tallystick.verbs.label.begin import label_question
     >>> table = {"gpt": ["a", "b"], "llama": ["b", "B "], "text": ["a", "else"], "model": ["x", "y"]}
     >>> data, asked = read(table, judges=("gpt",)), label_question("prevalence")
-    >>> task = asked.task(data, asked.options({"positive": "a"}))
+    >>> task = asked.labelling(data, asked.question(positive="a"))
     >>> telling(data, task, table)
     ('gpt', 'llama', 'model')
     """
@@ -227,8 +228,8 @@ class RowCells:
     show
         The columns that a reader sees.
     file
-        A Parquet file with the same rows in the same order, and the prefix of its columns: there a
-        few rows are found without reading the others.
+        What the session keeps of the same rows (`kept_rows`): there a few are found without reading
+        the others.
 
     Examples
     --------
@@ -245,7 +246,7 @@ class RowCells:
         system: str | None,
         show: Sequence[str],
         *,
-        file: tuple[Path, str] | None = None,
+        file: Path | None = None,
     ) -> None:
         self._table = data.table
         self._file = file
@@ -277,11 +278,10 @@ class RowCells:
         """Return SQL for the rows with their numbers, from 0."""
         if self._file is None:
             return "select *, row_number() over () - 1 as place_ from rows"
-        path, prefix = self._file
         cells = ", ".join(
-            f"{identifier(prefix + name)} as {identifier(name)}" for name in self._table.columns
+            f"{identifier(CELL + name)} as {identifier(name)}" for name in self._table.columns
         )
-        name = literal(glob.escape(str(path)))  # DuckDB would expand a * in a name
+        name = literal(glob.escape(str(self._file)))  # DuckDB would expand a * in a name
         return f"select {cells}, file_row_number as place_ from read_parquet({name}, {_NUMBERED})"
 
     def name(self, row: int) -> tuple[str | None, str | None]:
@@ -346,9 +346,7 @@ def label_in_terminal(
             return given
         ask = waiting[0] if wanted < 0 else work.session.asks[wanted]
         [cells] = work.shown([ask])
-        total = len(work.session.asks)
-        place = total - len(waiting) if wanted < 0 else wanted
-        _say(out, f"\n{place + 1} of {total}")
+        _say(out, f"\n{ask.number + 1} of {len(work.session.asks)}")
         for name, cell in zip(work.session.head.show, cells, strict=True):
             _say(out, f"{name}:")
             _say(out, _wrapped(cell))
@@ -406,12 +404,16 @@ def _one(work: Work, ask: int, reader: str, lines: Any, out: TextIO) -> tuple[in
 
 
 def _label(work: Work, word: str) -> Any:
-    """Return the label of a key (its number in the list) or of its own text."""
+    """Return the label of a key (its number in the list, where one is shown) or of its own text."""
     classes = work.task.classes
-    texts = {str(one).lower() for one in classes}
-    if classes and word.isdecimal() and word not in texts and 1 <= int(word) <= len(classes):
+    if _numbered(work) and word.isdecimal() and 1 <= int(word) <= len(classes):
         return classes[int(word) - 1]
     return work.label_of(word)
+
+
+def _numbered(work: Work) -> bool:
+    """Say whether labels have keys: not where a label is a number itself."""
+    return not any(str(one).isdecimal() for one in work.task.classes)
 
 
 def _choices(work: Work) -> str:
@@ -419,9 +421,9 @@ def _choices(work: Work) -> str:
         low, high = work.task.scale
         return f"[{low:g} to {high:g}]"
     texts = [str(one) for one in work.task.classes]
-    if any(text.isdecimal() for text in texts):
-        return f"[{' / '.join(texts)}]"
-    return f"[{' / '.join(f'{k} {text}' for k, text in enumerate(texts, start=1))}]"
+    if _numbered(work):
+        texts = [f"{k} {text}" for k, text in enumerate(texts, start=1)]
+    return f"[{' / '.join(texts)}]"
 
 
 def _wrapped(cell: str) -> str:

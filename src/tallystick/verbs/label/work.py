@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng, spawn
 from tallystick.errors import FileError, InputError
-from tallystick.results import Interval, Json, Unknown
+from tallystick.results import Interval, Json, Result, Unknown
 from tallystick.sampling.bets import anytime_share, evidence, rectified_steps
 from tallystick.sampling.contest import BestOf, contested_draws
 from tallystick.sampling.draws import DrawJournal, draw_batch
@@ -53,12 +53,11 @@ from tallystick.sampling.tasks import (
     read_answers,
 )
 from tallystick.sampling.votes import Floats, Ints
-from tallystick.table import Data, Label
+from tallystick.table import Capability, Data, Label
 from tallystick.table.session import IN_FILE, Answer, Ask, Session, SessionFile
 from tallystick.verbs.label.shown import RowCells, blindness, telling
 
 if TYPE_CHECKING:
-    from tallystick.verbs.label.begin import LabelQuestion
     from tallystick.verbs.label.outcome import LabelResult
 
 
@@ -71,12 +70,12 @@ class Work:
     def __init__(
         self,
         data: Data,
-        asked: LabelQuestion,
+        asked: Capability[Result],
         task: LabelTask,
         session: Session,
         file: SessionFile | None,
         *,
-        rows: tuple[Path, str] | None = None,
+        rows: Path | None = None,
     ) -> None:
         self.data, self.asked, self.task, self.session = data, asked, task, session
         self._file = file
@@ -258,33 +257,35 @@ def drawn_event(
             counts = [one.counts for one, live in measures if live and one.counts is not None]
             if counts:
                 spread = np.any(counts, axis=0).astype(np.float64)
-        items = _whole_items(task, journal.item, where.live)
-        if items is not None and items.size:
-            chosen = _rows_of_items(items, rng, size)
-            return batch_event(session, task, cells, units=chosen, spread=spread, q=None)
+        whole = _whole_items(task, journal.item, where.live, rng, size)
+        if whole is not None:
+            return batch_event(session, task, cells, units=whole, spread=spread, q=None)
     after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)
     new = slice(journal.n_draws, None)
     return batch_event(session, task, cells, units=after.item[new], spread=spread, q=after.q[new])
 
 
-def _whole_items(task: LabelTask, drawn: Ints, live: NDArray[np.bool_]) -> Ints | None:
-    """Return items x systems that are not known well enough, for items of which nothing is drawn.
+def _whole_items(
+    task: LabelTask, drawn: Ints, live: NDArray[np.bool_], rng: Rng, size: int
+) -> Ints | None:
+    """Return *size* units of whole items drawn at random; None if no item is left whole.
 
-    People read an item once, and grade its outputs of all these systems.
+    People read an item once and grade its outputs of all systems that are not known well enough.
+    The last item may be cut short.
     """
     if task.together is None:
         return None
-    grid = task.together[:, live] if live.any() else task.together
     free = task.strata.of >= 0
     free[drawn] = False
-    return grid[free[task.together].all(axis=1)].astype(np.int64)
-
-
-def _rows_of_items(items: Ints, rng: Rng, size: int) -> Ints:
-    """Return *size* rows of whole items that are drawn at random; the last may be cut short."""
-    number = min(len(items), -(-size // items.shape[1]))
-    chosen = as_rng(rng).choice(len(items), size=number, replace=False)
-    return np.asarray(items[chosen].ravel()[:size])
+    whole = np.flatnonzero(free[task.together].all(axis=1))
+    systems = np.flatnonzero(live) if live.any() else np.arange(live.size)
+    number = min(whole.size, -(-size // systems.size))
+    if not number:
+        return None
+    chosen = whole[as_rng(rng).choice(whole.size, size=number, replace=False)]
+    # Whose output comes first is drawn too: a fixed order would tell readers whose it is.
+    rows = as_rng(rng).permuted(task.together[chosen][:, systems], axis=1)
+    return np.asarray(rows.ravel()[:size], dtype=np.int64)
 
 
 def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
@@ -318,12 +319,15 @@ def batch_event(
         [int(unit), int(h), None if q is None else float(q[k])]
         for k, (unit, h) in enumerate(zip(units, strata, strict=True))
     ]
+    # Which output of an item comes first is drawn: a fixed order would tell readers whose it is.
+    order = spawn(session.head.seed + 3, len(session.batches) + 1)[-1]
+    rows = order.permuted(task.rows[units], axis=1)
     if cells is not None:
-        cells.fetch(task.rows[units].ravel().tolist())
+        cells.fetch(rows.ravel().tolist())
     asks: list[Json] = [
-        [k, int(row), *((None, None) if cells is None else cells.name(int(row)))]
-        for k, unit in enumerate(units)
-        for row in task.rows[unit]
+        [k, row, *((None, None) if cells is None else cells.name(row))]
+        for k, parts in enumerate(rows.tolist())
+        for row in parts
     ]
     event: dict[str, Json] = {
         "batch": session.n_draws,
@@ -448,7 +452,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
     needs, told = _missing(session, task, read, measures)
     enough = read.n >= FIRST or all(need == 0 for need in needs)
-    missing = None if not needs or not enough else _in_all(task, needs)
+    missing = None if not needs or not enough else _in_all(session, task, needs)
     progress = LabelProgress(
         labelled=read.n,
         left=left,
@@ -459,7 +463,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
     )
     more = None
     if read.n >= FIRST and len(told) == len(needs):
-        more = _in_all(task, told) if needs else grown
+        more = _in_all(session, task, told) if needs else grown
     return Standing(
         read=read,
         measures=measures,
@@ -500,9 +504,13 @@ def _missing(
     return needs, told
 
 
-def _in_all(task: LabelTask, needs: Sequence[int]) -> int:
-    """Return the labels of all numbers: one label may serve all of them, or one system only."""
-    apart = any(one.counts is not None for one in task.measures)
+def _in_all(session: Session, task: LabelTask, needs: Sequence[int]) -> int:
+    """Return the labels of all numbers: one label may serve all of them, or one system only.
+
+    In sessions of the second version each need was counted in draws of all systems.
+    """
+    random = session.head.options.get("rule") == RANDOM
+    apart = random and any(one.counts is not None for one in task.measures)
     return sum(needs) if apart else max(needs)
 
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from tallystick.verbs.look.look import ColumnLook, LookResult, look
 
-__all__ = ["ColumnLook", "LookResult", "look"]
+__all__ = ["LookResult"]

@@ -15,12 +15,10 @@ from tallystick.results import GateOutcome, Needed, Result, Sentences, Slice, Un
 from tallystick.sampling.duels import SessionOrder
 from tallystick.sampling.tasks import random_sample
 from tallystick.table import Capability, Data, Door, Roles, Table, Tally, answered, slice_labels
-from tallystick.table.panel import Floats
 from tallystick.table.panel_grades import GradePanel, read_outputs, read_preferences
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.score.judges import (
     DRAWN_BY_LABEL,
-    covariate_rows,
     favours,
     item_columns,
     judge_rows,
@@ -74,7 +72,7 @@ def evaluate(source: Any, **options: Any) -> ScoreResult:
     source
         A path, a frame, a mapping of columns, a Tally, …
     **options
-        Roles (*item*, *system* or *systems*, *judges*, *truth*, *probability*, *covariate*,
+        Roles (*item*, *system* or *systems*, *judges*, *truth*, *probability*,
         *criterion*, *weight*, *by*), the fields of `ScoreQuestion`, and the options of reading
         (*missing*, *truth_file*, *separator*, …).
 
@@ -135,8 +133,7 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     for text in question.gates:
         parse_gate(text, known=known, measures=MEASURES)
     draws = None if data.session is None else session_draws(data, outputs, question)
-    covariates = {name: values[kept] for name, values in _covariates(data).items()}
-    result = score_outputs(outputs, question, covariates=covariates, draws=draws)
+    result = score_outputs(outputs, question, draws)
     result = replace(
         result,
         gates=checked(question.gates, result, known, lost=lost),
@@ -155,7 +152,7 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
 def _read(data: Data, question: ScoreQuestion, *, sliced: bool) -> GradePanel:
     """Read outputs; a frame of another engine is fetched where items or single rows matter."""
     roles, reason = data.roles, ""
-    named = (roles.probability, roles.covariate, roles.count, question.target_mix)
+    named = (roles.probability, roles.count, question.target_mix)
     one_by_one = any(named) or question.certified or data.rules.coerce
     if data.in_engine and (one_by_one or roles.item):
         try:
@@ -178,7 +175,7 @@ def _check(data: Data, question: ScoreQuestion) -> None:
     """Refuse options that contradict each other or the data."""
     roles, mix = data.roles, question.target_mix is not None
     preferences = len(roles.systems) == 2
-    unread = [name for name in ("probability", "covariate", "criterion") if getattr(roles, name)]
+    unread = [name for name in ("probability", "criterion") if getattr(roles, name)]
     for wrong, text in (
         (not roles.judges, f"{data.source}: name the columns of judges (--judges)"),
         (preferences and unread, f"{', '.join(unread)} is not read with preferences: leave it out"),
@@ -191,9 +188,9 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             "preferences need rows: give the table itself",
         ),
         (
-            data.session is not None and (roles.covariate or roles.criterion or mix),
-            "--covariate, --criterion and --target-mix need human grades drawn at random, and these"
-            " come from a labelling session, which draws what tells most. Leave them out, or have"
+            data.session is not None and (roles.criterion or mix),
+            "--criterion and --target-mix need human grades drawn at random, and these come from"
+            " a labelling session, which draws what tells most. Leave them out, or have"
             " outputs that were drawn at random graded in a column of the table (--truth)",
         ),
         (
@@ -222,17 +219,6 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             refuse_weight(roles, said)
 
 
-def _covariates(data: Data) -> dict[str, Floats]:
-    """Return the covariates, row by row."""
-    names = data.roles.covariate
-    if not names:
-        return {}
-    if isinstance(data.held, Tally):
-        raise InputError("covariates belong to single outputs: give the table itself")
-    values = data.numbers(*names)
-    return {name: values[:, j] for j, name in enumerate(names)}
-
-
 def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which score answers a table with these roles, None if it cannot."""
     if roles.system is None or not roles.judges:
@@ -253,7 +239,6 @@ CAPABILITY = Capability(
         "truth",
         "item",
         "probability",
-        "covariate",
         "criterion",
         "count",
         "weight",
@@ -313,11 +298,7 @@ def ungraded(outputs: GradePanel, kept: NDArray[np.bool_]) -> Mapping[str, tuple
 
 
 def score_outputs(
-    outputs: GradePanel,
-    question: ScoreQuestion,
-    *,
-    covariates: Mapping[str, Floats] | None = None,
-    draws: SessionDraws | None = None,
+    outputs: GradePanel, question: ScoreQuestion, draws: SessionDraws | None = None
 ) -> ScoreResult:
     """Score systems, or the win rates of preferences, from their outputs.
 
@@ -327,8 +308,6 @@ def score_outputs(
         Grades and human grades.
     question
         What is asked.
-    covariates
-        Numbers per entry on which the judges' errors may depend.
     draws
         How the labels were drawn, where they come from a labelling session.
     """
@@ -370,9 +349,6 @@ def score_outputs(
         partial=partial,
         enough=enough,
         breakdown=() if scored.labelled else breakdown(outputs, scored.judges, units),
-        covariates=covariate_rows(outputs, covariates or {}, units, question.alpha)
-        if scored.labelled
-        else (),
         n_labels=outputs.n_labels,
         labels_worth=worth if scored.labelled else Unknown("there are no human grades"),
         population=question.population or "these",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
-from tallystick.results import Interval, Result, Unknown
+from tallystick.results import Result, Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.agreement import cohen_kappa
 from tallystick.stats.few_labels import each_judge
@@ -23,12 +23,11 @@ from tallystick.table import Data
 from tallystick.table.panel import Floats
 from tallystick.table.panel_grades import GradePanel, read_outputs
 from tallystick.verbs.score.question import ScoreQuestion
-from tallystick.verbs.score.result import CovariateRow, JudgeRow, Partial, Rate, ScoreResult, Units
+from tallystick.verbs.score.result import JudgeRow, Partial, Rate, ScoreResult, Units
 from tallystick.verbs.score.systems import System, fitted, population_of, rows_of
 
 FEWEST = 10
-"""Human grades of a class, per system, from which a judge is graded on that system alone; and
-outputs that a judge and people graded, from which a slope is fitted."""
+"""Human grades of a class, per system, from which a judge is graded on that system alone."""
 
 ENOUGH = 1.1
 """One judge is enough if its intervals are at most this much wider than those of all judges."""
@@ -388,98 +387,3 @@ def _order(outputs: GradePanel, seed: int) -> list[int | None]:
     for rank, row in enumerate(rows.tolist(), start=1):
         order[row] = rank
     return order
-
-
-# How a judge's error depends on something, such as the length of the output.
-#
-# With human grades y, the error of a judge is regressed on the covariate x, in standard
-# deviations,
-#
-# .. math:: g_i - y_i = a + b x_i + e_i,   \tag{SC4}
-#
-# by least squares with the HC3 errors of MacKinnon and White, which need neither equal nor normal
-# spread, and Student's quantile. How much of the raw lead of one system over another the slope
-# accounts for is :math:`b (\bar x_A - \bar x_B)`.
-
-
-def covariate_rows(
-    outputs: GradePanel, covariates: Mapping[str, Floats], units: Units, alpha: float
-) -> tuple[CovariateRow, ...]:
-    """Return the slope of every judge's error on every covariate, overall and per system."""
-    found = []
-    for name, raw in covariates.items():
-        spread = float(np.nanstd(raw))
-        x = (raw - np.nanmean(raw)) / spread if spread > 0 else np.full(len(raw), np.nan)
-        for j, judge in enumerate(outputs.judges):
-            error = outputs.grades[:, j] - outputs.truth
-            used = np.isfinite(x) & np.isfinite(error)
-            overall = _slope_row(name, judge, (x[used], error[used]), units, alpha)
-            if isinstance(overall.slope, float):
-                overall = replace(overall, explained=_explained(outputs, x, overall.slope))
-            found.append(overall)
-            for s, system in enumerate(outputs.systems if len(outputs.systems) > 1 else ()):
-                own = used & outputs.of(s)
-                if own.sum() >= FEWEST:
-                    row = _slope_row(name, judge, (x[own], error[own]), units, alpha)
-                    found.append(replace(row, system=system))
-    return tuple(found)
-
-
-def _slope_row(
-    covariate: str, judge: str, held: tuple[Floats, Floats], units: Units, alpha: float
-) -> CovariateRow:
-    """Return the slope of a judge's error, or why there is none."""
-    x, n = held[0], len(held[0])
-    numbers: dict[str, Any]
-    if n < FEWEST or np.ptp(x) == 0:
-        none = Unknown(
-            f"{n} outputs have a human grade, one of {judge} and {covariate}: at least {FEWEST}"
-            " with different values are needed"
-        )
-        numbers = {"slope": none, "interval": none, "p_value": none}
-    else:
-        value, interval, p = slope(*held, alpha=alpha)
-        numbers = {"slope": units.size(value), "interval": units.sizes(interval), "p_value": p}
-    return CovariateRow(covariate=covariate, judge=judge, n_labels=n, **numbers)
-
-
-def slope(x: Floats, y: Floats, *, alpha: float = 0.05) -> tuple[float, Interval, float]:
-    """Fit (SC4): return the slope, its interval and its p-value.
-
-    Examples
-    --------
-    >>> x = np.linspace(-1, 1, 40)
-    >>> value, interval, p = slope(x, 0.3 * x + 0.1 * np.sin(20 * x))
-    >>> round(value, 2), interval.low < 0.3 < interval.high, p < 1e-6
-    (0.3, True, True)
-    """
-    from scipy.special import stdtr, stdtrit
-
-    n = len(x)
-    off = x - x.mean()
-    scatter = float(off @ off)
-    value = float(off @ (y - y.mean())) / scatter
-    residual = y - y.mean() - value * off
-    leverage = 1 / n + off**2 / scatter
-    # HC3: residuals are blown up by their leverage, so that one far point cannot hide its doubt.
-    blown = residual / np.maximum(1 - leverage, 1e-6)
-    # One pseudo-residual of the size of rounding keeps a perfect fit from being called certain.
-    error = float(np.sqrt((off**2 @ blown**2 + scatter / n * 0.25 / n) / scatter**2))
-    freedom = n - 2
-    half = float(stdtrit(freedom, 1 - alpha / 2)) * error
-    p = float(2 * stdtr(freedom, -abs(value) / error))
-    interval = Interval(value - half, value + half, 1 - alpha, "approximate", None, "HC3")
-    return value, interval, min(1.0, p)
-
-
-def _explained(outputs: GradePanel, x: Floats, value: float) -> dict[str, float]:
-    """Return b times the difference of mean covariates, for every pair of systems."""
-    seen = np.where(np.isfinite(x), outputs.counts, 0.0)
-    sizes, total = outputs.by_system(seen), outputs.by_system(seen * np.nan_to_num(x))
-    means = np.divide(total, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-    names = outputs.systems
-    return {
-        f"{names[a]} - {names[b]}": value * float(means[a] - means[b])
-        for a in range(len(names))
-        for b in range(a + 1, min(len(names), a + 20))
-    }

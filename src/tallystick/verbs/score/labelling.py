@@ -111,12 +111,22 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         columns=_columns(data),
         rule=None if classes else share_spread,
         shared=_shared(data, outputs, made, pass_fail=bool(classes)),
+        believed=None if classes else (outputs.mean_grade, place, _own_errors(outputs)),
         together=_together(data, outputs),
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
         else f"Which grade from {low:g} to {high:g} does this output deserve?",
     )
+
+
+def _own_errors(outputs: GradePanel) -> float:
+    """Return by how much the mean grade errs, if judges err on their own: s / sqrt(judges)."""
+    given = (~np.isnan(outputs.grades)).sum(axis=1)
+    gap = np.nan_to_num(outputs.grades - outputs.mean_grade[:, None])
+    freedom = float((outputs.counts * np.maximum(given - 1, 0)).sum())
+    squares = float((outputs.counts[:, None] * gap**2).sum())
+    return float(np.sqrt(squares / max(freedom, 1.0) / max(outputs.grades.shape[1], 1)))
 
 
 def session_goal(session: Session) -> str:
@@ -260,15 +270,15 @@ def rows_by_item(outputs: GradePanel) -> Ints:
     """
     if outputs.item is None:
         raise InputError("no column names the items (--item)")
-    return _grid(outputs.item, outputs.system, len(outputs.systems))
+    return _grid(outputs.item, outputs.system, len(outputs.systems)).astype(np.int64)
 
 
-def _rows(data: Data, outputs: GradePanel) -> Ints:
+def _rows(data: Data, outputs: GradePanel) -> AnyInts:
     system = outputs.system.astype(np.int16)[outputs.place]
     return _grid(item_groups(data), system, len(outputs.systems))
 
 
-def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
+def _grid(item: AnyInts, system: AnyInts, k: int) -> AnyInts:
     """Return items x systems of rows, in the order of the table, as the items were first seen."""
     items = np.flatnonzero(np.bincount(item))
     rows = np.full((int(item.max()) + 1, k), -1, np.int32)
@@ -277,7 +287,7 @@ def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
     whole = rows[(rows >= 0).all(axis=1)]
     if not whole.size:
         raise InputError("no item has an output of every system: check the column of items")
-    return whole[np.argsort(whole.min(axis=1), kind="stable")].astype(np.int64)
+    return whole[np.argsort(whole.min(axis=1), kind="stable")]
 
 
 # -- what people answer

@@ -15,7 +15,7 @@ MASA, as its paper states it, is `tallystick.papers.api_shifts`; calling an API 
 
 from __future__ import annotations
 
-from tallystick.clients import Progress, Wire
+from tallystick.clients import Progress
 from tallystick.verbs.shift.answer import CAPABILITY, evaluate, part_of
 from tallystick.verbs.shift.asking import FlipGate, run, run_async
 from tallystick.verbs.shift.assess import assess
@@ -27,38 +27,10 @@ from tallystick.verbs.shift.baseline import (
     baseline,
     read_history,
 )
-from tallystick.verbs.shift.design import AskDesign, Items, design
+from tallystick.verbs.shift.design import Items, design
 from tallystick.verbs.shift.estimates import Answers, Past
-from tallystick.verbs.shift.question import Run, ShiftQuestion
+from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.read import since
-from tallystick.verbs.shift.result import FleetResult, Noise, ShiftResult, fleet
+from tallystick.verbs.shift.result import Noise, ShiftResult
 
-__all__ = [
-    "BASELINE",
-    "CAPABILITY",
-    "Answers",
-    "AskDesign",
-    "BaselineResult",
-    "FleetResult",
-    "FlipGate",
-    "HistoryResult",
-    "Items",
-    "Noise",
-    "Past",
-    "Progress",
-    "Run",
-    "ShiftQuestion",
-    "ShiftResult",
-    "Wire",
-    "append_history",
-    "assess",
-    "baseline",
-    "design",
-    "evaluate",
-    "fleet",
-    "part_of",
-    "read_history",
-    "run",
-    "run_async",
-    "since",
-]
+__all__ = ["ShiftResult", "evaluate", "part_of", "read_history"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,12 +12,11 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.clients import Client, client_of
+from tallystick.clients import client_of
 from tallystick.errors import FileError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
     GateEstimate,
-    Interval,
     Needed,
     Result,
     Slice,
@@ -47,30 +45,27 @@ from tallystick.verbs.shift.baseline import (
     models_before,
     read_history,
 )
-from tallystick.verbs.shift.design import AskDesign, design
+from tallystick.verbs.shift.design import design
 from tallystick.verbs.shift.estimates import Answers, Past
 from tallystick.verbs.shift.noise import AnswersAre
 from tallystick.verbs.shift.question import (
+    METRICS,
     ShiftQuestion,
     check_metric,
     demo,
-    no_metric,
     read_gates,
-    within_of,
 )
 from tallystick.verbs.shift.read import (
     PreparedShift,
     client_columns,
-    pointed_to_compare,
     prepare,
     rows_of,
     since,
     slices_of,
 )
-from tallystick.verbs.shift.result import Change, ShiftGate, ShiftResult
+from tallystick.verbs.shift.result import Change, ShiftResult
 from tallystick.verbs.shift.verdict import (
     cost_before,
-    gate_basis,
     gated_verdict,
     model_change,
     unread_warnings,
@@ -116,17 +111,15 @@ def answer(data: Data, question: ShiftQuestion) -> ShiftResult:
     parts = slices_of(data, known)
     gates = read_gates(question.gates)
     for gate in gates:
-        check_metric(gate.left, known.items)
+        check_metric(gate.left, known.items, graded=question.grades)
     if question.history is not None:
         _check_writable(question.history)
 
-    if known.new is not None:
-        result = _compared(known, question)
-    else:
-        result = _asked(data, known, question, flip_limit(gates))
+    asked = known.new is None
+    result = _asked(data, known, question) if asked else _compared(known, question)
     result = with_gates(_with_model(result, question), gates)
     if question.history is not None:  # a doubt goes into the history too
-        result = with_doubt(result, find_doubt(data))
+        result = with_doubt(result, find_doubt(data, speaks=question.labels_speak_for))
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
         append_history(question.history, result, on=datetime.now(UTC).date())
@@ -151,9 +144,8 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
     if not question.api:
         raise InputError(
             "name the API to ask (--api), or the column of new answers if you have them (--new)"
-            + pointed_to_compare(client_columns(data))
         )
-    question.run(limit=None)  # a budget that is missing or too small
+    question.affordable()  # a budget that is missing or too small
 
 
 def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
@@ -162,7 +154,7 @@ def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
     assert known.new is not None
     result = assess(
         items,
-        design(items, calls=n, how=AskDesign()).strata,
+        design(items, calls=n).strata,
         Answers.of(np.arange(n), known.new, why=known.why),
         alpha=question.alpha,
         answers_are="deterministic" if question.deterministic else "recorded",
@@ -172,23 +164,19 @@ def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
     return replace(result, warnings=(*result.warnings, *more))
 
 
-def _asked(
-    data: Data, known: PreparedShift, question: ShiftQuestion, limit: float | None
-) -> ShiftResult:
+def _asked(data: Data, known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
     """Ask the API."""
-    how, columns, items = question.run(limit=limit), client_columns(data), known.items
-    spec = question.client_spec(columns, items.labels if known.listed else ())
-    api = question.api
-    client = api if isinstance(api, Client) else client_of(str(api), spec)
+    columns, items = client_columns(data), known.items
+    client = client_of(question, columns=columns, labels=items.labels if known.listed else ())
     if question.history is not None:
         check_history(question.history, identity_of(items, client))
     if question.confirm is not None:
-        calls, prices = how.affordable(), how.wire.prices
+        calls, prices = question.affordable(), question.prices
         text = cost_before(calls=calls, cost=calls * prices.call, currency=prices.currency)
         question.confirm(text)
     rows = rows_of(data, known)
     with (question.progress or nullcontext)() as show:
-        return run(items, client, rows, how, past=known.past, progress=show)
+        return run(items, client, rows, question, past=known.past, progress=show)
 
 
 def _with_model(result: ShiftResult, question: ShiftQuestion) -> ShiftResult:
@@ -203,29 +191,17 @@ def _with_model(result: ShiftResult, question: ShiftQuestion) -> ShiftResult:
 
 def _check_writable(path: Path) -> None:
     """Refuse a history that cannot be continued."""
-    reason = None
-    if path.is_dir():
-        reason = "it is a folder"
-    elif not path.parent.is_dir():
-        reason = "its folder does not exist"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        reason = "it may not be written"
-    if reason is not None:
-        raise FileError(f"--history {path} cannot be written: {reason}; nothing was asked yet")
-    if path.exists() and path.stat().st_size:
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise FileError(
+            f"--history {path} cannot be written: {error.strerror}; nothing was asked yet"
+        ) from error
+    if path.stat().st_size:
         read_history(path)
 
 
 # Gates: which number each compares, and whether it holds.
-
-
-def flip_limit(gates: tuple[Gate, ...]) -> float | None:
-    """Return the share of changed answers that a run can watch while it asks, if a gate sets one.
-
-    Of several the first is watched; the others are checked against the interval at the end.
-    """
-    watched = (gate for gate in gates if gate.left == "flip_rate" and gate.relation == "<=")
-    return next((gate.offset for gate in watched), None)
 
 
 def with_gates(result: ShiftResult, gates: tuple[Gate, ...]) -> ShiftResult:
@@ -236,16 +212,10 @@ def with_gates(result: ShiftResult, gates: tuple[Gate, ...]) -> ShiftResult:
     if not gates:
         return result
     outcomes = list(check_gates(gates, margin=lambda one: metric_estimate(result, one.left)))
-    watched = flip_limit(gates)
-    if result.gate is not None:
-        for place, gate in enumerate(gates):
-            if (gate.left, gate.relation, gate.offset) == ("flip_rate", "<=", watched):
-                outcomes[place] = replace(outcomes[place], passed=result.gate.passed)
-                break
-    first = outcomes[0]
-    shown = result.gate or ShiftGate(
-        expression=str(gates[0]), passed=first.passed, rests_on=gate_basis(first)
-    )
+    if result.watched is not None:
+        watched = (gate.left == "flip_rate" and gate.relation == "<=" for gate in gates)
+        place = [*watched].index(True)
+        outcomes[place] = replace(outcomes[place], passed=result.watched)
     open_ = [gate for gate, one in zip(gates, outcomes, strict=True) if one.passed is None]
     # More calls do not show how noisy the old API was, and without that such a gate stays open.
     blocked = isinstance(result.noise.excess.estimate, Unknown)
@@ -253,7 +223,6 @@ def with_gates(result: ShiftResult, gates: tuple[Gate, ...]) -> ShiftResult:
     more = "old answers per item (--old-draws)" if blocked else "calls"
     return replace(
         result,
-        gate=shown,
         gates=tuple(outcomes),
         verdict=gated_verdict(outcomes, result.verdict),
         sentences=None,
@@ -266,53 +235,47 @@ def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
     """Return the estimate of *metric* with an interval that allows for failed calls.
 
     Nobody knows what a failed call would have answered, so a gate that failed calls could turn is
-    undecided. A limit on flips is better watched during the run: ``Run(flip_limit=…)``.
+    undecided. A limit on flips is better watched during the run: `ShiftQuestion.flip_limit`.
     """
-    change = _measured(result, metric)
+    name, _, label = metric.partition(":")
+    change = result.recall_change[label] if label else _measured(result, name)
     if change.interval is None:
         raise InputError(f"{metric} is not known here: {change.estimate}")
+    within = METRICS[name]
     hides = result.unheard["failed"].hides if "failed" in result.unheard else 0.0
-    share = metric in ("flip_rate", "answers_differ", "stability")
-    low, high = change.interval
-    if metric.startswith("recall_change:") and result.evidence is not None:
+    if label and result.evidence is not None:
         items = result.evidence[0]
-        hides = min(1.0, hides / items.mass[items.labels.index(metric.partition(":")[2])])
-    interval = replace(
-        change.interval,
-        low=max(low - hides, 0.0 if share else -1.0),
-        high=min(high + hides, 1.0),
-    )
-    unit: Literal["share", "number"] = "number" if metric == "grade_change" else "share"
-    return GateEstimate(change.estimate, interval, unit, within=within_of(metric))
+        hides = min(1.0, hides / items.mass[items.labels.index(label)])
+    low, high = change.interval
+    least, most = within or (-1.0, 1.0)
+    interval = replace(change.interval, low=max(low - hides, least), high=min(high + hides, most))
+    unit: Literal["share", "number"] = "number" if within is None else "share"
+    return GateEstimate(change.estimate, interval, unit, within=within)
 
 
 def _measured(result: ShiftResult, metric: str) -> Change:
+    """Return the number that a gate compares."""
     noise = result.noise
     if metric == "flip_rate":
-        # What differs beyond both APIs' noise, up to all that differs more than before: an API that
-        # became flaky gives the same answers on average, and must not pass.
-        least, most = noise.beyond.interval, noise.excess.interval
-        if least is None or most is None:
-            return noise.beyond
-        ends = Interval(least.low, max(least.high, most.high), level=most.level, method=most.method)
-        return Change(estimate=noise.excess.estimate, interval=ends)
+        # The larger of what differs beyond both APIs' noise and of what differs more than before:
+        # an API that became flaky gives the same answers on average, and must not pass.
+        one, two = noise.beyond, noise.excess
+        if one.interval is None or two.interval is None:
+            return one
+        low, high = (max(ends) for ends in zip(one.interval, two.interval, strict=True))
+        larger = two.estimate
+        if isinstance(larger, float) and isinstance(one.estimate, float):
+            larger = max(larger, one.estimate)
+        return Change(estimate=larger, interval=replace(two.interval, low=low, high=high))
     if metric == "stability":
-        spread = noise.stability
-        if spread.interval is None:
-            return spread
-        ends = replace(spread.interval, low=1 - spread.interval.high, high=1 - spread.interval.low)
-        apart = spread.estimate
+        apart, spread = noise.stability.estimate, noise.stability.interval
+        if spread is None:
+            return noise.stability
+        ends = replace(spread, low=1 - spread.high, high=1 - spread.low)
         return Change(estimate=1 - apart if isinstance(apart, float) else apart, interval=ends)
     if metric == "answers_differ":
         return result.flip_rate
-    if metric == "grade_change" and result.grade_change is not None:
-        return result.grade_change
-    if metric == "accuracy_change":
-        return result.accuracy_change
-    name, colon, label = metric.partition(":")
-    if name == "recall_change" and colon and label in result.recall_change:
-        return result.recall_change[label]
-    raise no_metric(metric)
+    return result.grade_change or result.accuracy_change
 
 
 # A part of the items, from the calls of the whole run.

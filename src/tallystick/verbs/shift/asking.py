@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tallystick._rng import as_rng, seed_of
 from tallystick.clients import (
     Caller,
     Client,
@@ -20,7 +21,6 @@ from tallystick.clients import (
     Progress,
     is_refusal,
     mentions_label,
-    usage_of,
     usage_warnings,
 )
 from tallystick.errors import BudgetError, FormatError, InputError
@@ -31,14 +31,14 @@ from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.design import Items, outcome
 from tallystick.verbs.shift.estimates import WHY, Answers, Past
 from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre, more_repeats
-from tallystick.verbs.shift.question import Run
-from tallystick.verbs.shift.result import Requests, ShiftGate, ShiftResult
+from tallystick.verbs.shift.question import ShiftQuestion
+from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
     money_warnings,
     noise_notes,
     request_notes,
     unread_warnings,
-    watched_basis,
+    watched_note,
 )
 
 # A population so large that a test learns nothing from the items already seen: with noise it may
@@ -50,7 +50,7 @@ def run(
     items: Items,
     client: Client,
     rows: Sequence[Mapping[str, Any]],
-    how: Run,
+    how: ShiftQuestion,
     *,
     past: Past | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -78,7 +78,7 @@ def run(
     >>> from tallystick.clients import ReplayClient
     >>> rows = [{"new": "a" if n < 30 else "b"} for n in range(100)]
     >>> items = Items.of(["a"] * 50 + ["b"] * 50, old=["a"] * 50 + ["b"] * 50)
-    >>> result = run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=60))
+    >>> result = run(items, ReplayClient("new", columns=["new"]), rows, ShiftQuestion(budget=60))
     >>> result.calls, result.accuracy_change.interval.high < 0
     (60, True)
     """
@@ -89,7 +89,7 @@ async def run_async(
     items: Items,
     client: Client,
     rows: Sequence[Mapping[str, Any]],
-    how: Run,
+    how: ShiftQuestion,
     *,
     past: Past | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -99,18 +99,17 @@ async def run_async(
         raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
     fresh = not client.recorded
     plan = how.plan(items, fresh=fresh)
-    described = client.description
+    # A journal is continued by its seed; a generator gives its next number.
+    seed = seed_of(how.seed)
+    seed = int(as_rng(how.seed).integers(2**31)) if seed is None else seed
     head: dict[str, Json] = {
-        "client": _digest(to_json(described)),
-        "data": items.digest,  # compared with journals of format 1 only
-        "api": described,
+        "api": client.description,
         "labels": list(items.labels),  # an answer's code is its place among these
-        "reading": how.reading.how,
-        "seed": how.seed,
+        "reading": how.answer_reading.how,
+        "seed": seed,
         "calls": plan.calls,
     }
-    prices = how.wire.prices
-    journal = Journal(how.journal, head=head, secrets=client.secrets, price=prices.call)
+    journal = Journal(how.journal, head=head, secrets=client.secrets)
     lost = journal.in_flight
     try:
         if journal.answers and not {e.item for e in journal.answers.values()} & {*items.names}:
@@ -121,10 +120,10 @@ async def run_async(
         async with client:
 
             def read(text: str | None) -> int:
-                return how.reading.code(text, items.labels)
+                return how.answer_reading.code(text, items.labels)
 
-            caller = Caller(client, rows, how.wire, journal, names=items.names, read=read)
-            asking = Asking(items, plan, how, caller, progress)
+            caller = Caller(client, rows, how, journal, names=items.names, read=read)
+            asking = Asking(items, plan, how, caller, seed=seed, progress=progress)
             asking.most_repeats = how.most_repeats(fresh=fresh)
             await asking.main()
             answers = asking.answers()
@@ -135,9 +134,9 @@ async def run_async(
         items,
         plan.strata,
         answers,
-        strategy=how.how.strategy,
+        strategy=how.strategy,
         alpha=how.alpha,
-        seed=how.seed,
+        seed=seed,
         answers_are=kind,
         past=past,
     )
@@ -161,23 +160,18 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         unread=len(entries),
     )
     texts = [entry.text for entry in entries if not entry.cut]
-    usage, currency = usage_of(journal), how.wire.prices.currency
-    gate = None
+    usage, currency = journal.usage, how.prices.currency
     # Of an API that answers at random, the watch proves only that few answers changed.
-    if asking.gate is not None and (how.deterministic or asking.gate.passed):
-        gate = ShiftGate(
-            expression=f"flip_rate <= {asking.gate.limit:g}",
-            passed=asking.gate.passed,
-            rests_on=watched_basis(asking.gate.asked),
-        )
+    watched = None if asking.gate is None else asking.gate.passed
+    watched = watched if how.deterministic or watched else None
     api, asked_hash, data_hash = identity_of(items, client)
     return replace(
         result,
-        cost=asking.caller.spent,
+        cost=journal.spent,
         currency=currency,
         requests=requests,
         usage=usage,
-        gate=gate,
+        watched=watched,
         api=api,
         asked_hash=asked_hash,
         data_hash=data_hash,
@@ -185,13 +179,14 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *result.warnings,
             *asking.money(),
             *unread_warnings(texts, answers=len(asking.asked)),
-            *usage_warnings(usage),
+            *usage_warnings(replace(usage, cut=0)),  # said with what they could hide
         ),
         notes=(
             *journal.notes,
             *result.notes,
+            *([] if watched is None or asking.gate is None else [watched_note(asking.gate.asked)]),
             *noise_notes(result.noise, alpha=how.alpha),
-            *request_notes(requests, asking.caller.spent, currency),
+            *request_notes(requests, journal.spent, currency),
         ),
     )
 
@@ -233,13 +228,15 @@ class Asking:
         self,
         items: Items,
         plan: Plan,
-        how: Run,
+        how: ShiftQuestion,
         caller: Caller,
+        *,
+        seed: int,
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.items, self.plan, self.how, self.caller = items, plan, how, caller
         self._progress = progress
-        self._sampler = Sampler(plan, rng=how.seed)
+        self._sampler = Sampler(plan, rng=seed)
         self.asked: list[int] = []
         self._codes: list[int | None] = []  # None: not here yet
         self._told = 0
@@ -261,7 +258,7 @@ class Asking:
 
     async def main(self) -> None:
         """Ask until the budget is used up or a gate is decided; flips of the blind phase twice."""
-        ours = self.how.how.strategy == "ours"
+        ours = self.how.strategy == "ours"
         blind = self._sampler.n_shuffled if ours else self.plan.calls
         if self.most_repeats and blind:
             await self._first(min(blind, self._limit))
@@ -323,7 +320,9 @@ class Asking:
         if self._progress is not None:
             self._told += 1
             planned = min(self.how.affordable(), self.plan.calls + self.most_repeats)
-            self._progress(Progress(calls=self._told, planned=planned, cost=self.caller.spent))
+            self._progress(
+                Progress(calls=self._told, planned=planned, cost=self.caller.journal.spent)
+            )
 
     def _advance(self) -> None:
         """Let the gate see one more answer."""
@@ -346,7 +345,7 @@ class Asking:
 
     def answers(self) -> Answers:
         """Return the questions that count, with their answers."""
-        end, ours = self._counted, self.how.how.strategy == "ours"
+        end, ours = self._counted, self.how.strategy == "ours"
         asked = self.asked[:end]
         counted = set(asked)
         unread, labels = self.unread(), self.items.labels
@@ -409,10 +408,10 @@ class Asking:
 
     def money(self) -> tuple[str, ...]:
         """Return warnings about what the limit on the cost left out."""
-        wanted = min(self.how.budget, len(self.items))
+        wanted = min(self.how.budget or 0, len(self.items))
         short = self._broke or self.how.affordable() < wanted
         return money_warnings(
-            self.how.wire.max_cost,
+            self.how.max_cost,
             asked=self._counted if short else None,
             wanted=wanted,
             unpaid=self._unpaid,

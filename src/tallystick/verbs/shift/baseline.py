@@ -19,9 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick.clients import (
-    API,
     UNREAD,
-    Client,
     ClientQuestion,
     Gathered,
     Questions,
@@ -46,7 +44,6 @@ _PRIVATE = {"private": True}
 class BaselineQuestion(ClientQuestion):
     """The first measurement of an API: every item, K times."""
 
-    api: str | Client | None = option(None, API)
     repeats: int = option(
         2, "How many times to ask about each item; 2 or more show how much the answers vary.", low=1
     )
@@ -58,11 +55,6 @@ class BaselineQuestion(ClientQuestion):
         metavar="FILE",
         writes=True,
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.out, str):
-            object.__setattr__(self, "out", Path(self.out))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -140,18 +132,13 @@ def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
             raise InputError(f"{data.source} has a column {name!r} already: name another (--as)")
     cells = data.cells(*columns)
     item, number = data.roles.item, data.n_rows
-    spec = question.client_spec(columns, labels)
-    client = (
-        question.api if isinstance(question.api, Client) else client_of(str(question.api), spec)
-    )
+    client = client_of(question, columns=columns, labels=labels)
     questions = Questions(
         names=[str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)],
         rows=[{name: cells[name][n] for name in columns} for n in range(number)],
         draws=1 if client.recorded else question.repeats,
-        reading=question.answer_reading,
         labels=labels or None,
-        wire=question.wire(),
-        journal=question.journal,
+        question=question,
     )
     with (question.progress or nullcontext)() as show:
         came = gather(client, questions, progress=show)
@@ -197,7 +184,7 @@ def _result(
         n_items=data.n_rows,
         warnings=(
             *baseline_warnings(asked.draws, unread=unread, failed=came.failed, answers=len(read)),
-            *usage_warnings(came.usage),
+            *usage_warnings(came.journal.usage),
         ),
         columns=question.columns[: asked.draws],
         accuracy=accuracy,
@@ -207,7 +194,7 @@ def _result(
         unread=unread,
         failed=came.failed,
         cost=came.journal.spent,
-        usage=came.usage,
+        usage=came.journal.usage,
         table=dict(zip(question.columns, draws, strict=False)),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,6 @@ from tallystick.errors import BudgetError, InputError
 from tallystick.papers.api_shifts import confusion_matrix, partitions
 from tallystick.sampling import (
     FAILED,
-    Budget,
     Flips,
     Masa,
     Plan,
@@ -178,14 +176,6 @@ class Items:
     def _codes(self) -> dict[str, int]:
         return {label: j for j, label in enumerate(self.labels)}
 
-    @cached_property
-    def digest(self) -> str:
-        """A digest of all of it, so that a journal of format 1 is not continued on other data."""
-        digest = hashlib.sha256("\x1f".join((*self.labels, "\x1e", *self.names)).encode())
-        for part in (self.truth, self.old, self.matrix, self.confidence):
-            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()
-
 
 def _text(value: Any) -> str:
     """Labels are compared as text; a missing one (None, NaN) is blank."""
@@ -219,15 +209,25 @@ LARGEST = 50_000_000
 MASA_BINS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskDesign:
-    """How to sample. The old answer is subtracted item by item under every strategy.
+def design(
+    items: Items,
+    *,
+    calls: int,
+    strategy: Strategy = "ours",
+    random_first: int = 0,
+    reserve: int = 0,
+    window: int = 1,
+) -> Plan:
+    """Return the plan for *calls* questions; a budget below two per stratum is refused.
 
     Parameters
     ----------
+    items, calls
+        What is known of the items, and how many questions there are.
     strategy
         ``ours`` (old answers make the strata, flips lead the last three tenths of the budget),
-        ``masa`` (the paper's Algorithm 1 chooses), or ``uniform``.
+        ``masa`` (the paper's Algorithm 1 chooses), or ``uniform``. The old answer is subtracted
+        item by item under each.
     random_first
         This many questions go in uniformly random order: what a sequential gate needs. ``ours``
         only.
@@ -235,40 +235,27 @@ class AskDesign:
         Questions that the blind phase leaves for repeats. ``ours`` only.
     window
         The choice number t uses the answers to the first t - window questions.
-    """
-
-    strategy: Strategy = "ours"
-    random_first: int = 0
-    reserve: int = 0
-    window: int = 1
-
-    def __post_init__(self) -> None:
-        if self.strategy not in get_args(Strategy):
-            raise InputError(
-                f"strategy must be one of {', '.join(get_args(Strategy))}, got {self.strategy!r}"
-            )
-        if self.random_first and self.strategy != "ours":
-            raise InputError(
-                f"a gate on flip_rate asks in random order: it needs strategy 'ours', got"
-                f" {self.strategy!r}"
-            )
-
-
-def design(items: Items, *, calls: int, how: AskDesign) -> Plan:
-    """Return the plan for *calls* questions; a budget below two per stratum is refused.
 
     Examples
     --------
     >>> items = Items.of(["a"] * 60 + ["b"] * 40, old=["a"] * 90 + ["b"] * 10)
-    >>> len(design(items, calls=50, how=AskDesign()).strata)
+    >>> len(design(items, calls=50).strata)
     3
-    >>> design(items, calls=50, how=AskDesign(strategy="masa")).n_outcomes
+    >>> design(items, calls=50, strategy="masa").n_outcomes
     3
     """
+    if strategy not in get_args(Strategy):
+        raise InputError(
+            f"strategy must be one of {', '.join(get_args(Strategy))}, got {strategy!r}"
+        )
+    if random_first and strategy != "ours":
+        raise InputError(
+            f"a gate on flip_rate asks in random order: it needs strategy 'ours', got {strategy!r}"
+        )
     if calls < 1:
         raise BudgetError(f"calls must be at least 1, got {calls!r}")
     calls = min(calls, len(items))
-    strata, policy = _strata(items, calls, how)
+    strata, policy = _strata(items, calls, strategy, (min(random_first, calls), reserve))
     L = len(items.labels)
     # Strata of one true label each tell (true, answer) apart by themselves; mixed ones need both.
     pure = bool((_label_of(strata, items) >= 0).all())
@@ -281,11 +268,10 @@ def design(items: Items, *, calls: int, how: AskDesign) -> Plan:
     return Plan(
         strata=strata,
         policy=policy,
-        budget=Budget(calls=calls),
+        budget=calls,
         n_outcomes=J,
-        baseline=before if how.strategy == "ours" else None,
-        weights=None,
-        in_flight=how.window,
+        baseline=before if strategy == "ours" else None,
+        in_flight=window,
     )
 
 
@@ -295,18 +281,21 @@ def outcome(plan: Plan, items: Items, item: int, answer: int) -> int:
     return answer if plan.n_outcomes == L + 1 else int(items.truth[item]) * (L + 1) + answer
 
 
-def _strata(items: Items, calls: int, how: AskDesign) -> tuple[Strata, Policy]:
-    if how.strategy == "uniform":
+def _strata(
+    items: Items, calls: int, strategy: Strategy, kept: tuple[int, int]
+) -> tuple[Strata, Policy]:
+    """Return strata and policy; *kept* are the questions in random order and those in reserve."""
+    if strategy == "uniform":
         return Strata(np.zeros(len(items), np.intp)), Uniform()
-    if how.strategy == "masa":
+    if strategy == "masa":
         bins = 1 if items.confidence is None else MASA_BINS
         rank = np.zeros(len(items)) if items.confidence is None else items.confidence
         return Strata(partitions(items.truth, rank, bins=bins)), Masa()
     strata = history_cells(items.truth, items.old, calls=calls, confidence=items.confidence)
-    first = min(how.random_first, calls)
+    first, reserve = kept
     # A gate that may take the whole budget leaves nothing for a minimum in each stratum.
     minimum = 2 if calls - first >= 2 * len(strata) else 0
-    return strata, Flips(blind=BLIND_SHARE, first=first, minimum=minimum, reserve=how.reserve)
+    return strata, Flips(blind=BLIND_SHARE, first=first, minimum=minimum, reserve=reserve)
 
 
 def _label_of(strata: Strata, items: Items) -> NDArray[np.intp]:

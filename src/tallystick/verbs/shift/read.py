@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.clients import draw_of, is_refusal, read_journal
-from tallystick.clients.reading import READINGS, AnswerReading
+from tallystick.clients import READINGS, AnswerReading, is_refusal, key_of, read_journal
 from tallystick.errors import FormatError, InputError
 from tallystick.results.numbers import count
 from tallystick.table import Data, Label, slice_labels, whole
-from tallystick.table.reading_names import parts
 from tallystick.table.words import is_failed_call
 from tallystick.verbs.shift.asking import why_unread
 from tallystick.verbs.shift.design import BoolArray, FloatArray, IntArray, Items
-from tallystick.verbs.shift.estimates import WHY, Past
+from tallystick.verbs.shift.estimates import MAY_HOLD, Past
 from tallystick.verbs.shift.noise import refuse_other_versions
 from tallystick.verbs.shift.question import ShiftQuestion
 
@@ -28,9 +26,6 @@ MOST_ANSWERS = 60
 
 # Different numbers with fractions from which on they are measurements, not labels.
 MOST_NUMBERS = 30
-
-# Parts of the name of a column that says whether an answer was right.
-_MARKS = frozenset({"correct", "right", "success", "passed", "pass", "accurate"})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,7 +125,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     items = replace(
         items,
         labelled=roles.truth is not None,
-        unclear=np.isin(why, (WHY.index("unread"), WHY.index("cut"))) if any(why) else None,
+        unclear=np.isin(why, MAY_HOLD) if any(why) else None,
     )
     if roles.truth is not None and not items.known.all():
         notes.append(
@@ -152,7 +147,6 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         new = np.array([items.code(text) for text in after], np.intp)
         if (new == len(labels)).all():
             _refuse_strangers(roles.new, after, labels)
-        notes += _marks_note(roles.old, roles.new, labelled=items.labelled)
     missing = [text for text in after if text is not None and text not in code]
     return PreparedShift(
         items=items,
@@ -372,29 +366,6 @@ def _refuse_strangers(column: str, texts: Sequence[str | None], labels: Sequence
     )
 
 
-def pointed_to_compare(columns: Sequence[str]) -> str:
-    """Return where to go with columns that say right or wrong; empty if there are no two such.
-
-    >>> pointed_to_compare(["id", "old_correct", "new_correct"])
-    '. Columns that say whether an answer was right (old_correct, new_correct) are compared by: tallystick compare FILE --models old_correct,new_correct'
-    >>> pointed_to_compare(["id", "old", "new"])
-    ''
-    """
-    shown = [name for name in columns if set(parts(name)) & _MARKS][:4]
-    if len(shown) < 2:
-        return ""
-    return (
-        f". Columns that say whether an answer was right ({', '.join(shown)}) are compared by:"
-        f" tallystick compare FILE --models {','.join(shown)}"
-    )
-
-
-def _marks_note(old: str, new: str, *, labelled: bool) -> list[str]:
-    """Say that compare answers which is better, where the two columns say right or wrong."""
-    way = "" if labelled else pointed_to_compare([old, new])
-    return [way.removeprefix(". ")] if way else []
-
-
 # What a client gets, and which items belong to each slice.
 
 
@@ -429,36 +400,31 @@ def since(items: Items, journal: Any) -> Items:
 
     So the next assessment starts from the last: a change that was seen already is not seen again as
     a new one. Items that were not asked keep their older answer. Answers are read anew, as the
-    journal says; of one that kept only codes, by its own list of labels.
+    journal says.
     """
     head, answers = read_journal(journal)
     how = str(head.get("reading") or READINGS[0])
     # Ways of reading that are gone: what they read is read as a statement.
     reading = AnswerReading(READINGS[0] if how in ("last-letter", "schema") else how)
-    then = tuple(str(label) for label in head.get("labels", items.labels))
-    if "labels" not in head and "data" in head and head["data"] != items.digest:
-        raise FormatError(
-            f"the journal {journal} does not say its labels, and was begun on other data:"
-            f" nobody can tell whether its answers are numbered as"
-            f" {', '.join(items.labels[:8])}; make that run again"
-        )
+    labels, none = items.labels, len(items.labels)
+    then = (*map(str, head.get("labels", ())), "")
     place, old = {name: n for n, name in enumerate(items.names)}, items.old.copy()
+    unclear = np.zeros(len(items), bool) if items.unclear is None else items.unclear.copy()
     for key, entry in answers.items():
         if entry.item not in place:
             raise FormatError(
                 f"the journal {journal} is of other data: it has an item {entry.item!r}"
             )
-        if draw_of(key) != 1 or entry.code is None:
+        if key != key_of(entry.item, 1) or entry.code is None:
             continue
-        said = (*then, "")[entry.code] if "labels" in head else ""
-        if said and said not in items.labels:
+        said = then[entry.code] if "labels" in head else ""
+        if said and said not in labels:
             raise InputError(
                 f"the journal {journal} holds the answer {said!r} to item {entry.item!r}, which is"
-                f" not among the labels {', '.join(items.labels[:8])}: name all labels (--labels)"
+                f" not among the labels {', '.join(labels[:8])}: name all labels (--labels)"
             )
-        if entry.whole:
-            code = reading.code(None if entry.cut else entry.text or None, items.labels)
-        else:
-            code = items.code(said or (*then, "")[entry.code])
-        old[place[entry.item]] = code
-    return replace(items, old=old)
+        n = place[entry.item]
+        old[n] = reading.code(entry.answer, labels)
+        why = why_unread(entry.text, labels, cut=entry.cut) if old[n] == none else 0
+        unclear[n] = why in MAY_HOLD
+    return replace(items, old=old, unclear=unclear if unclear.any() else None)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.clients import Usage
-from tallystick.errors import InputError
 from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown, points
 
 if TYPE_CHECKING:
@@ -163,15 +162,6 @@ class Requests:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftGate:
-    """A condition on the result, whether it holds (None: undecided), and on what that rests."""
-
-    expression: str
-    passed: bool | None
-    rests_on: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class ShiftResult(Result):
     """Whether an API changed, and how.
 
@@ -202,6 +192,8 @@ class ShiftResult(Result):
         The change of the mean grade, and the ends of the scale, where answers are grades.
     usage, currency
         Tokens, latency and models, and the currency of the cost.
+    watched
+        What the test decided that watched a limit on flips while it asked; None if none did.
     api, asked_hash, data_hash
         What was asked, and digests of the prompt and of the data, for a history.
     """
@@ -232,7 +224,7 @@ class ShiftResult(Result):
     api: str = ""
     asked_hash: str = ""
     data_hash: str = ""
-    gate: ShiftGate | None = None
+    watched: bool | None = None
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
     evidence: tuple[Items, Strata, Answers, Past] | None = field(
         default=None, repr=False, compare=False, metadata=_PRIVATE
@@ -288,16 +280,7 @@ class ShiftResult(Result):
             Section(
                 title="Questions",
                 line=questions,
-                rows=[
-                    {
-                        "stratum": one.name,
-                        "items": one.items,
-                        "asked": one.asked,
-                        "answered": one.answered,
-                        "changed": one.flips,
-                    }
-                    for one in self.strata
-                ],
+                rows=[vars(one) for one in self.strata],
             ),
         )
 
@@ -339,81 +322,3 @@ class ShiftResult(Result):
             unit="number" if graded else "points",
         )
         return forest, matrix
-
-
-# Several APIs on several data sets in one view: one signed matrix of accuracy changes.
-
-
-@dataclass(frozen=True, kw_only=True)
-class FleetResult(Result):
-    """The fleet: a row for each API and data set that was assessed, as `rows` gives it."""
-
-    verb: ClassVar[str] = "shift"
-
-    cells: tuple[Mapping[str, Any], ...]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row per cell."""
-        return [dict(cell) for cell in self.cells]
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the signed matrix: figure 2 of [CZZ22]_ (api-shifts)."""
-        known = [cell for cell in self.cells if isinstance(cell["accuracy change"], float)]
-        columns: dict[str, list[Any]] = {
-            name: [cell[name] for cell in known] for name in ("api", "data", "accuracy change")
-        }
-        columns["text"] = [points(cell["accuracy change"]) for cell in known]
-        roles = {"row": "api", "column": "data", "value": "accuracy change", "text": "text"}
-        return (Figure("matrix", "Change of accuracy by API and data set", columns, roles),)
-
-
-def fleet(results: Mapping[tuple[str, str], ShiftResult], *, alpha: float = 0.05) -> FleetResult:
-    """Put assessments side by side.
-
-    A cell counts as changed where its interval excludes 0. With many cells some do by chance:
-    assess each at alpha over their number if the whole family has to hold.
-
-    Parameters
-    ----------
-    results
-        (API, data set) to its assessment.
-    alpha
-        At which the family is meant to hold; a note says if the cells were assessed at a looser
-        level.
-
-    Examples
-    --------
-    >>> fleet({})
-    Traceback (most recent call last):
-    tallystick.errors.InputError: a fleet needs at least one assessment
-    """
-    if not results:
-        raise InputError("a fleet needs at least one assessment")
-    cells: list[dict[str, Any]] = [
-        {
-            "api": api,
-            "data": data,
-            "accuracy change": one.accuracy_change.estimate,
-            "interval": one.accuracy_change.interval,
-            "answers changed": one.flip_rate.estimate,
-            "calls": one.calls,
-        }
-        for (api, data), one in results.items()
-    ]
-    known = [cell for cell in cells if isinstance(cell["interval"], Interval)]
-    changed = [cell for cell in known if 0 not in cell["interval"]]
-    loose = any(1 - one["interval"].level > alpha / len(cells) + 1e-12 for one in known)
-    names = ", ".join(
-        f"{one['api']} on {one['data']} {points(one['accuracy change'])}" for one in changed[:5]
-    )
-    undecided = any(one.decision == "undecided" for one in results.values())
-    said = f"{len(changed)} of {len(cells)} changed in accuracy" + (f": {names}" if names else "")
-    warning = f"each cell has its own level: about {alpha:g} of unchanged ones look changed"
-    return FleetResult(
-        verdict=f"{said}.",
-        decision="undecided" if undecided else "decided",
-        n_items=sum(one.n_items for one in results.values()),
-        assumptions=next(iter(results.values())).assumptions,
-        warnings=(warning,) if loose else (),
-        cells=tuple(cells),
-    )

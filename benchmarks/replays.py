@@ -1,5 +1,8 @@
-"""From counts by stratum to the mean of all items: plain, stratified, and against a known
-baseline.
+"""Runs of the sampler against answers that are known, what they saw, and the mean that follows.
+
+The product asks an API and estimates in ``shift``; experiments replay plans here: `replay` runs a
+plan many times, `observe` counts what each run saw, and `plain`, `stratified` and `difference` are
+the estimates of the published tables (E1, and ours against old answers, E2).
 """
 
 from __future__ import annotations
@@ -13,10 +16,91 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.sampling.sampler import FAILED, Allocation, Observed, draw, observe
-from tallystick.sampling.strata import Plan
+from tallystick.sampling import FAILED, Plan, Sampler
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Counts of one run, shape (S, …), or of many, shape (runs, S, …).
+
+    Parameters
+    ----------
+    shares
+        The part of all items in each stratum, p_k.
+    asked, answered
+        Questions and answers by stratum; they differ by the calls that failed or are in flight.
+    fraction
+        The part of the stratum that was answered, φ_k; 0 with replacement.
+    new
+        Answers by stratum and outcome.
+    old, same
+        Baseline outcomes of the answered items, and how often the answer was the same; None without
+        a baseline.
+    before
+        The part of *all* items with each baseline outcome; None without a baseline.
+    """
+
+    shares: FloatArray
+    asked: IntArray
+    answered: IntArray
+    fraction: FloatArray
+    new: IntArray
+    old: IntArray | None
+    same: IntArray | None
+    before: FloatArray | None
+
+
+def observe(
+    plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np.bool_] | None = None
+) -> Observed:
+    """Count *outcomes* (:data:`FAILED` where there is none) of *items*, along the last axis.
+
+    Parameters
+    ----------
+    plan
+        The plan of the run.
+    items, outcomes
+        Shape (questions,) or (runs, questions).
+    keep
+        Which questions to count; None counts all. The blind ones give phase 1 by itself.
+    """
+    S, J = len(plan.strata), plan.n_outcomes
+    lead = items.shape[:-1]
+    runs = int(np.prod(lead, dtype=np.intp))
+    counted = np.ones(items.shape, bool) if keep is None else keep
+    at = np.arange(runs).reshape((*lead, 1)) * S + plan.strata.of[items]
+
+    def count(mask: NDArray[np.bool_]) -> IntArray:
+        return np.bincount(at[mask], minlength=runs * S).reshape((*lead, S))
+
+    def table(mask: NDArray[np.bool_], values: IntArray) -> IntArray:
+        return np.bincount(at[mask] * J + values[mask], minlength=runs * S * J).reshape(
+            (*lead, S, J)
+        )
+
+    told = counted & (outcomes != FAILED)
+    answered = count(told)
+    old = None if plan.baseline is None else plan.old[items]
+    return Observed(
+        shares=plan.strata.shares,
+        asked=count(counted),
+        answered=answered,
+        fraction=answered / plan.limits,  # limits are infinite with replacement
+        new=table(told, outcomes),
+        old=None if old is None else table(told, old),
+        same=None if old is None else table(told & (outcomes == old), outcomes),
+        before=None if old is None else np.bincount(plan.old, minlength=J) / plan.strata.n_items,
+    )
+
+
+def observed(sampler: Sampler, *, blind: bool = False) -> Observed:
+    """Return the counts of all that a sampler was told; with *blind* only of blind questions."""
+    items, answers = (np.array(one, dtype=np.intp) for one in (sampler.items, sampler.answers))
+    keep = np.array(sampler.blind, dtype=bool) if blind else None
+    return observe(sampler.plan, items, np.where(answers < 0, FAILED, answers), keep=keep)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +130,8 @@ def plain(seen: Observed) -> SampledEstimate:
 
     Examples
     --------
-    >>> from tallystick.sampling import Budget, Plan, Strata, Uniform, replay
-    >>> plan = Plan(strata=Strata([0, 0, 1, 1]), policy=Uniform(), budget=Budget(calls=4), n_outcomes=2)
+    >>> from tallystick.sampling import Plan, Strata, Uniform
+    >>> plan = Plan(strata=Strata([0, 0, 1, 1]), policy=Uniform(), budget=4, n_outcomes=2)
     >>> plain(replay(plan, [0, 0, 0, 1], runs=1, rng=0).observed()).value
     array([[0.75, 0.25]])
     """
@@ -173,13 +257,11 @@ def _found(seen: Observed, *tables: NDArray[np.intp]) -> tuple[_Found, list[NDAr
     return at, [table.ravel()[place] for table in tables]
 
 
-# Many runs side by side against answers that are already known: the way to compare policies.
+# Many runs against answers that are already known: the way to compare policies.
 
 
 BLOCK = 20_000_000
-"""About how many numbers a block of runs may keep at once."""
-
-IntArray = NDArray[np.intp]
+"""About how many numbers the counts of a block of runs may hold at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +273,7 @@ class Replay:
     plan
         The plan of all runs.
     keys
-        The seed of every run: ``Sampler(plan, rng=int(keys[r]))`` asks the same items, given the
-        same answers.
+        The seed of every run.
     items, outcomes, blind
         Shape (runs, questions): the items in the order in which they were asked for, what came
         back, and whether the choice was blind to answers.
@@ -213,22 +294,19 @@ class Replay:
 
     def batches(self, *, blind: bool = False) -> Iterator[Observed]:
         """Yield the counts of all runs, in blocks small enough for memory."""
-        step = _block(self.plan)
+        plan = self.plan
+        step = max(1, BLOCK // (plan.strata.n_items + plan.weight.size + plan.calls))
         for first in range(0, len(self.keys), step):
             yield self.observed(blind=blind, runs=slice(first, first + step))
 
 
 def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
-    """Run the plan *runs* times against known *answers*, exactly as :class:`Sampler` would.
-
-    All runs advance together, one question each a step, through the very code that a single run
-    uses.
+    """Run the plan *runs* times against known *answers*, each time with a :class:`Sampler`.
 
     Parameters
     ----------
     plan
-        What to sample. Its budget is counted in calls: runs that end by money end at different
-        lengths.
+        What to sample.
     answers
         The outcome of every item; -1 where the call would fail.
     runs
@@ -238,18 +316,13 @@ def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
 
     Examples
     --------
-    >>> from tallystick.sampling import Budget, Proportional, Strata
-    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Proportional(), budget=Budget(calls=10), n_outcomes=2)
+    >>> from tallystick.sampling import Plan, Proportional, Strata
+    >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Proportional(), budget=10, n_outcomes=2)
     >>> replay(plan, [0] * 60 + [0, 1] * 20, runs=3, rng=1).observed().answered
     array([[6, 4],
            [6, 4],
            [6, 4]])
     """
-    if plan.budget.money is not None:
-        raise InputError(
-            f"a replay counts calls, not money = {plan.budget.money!r}: plan it with"
-            " Budget(calls=…)"
-        )
     if runs < 1:
         raise InputError(f"runs must be at least 1, got {runs!r}")
     known = np.asarray(answers)
@@ -262,85 +335,13 @@ def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
         raise InputError(
             f"answers must be codes -1 … {plan.n_outcomes - 1}, got {known.min()} … {known.max()}"
         )
+    told = [None if code == FAILED else code for code in known.tolist()]
     keys = as_rng(rng).integers(2**63, size=runs)
-    step = _block(plan)
-    parts = [_advance(plan, known, keys[first : first + step]) for first in range(0, runs, step)]
-    items = np.concatenate([part[0] for part in parts])
-    blind = np.concatenate([part[1] for part in parts])
+    items = np.empty((runs, plan.calls), np.intp)
+    blind = np.empty(items.shape, np.bool_)
+    for run, key in enumerate(keys.tolist()):
+        sampler = Sampler(plan, rng=key)
+        while batch := sampler.ask():
+            sampler.tell((item, told[item]) for item in batch)
+        items[run], blind[run] = sampler.items, sampler.blind
     return Replay(plan, keys, items, known.astype(np.intp)[items], blind)
-
-
-def _block(plan: Plan) -> int:
-    """How many runs fit into one block."""
-    return max(
-        1, BLOCK // (plan.strata.n_items + len(plan.strata) * plan.vectors.dimensions + plan.calls)
-    )
-
-
-def _advance(
-    plan: Plan, known: IntArray, keys: NDArray[np.int64]
-) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Run one block; return the items asked and whether each was chosen blindly."""
-    allocation = Allocation(plan, runs=len(keys))
-    opening = plan.policy.opening(plan.calls)
-    S, of, old = len(plan.strata), plan.strata.of, plan.old
-    run = np.arange(len(keys))
-    items = np.empty((plan.calls, len(keys)), np.intp)
-    blind = np.empty((plan.calls, len(keys)), bool)
-    pick = _Pick(plan, keys)
-    for number in range(plan.calls):
-        due = number - plan.in_flight
-        if due >= 0 and allocation.rule.adaptive:
-            there = items[due]
-            allocation.tell(run * S + of[there], of[there], known[there], old[there])
-            allocation.refresh(due + 1)
-        if number < opening:
-            items[number] = pick.anywhere(number)
-            k = of[items[number]]
-        else:
-            k = pick.blind[number] if number < len(pick.blind) else allocation.choose()
-            items[number] = pick.inside(number, k, allocation.book.asked[run * S + k])
-        at = run * S + k
-        blind[number] = True if number < opening else allocation.blind(at, k)
-        allocation.ask(at, k)
-    return items.T.copy(), blind.T.copy()
-
-
-class _Pick:
-    """Which item comes next in every run; all runs of a block side by side."""
-
-    def __init__(self, plan: Plan, keys: NDArray[np.int64]) -> None:
-        M = plan.strata.n_items
-        self.sizes = plan.strata.sizes
-        self.start = np.cumsum(self.sizes) - self.sizes
-        # With replacement all runs share one queue, and chance is in the uniform numbers.
-        shared = 1 if plan.replacement else len(keys)
-        self.row = np.arange(len(keys)) % shared
-        self.queue = np.empty((shared, M), np.int32)
-        self.order = np.empty((shared, M if plan.policy.opening(plan.calls) else 0), np.int32)
-        self.uniform = np.empty((len(keys), plan.calls)) if plan.replacement else None
-        first = plan.policy.shuffled(plan)
-        number = 0 if first is None or plan.replacement else int(first.sum())
-        # Strata of the blind phase, by question and run.
-        self.blind = np.empty((number, len(keys)), np.intp)
-        for run, key in enumerate(keys):
-            draws = draw(plan, int(key))
-            if draws.blind is not None:
-                self.blind[:, run] = draws.blind
-            self.queue[run % shared] = draws.queue
-            self.order[run % shared] = draws.order[: self.order.shape[1]]
-            if self.uniform is not None:
-                self.uniform[run] = draws.uniform
-
-    def anywhere(self, number: int) -> IntArray:
-        """Return the next item of each run in random order."""
-        u = self.uniform
-        at = number if u is None else (u[:, number] * self.order.shape[1]).astype(np.intp)
-        return np.asarray(self.order[self.row, at], dtype=np.intp)
-
-    def inside(self, number: int, k: IntArray, taken: NDArray[np.float64]) -> IntArray:
-        """Return the next item of stratum *k* of each run, of which *taken* were asked already."""
-        steps = taken if self.uniform is None else self.uniform[:, number] * self.sizes[k]
-        return np.asarray(
-            self.queue[self.row, self.start[k] + steps.astype(np.intp)], dtype=np.intp
-        )
