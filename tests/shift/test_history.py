@@ -2,9 +2,9 @@ from datetime import date
 
 import pytest
 
-from tallystick.report import plot
 from tallystick.clients import ReplayClient
 from tallystick.errors import FileError, FormatError, InputError
+from tallystick.report import plot
 from tallystick.verbs.shift import Items, Run, append_history, read_history, run, since
 from tallystick.verbs.shift.baseline import check_history
 
