@@ -202,7 +202,6 @@ def _result(
 # ``shift baseline``.
 BASELINE = Capability(
     verb="shift baseline",
-    summary="Record what an API answers now, several times per item, to compare with later.",
     question=BaselineQuestion,
     answer=answer,
     reads=("truth", "item"),
