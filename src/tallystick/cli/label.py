@@ -357,7 +357,6 @@ label = Verb(
     "label",
     callback=_run,
     help=_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
         *_OPTIONS,

@@ -8,17 +8,4 @@ from tallystick.sampling.policies import Equal, Flips, Masa, Policy, Proportiona
 from tallystick.sampling.sampler import FAILED, Sampler
 from tallystick.sampling.strata import Plan, Strata, history_cells, merge_small
 
-__all__ = [
-    "FAILED",
-    "Equal",
-    "Flips",
-    "Masa",
-    "Plan",
-    "Policy",
-    "Proportional",
-    "Sampler",
-    "Strata",
-    "Uniform",
-    "history_cells",
-    "merge_small",
-]
+__all__ = ["Flips", "Plan", "Sampler", "Strata"]

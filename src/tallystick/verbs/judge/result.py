@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from tallystick.results import (
+    Claims,
     Figure,
     Interval,
     Json,
@@ -308,11 +309,24 @@ class JudgeResult(Result):
         default_factory=dict, repr=False, metadata={"private": True}
     )
 
+    @property
+    def claims(self) -> Claims | None:
+        """Which judges are shown not to be the best; the leader beats them, or a rival does."""
+        if self.leader is None:
+            return None
+        others = [one.name for one in self.judges if one.name != self.leader]
+        beaten = {(self.leader, name) for name in others if name not in self.rivals}
+        return Claims((self.leader, *others), beaten, what="judge")
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per judge: the headline and its interval or range, then the same by
         label.
         """
-        return [_row(score) for score in self.judges]
+        return [_row(score) for score in self.ranked()]
+
+    def ranked(self) -> list[JudgeScore]:
+        """Return the judges, the most accurate first; the closest first on grades."""
+        return sorted(self.judges, key=_place)
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
@@ -342,10 +356,10 @@ class JudgeResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the judges' accuracies, the same by label, label shares and windows."""
-        overall = [(one.name, "", one.accuracy, _ends(one)) for one in self.judges]
+        overall = [(one.name, "", one.accuracy, _ends(one)) for one in self.ranked()]
         by_label = [
             (score.name, label, part.estimate, part.interval)
-            for score in self.judges
+            for score in self.ranked()
             for label, part in score.per_label.items()
         ]
         shares = [(key, "", one.estimate, one.interval) for key, one in self.prevalence.items()]
@@ -387,6 +401,13 @@ class JudgeResult(Result):
 _SHARES = "Share of each label, corrected for the judges' errors"
 _FEW_LABELS = 4
 """With more labels the rates by label have a picture and no columns."""
+
+
+def _place(score: JudgeScore) -> float:
+    off = score.distance
+    if off is not None and isinstance(off.estimate, float):
+        return off.estimate
+    return -score.accuracy if isinstance(score.accuracy, float) else 0.0
 
 
 def _row(score: JudgeScore) -> dict[str, Any]:
