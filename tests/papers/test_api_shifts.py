@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from benchmarks.replays import replay, stratified
 from tallystick.errors import InputError
 from tallystick.papers.api_shifts import (
     allocation_excess,
@@ -42,8 +43,6 @@ from tallystick.sampling import (
     Proportional,
     Sampler,
     Strata,
-    replay,
-    stratified,
 )
 
 answers = st.lists(st.integers(0, 4), min_size=2, max_size=40)

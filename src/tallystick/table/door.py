@@ -182,6 +182,11 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         held = _opened(source, layout)
         if door is not None and door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
+        if layout.metric is not None and isinstance(held, Table) and held.metric is None:
+            raise InputError(
+                f"--metric {layout.metric} chooses a score of an evaluation log, and {held.source}"
+                " is a plain table: name the column instead (--vote, --judges or --models)"
+            )
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=held.metric or layout.vote)
     try:

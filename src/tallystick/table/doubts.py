@@ -442,6 +442,7 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
             for gate in result.gates
         ),
         warnings=(doubt.warning, *result.warnings),
+        doubt=doubt.warning,
         **claims,
     )
 

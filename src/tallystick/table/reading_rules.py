@@ -30,7 +30,7 @@ from tallystick.table.reading_names import (
 )
 from tallystick.table.roles import GROUPS, Layout, Roles
 from tallystick.table.tables import Table
-from tallystick.table.words import as_pass_fail
+from tallystick.table.words import TIES, as_pass_fail
 
 How: TypeAlias = Literal["named", "by name", "by content", "only candidate"]
 """Where a role comes from: the caller, a list of names, columns that agree, or nothing was left."""
@@ -160,11 +160,15 @@ class Look:
 
     def doubt(self, voters: Sequence[str], reference: str | None = None) -> None:
         """Ask about values of voters or truth that may mean no answer."""
+        rules = self.rules
+        if len(self.given.systems) == 2:
+            # Of two outputs neither may be better, also where people always name one.
+            rules = replace(rules, never_true=(*rules.never_true, *sorted(TIES)))
         doubt_cells(
             self.sample,
             voters,
             [name for name in (self.truth, reference) if name is not None],
-            self.rules,
+            rules,
             verb=self.asked.verb,
             source=self.source,
         )

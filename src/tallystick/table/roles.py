@@ -363,13 +363,15 @@ def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str
 
     With *beside*, values of several columns together are looked at.
     """
-    if not table.repeats(column, *beside):
+    few = table.repeating(column, *beside)
+    if few is None:
         return None
     names = ", ".join(f"{identifier(name)} as key{i}" for i, name in enumerate((column, *beside)))
     held = ", ".join(f"key{i}" for i in range(1 + len(beside)))
     [(*values, places)] = table.query(
         f"select {held}, list(place order by place) from "
-        f"(select {names}, row_number() over () as place from rows) "
+        f"(select {names}, place_ as place from"
+        f" (select *, row_number() over () as place_ from rows) where {few}) "
         f"group by {held} having count(*) > 1 order by min(place) limit 1"
     )
     shown = " and ".join(map(repr, values))
