@@ -141,7 +141,6 @@ def plan(
     limit: float | None = ...,
     rate: float = ...,
     half_width: float | None = ...,
-    population: int | None = ...,
     reading: Any = ...,
     columns: Any = ...,
     shape: str | None = ...,
