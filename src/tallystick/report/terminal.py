@@ -55,7 +55,7 @@ def text_of(result: Result) -> str:
 
 
 def _write(result: Result, pen: _Pen, most: int) -> None:
-    if result.parts():
+    if result.result_parts():
         _tell_parts(result, pen, most)
     else:
         _tell(result, pen, most)
@@ -66,7 +66,7 @@ def _write(result: Result, pen: _Pen, most: int) -> None:
 
 
 def _tell_parts(result: Result, pen: _Pen, most: int) -> None:
-    parts = result.parts()
+    parts = result.result_parts()
     pen.say(result.verdict, "bold")
     for part in parts:
         pen.say(f"  {part.name.capitalize()}: {part.short}")
@@ -85,7 +85,7 @@ def remarks(result: Result) -> tuple[str, ...]:
     """Return the warnings of a result that belong to none of its parts."""
     told = {
         f"{part.name}: {text}"
-        for part in result.parts()
+        for part in result.result_parts()
         if part.result is not None
         for text in part.result.warnings
     }
