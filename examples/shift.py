@@ -44,7 +44,7 @@ asking: dict[str, Any] = {
 }
 result = shift(table, **asking)
 print(result.summary())
-print(result.top_cells[0])
+print(result.top_cells[0].words)
 print("truth:", np.mean(today == true) - np.mean(old == true))
 
 # %%

@@ -33,7 +33,7 @@ from tallystick.sampling import (
     Strata,
     Uniform,
 )
-from tallystick.verbs.shift import Items, Run, ShiftResult, run
+from tallystick.verbs.shift import Items, ShiftQuestion, ShiftResult, run
 
 PAPER = {  # Figure 2, in points of accuracy
     "YELP Amazon": 2.0,
@@ -71,7 +71,9 @@ def coded(case: Case) -> tuple[Items, list[dict[str, str]]]:
 
 def replayed(items: Items, rows: list[dict[str, str]], *, alpha: float = 0.05) -> ShiftResult:
     """Return one run of 1000 calls."""
-    return run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=1000, alpha=alpha))
+    return run(
+        items, ReplayClient("new", columns=["new"]), rows, ShiftQuestion(budget=1000, alpha=alpha)
+    )
 
 
 def figure2(runs: int) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.clients import ReplayClient
 from tallystick.errors import InputError
-from tallystick.verbs.shift import Answers, Items, Past, Run, assess, run
+from tallystick.verbs.shift import Answers, Items, Past, ShiftQuestion, assess, run
 from tallystick.verbs.shift.answer import metric_estimate, with_gates
 from tallystick.verbs.shift.question import check_metric, read_gates
 
@@ -14,7 +14,7 @@ from .conftest import COLUMNS
 
 @pytest.fixture(scope="module")
 def result(items, rows):
-    return run(items, ReplayClient("new", columns=COLUMNS), rows, Run(budget=300))
+    return run(items, ReplayClient("new", columns=COLUMNS), rows, ShiftQuestion(budget=300))
 
 
 def interval(result, metric):

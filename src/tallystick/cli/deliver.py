@@ -306,7 +306,7 @@ def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:
     """Return what is told the cost before a run, and asks where there is somebody to ask."""
-    costs = question.wire().prices.known
+    costs = question.prices.known
 
     def confirm(text: str) -> None:
         if not costs:

@@ -7,17 +7,8 @@ first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.caller import (
-    API,
-    Caller,
-    ClientQuestion,
-    Gathered,
-    Progress,
-    Questions,
-    Wire,
-    gather,
-)
-from tallystick.clients.client import Client, ClientError, ClientSpec, Fault, Reply, text_or_file
+from tallystick.clients.caller import Caller, Gathered, Progress, Questions, gather
+from tallystick.clients.client import Client, ClientError, Fault, Reply, fields, text_or_file
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import (
     Journal,
@@ -35,15 +26,13 @@ from tallystick.clients.local import (
     client_of,
     kind_of,
 )
-from tallystick.clients.providers import CallPrices
+from tallystick.clients.question import CallPrices, ClientQuestion
 from tallystick.clients.reading import (
     READINGS,
     UNREAD,
     AnswerReading,
     is_refusal,
     mentions_label,
-    read_label,
 )
-from tallystick.clients.template import fields
 
 __all__ = ["Client"]

@@ -411,16 +411,22 @@ def _place(score: JudgeScore) -> float:
 
 
 def _row(score: JudgeScore) -> dict[str, Any]:
-    row: dict[str, Any] = {"judge": score.name}
-    for name, measure in (("distance", score.distance), ("weighted kappa", score.weighted_kappa)):
-        if measure is not None:
-            row |= {name: measure.estimate, f"{name} interval": measure.interval}
+    row = _of_grades(score)
     row |= {"accuracy": score.accuracy, "interval": score.interval}
     if not isinstance(score.range, Unknown):
         row |= {"range_low": score.range[0], "range_high": score.range[1]}
     for label, part in score.per_label.items():
         row[f"right on {label}"] = part.estimate
     return row | _answers(score)
+
+
+def _of_grades(score: JudgeScore) -> dict[str, Any]:
+    """Return the first columns: the judge, and on grades how near it comes to the truth."""
+    row: dict[str, Any] = {"judge": score.name}
+    for name, measure in (("distance", score.distance), ("weighted kappa", score.weighted_kappa)):
+        if measure is not None:
+            row |= {name: measure.estimate, f"{name} interval": measure.interval}
+    return row
 
 
 def _answers(score: JudgeScore) -> dict[str, Any]:
@@ -493,9 +499,7 @@ def _judges(result: JudgeResult) -> Section:
 
 def _unfolded(score: JudgeScore) -> dict[str, Any]:
     """Return a row of a page: every rate with its interval, what is only possible in words."""
-    row: dict[str, Any] = {"judge": score.name}
-    if score.distance is not None:
-        row |= {"distance": score.distance.estimate, "distance interval": score.distance.interval}
+    row = _of_grades(score)
     overall = LabelScore(estimate=score.accuracy, interval=score.interval)
     parts = score.per_label if len(score.per_label) <= _FEW_LABELS else {}
     cells = {("accuracy", "interval", "possible"): overall}

@@ -15,7 +15,7 @@ MASA, as its paper states it, is `tallystick.papers.api_shifts`; calling an API 
 
 from __future__ import annotations
 
-from tallystick.clients import Progress, Wire
+from tallystick.clients import Progress
 from tallystick.verbs.shift.answer import CAPABILITY, evaluate, part_of
 from tallystick.verbs.shift.asking import FlipGate, run
 from tallystick.verbs.shift.assess import assess
@@ -27,7 +27,7 @@ from tallystick.verbs.shift.baseline import (
 )
 from tallystick.verbs.shift.design import Items, design
 from tallystick.verbs.shift.estimates import Answers, Past
-from tallystick.verbs.shift.question import Run, ShiftQuestion
+from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.read import since
 from tallystick.verbs.shift.result import ShiftResult
 
