@@ -73,7 +73,7 @@ ENTRIES: list[Entry] = [
     Entry(
         "shift",
         "tallystick.verbs.shift:CAPABILITY",
-        "How did this API change, for the fewest paid calls?",
+        "Did this API change, and how? For the fewest paid calls.",
         "shift items.csv --truth y --old spring --api openai:MODEL@URL --budget 500",
     ),
     Entry(
@@ -113,6 +113,11 @@ ENTRIES: list[Entry] = [
 def verbs() -> tuple[str, ...]:
     """Return every verb."""
     return tuple(entry.verb for entry in ENTRIES)
+
+
+def summary(verb: str) -> str:
+    """Return what a verb answers, in one sentence."""
+    return next((entry.summary for entry in ENTRIES if entry.verb == verb), verb)
 
 
 def capability(verb: str) -> Capability[Result]:
@@ -290,7 +295,14 @@ def reading_keywords(
 
 def _doc(asked: Capability[Any]) -> str:
     """Return the docstring of a verb: its question, and a line for each keyword."""
-    lines = [asked.summary, "", "Parameters", "----------", "data", "    A frame, a path, a list."]
+    lines = [
+        summary(asked.verb),
+        "",
+        "Parameters",
+        "----------",
+        "data",
+        "    A frame, a path, a list.",
+    ]
     for one in keywords(asked):
         lines += [one.name, f"    {one.help}"]
     return "\n".join(lines)

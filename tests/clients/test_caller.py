@@ -4,6 +4,7 @@ import time
 import pytest
 
 from tallystick.clients import (
+    AnswerReading,
     Caller,
     Client,
     ClientError,
@@ -11,7 +12,6 @@ from tallystick.clients import (
     Fault,
     Journal,
     read_journal,
-    read_label,
 )
 from tallystick.errors import BudgetError, InputError
 
@@ -27,7 +27,7 @@ def caller_of(client, how, journal=None):
         how,
         Journal(journal, head={}),
         names=[row["id"] for row in ROWS],
-        read=lambda text: read_label(text, LABELS),
+        read=lambda text: AnswerReading("exact").code(text, LABELS),
     )
 
 

@@ -43,8 +43,8 @@ ASIDE = {
 SAID = {"notes", "assumptions", "unknown", "schema", "reading"}
 """Fields that are kept elsewhere wherever they stand."""
 
-TIMES = {"latency", "slowest", "requests", "cost"}
-"""Fields that may be other ones at every run: on a busy machine a call is sent again and paid twice."""
+TIMES = {"latency", "slowest"}
+"""Fields that are other ones at every run."""
 
 WORDS = {
     *("name", "a", "b", "verdict", "decision", "contenders", "tiers", "leader", "rivals", "best"),

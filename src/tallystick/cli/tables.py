@@ -236,11 +236,10 @@ merge = Verb(
 # ``tallystick judge - --follow``: votes from stdin as they come, one JSON line per window.
 
 
-def follow(call: Call) -> bool:
-    """Follow stdin if the question says so; return whether it did."""
+def follow(call: Call) -> None:
+    """Answer about votes from stdin, window by window, as they come."""
     question = call.question
-    if not (isinstance(question, JudgeQuestion) and question.follow):
-        return False
+    assert isinstance(question, JudgeQuestion)
     if question.window is None or call.source != ("-",):
         raise InputError(
             "--follow reads votes from stdin in windows: give INPUT as - and --window N"
@@ -261,7 +260,6 @@ def follow(call: Call) -> bool:
         coerce=bool(call.reading.get("coerce")),
     )
     _follow_stdin(roles, rules, question)
-    return True
 
 
 def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> None:

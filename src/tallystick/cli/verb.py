@@ -17,10 +17,16 @@ from typing import Any
 
 import click
 
-from tallystick.cli.app import INPUT_OPTIONS, prepared, special, working
-from tallystick.cli.deliver import Delivery, deliver, tell, with_label_command
+from tallystick.cli.app import INPUT_OPTIONS, working
+from tallystick.cli.deliver import (
+    Delivery,
+    deliver,
+    tell,
+    with_label_command,
+    with_progress,
+)
 from tallystick.errors import InputError
-from tallystick.registry import ENTRIES, READING, reading_keywords
+from tallystick.registry import ENTRIES, READING, reading_keywords, summary
 from tallystick.results import GateOutcome, Result, exit_code
 from tallystick.table import (
     GROUPS,
@@ -95,8 +101,8 @@ def command_of(capability: Capability[Result]) -> click.Command:
         name,
         params=params,
         callback=callback,
-        help=capability.summary,
-        short_help=capability.summary,  # whole, where a group lists its commands
+        help=summary(capability.verb),
+        short_help=summary(capability.verb),  # whole, where a group lists its commands
         epilog=_example(capability.verb),
     )
 
@@ -216,10 +222,12 @@ def _example(verb: str) -> str | None:
 def run(call: Call) -> None:
     """Read, answer, deliver; leave with the exit code of the gates."""
     call.delivery.check(_inputs(call), **call.question.outputs())
-    own = special(call.capability.verb)
-    if own is not None and own(call):
+    if getattr(call.question, "follow", False):
+        from tallystick.cli.tables import follow
+
+        follow(call)
         return
-    call = prepared(call)
+    call = with_progress(call)
     if not call.source and not call.reading.get("run"):
         if call.capability.input == "required":
             raise click.UsageError("Missing argument 'INPUT...' (or option '--run').")

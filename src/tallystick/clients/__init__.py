@@ -33,7 +33,6 @@ from tallystick.clients.reading import (
     AnswerReading,
     is_refusal,
     mentions_label,
-    read_label,
 )
 
 __all__ = ["Client"]

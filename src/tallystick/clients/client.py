@@ -148,11 +148,11 @@ class Client(ABC):
         """Return the answer to one item with what the API says about it."""
         return Reply(text=await self.answer(row))
 
-    @abstractmethod
     async def answer(self, row: Mapping[str, Any]) -> str | None:
         """Return the answer to one item, None if there is none in the reply; raise :class:`Fault`
-        if it failed.
+        if it failed. A client writes this, or `ask`.
         """
+        raise NotImplementedError
 
     def ready(self) -> None:
         """Refuse what would make every request fail, before the first is written down."""

@@ -152,10 +152,6 @@ class HttpClient(Client):
         """Return the filled template."""
         return fill_json(self._request, row)
 
-    async def answer(self, row: Mapping[str, Any]) -> str | None:
-        """Return what stands at the path; None where it is null, or something nested."""
-        return (await self.ask(row)).text
-
     async def ask(self, row: Mapping[str, Any]) -> Reply:
         """Return the answer with tokens and model; a reply without the field is a fault."""
         reply = await self.post(self.question(row))

@@ -96,15 +96,6 @@ class AnswerReading:
         return None if not part or (not plain and is_refusal(part)) else part
 
 
-def read_label(text: str | None, labels: Sequence[str]) -> int:
-    """Return the code of the label that *text* is, as ``--answer exact`` reads it.
-
-    >>> read_label(" Yes.", ["no", "yes"]), read_label("yes and no", ["no", "yes"])
-    (1, 2)
-    """
-    return len(labels) if text is None else whole_label(text, labels)
-
-
 def is_refusal(text: str) -> bool:
     """Say whether a text declines to answer.
 

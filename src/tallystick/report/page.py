@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tallystick
-from tallystick.report.chart import Picture, chart, picture
+from tallystick.report.chart import Chart, chart
 from tallystick.report.grid import MOST_ROWS, Grid, grid, html_table
 from tallystick.report.svg import element, script, shorten, style
-from tallystick.report.terminal import Composed, terms_in
-from tallystick.results import Figure, Result, Section, Sentences, harmless, to_json
+from tallystick.report.terminal import remarks, terms_in
+from tallystick.results import Figure, Result, ResultPart, Section, Sentences, harmless, to_json
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -36,7 +36,7 @@ _DIRECTION = {
 
 MOST_TABLE_ROWS = 300
 MOST_PICTURES = 4
-"""Pictures in one fold."""
+"""Charts in one fold."""
 MOST_PAIRS = 3
 """Differences of pairs that stand below the scores; all of them are in a fold."""
 LONG = 100
@@ -65,7 +65,7 @@ class _Fold:
 
     title: str
     line: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[Chart, ...]
     table: Grid
     notes: tuple[str, ...]
 
@@ -79,7 +79,7 @@ class _View:
     heading: str = ""
     short: str = ""
     opening: Sentences | None = None
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[Chart, ...] = ()
     folds: tuple[_Fold, ...] = ()
 
 
@@ -105,15 +105,16 @@ def page(
     >>> "<b>x" in text
     False
     """
-    whole = result if isinstance(result, Composed) else None
     data = twin(result)
-    views = _views(result, whole)
+    views = [_of_part(part) for part in result.result_parts()]
     text = _template("page.html").render(
         result=result,
-        whole=whole,
-        views=views,
+        whole=bool(views),
+        remarks=remarks(result),
+        folds=tuple(map(_fold, result.folds())) if views else (),
+        views=views or [_view(result)],
         cases=cases,
-        terms=terms_in(_all_text(views)),
+        terms=terms_in(_all_text(views or [_view(result)])),
         twin=base64.b64encode(data.encode("utf-8")).decode("ascii"),
         provenance=provenance or Provenance(),
         version=tallystick.__version__,
@@ -125,7 +126,7 @@ def page(
 
 def picture_page(figure: Figure) -> str:
     """Return one picture as an HTML page of its own, light and dark."""
-    drawn = _template("picture.html").render(picture=picture(figure), **_code())
+    drawn = _template("picture.html").render(picture=chart(figure), **_code())
     return drawn.translate(_DIRECTION)
 
 
@@ -166,15 +167,10 @@ def write_page(
         stream.write(content)
 
 
-def _views(result: Result, whole: Composed | None) -> list[_View]:
-    if whole is None:
-        return [_view(result)]
-    return [
-        _View(result=None, name=part.name, heading=part.heading, short=part.short)
-        if part.result is None
-        else _view(part.result, name=part.name, heading=part.heading, short=part.short)
-        for part in whole.parts()
-    ]
+def _of_part(part: ResultPart) -> _View:
+    if part.result is None:
+        return _View(result=None, name=part.name, heading=part.heading, short=part.short)
+    return _view(part.result, name=part.name, heading=part.heading, short=part.short)
 
 
 def _view(result: Result, *, name: str = "answer", heading: str = "", short: str = "") -> _View:
@@ -192,7 +188,7 @@ def _view(result: Result, *, name: str = "answer", heading: str = "", short: str
         heading=heading,
         short=short,
         opening=result.opening,
-        pictures=tuple(map(picture, shown)),
+        pictures=tuple(map(chart, shown)),
         folds=tuple(map(_fold, result.folds())),
     )
 
@@ -205,7 +201,7 @@ def _fold(section: Section) -> _Fold:
     return _Fold(
         title=section.title,
         line=section.line,
-        pictures=tuple(map(picture, section.figures[:MOST_PICTURES])),
+        pictures=tuple(map(chart, section.figures[:MOST_PICTURES])),
         table=grid(section.rows, section.units, most=MOST_TABLE_ROWS),
         notes=section.notes,
     )

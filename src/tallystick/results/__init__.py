@@ -42,6 +42,14 @@ from tallystick.results.numbers import (
     shown_difference,
     value_text,
 )
-from tallystick.results.result import Decision, Figure, Locator, PatternTable, Result, Section
+from tallystick.results.result import (
+    Decision,
+    Figure,
+    Locator,
+    PatternTable,
+    Result,
+    ResultPart,
+    Section,
+)
 
 __all__ = ["Interval", "Needed", "Result", "Unknown", "check_gates", "exit_code"]

@@ -182,6 +182,10 @@ class Result:
         line = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}." if rows else "More pictures."
         return (Section(title="Table", line=line, rows=rows, units=self.units(), figures=figures),)
 
+    def result_parts(self) -> tuple[ResultPart, ...]:
+        """Return the questions of a result that is made of results, in order; else none."""
+        return ()
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the pictures of this result, the most telling one first."""
         return ()
@@ -323,6 +327,28 @@ class Section:
     units: Mapping[str, Unit] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ResultPart:
+    """One question of a result that is made of results.
+
+    Parameters
+    ----------
+    name
+        Short and unique; the page links to it.
+    heading
+        The question.
+    short
+        The answer in one clause, or why there is none.
+    result
+        The answer itself; None if there is none.
+    """
+
+    name: str
+    heading: str
+    short: str
+    result: Result | None = None
 
 
 # A picture as data.

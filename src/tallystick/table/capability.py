@@ -210,8 +210,6 @@ class Capability(Generic[R]):
     ----------
     verb
         What the user types: ``judge``, or two words for a verb of a group (``dynamic theory``).
-    summary
-        The question in one sentence, for ``--help`` and the docs.
     question
         The class of its questions.
     answer
@@ -244,7 +242,6 @@ class Capability(Generic[R]):
     """
 
     verb: str
-    summary: str
     question: type[Question]
     answer: Callable[[Any, Any], R]
     reads: tuple[str, ...] = ()

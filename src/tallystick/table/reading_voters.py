@@ -461,6 +461,12 @@ def _odd(
     return [n for k, n in enumerate(found) if not _is_copy(codes[:, k], codes[:, -1])]
 
 
+def _telling(look: Look, voters: Sequence[str]) -> list[str]:
+    """Return the columns that agree with another one, for a command; all if these are too few."""
+    odd = _odd(look, voters) if look.sample.rows >= _MANY else []
+    return [n for n in voters if n not in odd] if len(voters) > len(odd) + 1 else list(voters)
+
+
 def _without_sparse(look: Look, voters: Sequence[str]) -> list[str]:
     """Ask about columns that are filled on few rows beside others: they look like a truth."""
     if look.asked.want != "judges":
@@ -469,7 +475,7 @@ def _without_sparse(look: Look, voters: Sequence[str]) -> list[str]:
     sparse = [n for n in voters if 2 * look.facts[n].filled < fullest]
     if not sparse or (look.truth is not None and _odd(look, voters, look.truth)):
         return list(voters)
-    rest = [n for n in voters if n not in sparse]
+    rest = _telling(look, [n for n in voters if n not in sparse])
     what = (
         f"{names(sparse)} {'are' if len(sparse) > 1 else 'is'} filled on"
         f" {max(look.facts[n].filled for n in sparse):,} of {look.sample.rows:,} rows"
@@ -683,12 +689,17 @@ def _ungraded(look: Look, marks: Sequence[str], numbers: Sequence[str]) -> tuple
     if len(taken) > 1 and not are_alike(taken):
         if look.asked.collects:
             return _taken(look, taken, "only candidate")
-        raise _all_or_truth(look, taken, taken[-1])
+        raise _all_or_truth(look, taken)
     return taken
 
 
-def _all_or_truth(look: Look, voters: Sequence[str], truth: str) -> AskError:
-    """Return the question whether all columns vote, or one of them is the truth."""
+def _all_or_truth(look: Look, voters: Sequence[str]) -> AskError:
+    """Return the question whether all columns vote, or one of them is the truth.
+
+    Voters that err each for itself agree more with the truth than with one another.
+    """
+    kappa = np.nan_to_num(_strengths(look, voters[:_MOST_PAIRED])[0])
+    truth = voters[int(kappa.sum(axis=1).argmax())]
     return _which_or_truth(
         look,
         f"are {names(voters)} all {_WORDS_FOR[look.asked.want]}, or is {truth} the truth?",
@@ -737,7 +748,7 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     if one_kind and _one_range(look, numbers):
         return _taken(look, numbers, "by content")
     if len(marks) > 2 and not numbers:
-        raise _all_or_truth(look, marks, marks[0])
+        raise _all_or_truth(look, _telling(look, marks))
     raise _which_scores(look, marks, whole, decimals)
 
 

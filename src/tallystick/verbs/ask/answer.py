@@ -257,7 +257,6 @@ def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
 
 CAPABILITY = Capability(
     verb="ask",
-    summary="Ask an API or a judge about every row, once, and add the answers as a column.",
     question=AskQuestion,
     answer=answer,
     reads=("item",),

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from tallystick.results import (
     SCHEMA,
-    Claims,
     Figure,
     Interval,
     PatternTable,
@@ -153,18 +152,6 @@ class BoundResult(Result):
     weak_labels: tuple[WeakLabel, ...] = ()
     table: PatternTable | None = field(default=None, metadata={"private": True})
 
-    @property
-    def claims(self) -> Claims | None:
-        """Which classifiers are shown to be more accurate than which."""
-        if not self.pairs:
-            return None
-        better = {
-            (one.better, one.b if one.better == one.a else one.a)
-            for one in self.pairs
-            if one.better
-        }
-        return Claims(self.predictions, better, what="classifier")
-
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per estimate from labels, then one per range.
 
@@ -236,12 +223,12 @@ class BoundResult(Result):
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: every range, the pairs, the weak labels."""
-        shown: tuple[GoldEstimate | Bound, ...] = (*self.gold, *self.bounds)
+        every: list[Bound | GoldEstimate] = [*self.gold, *self.bounds]
         found = [
             Section(
                 title="Range",
                 line=self._range_line(),
-                rows=[_for_people(row, one) for row, one in zip(self.rows(), shown, strict=True)],
+                rows=[_for_people(row, one) for row, one in zip(self.rows(), every, strict=True)],
                 units={"estimate": "share"},
             )
         ]

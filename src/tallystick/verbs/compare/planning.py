@@ -568,7 +568,6 @@ def _pilot_notes(board: Board, pilot: Pilot, question: PlanQuestion) -> tuple[st
 
 PLAN = Capability(
     verb="plan",
-    summary="How many items do I need to show a difference, and with what guarantee?",
     question=PlanQuestion,
     answer=plan_answer,
     reads=("truth", "item", "cluster", "replicate"),

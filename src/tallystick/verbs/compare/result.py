@@ -376,7 +376,7 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
                 "against the one above": points,
                 "adjusted p": "p",
             },
-            figures=figures[1:2],
+            figures=tuple(one for one in figures if one.unit == "count"),
         )
     ]
     if result.pairs:
@@ -386,7 +386,7 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
                 line=f"{result.pairs_told:,} of {result.pairs_total:,} pairs are told apart.",
                 rows=[_pair(row) for row in result.pairs],
                 units={"difference": points, "adjusted p": "p"},
-                figures=figures[2:],
+                figures=tuple(one for one in figures if one.title.startswith("Differences")),
             )
         )
     if result.per_cluster:

@@ -402,7 +402,6 @@ def _construction(
 
 THEORY = Capability(
     verb="dynamic theory",
-    summary="What is proved about a dynamic benchmark, before anything is run?",
     question=TheoryQuestion,
     answer=theory_answer,
     input="none",
@@ -410,7 +409,6 @@ THEORY = Capability(
 
 SIMULATE = Capability(
     verb="dynamic simulate",
-    summary="What would a path or a hierarchy bring, if models erred in such a way?",
     question=SimulateQuestion,
     answer=simulate_answer,
     input="none",

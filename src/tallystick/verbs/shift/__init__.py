@@ -17,12 +17,10 @@ from __future__ import annotations
 
 from tallystick.clients import Progress
 from tallystick.verbs.shift.answer import CAPABILITY, evaluate, part_of
-from tallystick.verbs.shift.asking import FlipGate, run, run_async
+from tallystick.verbs.shift.asking import FlipGate, run
 from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.baseline import (
     BASELINE,
-    BaselineResult,
-    HistoryResult,
     append_history,
     baseline,
     read_history,
@@ -31,6 +29,6 @@ from tallystick.verbs.shift.design import Items, design
 from tallystick.verbs.shift.estimates import Answers, Past
 from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.read import since
-from tallystick.verbs.shift.result import Noise, ShiftResult
+from tallystick.verbs.shift.result import ShiftResult
 
 __all__ = ["ShiftResult", "evaluate", "part_of", "read_history"]

@@ -427,7 +427,6 @@ def _kind(true: object, old: object, new: object) -> str:
 
 CAPABILITY: Capability[Any] = Capability(
     verb="shift",
-    summary="Did this API change, and how? For the fewest paid calls.",
     question=ShiftQuestion,
     answer=answer,
     reads=("truth", "old", "new", "confidence", "item", "by"),
