@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tallystick
-from tallystick.registry import FUNCTIONS, capability, keywords
+from tallystick.registry import FUNCTIONS, capability, keywords, summary
 
 STUB = Path(tallystick.__file__).with_name("__init__.pyi")
 
@@ -70,7 +70,7 @@ def stub() -> str:
         given = "data: Any" if asked.input == "required" else "data: Any = None"
         lines += [f"def {function}(", f"    {given},", "    *,"]
         lines += [f"    {one.name}: {_type(one.type)} = ...," for one in keywords(asked)]
-        lines += [f") -> {RESULTS[function]}:", f'    """{asked.summary}"""', ""]
+        lines += [f") -> {RESULTS[function]}:", f'    """{summary(verb)}"""', ""]
     return HEAD + "\n".join(lines)
 
 

@@ -89,8 +89,8 @@ def measured(folder: Path, table: str, *goal: str, whole: bool = False) -> list[
     steps = {
         "--add": ("--add", "batch.csv"),
         "--next 20, after labels": ("--next", "20", "--out", "batch.csv"),
-        "--status": ("--status",),
-        "--status --json": ("--status", "--json"),
+        "status": (),
+        "status --json": ("--json",),
     }
     for step, words in steps.items():
         rows.append({"table": what, "step": step} | ran(folder, "--session", "s.label", *words))
@@ -167,7 +167,7 @@ def main() -> None:
             " of 100,000 rows or more; for CSV also the cells that readers see. It counts while"
             " size, time, inode and a sample of the bytes of the table are the same; otherwise,"
             " or if it was deleted (nothing kept), the table is read and checked in full",
-            "--status --json names the command for the capability's own result instead of running"
+            "status --json names the command for the capability's own result instead of running"
             " it, for tables of more than 200,000 rows (score took 78 s and 2.4 GB here)",
             "next 20, session open: the second batch of an open session, as the page or a queue"
             " draws it",

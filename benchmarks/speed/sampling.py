@@ -1,4 +1,4 @@
-"""Measure how fast the sampler decides, alone and replayed.
+"""Measure how fast the sampler decides.
 
     python -m benchmarks.speed.sampling [--write]
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from tallystick.sampling import (
     Sampler,
     Strata,
     Uniform,
-    replay,
 )
 
 STRATA, LABELS, ITEMS, CALLS = 93, 31, 64_000, 5000
@@ -119,19 +117,13 @@ def main() -> None:
                 "ratio": speed / plainly,
             }
         )
-    for name, policy in (("MASA", Masa()), ("default (Flips)", Flips())):
-        plan = plan_of(policy, 2000)
-        lapse = best(partial(replay, plan, new, runs=1500, rng=1), 1)
-        speed = 1500 * 2000 / lapse
-        what = f"replay of 1500 x 2000, {name}: {lapse:.1f} s"
-        rows.append({"what": what, "questions a second": round(speed), "ratio": speed / plainly})
     record(
         "sampling-speed",
         "Speed of the sampler",
         rows,
         notes=[
             f"{STRATA} strata, {LABELS} outcomes, {ITEMS} items, one process, processor time.",
-            "Wanted: 50,000 questions a second, and 1500 MASA runs of 2000 questions in 60 s.",
+            "Wanted: 50,000 questions a second.",
         ],
     )
 

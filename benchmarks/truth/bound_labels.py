@@ -17,9 +17,8 @@ import numpy as np
 from benchmarks.record import record
 from tallystick.papers.frechet_bounds import Metric
 from tallystick.stats.adverse_ratios import adverse_auc
-from tallystick.stats.few_labels import accuracies
 from tallystick.table import Tally
-from tallystick.verbs.bound.labels import LabelledRows, from_labels
+from tallystick.verbs.bound.labels import from_labels
 from tallystick.verbs.bound.question import BoundQuestion
 from tallystick.verbs.bound.votes import WeakVotes
 
@@ -145,16 +144,12 @@ def through_the_verb(
     )
     wanted = question.summaries(votes)
     told = from_labels(votes, question, wanted, {}).gold
-    alone = accuracies(votes.panel.codes[:, [-1]], votes.panel.truth, counts=votes.panel.counts)
-    rows = LabelledRows.of(votes, 0)
-    out = []
-    for one, ask in zip(told, wanted, strict=True):
-        if ask.metric == "accuracy":
-            width = float(alone.means().labels_only.width[0])
-        else:
-            width = rows.estimate(ask, alpha=0.05).labels_only.width
-        out.append((one, width))
-    return out
+    # What labels are worth is the square of how much wider they would be alone.
+    worth = [one.worth if isinstance(one.worth, float) else np.nan for one in told]
+    return [
+        (one, one.interval.width * (w / one.labels) ** 0.5)
+        for one, w in zip(told, worth, strict=True)
+    ]
 
 
 def coverage() -> list[dict[str, Any]]:

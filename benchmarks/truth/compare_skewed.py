@@ -18,7 +18,7 @@ from scipy.special import gamma, ndtr, ndtri
 
 from benchmarks.record import record
 from benchmarks.truth.cluster_cases import DATA
-from tallystick.stats.skewed import hull_ends, mean_rule
+from tallystick.stats.skewed import hull_ends, items_for_mean
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 RESAMPLES = 999
@@ -105,6 +105,11 @@ def among(missed: np.ndarray, settled: np.ndarray) -> float | str:
     return float(missed[settled].mean()) if settled.sum() >= 20 else ""
 
 
+def _settled(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Say of which samples the mean can be relied on (K4)."""
+    return np.array([len(a) >= items_for_mean(a, b) for a, b in zip(x, y, strict=True)])
+
+
 def bootstrap(d: np.ndarray, rng: np.random.Generator) -> tuple[bool, bool]:
     """Say whether the bootstrap-t and the BCa interval miss 0, from the same resamples."""
     n = len(d)
@@ -130,7 +135,7 @@ def one_row(name: str, n: int, runs: int) -> dict[str, Any]:
     rng = np.random.default_rng([n, sorted(POPULATIONS).index(name)])
     x, y = (draw(rng, (runs, n)) for draw in POPULATIONS[name])
     found = hull_ends(x - y)
-    settled = np.array([mean_rule(a, b).settled for a, b in zip(x, y, strict=True)])
+    settled = _settled(x, y)
     missed = wrong(found.low, found.high)
     ratio = hull_ends(np.log(x) - np.log(y))
     draws = [POPULATIONS[name][j](rng, (400_000,)) for j in (0, 1)]
@@ -161,7 +166,7 @@ def counts(n: int, runs: int) -> dict[str, Any]:
     rng = np.random.default_rng([n, 99])
     x, y = rng.negative_binomial(0.5, 0.2, (runs, n)), rng.poisson(2, (runs, n))
     found = hull_ends((x - y).astype(float))
-    settled = np.array([mean_rule(a, b).settled for a, b in zip(x, y, strict=True)])
+    settled = _settled(x, y)
     missed = wrong(found.low, found.high)
     return {
         "populations (equal means)": "small counts",
@@ -191,7 +196,7 @@ def latency(runs: int) -> list[dict[str, Any]]:
             at = rng.integers(0, len(values), (runs, n))
             x, y = values[at, 0], values[at, 1]
             found = hull_ends(x - y)
-            settled = np.array([mean_rule(a, b).settled for a, b in zip(x, y, strict=True)])
+            settled = _settled(x, y)
             missed = wrong(found.low, found.high, truth)
             rows.append({
                 "populations (equal means)": f"LLMDrift latency, {family} ({len(values)} calls)",

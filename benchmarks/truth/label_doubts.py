@@ -85,7 +85,7 @@ def table(rng: Rng, verb: str, least: int = 60) -> tuple[Columns, Columns]:
         roles |= {"old": "old", "new": "new"}
     elif verb == "compare":
         own |= {"one": held[0], "two": held[1]}
-        roles |= {"models": ("one", "two"), "label_draw": "random"}
+        roles |= {"models": ("one", "two")}
     else:
         own |= {"gpt": held[0], "claude": held[1], "llama": held[2]}
         roles |= {"judges": ("gpt", "claude", "llama")}

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from tallystick.errors import InputError
+from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import (
     Floats,
     Intervals,
@@ -20,7 +21,6 @@ from tallystick.stats.intervals import (
     as_counts,
     mover_sum,
     score_ends,
-    split_alpha,
 )
 
 Target: TypeAlias = Literal["items", "population"]
@@ -88,7 +88,7 @@ def poststratified_share(
     >>> found.estimate.round(3).tolist(), str(found.interval[0]), found.worth.round(1).tolist()
     ([0.781], '[0.647, 0.860] (95 %, approximate)', [52.4])
     """
-    split_alpha(alpha, "two")
+    open_unit(alpha=alpha)
     n, k, x = _rows(sizes, labelled, right)
     strata = _merged(n, k, x)
     est, low, high = _share_ends(*strata, alpha=alpha, target=check_target(target))

@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.truth.post_stratified import Sharpened, Target, check_target
 from tallystick.errors import InputError
+from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import (
     Bounds,
     Floats,
@@ -15,7 +16,6 @@ from tallystick.stats.intervals import (
     Vector,
     as_unit,
     from_unit,
-    split_alpha,
 )
 
 __all__ = ["PredictionPowered", "prediction_powered_mean"]
@@ -98,7 +98,7 @@ def prediction_powered_mean(
     """
     from scipy.special import stdtrit
 
-    split_alpha(alpha, "two")
+    open_unit(alpha=alpha)
     y, c, every = (
         np.atleast_2d(as_unit(part, bounds, name=name))
         for part, name in ((labels, "labels"), (guesses, "guesses"), (every_guess, "every_guess"))

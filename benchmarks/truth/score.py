@@ -159,12 +159,12 @@ def intervals(
         labelled = np.stack([mask.sum(axis=1) for mask in masks], axis=1)
         passes = np.stack([(mask * y).sum(axis=1) for mask in masks], axis=1)
         rows = np.tile(sizes, (len(y), 1))
-        found = adverse_shares(rows, labelled, passes)
-        yield OURS, (found.interval.low, found.interval.high)
+        yield OURS, adverse_shares(rows, labelled, passes)[1]
         yield "Wilson; t", peers.wilson(y, every.size)
         older = poststratified_share(rows, labelled, passes).interval
         yield MOVER, (older.low, older.high)
-    yield ALONE, (found.labels_only.low, found.labels_only.high)
+        whole = (part.sum(axis=1, keepdims=True) for part in (rows, labelled, passes))
+        yield ALONE, adverse_shares(*whole)[1]
     powered = prediction_powered_mean(y, c, np.broadcast_to(every, (len(y), every.size))).interval
     yield POWERED, (powered.low, powered.high)
     for name, make in PEERS.items():

@@ -34,7 +34,7 @@ def adverse(pseudo: float, growth: float = 0.0) -> Way:
         size = np.full((m + 1, 1), float(n))
         seen = np.full((m + 1, 1), float(m))
         share = np.arange(m + 1)[:, None] / m
-        star = effective_labels(size, seen, seen == size, "these")
+        star = effective_labels(size, seen, seen == size)
         low, high = _at(size, star, share, pseudo, growth / m)
         low = np.floor(n * low) / n
         high = (n - np.floor(n * (1 - high))) / n

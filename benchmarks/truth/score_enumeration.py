@@ -155,9 +155,9 @@ def _ends(sizes: tuple[int, ...], k: tuple[int, ...]) -> tuple[np.ndarray, np.nd
     """Return both ends of the interval for every combination of passes among the labels."""
     x = np.indices([labels + 1 for labels in k]).reshape(len(k), -1).T
     rows = len(x)
-    made = adverse_shares(np.tile(sizes, (rows, 1)), np.tile(k, (rows, 1)), x).interval
+    _, (low, high) = adverse_shares(np.tile(sizes, (rows, 1)), np.tile(k, (rows, 1)), x)
     shape = [labels + 1 for labels in k]
-    return made.low.reshape(shape), made.high.reshape(shape)
+    return low.reshape(shape), high.reshape(shape)
 
 
 def one_stratum(design: Design, m: int) -> np.ndarray:

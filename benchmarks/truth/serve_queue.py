@@ -28,7 +28,7 @@ from tallystick.serve.queue import (
     either,
     plan_frame,
 )
-from tallystick.stats.adverse_binary import adverse_share, vote_strata
+from tallystick.stats.adverse_binary import adverse_shares, vote_strata
 from tallystick.stats.few_labels import Rows, fit
 
 N, OLD = 1_500, 1_000
@@ -180,8 +180,9 @@ def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
             np.bincount(strata[one], minlength=sizes.size).astype(float)
             for one in (extra, extra[truth[extra] == 1])
         )
-        naive = adverse_share(sizes, k, x)
-        for way, (low, high) in zip(hits, (weighted, naive.interval), strict=True):
+        _, (least, most) = adverse_shares(sizes[None], k[None], x[None])
+        pairs = [(weighted.low, weighted.high), (float(least[0]), float(most[0]))]
+        for way, (low, high) in zip(hits, pairs, strict=True):
             hits[way].append(low - 1e-9 <= mean <= high + 1e-9)
             widths[way].append(high - low)
     return [

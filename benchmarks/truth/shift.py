@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import kept_row, record
+from benchmarks.replays import Replay, difference, observe, plain, replay, stratified
 from benchmarks.truth.shift_cases import (
     BUDGETS,
     DATA,
@@ -42,15 +43,9 @@ from tallystick.sampling import (
     Plan,
     Policy,
     Proportional,
-    Replay,
     Strata,
     Uniform,
-    difference,
     history_cells,
-    observe,
-    plain,
-    replay,
-    stratified,
 )
 
 # squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)

@@ -14,17 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from benchmarks.replays import Observed, difference, replay, stratified
 from tallystick.papers.api_shifts import partitions
 from tallystick.sampling import (
     Flips,
     Masa,
-    Observed,
     Plan,
     Strata,
-    difference,
     history_cells,
-    replay,
-    stratified,
 )
 
 DATA = Path(

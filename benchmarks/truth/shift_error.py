@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
+from benchmarks.replays import difference, plain, stratified
 from benchmarks.truth.shift_cases import BUDGETS, Case, cases, codes, drifts, errors
 from tallystick.papers.api_shifts import partitions
 from tallystick.sampling import (
@@ -23,10 +24,7 @@ from tallystick.sampling import (
     Plan,
     Strata,
     Uniform,
-    difference,
     history_cells,
-    plain,
-    stratified,
 )
 
 
@@ -37,9 +35,16 @@ def measured(case: Case, calls: int, runs: int) -> tuple[float, float, float]:
         "budget": calls,
         "n_outcomes": int(max(old.max(), new.max())) + 1,
     }
-    history = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
+    # LLMDrift has no confidence: neither cuts its strata by a rank that is none.
+    known = bool(np.ptp(case.confidence))
+    rank = case.confidence if known else None
+    history = history_cells(case.true, case.old, calls=calls, confidence=rank)
     ours = Plan(strata=history, policy=Flips(blind=0.7), baseline=old, **common)
-    masa = Plan(strata=Strata(partitions(case.true, case.cheap, bins=3)), policy=Masa(), **common)
+    masa = Plan(
+        strata=Strata(partitions(case.true, case.cheap, bins=3 if known else 1)),
+        policy=Masa(),
+        **common,
+    )
     uniform = Plan(strata=Strata(np.zeros(len(new), int)), policy=Uniform(), **common)
     estimates = (
         (ours, lambda seen: difference(seen, beta=1.0).value),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.record import record
+from benchmarks.replays import observe, plain, replay, stratified
 from benchmarks.truth.shift_cases import (
     Case,
     cases,
@@ -31,12 +32,8 @@ from tallystick.sampling import (
     Proportional,
     Strata,
     Uniform,
-    observe,
-    plain,
-    replay,
-    stratified,
 )
-from tallystick.verbs.shift import Items, Run, ShiftResult, run
+from tallystick.verbs.shift import Items, ShiftQuestion, ShiftResult, run
 
 PAPER = {  # Figure 2, in points of accuracy
     "YELP Amazon": 2.0,
@@ -74,7 +71,9 @@ def coded(case: Case) -> tuple[Items, list[dict[str, str]]]:
 
 def replayed(items: Items, rows: list[dict[str, str]], *, alpha: float = 0.05) -> ShiftResult:
     """Return one run of 1000 calls."""
-    return run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=1000, alpha=alpha))
+    return run(
+        items, ReplayClient("new", columns=["new"]), rows, ShiftQuestion(budget=1000, alpha=alpha)
+    )
 
 
 def figure2(runs: int) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.record import record
 from tallystick.clients import Client
 from tallystick.results import Gate, Unknown, check_gates, parse_gate
-from tallystick.verbs.shift import Items, Past, Run, ShiftResult, run
+from tallystick.verbs.shift import Items, Past, ShiftQuestion, ShiftResult, run
 from tallystick.verbs.shift.answer import metric_estimate
 
 LABELS = np.array(["a", "b", "c", "d"])
@@ -125,7 +125,7 @@ def one_run(case: Case, seed: int) -> tuple[ShiftResult, dict[str, float]]:
     past = Past(draws=draws if case.draws > 1 else None)
     client = Fresh(after, new_noise, rng)
     rows = [{"n": n} for n in range(ITEMS)]
-    result = run(items, client, rows, Run(budget=CALLS, seed=seed), past=past)
+    result = run(items, client, rows, ShiftQuestion(budget=CALLS, seed=seed), past=past)
     # What is true: each API's distribution of answers to every item.
     was, now = chances(before, old_noise), chances(after, new_noise)
     item = np.arange(ITEMS)

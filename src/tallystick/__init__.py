@@ -21,19 +21,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "Data": "table",
-    "Figure": "results",
-    "Interval": "results",
     "Moments": "table",
-    "Needed": "results",
-    "Reading": "table",
-    "Result": "results",
-    "Roles": "table",
     "Tally": "table",
     "TallystickError": "errors",
-    "Unknown": "results",
     "attach": "table",
-    "plot": "report",
     "read": "table",
 }
 """Public name to the room that holds it."""
@@ -51,17 +42,9 @@ _ROOMS = (
 """Rooms that open on first use."""
 
 __all__ = [
-    "Data",
-    "Figure",
-    "Interval",
     "Moments",
-    "Needed",
-    "Reading",
-    "Result",
-    "Roles",
     "Tally",
     "TallystickError",
-    "Unknown",
     "__version__",
     "ask",
     "attach",
@@ -73,7 +56,6 @@ __all__ = [
     "label",
     "look",
     "plan",
-    "plot",
     "read",
     "score",
     "shift",

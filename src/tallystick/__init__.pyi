@@ -5,16 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.errors import TallystickError as TallystickError
-from tallystick.report import plot as plot
-from tallystick.results import Figure as Figure
-from tallystick.results import Interval as Interval
-from tallystick.results import Needed as Needed
-from tallystick.results import Result as Result
-from tallystick.results import Unknown as Unknown
-from tallystick.table import Data as Data
 from tallystick.table import Moments as Moments
-from tallystick.table import Reading as Reading
-from tallystick.table import Roles as Roles
 from tallystick.table import Tally as Tally
 from tallystick.table import attach as attach
 from tallystick.table import read as read
@@ -30,17 +21,9 @@ from tallystick.verbs.score import ScoreResult
 from tallystick.verbs.shift import ShiftResult
 
 __all__ = [
-    "Data",
-    "Figure",
-    "Interval",
     "Moments",
-    "Needed",
-    "Reading",
-    "Result",
-    "Roles",
     "Tally",
     "TallystickError",
-    "Unknown",
     "__version__",
     "ask",
     "attach",
@@ -52,7 +35,6 @@ __all__ = [
     "label",
     "look",
     "plan",
-    "plot",
     "read",
     "score",
     "shift",
@@ -69,7 +51,6 @@ def score(
     truth: str | None = ...,
     item: str | None = ...,
     probability: str | None = ...,
-    covariate: str | Sequence[str] | None = ...,
     criterion: str | None = ...,
     count: str | None = ...,
     weight: str | None = ...,
@@ -125,7 +106,6 @@ def compare(
     draws: int = ...,
     gates: str | Sequence[str] = ...,
     stop_early: bool = ...,
-    prices: tuple[float, float] | None = ...,
     reading: Any = ...,
     shape: str | None = ...,
     judge: str | None = ...,
@@ -161,7 +141,6 @@ def plan(
     limit: float | None = ...,
     rate: float = ...,
     half_width: float | None = ...,
-    population: int | None = ...,
     reading: Any = ...,
     columns: Any = ...,
     shape: str | None = ...,
@@ -260,6 +239,7 @@ def shift(
     by: str | None = ...,
     alpha: float = ...,
     seed: Any = ...,
+    api: Any = ...,
     prompt: str | None = ...,
     system_prompt: str | None = ...,
     answer: str | None = ...,
@@ -269,13 +249,15 @@ def shift(
     header: str | Sequence[str] | Mapping[str, str] = ...,
     concurrency: int = ...,
     timeout: float = ...,
+    attempts: int = ...,
+    wait: float = ...,
+    breaker: int = ...,
     price: str | float = ...,
     max_cost: float | None = ...,
     journal: str | Path | None = ...,
     yes: bool = ...,
     progress: Any = ...,
     confirm: Any = ...,
-    api: Any = ...,
     grades: bool = ...,
     old_draws: str | Sequence[str] = ...,
     budget: int | None = ...,
@@ -304,6 +286,7 @@ def ask(
     item: str | None = ...,
     alpha: float = ...,
     seed: Any = ...,
+    api: Any = ...,
     prompt: str | None = ...,
     system_prompt: str | None = ...,
     answer: str | None = ...,
@@ -313,13 +296,15 @@ def ask(
     header: str | Sequence[str] | Mapping[str, str] = ...,
     concurrency: int = ...,
     timeout: float = ...,
+    attempts: int = ...,
+    wait: float = ...,
+    breaker: int = ...,
     price: str | float = ...,
     max_cost: float | None = ...,
     journal: str | Path | None = ...,
     yes: bool = ...,
     progress: Any = ...,
     confirm: Any = ...,
-    api: Any = ...,
     name: str = ...,
     pair: str | Sequence[str] = ...,
     repeats: int = ...,

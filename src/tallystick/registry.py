@@ -6,8 +6,10 @@ The command line, audit, the demo, the docs and the tests iterate over this list
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +73,7 @@ ENTRIES: list[Entry] = [
     Entry(
         "shift",
         "tallystick.verbs.shift:CAPABILITY",
-        "How did this API change, for the fewest paid calls?",
+        "Did this API change, and how? For the fewest paid calls.",
         "shift items.csv --truth y --old spring --api openai:MODEL@URL --budget 500",
     ),
     Entry(
@@ -111,6 +113,11 @@ ENTRIES: list[Entry] = [
 def verbs() -> tuple[str, ...]:
     """Return every verb."""
     return tuple(entry.verb for entry in ENTRIES)
+
+
+def summary(verb: str) -> str:
+    """Return what a verb answers, in one sentence."""
+    return next((entry.summary for entry in ENTRIES if entry.verb == verb), verb)
 
 
 def capability(verb: str) -> Capability[Result]:
@@ -163,11 +170,20 @@ def function(name: str) -> Callable[..., Any]:
     from tallystick.table import answered, conclude
 
     asked = capability(FUNCTIONS[name])
+    taken = {one.name for one in keywords(asked)}
 
     def answer(data: Any = None, **options: Any) -> Any:
+        for option in options:
+            if option not in taken:
+                near = get_close_matches(option, taken, n=1)
+                hint = f": did you mean {near[0]!r}?" if near else ""
+                raise InputError(f"{name} has no option {option!r}{hint}")
         if data is None and asked.input != "required" and "run" not in options:
             return conclude(asked, None, asked.question(**options))
-        return answered(asked, [] if data is None else data, options)
+        result = answered(asked, [] if data is None else data, options)
+        if result.doubt:
+            warnings.warn(result.doubt, stacklevel=2)
+        return result
 
     answer.__name__ = answer.__qualname__ = name
     answer.__module__ = "tallystick"
@@ -279,7 +295,14 @@ def reading_keywords(
 
 def _doc(asked: Capability[Any]) -> str:
     """Return the docstring of a verb: its question, and a line for each keyword."""
-    lines = [asked.summary, "", "Parameters", "----------", "data", "    A frame, a path, a list."]
+    lines = [
+        summary(asked.verb),
+        "",
+        "Parameters",
+        "----------",
+        "data",
+        "    A frame, a path, a list.",
+    ]
     for one in keywords(asked):
         lines += [one.name, f"    {one.help}"]
     return "\n".join(lines)

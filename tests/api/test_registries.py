@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-from importlib import import_module
-from types import ModuleType
 
 import pytest
 
 from tallystick.errors import InputError
 from tallystick.report import kinds, page
 from tallystick.report.chart import Plot
-from tallystick.report.kinds import Kind, chart_kinds
+from tallystick.report.kinds import Kind
 from tallystick.report.svg import Mark, Track, Tracks
 from tallystick.results import Figure, Result
 from tallystick.table import logs, scan
 from tallystick.table.log_runs import read_logs
 from tallystick.table.logs import FORMATS, LogFormat, Marks, ScoreFields
-
-
-def install(monkeypatch, home, registry, **content):
-    """Make a module that exists only in this test, and register what it holds after the others."""
-    module = ModuleType("toy")
-    for key, value in content.items():
-        setattr(module, key, value)
-    monkeypatch.setitem(sys.modules, "toy", module)
-    places = tuple(f"toy:{key}" for key in content)
-    monkeypatch.setattr(home, registry, (*getattr(home, registry), *places))
 
 
 def test_a_toy_log_format_is_detected_and_read(monkeypatch, tmp_path):
@@ -76,7 +63,7 @@ def test_a_toy_chart_kind_is_drawn_saved_and_put_on_a_page(monkeypatch, tmp_path
         key=lambda figure: ["dot: a number"],
         thin=lambda figure: (figure, ""),
     )
-    install(monkeypatch, kinds, "KINDS", TOY_KIND=kind)
+    monkeypatch.setitem(kinds.KINDS, kind.name, kind)
     result = Drawn(verdict="Three.", n_items=3)
 
     Plot(result.figures()[0]).save(tmp_path / "dots.svg")
@@ -89,12 +76,5 @@ def test_a_kind_that_nobody_registered_is_refused_when_it_is_drawn():
         Plot(Drawn(verdict="Three.", n_items=3).figures()[0]).svg()
 
 
-@pytest.mark.parametrize("place", kinds.KINDS)
-def test_every_place_of_the_registry_of_charts_holds_a_named_entry(place):
-    file, _, name = place.partition(":")
-    assert getattr(import_module(file), name).name in chart_kinds()
-
-
 def test_no_two_entries_have_one_name():
     assert len({one.name for one in FORMATS}) == len(FORMATS)
-    assert len(chart_kinds()) == len(kinds.KINDS)

@@ -55,3 +55,9 @@ def test_words_that_name_neither_side_are_unread_with_the_way_out(tmp_path, monk
     assert "as one of A, B, tie" in result.warnings[0]
     assert "--labels" in result.warnings[0]
     assert "add --journal FILE" in result.warnings[0]
+
+
+def test_a_prompt_of_a_pair_must_show_both_answers():
+    table = {"id": [1], "x": ["p"], "y": ["q"]}
+    with pytest.raises(InputError, match=r"must hold both answers, as \{x\} and \{y\}"):
+        ask(table, api="openai:m@http://127.0.0.1:9", prompt="Is {x} good?", pair=("x", "y"))

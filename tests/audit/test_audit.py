@@ -6,11 +6,13 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError
+from tallystick.registry import summary
 from tallystick.report import page
+from tallystick.report.terminal import remarks
 from tallystick.results import Figure, Needed, Result, to_json
 from tallystick.table import scan
 from tallystick.verbs.audit import AuditResult, audit
-from tallystick.verbs.audit.audit import Skipped, concluded, question_of
+from tallystick.verbs.audit.audit import Skipped, concluded
 from tallystick.verbs.compare.ranking import SHARES
 from tests.generated import generate
 
@@ -119,7 +121,7 @@ def test_what_was_read_on_top_then_the_verdict_then_sections():
     lines = result.summary().splitlines()
     assert lines[0] == result.verdict
     assert str(result).splitlines()[0] == result.reading.line()
-    assert lines.index(question_of("compare")) < lines.index(question_of("judge"))
+    assert lines.index(summary("compare")) < lines.index(summary("judge"))
     assert "(truth)" in lines[0] or "(truth)" in result.reading.line()
 
 
@@ -153,10 +155,10 @@ def test_bounds_that_only_the_data_suggest_are_an_assumption():
 
 
 def test_a_section_that_only_counts_these_items_is_said_to():
-    remarks = audit(table_of("shift")).remarks
+    said = remarks(audit(table_of("shift")))
     # A noisy API may answer otherwise next time, so even a full table leaves a doubt.
-    assert not any("the answer of shift counts" in text for text in remarks)
-    assert not any("very items" in text for text in audit(table_of("judge")).remarks)
+    assert not any("the answer of shift counts" in text for text in said)
+    assert not any("very items" in text for text in remarks(audit(table_of("judge"))))
 
 
 def test_every_question_is_a_part_with_its_own_table_on_the_page():

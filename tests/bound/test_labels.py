@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick import bound
+from tallystick import bound, judge
 from tallystick.errors import InputError
-from tallystick.papers.frechet_bounds import Summary
 from tallystick.results import Unknown
+from tallystick.stats.adverse_ratios import adverse_f1
 from tallystick.stats.few_labels import accuracies
-from tallystick.verbs.bound.labels import LabelledRows
+from tallystick.verbs.bound.labels import LabelledRows, macro
 from tallystick.verbs.bound.question import spam
 
 WEAK = ["links", "words", "sender", "caps"]
@@ -163,29 +163,19 @@ def test_the_cells_come_in_the_order_of_the_page():
     assert hits.tolist() == [18, 5, 3, 2]
 
 
-@pytest.mark.parametrize(
-    ("metric", "estimate", "low", "high"),
-    [
-        ("recall", 0.8214, 0.6977, 0.9171),
-        ("f1", 0.7931, 0.6788, 0.8774),
-        ("precision", 0.7667, 0.6100, 0.8833),
-    ],
-)
-def test_ratios_are_those_of_the_page(metric, estimate, low, high):
-    found = PAGE.estimate(Summary(metric, 1), alpha=0.05)
-    assert found.estimate == pytest.approx(estimate, abs=5e-5)
-    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=6e-5)
+def macro_f1(rows):
+    parts = [adverse_f1(*rows.cells(c)) for c in range(len(rows.sizes))]
+    return parts, macro(parts, rows.together("f1", [one.estimate for one in parts]))
 
 
 def test_a_macro_average_combines_the_doubts_of_its_classes():
-    parts = [PAGE.estimate(Summary("f1", c), alpha=0.05) for c in (0, 1)]
-    macro = PAGE.estimate(Summary("macro-f1"), alpha=0.05)
+    parts, found = macro_f1(PAGE)
     centre = np.mean([p.estimate for p in parts])
-    assert macro.estimate == pytest.approx(centre)
+    assert found.estimate == pytest.approx(centre)
     # Never wider than if all classes erred together, never narrower than if each erred alone.
     reach = np.array([p.estimate - p.interval.low for p in parts])
-    assert centre - reach.mean() - 1e-9 <= macro.interval.low
-    assert macro.interval.low <= centre - np.hypot(*reach) / 2 + 1e-9
+    assert centre - reach.mean() - 1e-9 <= found.interval.low
+    assert found.interval.low <= centre - np.hypot(*reach) / 2 + 1e-9
 
 
 def test_an_interval_of_macro_f1_covers_and_is_narrower_than_the_mean_of_its_classes():
@@ -205,20 +195,20 @@ def test_an_interval_of_macro_f1_covers_and_is_narrower_than_the_mean_of_its_cla
         at = rng.permutation(n)[:m]
         gold = np.zeros((classes, classes, classes), dtype=np.int64)
         np.add.at(gold, (lead[at], h[at], truth[at]), 1)
-        found = LabelledRows(sizes=sizes, gold=gold).estimate(Summary("macro-f1"), alpha=0.05)
+        _, found = macro_f1(LabelledRows(sizes=sizes, gold=gold))
         held += f1.mean() in found.interval
         width.append(found.interval.width)
     assert held >= 20  # P(Binomial(25, .95) < 20) is 1e-3
     assert np.mean(width) < 0.16  # the mean of the classes' widths is .22
 
 
-def test_the_outlook_is_that_of_the_metric_in_question():
-    recall, f1 = (PAGE.outlook(Summary(metric, 1)) for metric in ("recall", "f1"))
-    assert (recall.variance, recall.pull) == pytest.approx((0.3318, 1.2417), abs=5e-5)
-    assert (f1.variance, f1.pull) == pytest.approx((0.2609, 1.0554), abs=5e-5)
-    assert recall.width(200) == pytest.approx(0.1490, abs=5e-5)
-    assert f1.width(200) == pytest.approx(0.1319, abs=5e-5)
-    assert PAGE.outlook(Summary("macro-f1")) is None
+def test_precision_is_the_accuracy_of_a_column_that_is_silent_elsewhere():
+    rows = table(labelled=80)
+    alone = dict(rows, only=[1 if vote == 1 else None for vote in rows["h"]])
+    [found] = ask(rows, prediction="h", metrics="precision", positive=1).gold
+    judged = judge(alone, judges=("only", "w1", "w2", "w3"), truth="gold").judges[0]
+    assert found.estimate == pytest.approx(judged.accuracy, abs=1e-9)
+    assert tuple(found.interval) == pytest.approx(tuple(judged.interval), abs=1e-9)
 
 
 def test_every_metric_has_one_interval_from_labels():

@@ -116,7 +116,7 @@ def test_plan_needs_no_session(folder, capsys):
     ("words", "said"),
     [
         (["label", "t.csv", "--question", "judge"], "--session"),
-        (["label", "--session", "none.label", "--status"], "does not exist yet"),
+        (["label", "--session", "none.label"], "does not exist yet"),
     ],
 )
 def test_what_is_missing_is_a_usage_error(folder, capsys, words, said):
@@ -205,7 +205,7 @@ def test_the_next_command_is_said_at_each_step(folder, capsys):
         "fill in the last column of b.csv, then tallystick label --session s.label --add b.csv"
         in (handed)
     )
-    assert "20 items wait for an answer" in said("label", "--session", "s.label", "--status")
+    assert "20 items wait for an answer" in said("label", "--session", "s.label")
     _fill(folder)
     assert " more: tallystick label" in said("label", "--session", "s.label", "--add", "b.csv")
 
@@ -234,9 +234,9 @@ def test_a_session_whose_table_was_moved_says_so(folder, capsys):
     main_or_leave(*_begin())
     capsys.readouterr()
     Path("t.csv").rename("moved.csv")
-    said = _refused(capsys, "label", "--session", "s.label", "--status")
+    said = _refused(capsys, "label", "--session", "s.label")
     assert "s.label was begun with t.csv, which is not there" in said
-    main_or_leave("label", "moved.csv", "--session", "s.label", "--status")
+    main_or_leave("label", "moved.csv", "--session", "s.label")
 
 
 def test_other_options_than_the_session_began_with_are_refused(folder, capsys):

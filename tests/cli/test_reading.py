@@ -15,7 +15,7 @@ import tallystick as ts
 from tallystick.errors import AskError, InputError
 from tallystick.registry import capabilities, capability
 from tallystick.report import page
-from tallystick.table import answered, write_csv
+from tallystick.table import Reading, answered, write_csv
 
 SHOWN = [one.verb for one in capabilities() if one.demo is not None]
 
@@ -91,11 +91,11 @@ def test_the_line_says_counts_labels_and_what_is_unused():
 
 def test_many_names_are_cut_and_one_row_is_one_row():
     twenty = tuple(f"judge_{k}" for k in range(20))
-    assert "judge_7 and 12 more" in ts.Reading(judges=twenty).line()
+    assert "judge_7 and 12 more" in Reading(judges=twenty).line()
     nine = tuple(f"j{k}" for k in range(9))
-    assert "more" not in ts.Reading(judges=nine).line()
-    assert ts.Reading(rows=1).line() == "read: 1 row"
-    assert len(ts.Reading(judges=twenty, models=twenty, weak=twenty).line()) < 200
+    assert "more" not in Reading(judges=nine).line()
+    assert Reading(rows=1).line() == "read: 1 row"
+    assert len(Reading(judges=twenty, models=twenty, weak=twenty).line()) < 200
 
 
 def test_tallies_frames_and_several_files_have_a_reading(tmp_path, tallystick):

@@ -5,21 +5,22 @@ import json
 
 import pytest
 
-from tallystick.clients import AnswerReading, ClientSpec, Fault, client_of
+from tallystick.clients import AnswerReading, ClientQuestion, Fault, client_of
 from tallystick.errors import InputError
 
 ROW = {"text": "hi {you}"}
 
 
 def chat(api, **more):
-    options = {"prompt": "Say {labels}: {text}", "labels": ["a", "b"], "columns": ["text"]}
-    return client_of(api, ClientSpec(**{**options, **more}))
+    labels = more.pop("labels", ["a", "b"])
+    asked = ClientQuestion(**{"api": api, "prompt": "Say {labels}: {text}", **more})
+    return client_of(asked, columns=["text"], labels=labels)
 
 
 def test_a_messages_request_has_its_key_by_name(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-1234567890")
     client = chat(
-        "anthropic:m@http://127.0.0.1:9", system="Be brief.", request={"temperature": 0.5}
+        "anthropic:m@http://127.0.0.1:9", system_prompt="Be brief.", request={"temperature": 0.5}
     )
     body = client.question(ROW)
     assert body["messages"] == [{"role": "user", "content": "Say a, b: hi {you}"}]
@@ -33,22 +34,22 @@ def test_a_messages_request_has_its_key_by_name(monkeypatch):
 def test_a_chat_request_leaves_the_temperature_alone_and_takes_more_fields():
     api = "openai:m@http://127.0.0.1:9/v1"
     assert set(chat(api).question(ROW)) == {"model", "messages"}
-    full = chat(api, max_tokens=5, request='{"top_p": 0.5}', system="S").question(ROW)
+    full = chat(api, max_tokens=5, request='{"top_p": 0.5}', system_prompt="S").question(ROW)
     assert (full["top_p"], full["max_tokens"]) == (0.5, 5)
     assert full["messages"][0] == {"role": "system", "content": "S"}
 
 
 def test_one_of_the_labels_can_be_asked_for_as_a_field():
-    body = chat("openai:m@http://127.0.0.1:9/v1", schema=True).question(ROW)
+    body = chat("openai:m@http://127.0.0.1:9/v1", answer="schema").question(ROW)
     schema = body["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answer"]["enum"] == ["a", "b"]
-    tool = chat("anthropic:m@http://127.0.0.1:9", schema=True).question(ROW)
+    tool = chat("anthropic:m@http://127.0.0.1:9", answer="schema").question(ROW)
     assert tool["tools"][0]["input_schema"]["required"] == ["answer"]
     assert AnswerReading("schema").label('{"answer": "b"}', ["a", "b"]) == "b"
     with pytest.raises(InputError, match="needs the labels"):
-        chat("openai:m@http://127.0.0.1:9", schema=True, labels=[], prompt="{text}")
+        chat("openai:m@http://127.0.0.1:9", answer="schema", labels=[], prompt="{text}")
     with pytest.raises(InputError, match="openai: and anthropic:"):
-        client_of("python:json:dumps", ClientSpec(schema=True))
+        client_of(ClientQuestion(api="python:json:dumps", answer="schema"))
 
 
 def test_addresses_have_one_form():
@@ -96,7 +97,7 @@ def test_azure_keeps_its_parameters_and_its_own_header(monkeypatch):
     monkeypatch.setenv("AZURE_KEY", "abc")
     monkeypatch.setenv("OPENAI_API_KEY", "other")
     api = "openai:m@https://x.openai.azure.com/openai/deployments/d?api-version=2024-06-01"
-    client = chat(api, headers={"api-key": "$AZURE_KEY"})
+    client = chat(api, header={"api-key": "$AZURE_KEY"})
     assert client.description["url"].endswith("/d/chat/completions?api-version=2024-06-01")
     assert client.secrets == ("abc",)
 

@@ -3,7 +3,8 @@ import pytest
 from tallystick.clients import Journal, JournalEntry, read_journal
 from tallystick.errors import FileError, FormatError
 
-HEAD = {"data": "d", "client": "c", "plan": "p"}
+API = {"kind": "http", "url": "u", "headers": {"Authorization": "$KEY", "api-version": "1"}}
+HEAD = {"api": API, "plan": "p"}
 
 
 @pytest.fixture
@@ -61,9 +62,13 @@ def test_another_api_is_refused_and_another_plan_goes_on(path):
     """Another plan was refused before: answers are kept by item now."""
     before = path.read_bytes()
     with pytest.raises(FormatError, match="the API, its template or its prompt changed"):
-        Journal(path, head={**HEAD, "client": "x"})
+        Journal(path, head={**HEAD, "api": {**API, "url": "x"}})
     assert path.read_bytes() == before
     Journal(path, head={**HEAD, "plan": "x"}).close()
+    # Who pays is not what is asked: a journal is read without its key.
+    Journal(path, head={**HEAD, "api": {**API, "headers": {"api-version": "1"}}}).close()
+    with pytest.raises(FormatError, match="changed"):
+        Journal(path, head={**HEAD, "api": {**API, "headers": {"api-version": "2"}}})
 
 
 def test_an_answer_to_another_question_is_refused(path):
@@ -146,7 +151,7 @@ def test_a_foreign_object_is_not_taken_for_a_journal_that_was_just_begun(tmp_pat
         path.write_bytes(content)
         if b'{"journal": 2'.startswith(content):  # a run that was killed at its first line
             Journal(path, head=HEAD).close()
-            assert read_journal(path)[0]["client"] == "c"
+            assert read_journal(path)[0]["plan"] == "p"
             continue
         with pytest.raises(FormatError, match="not a journal"):
             Journal(path, head=HEAD)

@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.clients.client import parse_headers, text_or_file
+from tallystick.clients import ClientQuestion, text_or_file
 from tallystick.errors import InputError
 
 
@@ -12,12 +12,12 @@ def test_an_option_is_its_own_text_or_the_content_of_a_file(tmp_path):
 
 
 def test_headers_are_split_at_the_first_colon():
-    assert parse_headers(["X-Url: http://a"]) == {"X-Url": "http://a"}
+    assert ClientQuestion(header=("X-Url: http://a",)).headers == {"X-Url": "http://a"}
 
 
 def test_a_header_that_cannot_be_read_is_refused_without_showing_it():
     with pytest.raises(InputError, match=r"header \(--header\)") as error:
-        parse_headers(["sk-very-secret"])
+        _ = ClientQuestion(header=("sk-very-secret",)).headers
     assert "sk-very-secret" not in str(error.value)
 
 

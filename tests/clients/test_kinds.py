@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.clients import KINDS, ClientSpec, client_of, kind_of
+from tallystick.clients import KINDS, ClientQuestion, client_of, kind_of
 from tallystick.errors import InputError
 
 
@@ -20,10 +20,12 @@ def test_an_unknown_address_lists_what_there_is():
 
 
 def test_a_client_is_made_from_its_target():
-    spec = ClientSpec(target="", columns=["new"])
-    assert client_of("replay:new", spec).description == {"kind": "replay", "column": "new"}
+    def made(api):
+        return client_of(ClientQuestion(api=api), columns=["new"])
+
+    assert made("replay:new").description == {"kind": "replay", "column": "new"}
     with pytest.raises(InputError, match="replay:newer"):
-        client_of("replay:newer", spec)
+        made("replay:newer")
 
 
 def test_nothing_about_a_capability_is_known_here():
@@ -41,4 +43,4 @@ def test_nothing_about_a_capability_is_known_here():
 @pytest.mark.parametrize("api", ["python:json:dumps", "command:cat", "replay:said"])
 def test_a_prompt_for_a_client_that_gets_the_row_is_refused(api):
     with pytest.raises(InputError, match=r"gets the row itself"):
-        client_of(api, ClientSpec(target="", columns=["said"], prompt="Is it? {said}"))
+        client_of(ClientQuestion(api=api, prompt="Is it? {said}"), columns=["said"])

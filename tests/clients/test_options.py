@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients.caller import ClientQuestion
+from tallystick.clients import ClientQuestion
 from tallystick.errors import InputError
 
 
@@ -10,18 +10,17 @@ def test_a_path_may_be_text():
     assert ClientQuestion(journal="a.journal").journal == Path("a.journal")
 
 
-def test_every_price_reaches_the_wire():
-    wire = ClientQuestion(price="2.5,10 USD", max_cost=5, max_tokens=9).wire()
-    assert (wire.prices.input, wire.prices.output, wire.prices.currency) == (2.5, 10, "USD")
-    assert wire.max_cost == 5
-    assert ClientQuestion(price=0.1).wire().prices.call == 0.1
+def test_prices_are_one_option():
+    prices = ClientQuestion(price="2.5,10 USD", max_cost=5, max_tokens=9).prices
+    assert (prices.input, prices.output, prices.currency) == (2.5, 10, "USD")
+    assert ClientQuestion(price=0.1).prices.call == 0.1
     with pytest.raises(InputError, match="price"):
         ClientQuestion(price="cheap")
 
 
 def test_headers_are_lines_or_a_mapping():
-    lines = ClientQuestion(header=("A: $KEY",)).client_spec(("text",), ())
-    assert lines.headers == ClientQuestion(header={"A": "$KEY"}).client_spec((), ()).headers
+    lines = ClientQuestion(header=("A: $KEY",))
+    assert lines.headers == ClientQuestion(header={"A": "$KEY"}).headers
 
 
 def test_a_way_of_reading_that_does_not_exist_is_refused_before_anything_is_asked():

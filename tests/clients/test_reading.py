@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients import AnswerReading, is_refusal, mentions_label, read_label
+from tallystick.clients import AnswerReading, is_refusal, mentions_label
 from tallystick.errors import InputError
 
 HERE = Path(__file__).parent
@@ -86,8 +86,9 @@ def test_underscores_hyphens_and_case_are_one_spelling():
     for text in ("technical_issue", "Technical-Issue", "Category: technical_issue"):
         assert AnswerReading().label(text, ["technical issue", "other"]) == "technical issue"
     assert AnswerReading().label("The answer is b", ["A", "B"]) == "B"
-    assert read_label("A", ["a", "A"]) == 1
-    assert read_label("a.", ["a", "A"]) == 2  # labels that differ by case only are read exactly
+    assert AnswerReading("exact").label("A", ["a", "A"]) == "A"
+    # Labels that differ by case only are read exactly.
+    assert AnswerReading("exact").label("a.", ["a", "A"]) is None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.clients import ClientSpec, client_of
+from tallystick.clients import ClientQuestion, client_of
 from tallystick.clients.journal import looks_like_key
 from tallystick.errors import InputError
 
@@ -9,10 +9,8 @@ HEX = "3f1c9a7b2d4e8f60a1b2c3d4e5f60718"
 
 
 def make(api="https://host/v1", headers=None, request=None):
-    spec = ClientSpec(
-        target="", columns=["text"], headers=headers or {}, request=request or {"t": "{text}"}
-    )
-    return client_of(api, spec)
+    asked = ClientQuestion(api=api, header=headers or {}, request=request or {"t": "{text}"})
+    return client_of(asked, columns=["text"])
 
 
 @pytest.mark.parametrize(
@@ -53,7 +51,7 @@ def test_a_key_in_the_body_or_in_a_command_is_refused():
     with pytest.raises(InputError, match="holds a key"):
         make(request={"t": "{text}", "auth": KEY})
     with pytest.raises(InputError, match="holds a key"):
-        client_of(f"command:echo {KEY}", ClientSpec(target="", columns=[]))
+        client_of(ClientQuestion(api=f"command:echo {KEY}"))
 
 
 def test_names_of_the_environment_pass_and_are_described_by_name(monkeypatch):

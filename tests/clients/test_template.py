@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.clients.template import (
+from tallystick.clients.client import (
     MISSING,
     Secret,
     check_fields,

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from tallystick.clients import ClientSpec, Fault, HttpClient
+from tallystick.clients import ClientQuestion, Fault, client_of
 
 
 class Talk(asyncio.Protocol):
@@ -36,7 +36,7 @@ def post(answer: bytes, *, headers=None, times=1, body=None):
             lambda: Talk(answer, heard), "127.0.0.1", 0
         )
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        client = HttpClient(url, ClientSpec(headers=headers or {}, timeout=5), request={})
+        client = client_of(ClientQuestion(api=url, header=headers or {}, request={}, timeout=5))
         try:
             replies = [await client.post(body or {"text": "hé"}) for _ in range(times)]
         finally:

@@ -121,24 +121,3 @@ def test_models_with_nothing_in_common_disagree_as_their_accuracy_lets_them():
     assert "disagree on 50.0\xa0% of them" in plan(0.02).verdict
     assert "disagree on 18.0\xa0% of them" in plan(0.02, mean=0.9).verdict
     assert "disagree on 2.0\xa0% of them" in plan(0.02, mean=0.99).verdict
-
-
-def test_no_more_labels_are_planned_than_there_are_items():
-    for population in (60, 100, 400, 5000):
-        answer = plan_judges(limit=0.05, rate=0.01, population=population)
-        assert all(one.n_items <= population for one in answer.methods)
-        assert answer.n_items <= plan_judges(limit=0.05, rate=0.01).n_items
-    assert plan_judges(limit=0.05, rate=0.01, population=10**6).n_items == 124
-    assert [one.n_items for one in plan_judges(half_width=0.05, population=500).methods] == [217]
-    with pytest.raises(InputError, match=r"rate must be in \[0, limit\)"):
-        plan_judges(limit=0.05, rate=0.041, population=100)
-
-
-def test_a_trial_without_replacement_keeps_its_promise_by_enumeration():
-    from scipy.stats import hypergeom
-
-    passes = plan_judges(limit=0.05, rate=0.01, population=200).methods[-1]
-    failures = int(passes.name.split()[2])
-    assert hypergeom.cdf(failures, 200, 10, passes.n_items) <= 0.05
-    assert hypergeom.cdf(failures, 200, 10, passes.n_items - 1) > 0.05
-    assert hypergeom.cdf(failures, 200, 2, passes.n_items) >= 0.8

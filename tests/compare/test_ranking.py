@@ -259,7 +259,6 @@ def test_a_difference_beyond_the_bounds_is_not_called_detectable():
     )
     result = evaluate(few, question=CompareQuestion(bounds=(0, 1)))
     assert isinstance(result.detectable_difference, Unknown)
-    assert isinstance(result.separable, Unknown)
 
 
 def test_equal_weights_are_the_unweighted_answer():
@@ -273,7 +272,7 @@ def test_equal_weights_are_the_unweighted_answer():
 
 def test_figures_and_rows_can_be_drawn():
     result = evaluate(board())
-    assert [figure.kind for figure in result.figures()] == ["forest", "forest", "matrix"]
+    assert [figure.kind for figure in result.figures()] == ["forest", "forest", "forest", "matrix"]
     assert result.rows()[1]["rank"] == "2–3"
     assert "a is the best of four models" in result.summary()
 
@@ -296,7 +295,7 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
         in result.verdict
     )
     assert any("of 24,090 pairs are listed" in text for text in result.warnings)
-    assert [len(figure.columns["model"]) for figure in result.figures()] == [220, 220, 1560]
+    assert [figure.size for figure in result.figures()] == [220, 219, 220, 1560]
     assert len(result.rows()) == 220
     with pytest.raises(InputError, match="is not listed on a board of 220"):
         result.pair(best[60], best[90])

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tallystick.table import Data, LabelRules, Roles, frames
+from tallystick.table import Data, LabelRules, Roles, engines
 from tallystick.verbs.compare import CompareQuestion
 from tallystick.verbs.compare.answer import rank_counted
 
@@ -27,12 +27,12 @@ def _data(**more: str) -> Data:
 
 def test_rows_that_fit_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rank_counted(_data(), CompareQuestion()) is None
-    monkeypatch.setattr(frames, "fits", lambda size: False)
+    monkeypatch.setattr(engines, "fits", lambda size: False)
     assert rank_counted(_data(weight="w"), CompareQuestion()) is None
 
 
 def test_clusters_and_lost_items_are_counted_in_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "fits", lambda size: False)
+    monkeypatch.setattr(engines, "fits", lambda size: False)
     found = rank_counted(_data(cluster="doc"), CompareQuestion())
     assert found is not None
     assert found.n_items == 199

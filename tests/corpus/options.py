@@ -206,7 +206,7 @@ def _session(begin: str, whole: str, truth: str, keys: tuple[str, ...], batches:
     steps: list[Any] = [begin]
     for _ in range(batches):
         steps += [NEXT, answered("batch.csv", whole, truth, keys), ADD]
-    steps.append("label --session s.label --status --json")
+    steps.append("label --session s.label --json")
     return commands(labelled, *steps, of="session", name=f"{begin}, {20 * batches} labels")
 
 

@@ -281,11 +281,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    """A server whose queue holds every connection: a full one resets some, by chance."""
+
+    daemon_threads, request_queue_size = True, 64
+
+
 @contextlib.contextmanager
 def _fake_api() -> Any:
     """Answer as a chat model on a free port of this machine."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        server.daemon_threads = True
+    with _Server(("127.0.0.1", 0), _Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"

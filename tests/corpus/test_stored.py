@@ -69,7 +69,7 @@ def at(value: Any, path: str) -> Any:
         ("tally", f"judge items.csv {JUDGES} --truth gold", {"n_items": 120, "n_labels": 40}),
         (
             "label",
-            "label --session judges.label --status",
+            "label --session judges.label",
             {
                 "asked": 30,
                 "answered": 20,
@@ -83,7 +83,7 @@ def at(value: Any, path: str) -> Any:
         ),
         (
             "label",
-            "label --session score.label --status",
+            "label --session score.label",
             {
                 "asked": 30,
                 "answered": 20,
@@ -96,12 +96,12 @@ def at(value: Any, path: str) -> Any:
         ),
         (
             "label",
-            "label --session finished.label --status",
+            "label --session finished.label",
             {"answered": 30, "stop": "budget", "measures.0.name": "pass"},
         ),
         (
             "label",
-            "label --session readers.label --status",
+            "label --session readers.label",
             {"asked": 15, "answered": 10, "pending": 5},
         ),
         ("label", f"judge votes.csv {JUDGES} --truth-file judges.label", {"n_labels": 20}),

@@ -14,7 +14,8 @@ import pytest
 
 import tallystick.sampling
 import tallystick.verbs.shift
-from tallystick.sampling import Plan, replay
+from benchmarks.replays import replay
+from tallystick.sampling import Plan
 from tallystick.verbs.shift import Answers, Items, assess, design, part_of
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients import ClientSpec, HttpClient, ReplayClient
-from tallystick.verbs.shift import Run, Wire, run
+from tallystick.clients import ReplayClient, client_of
+from tallystick.verbs.shift import ShiftQuestion, run
 
 from ..shift.conftest import COLUMNS, items_of, serving, table
 
@@ -23,11 +23,11 @@ REPEATS = 5
 """The client is timed so often; on a machine that has other work, the best is what it can do."""
 
 
-def ask(url, *, calls, wire):
+def ask(url, *, calls, **limits):
     rows = table(2 * calls)
-    spec = ClientSpec(columns=COLUMNS, timeout=wire.timeout)
-    client = HttpClient(url, spec, request={"id": "{id}", "new": "{new}"})
-    how, items = Run(budget=calls, wire=wire), items_of(rows)
+    request = {"id": "{id}", "new": "{new}"}
+    how, items = ShiftQuestion(budget=calls, api=url, request=request, **limits), items_of(rows)
+    client = client_of(how, columns=COLUMNS)
     run(items, ReplayClient("new", columns=COLUMNS), rows, how)  # load the libraries
     begin, worked = time.perf_counter(), time.process_time()
     result = run(items, client, rows, how)
@@ -71,7 +71,7 @@ def test_the_client_at_full_size(tmp_path, publish_coverage):
     taken = []
     for _ in range(REPEATS):
         with serving(delay=0.1, seconds=300) as api:
-            result, seconds, worked = ask(api.url, calls=2000, wire=Wire(concurrency=64))
+            result, seconds, worked = ask(api.url, calls=2000, concurrency=64)
             paid = api.stats()["paid"]
             sockets = bare(api.url, calls=2000, in_flight=64)
         assert len(paid) == 2000
@@ -88,7 +88,7 @@ def test_the_client_at_full_size(tmp_path, publish_coverage):
     )
 
     with serving(delay=0.1, faults=0.05, seconds=300) as api:
-        faulty, _, _ = ask(api.url, calls=2000, wire=Wire(concurrency=64, timeout=10))
+        faulty, _, _ = ask(api.url, calls=2000, concurrency=64, timeout=10)
         stats = api.stats()
     assert faulty.requests.failed == 0
     assert len(stats["paid"]) == 2000

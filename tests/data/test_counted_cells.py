@@ -10,7 +10,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table import Data, Tally, conclude, read
-from tallystick.table.data import BesideCounts, cells_of, labels_in
+from tallystick.table.data import BesideCounts, labels_in
 from tallystick.verbs.compare.answer import CAPABILITY as COMPARE
 from tallystick.verbs.judge.answer import CAPABILITY as JUDGE
 
@@ -88,15 +88,13 @@ def test_a_code_that_moves_the_mean_is_asked_about_in_counts_too() -> None:
             conclude(JUDGE, look(), JUDGE.question())
 
 
-def test_a_block_of_labels_and_pooled_splits_are_known_beside_the_counts() -> None:
+def test_a_block_of_labels_is_known_beside_the_counts() -> None:
     columns = table()
     columns["gold"] = [label or "pass" for label in columns["gold"][:50]] + [None] * 190
-    columns["part"] = ["train", "test"] * 120
-    beside = BesideCounts(labelled=(1, 50), texts={"part": {"train", "test"}})
+    beside = BesideCounts(labelled=(1, 50))
     rows, counts = both(columns, beside)
     assert counts.warnings == rows.warnings
     assert any("rows 1 to 50 of 240" in one for one in counts.warnings)
-    assert any("--by part" in one for one in counts.warnings)
     assert "the table is in random order" in counts.assumptions
 
 
@@ -120,8 +118,5 @@ def test_marks_are_no_answers_in_counts_either() -> None:
         conclude(COMPARE, read(tally, COMPARE.door, truth="gold"), COMPARE.question())
 
 
-def test_patterns_are_spread_evenly_and_blank_labels_are_no_labels() -> None:
+def test_blank_labels_are_no_labels() -> None:
     assert labels_in(Tally.of({"b": ["x", "y", ""]}), "b") == ["x", "y"]
-    codes, counts = np.array([[0], [1]], np.int32), np.array([6, 4])
-    assert cells_of(codes, counts, 5)[:, 0].tolist() == [0, 0, 0, 1, 1]
-    assert len(cells_of(codes[:0], counts[:0], 5)) == 0

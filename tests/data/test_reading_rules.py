@@ -184,3 +184,37 @@ def test_a_question_names_at_most_two_commands_and_eight_columns() -> None:
     question = asked("judge", columns)
     assert len(question.calls) <= 2
     assert "and 4 more" in question.question
+
+
+def compared(vote: str, words: tuple[Any, Any], key: str) -> Columns:
+    """One row per model and item: what was answered, and what is right under some name."""
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, 150)
+    found: Columns = {"id": [], "model": [], vote: [], key: []}
+    for model, right in (("old", 0.7), ("new", 0.85)):
+        said = np.where(rng.random(150) < right, truth, 1 - truth)
+        found["id"] += [f"q{k}" for k in range(150)]
+        found["model"] += [model] * 150
+        found[vote] += [words[one] for one in said]
+        found[key] += [words[one] for one in truth]
+    return found
+
+
+def test_a_key_with_a_name_of_its_own_is_asked_about_in_a_long_comparison() -> None:
+    question = asked("compare", compared("score", ("fail", "pass"), "soll"))
+    assert question.calls == ("--truth soll", "--ignore soll")
+    assert opened("compare", compared("score", (0, 1), "soll"), truth="soll").roles.truth == "soll"
+    assert opened("compare", compared("correct", (0, 1), "soll")).roles.truth is None
+
+
+def test_answers_in_words_are_held_against_the_truth_whatever_their_column_is_called() -> None:
+    assert opened("compare", compared("score", ("ham", "spam"), "truth")).roles.truth == "truth"
+    assert opened("compare", compared("score", (0, 1), "truth")).roles.truth is None
+
+
+def test_true_and_1_are_one_word_in_files_of_text() -> None:
+    columns = voted(words=("0", "1"), gpt=0.9, claude=0.85)
+    columns["claude"] = ["True" if cell == "1" else "False" for cell in columns["claude"]]
+    data = opened("judge", columns)
+    assert data.roles.judges == ("gpt", "claude")
+    assert set(data.labels("claude", "gold").labels) == {"0", "1"}

@@ -220,6 +220,21 @@ def test_a_quote_that_stands_where_it_should_keeps_the_fast_parser(tmp_path, mon
     assert _rows(tmp_path / "a.csv", content) == [("1", 'x "y"'), ("2", "p\nq")]
 
 
+@pytest.mark.parametrize("name", ['5" screen', 'the "best" one', '"a"'])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_quote_in_the_header_keeps_the_fast_parser(tmp_path, monkeypatch, name, mark):
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(delimited, "_parse_strictly", refuse)
+    path = tmp_path / "a.csv"
+    path.write_text(f"{mark}id,{name}\n1,x\n2,y\n", encoding="utf-8")
+    with scan(path) as table:
+        assert table.columns == ("id", name.strip('"'))
+        assert table.relation.fetchall() == [("1", "x"), ("2", "y")]
+        assert str(table.row_of("id", "2")).endswith("(line 3)")
+
+
 @given(
     rows=st.lists(
         st.lists(st.sampled_from(['"', "a", ",", "\n", '""', ";"]), max_size=9), max_size=6

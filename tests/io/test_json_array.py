@@ -10,7 +10,6 @@ import pytest
 
 from tallystick.errors import FileError, InputError
 from tallystick.table import Tally, scan
-from tallystick.table import json_files as json_array
 from tallystick.table import json_files as ndjson
 
 ROWS = [
@@ -33,11 +32,7 @@ def _both(folder: Path, text: str) -> tuple[object, object]:
 
 
 @pytest.mark.parametrize("indent", [None, 0, 2])
-@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
-def test_an_array_is_read_like_its_objects_on_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | None, piece: int
-) -> None:
-    monkeypatch.setattr(json_array, "PIECE", piece)
+def test_an_array_is_read_like_its_objects_on_lines(tmp_path: Path, indent: int | None) -> None:
     array, lines = _both(tmp_path, json.dumps(ROWS, indent=indent, ensure_ascii=False))
     assert array == lines
 
@@ -92,13 +87,12 @@ def test_a_broken_array_is_refused_with_the_entry(tmp_path: Path, content: str, 
         scan(tmp_path / "a.json")
 
 
-def test_an_entry_without_an_end_is_not_read_into_memory_for_ever(
+def test_an_array_beyond_memory_is_refused_with_the_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_array, "MAX_LINE", 1000)
-    monkeypatch.setattr(json_array, "PIECE", 100)
-    (tmp_path / "a.json").write_text('[{"a": "' + "x" * 5000)
-    with pytest.raises(FileError, match="one entry is longer than"):
+    monkeypatch.setenv("TALLYSTICK_MEMORY", "10KB")
+    (tmp_path / "a.json").write_text('[{"a": "' + "x" * 5000 + '"}]')
+    with pytest.raises(InputError, match=r"one JSON array, needs about .* one object per line"):
         scan(tmp_path / "a.json")
 
 

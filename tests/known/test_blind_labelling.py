@@ -169,7 +169,7 @@ def test_a_session_of_an_earlier_version_is_finished_and_not_called_blind():
         writer.writeheader()
         writer.writerows({**row, "answer": "pass"} for row in asked)
     assert "24 answers added" in run("label", "--session", "s.label", "--add", "b.csv")
-    assert "gpt: 66.7" in run("label", "--session", "s.label", "--status")
+    assert "gpt: 66.7" in run("label", "--session", "s.label")
 
 
 def test_the_queue_of_the_service_hides_judges_and_systems_and_names_labels(tmp_path):

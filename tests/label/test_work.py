@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tallystick.sampling.draws import DrawJournal, draw_batch
 from tallystick.sampling.tasks import journal_of
 from tallystick.table.session import open_session
 from tallystick.verbs.label import begin, reopen
+from tallystick.verbs.label.work import standing
 from tests.label.conftest import JUDGES, WORDS, draw, fill
 
 
@@ -394,3 +396,24 @@ def test_the_output_that_comes_first_is_drawn(tmp_path):
         with begin(path, table, question="score", reading=reading, options=options) as work:
             first = {ask.system for ask in work.next(40)[::2]}
         assert first == {"a", "b"}
+
+
+def test_a_session_of_the_second_version_counts_what_is_missing_in_draws_of_all_systems(tmp_path):
+    """Each of its draws was counted for every system: summed up it gave up half way."""
+    rng = np.random.default_rng(7)
+    passed = rng.random(120) < 0.65
+    table = {
+        "id": np.repeat(np.arange(60), 2).tolist(),
+        "system": ["a", "b"] * 60,
+        "gpt": np.where(rng.random(120) < 0.8, passed, ~passed).astype(int),
+    }
+    reading = {"judges": ("gpt",), "system": "system", "item": "id"}
+    with begin(tmp_path / "o.label", table, question="score", reading=reading) as work:
+        for ask in work.next(20):
+            work.answer(ask.number, int(passed[ask.row]), reader="1")
+        head, task = work.session.head, work.task
+        options = {name: one for name, one in head.options.items() if name != "rule"}
+        old = replace(work.session, head=replace(head, options=options))
+    where = standing(old, task)
+    assert where.stop is None
+    assert where.forecast <= 100

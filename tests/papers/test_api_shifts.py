@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from benchmarks.replays import replay, stratified
 from tallystick.errors import InputError
 from tallystick.papers.api_shifts import (
     allocation_excess,
@@ -35,7 +36,14 @@ from tallystick.papers.api_shifts import (
     uniform_error_bound,
     uniform_loss,
 )
-from tallystick.sampling import Equal, Masa, Plan, Proportional, Sampler, Strata, replay, stratified
+from tallystick.sampling import (
+    Equal,
+    Masa,
+    Plan,
+    Proportional,
+    Sampler,
+    Strata,
+)
 
 answers = st.lists(st.integers(0, 4), min_size=2, max_size=40)
 seeds = st.integers(0, 10_000)

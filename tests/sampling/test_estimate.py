@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.replays import difference, observe, plain, replay, stratified
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.sampling import (
     Flips,
@@ -15,11 +16,6 @@ from tallystick.sampling import (
     Proportional,
     Strata,
     Uniform,
-    difference,
-    observe,
-    plain,
-    replay,
-    stratified,
 )
 
 STRATA = Strata(np.array([0, 0, 0, 0, 1, 1, 1]))

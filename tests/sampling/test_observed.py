@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallystick.sampling import FAILED, Plan, Strata, Uniform, observe
+from benchmarks.replays import observe
+from tallystick.sampling import FAILED, Plan, Strata, Uniform
 
 STRATA = Strata(np.array([0, 0, 1, 1, 1]))
 

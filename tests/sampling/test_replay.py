@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.replays import observed, replay
 from tallystick.errors import InputError
-from tallystick.sampling import Plan, Proportional, Sampler, Strata, replay
+from tallystick.sampling import Plan, Proportional, Sampler, Strata
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
 
@@ -27,7 +28,7 @@ def test_every_run_of_a_replay_is_the_run_of_a_sampler(
         alone = finish(Sampler(plan, rng=int(key)), answers)
         assert result.items[run].tolist() == alone.items
         for blind in (False, True):
-            together, single = result.observed(blind=blind), alone.observed(blind=blind)
+            together, single = result.observed(blind=blind), observed(alone, blind=blind)
             assert np.array_equal(together.new[run], single.new)
             assert np.array_equal(together.asked[run], single.asked)
             assert np.array_equal(together.answered[run], single.answered)

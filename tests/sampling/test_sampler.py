@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.replays import observed
 from tallystick.errors import InputError
-from tallystick.sampling import Flips, Masa, Plan, Sampler, Strata, Uniform
+from tallystick.sampling import (
+    Flips,
+    Masa,
+    Plan,
+    Sampler,
+    Strata,
+    Uniform,
+)
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
 
@@ -31,7 +39,7 @@ def test_a_run_keeps_its_budget_its_minimum_and_its_items(
 ) -> None:
     plan, answers = data.draw(scenarios)
     sampler = finish(Sampler(plan, rng=seed), answers)
-    seen = sampler.observed()
+    seen = observed(sampler)
     assert len(sampler.items) == seen.asked.sum() == plan.calls
     assert (seen.asked >= plan.floors).all()
     if not plan.replacement:
@@ -61,8 +69,8 @@ def test_neither_order_nor_timing_of_answers_changes_a_run(
             except InputError:  # the next choice depends on an answer that is due
                 ragged.tell([(waiting[0], answers[waiting[0]])])
     assert ragged.items == straight.items
-    assert np.array_equal(ragged.observed().new, straight.observed().new)
-    assert np.array_equal(ragged.observed(blind=True).new, straight.observed(blind=True).new)
+    assert np.array_equal(observed(ragged).new, observed(straight).new)
+    assert np.array_equal(observed(ragged, blind=True).new, observed(straight, blind=True).new)
 
 
 def test_the_choice_uses_exactly_the_answers_that_are_due() -> None:
@@ -112,7 +120,7 @@ def test_blind_counts_are_kept_apart(finish: Finish) -> None:
     plan = plan_of(strata=strata, policy=Flips(), budget=80, baseline=[0] * 400)
     answers = [0] * 300 + [0, 1] * 50
     sampler = finish(Sampler(plan, rng=2), answers)
-    blind, all_of_it = sampler.observed(blind=True), sampler.observed()
+    blind, all_of_it = observed(sampler, blind=True), observed(sampler)
     assert blind.asked.tolist() == [42, 14]  # seven tenths of 80, proportional
     assert all_of_it.asked.sum() == 80
     assert all_of_it.asked[1] - 12 > all_of_it.asked[0] - 36  # the rest went where answers change
@@ -128,12 +136,12 @@ def test_blind_tells_of_each_question_whether_its_choice_looked_at_answers(finis
     assert quiet.items[:48] == loud.items[:48]
     assert quiet.items[48:] != loud.items[48:]
     counted = np.bincount(strata.of[np.array(loud.items)[loud.blind]])
-    assert counted.tolist() == loud.observed(blind=True).asked.tolist()
+    assert counted.tolist() == observed(loud, blind=True).asked.tolist()
 
 
 def test_everything_uniform_is_blind(finish: Finish) -> None:
     sampler = finish(Sampler(plan_of(policy=Uniform()), rng=1), [0] * 60)
-    assert sampler.observed(blind=True).asked.sum() == 40
+    assert observed(sampler, blind=True).asked.sum() == 40
 
 
 def test_a_seed_names_the_run_and_a_generator_draws_one(finish: Finish) -> None:

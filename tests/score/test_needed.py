@@ -1,7 +1,7 @@
 """Forecasts are ranges, capped by the table."""
 
 from tallystick.results import Interval, Unknown
-from tallystick.stats.adverse_forecast import LabelRange
+from tallystick.stats.certified import LabelRange
 from tallystick.verbs.score import ScoreQuestion, evaluate
 from tallystick.verbs.score.pairs import SystemPair, settle_plan, spreads
 from tallystick.verbs.score.systems import estimate_systems, fitted

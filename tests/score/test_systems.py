@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.stats.adverse_forecast import certified_share
+from tallystick.stats.certified import certified_share
 from tallystick.stats.few_labels import Rows, fit, prevalences
 from tallystick.verbs.score import ScoreQuestion, evaluate
 from tallystick.verbs.score.systems import estimate_systems, fitted, judge_means

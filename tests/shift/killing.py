@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -20,8 +21,8 @@ import httpx
 import scipy.special
 import scipy.stats
 
-from tallystick.clients import ClientSpec, HttpClient
-from tallystick.verbs.shift import Run, Wire, run
+from tallystick.clients import client_of
+from tallystick.verbs.shift import ShiftQuestion, run
 from tests.shift.conftest import COLUMNS, items_of, table
 
 PRELOADED = (httpx, scipy.special, scipy.stats)
@@ -30,8 +31,8 @@ PRELOADED = (httpx, scipy.special, scipy.stats)
 def go(url: str, calls: int, journal: Path) -> dict:
     rows = table(4 * calls)
     request = {"id": journal.name + "/{id}", "new": "{new}"}
-    client = HttpClient(url, ClientSpec(columns=COLUMNS, timeout=10), request=request)
-    how = Run(budget=calls, wire=Wire(concurrency=8), journal=journal, repeats=calls // 10)
+    how = ShiftQuestion(budget=calls, journal=journal, repeats=calls // 10)
+    client = client_of(replace(how, api=url, request=request, timeout=10), columns=COLUMNS)
     return run(items_of(rows), client, rows, how).to_dict()
 
 

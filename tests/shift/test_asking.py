@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.clients import Client
-from tallystick.verbs.shift import Items, run
-from tallystick.verbs.shift.question import Run
+from tallystick.verbs.shift import Items, ShiftQuestion, run
 
 
 class Counting(Client):
@@ -29,7 +28,7 @@ def done():
     client = Counting()
     items = Items.of(["a"] * 200, old=["a"] * 200)
     rows = [{"n": n} for n in range(200)]
-    return client, run(items, client, rows, Run(budget=120, seed=3))
+    return client, run(items, client, rows, ShiftQuestion(budget=120, seed=3))
 
 
 def test_the_budget_is_a_hard_limit_and_repeats_are_part_of_it(done):

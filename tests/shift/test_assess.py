@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.replays import replay
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval
-from tallystick.sampling import FAILED, Strata, replay
+from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift import Answers, Items, design
 from tallystick.verbs.shift import assess as assess_any
 

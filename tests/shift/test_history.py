@@ -2,17 +2,17 @@ from datetime import date
 
 import pytest
 
-from tallystick import plot
 from tallystick.clients import ReplayClient
 from tallystick.errors import FileError, FormatError, InputError
-from tallystick.verbs.shift import Items, Run, append_history, read_history, run, since
+from tallystick.report import plot
+from tallystick.verbs.shift import Items, ShiftQuestion, append_history, read_history, run, since
 from tallystick.verbs.shift.baseline import check_history
 
 from .conftest import COLUMNS
 
 
 def test_assessments_are_kept_in_order_of_date(items, rows, tmp_path):
-    result = run(items, ReplayClient("new", columns=COLUMNS), rows, Run(budget=80))
+    result = run(items, ReplayClient("new", columns=COLUMNS), rows, ShiftQuestion(budget=80))
     for day in (date(2024, 5, 2), date(2024, 4, 1)):
         append_history(tmp_path / "h", result, on=day)
     history = read_history(tmp_path / "h")
@@ -33,14 +33,19 @@ def test_a_damaged_history_is_refused_by_line(tmp_path):
 
 def test_the_next_run_starts_from_the_last_answers(items, rows, tmp_path):
     client = ReplayClient("new", columns=COLUMNS)
-    run(items, client, rows, Run(budget=len(items), journal=tmp_path / "j"))
+    run(items, client, rows, ShiftQuestion(budget=len(items), journal=tmp_path / "j"))
     later = since(items, tmp_path / "j")
-    again = run(later, client, rows, Run(budget=100))
+    again = run(later, client, rows, ShiftQuestion(budget=100))
     assert again.flip_rate.estimate == 0
 
 
 def test_a_journal_of_other_items_is_refused(items, rows, tmp_path):
-    run(items, ReplayClient("new", columns=COLUMNS), rows, Run(budget=60, journal=tmp_path / "j"))
+    run(
+        items,
+        ReplayClient("new", columns=COLUMNS),
+        rows,
+        ShiftQuestion(budget=60, journal=tmp_path / "j"),
+    )
     other = Items.of(["a", "b"], old=["a", "b"], names=["x", "y"])
     with pytest.raises(FormatError, match="other data"):
         since(other, tmp_path / "j")
@@ -49,7 +54,12 @@ def test_a_journal_of_other_items_is_refused(items, rows, tmp_path):
 def asked_in_full(truth, new, path, **options):
     items = Items.of(truth, old=truth, **options)
     rows = [{"new": answer} for answer in new]
-    run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=len(truth), journal=path))
+    run(
+        items,
+        ReplayClient("new", columns=["new"]),
+        rows,
+        ShiftQuestion(budget=len(truth), journal=path),
+    )
     return items
 
 
@@ -76,9 +86,9 @@ def test_an_answer_of_the_last_run_that_is_no_label_any_more_is_refused(tmp_path
 
 
 def test_a_history_of_another_api_or_other_data_is_refused(items, rows, tmp_path):
-    result = run(items, ReplayClient("new", columns=COLUMNS), rows, Run(budget=80))
+    result = run(items, ReplayClient("new", columns=COLUMNS), rows, ShiftQuestion(budget=80))
     append_history(tmp_path / "h", result, on=date(2024, 4, 1))
-    other = run(items, ReplayClient("old", columns=COLUMNS), rows, Run(budget=80))
+    other = run(items, ReplayClient("old", columns=COLUMNS), rows, ShiftQuestion(budget=80))
     with pytest.raises(FormatError, match="the API changed"):
         append_history(tmp_path / "h", other, on=date(2024, 5, 1))
     with pytest.raises(FormatError, match="the data"):

@@ -8,18 +8,14 @@ from pathlib import Path
 import pytest
 
 from tallystick.clients import (
-    AnswerReading,
-    CallPrices,
     ClientError,
-    ClientSpec,
     CommandClient,
-    HttpClient,
     PythonClient,
     ReplayClient,
     client_of,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
-from tallystick.verbs.shift import Progress, Run, Wire, run
+from tallystick.verbs.shift import Progress, ShiftQuestion, run
 
 from .conftest import COLUMNS
 
@@ -28,11 +24,9 @@ REPLAY = ReplayClient("new", columns=COLUMNS)
 REQUEST = {"id": "{id}", "new": "{new}"}
 
 
-def http(url, *, wire, request=REQUEST, headers=None, label="$.label"):
-    spec = ClientSpec(
-        label_path=label, headers=headers or {}, columns=COLUMNS, timeout=wire.timeout
-    )
-    return HttpClient(url, spec, request=request)
+def http(url, how=None, *, request=REQUEST, headers=None, label="$.label"):
+    asked = {"api": url, "request": request, "header": headers or {}, "label_path": label}
+    return client_of(replace(how or ShiftQuestion(), **asked), columns=COLUMNS)
 
 
 def same(result):
@@ -40,7 +34,7 @@ def same(result):
 
 
 def test_a_replayed_change_is_found(items, rows):
-    result = run(items, REPLAY, rows, Run(budget=300))
+    result = run(items, REPLAY, rows, ShiftQuestion(budget=300))
     truth = sum(row["new"] == row["true"] for row in rows) - sum(
         row["old"] == row["true"] for row in rows
     )
@@ -51,9 +45,9 @@ def test_a_replayed_change_is_found(items, rows):
 
 
 def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items, rows, server):
-    how = Run(budget=150, wire=Wire(concurrency=16), seed=3, deterministic=True)
+    how = ShiftQuestion(budget=150, concurrency=16, seed=3, deterministic=True)
     with server(delay=0.01) as api:
-        served = run(items, http(api.url, wire=how.wire), rows, how)
+        served = run(items, http(api.url, how), rows, how)
         stats = api.stats()
     assert same(served) == same(run(items, REPLAY, rows, how))
     assert stats["most"] <= 16
@@ -62,10 +56,10 @@ def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items,
 
 def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
     # a busy machine must not look like a hanging server
-    wire = Wire(concurrency=32, timeout=3, wait=0.05)
-    how = Run(budget=100, wire=wire, deterministic=True, strategy="uniform")
+    limits = {"concurrency": 32, "timeout": 3.0, "wait": 0.05}
+    how = ShiftQuestion(budget=100, deterministic=True, strategy="uniform", **limits)
     with server(delay=0.01, faults=0.3, pause=0.1) as api:
-        result = run(items, http(api.url, wire=wire), rows, how)
+        result = run(items, http(api.url, how), rows, how)
         stats = api.stats()
     assert set(stats["faults"]) == {"500", "429", "reset", "hang", "garbage", "error200"}
     assert result.requests.failed == 0
@@ -92,7 +86,7 @@ def test_killed_runs_resume_to_the_identical_result(tmp_path, server):
 
 
 def test_a_finished_journal_answers_without_a_call(items, rows, tmp_path):
-    how = Run(budget=100, journal=tmp_path / "j", repeats=10)
+    how = ShiftQuestion(budget=100, journal=tmp_path / "j", repeats=10)
     first = run(items, REPLAY, rows, how)
     again = run(items, REPLAY, rows, how)
     assert same(first) == same(again)
@@ -101,7 +95,7 @@ def test_a_finished_journal_answers_without_a_call(items, rows, tmp_path):
 
 
 def test_a_journal_of_other_data_is_refused(items, rows, tmp_path):
-    how = Run(budget=60, journal=tmp_path / "j")
+    how = ShiftQuestion(budget=60, journal=tmp_path / "j")
     run(items, REPLAY, rows, how)
     other = replace(items, names=tuple(f"x{name}" for name in items.names))
     with pytest.raises(FormatError, match="other data"):
@@ -109,24 +103,24 @@ def test_a_journal_of_other_data_is_refused(items, rows, tmp_path):
 
 
 def test_a_changed_template_on_resume_is_refused(items, rows, tmp_path, server):
-    how = Run(budget=60, journal=tmp_path / "j")
+    how = ShiftQuestion(budget=60, journal=tmp_path / "j")
     with server() as api:
-        run(items, http(api.url, wire=how.wire), rows, how)
-        changed = http(api.url, wire=how.wire, request={**REQUEST, "prompt": "other"})
+        run(items, http(api.url, how), rows, how)
+        changed = http(api.url, how, request={**REQUEST, "prompt": "other"})
         with pytest.raises(FormatError, match="template"):
             run(items, changed, rows, how)
 
 
 def test_a_larger_budget_another_level_and_a_gate_go_on_with_the_journal(items, rows, tmp_path):
     """Another budget was refused before: nothing that was paid for is paid for again."""
-    first = run(items, REPLAY, rows, Run(budget=60, journal=tmp_path / "j"))
-    more = run(items, REPLAY, rows, Run(budget=120, alpha=0.1, journal=tmp_path / "j"))
+    first = run(items, REPLAY, rows, ShiftQuestion(budget=60, journal=tmp_path / "j"))
+    more = run(items, REPLAY, rows, ShiftQuestion(budget=120, alpha=0.1, journal=tmp_path / "j"))
     assert first.requests.sent == 60
     assert more.requests.from_journal > 0
     assert more.requests.sent == 60 + 120 - more.requests.from_journal
     assert more.requests.unused == 60 - more.requests.from_journal
     assert more.requests.paid_twice == 0
-    assert same(more) == same(run(items, REPLAY, rows, Run(budget=120, alpha=0.1)))
+    assert same(more) == same(run(items, REPLAY, rows, ShiftQuestion(budget=120, alpha=0.1)))
 
 
 def test_stored_answers_can_be_read_in_another_way_without_a_call(tmp_path, monkeypatch):
@@ -136,11 +130,11 @@ def test_stored_answers_can_be_read_in_another_way_without_a_call(tmp_path, monk
     items = Items.of(truth, old=truth)
     rows = [{"new": f"I would say {answer}."} for answer in truth]
     client = ReplayClient("new", columns=["new"])
-    exact = Run(budget=100, journal=tmp_path / "j", reading=AnswerReading("exact"))
+    exact = ShiftQuestion(budget=100, journal=tmp_path / "j", answer="exact")
     exact = run(items, client, rows, exact)
     assert exact.requests.unread == 100
     assert any("e.g. 'I would say" in warning for warning in exact.warnings)
-    words = Run(budget=100, journal=tmp_path / "j", reading=AnswerReading("words"))
+    words = ShiftQuestion(budget=100, journal=tmp_path / "j", answer="words")
     again = run(items, client, rows, words)
     assert again.requests.unread == 0
     assert again.requests.sent == 100
@@ -151,21 +145,21 @@ def test_a_journal_in_use_is_refused(items, rows, tmp_path):
 
     held = Journal(tmp_path / "j", head={})
     with pytest.raises(FileError, match="in use"):
-        run(items, REPLAY, rows, Run(budget=60, journal=tmp_path / "j"))
+        run(items, REPLAY, rows, ShiftQuestion(budget=60, journal=tmp_path / "j"))
     held.close()
 
 
 def test_an_unreachable_host_is_named(items, rows):
-    wire = Wire(attempts=2, wait=0.01)
+    how = ShiftQuestion(budget=60, attempts=2, wait=0.01)
     with pytest.raises(ClientError, match=r"127\.0\.0\.1:9 cannot be reached"):
-        run(items, http("http://127.0.0.1:9/", wire=wire), rows, Run(budget=60, wire=wire))
+        run(items, http("http://127.0.0.1:9/", how), rows, how)
 
 
 def test_a_refused_key_stops_the_run_at_once(items, rows, server, tmp_path):
     with server() as api:
-        how = Run(budget=100, wire=Wire(concurrency=1), journal=tmp_path / "j")
+        how = ShiftQuestion(budget=100, concurrency=1, journal=tmp_path / "j")
         with pytest.raises(ClientError, match=r"refused the key \(HTTP 401: bad key\)"):
-            run(items, http(f"{api.url}/denied", wire=how.wire), rows, how)
+            run(items, http(f"{api.url}/denied", how), rows, how)
         assert api.stats()["requests"] == {"denied": 1}
 
 
@@ -173,11 +167,9 @@ def test_keys_come_from_the_environment_and_are_written_nowhere(
     items, rows, server, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("SHIFT_TEST_KEY", "sk-very-secret")
-    how = Run(budget=60, journal=tmp_path / "j")
+    how = ShiftQuestion(budget=60, journal=tmp_path / "j")
     with server() as api:
-        client = http(
-            f"{api.url}/echo", wire=how.wire, headers={"Authorization": "Bearer $SHIFT_TEST_KEY"}
-        )
+        client = http(f"{api.url}/echo", how, headers={"Authorization": "Bearer $SHIFT_TEST_KEY"})
         result = run(items, client, rows, how)
     journal = (tmp_path / "j").read_text()
     assert "Bearer ***" in journal  # the server sent the key back, and it was struck out
@@ -188,11 +180,11 @@ def test_keys_come_from_the_environment_and_are_written_nowhere(
 def test_a_chat_model_is_asked_and_read(items, rows, server, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with server() as api:
-        spec = ClientSpec(prompt="One of {labels}? {new}", labels=items.labels, columns=COLUMNS)
-        client = client_of(f"openai:tiny@{api.url}/v1", spec)
+        question = ShiftQuestion(api=f"openai:tiny@{api.url}/v1", prompt="One of {labels}? {new}")
+        client = client_of(question, labels=items.labels, columns=COLUMNS)
         asked = [row for row in rows if row["new"]][:200]
         chosen = items_from(asked)
-        how = Run(budget=80, deterministic=True, reading=AnswerReading("words"))
+        how = ShiftQuestion(budget=80, deterministic=True, answer="words")
         result = run(chosen, client, asked, how)
     assert same(result) == same(run(chosen, REPLAY, asked, how))
 
@@ -208,9 +200,9 @@ def test_a_command_answers_each_item(items, rows):
     client = CommandClient(f'{sys.executable} -c "{script}"', timeout=20)
     few = rows[:12]
     chosen = items_from(few)
-    how = Run(
+    how = ShiftQuestion(
         budget=4,
-        wire=Wire(concurrency=2),
+        concurrency=2,
         strategy="uniform",
         deterministic=True,
     )
@@ -222,7 +214,7 @@ def test_a_function_answers_each_item(items, rows, tmp_path, monkeypatch):
         "def ask(row):\n    return row['new']\n\nasync def later(row):\n    return row['new']\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    how = Run(budget=60, deterministic=True)
+    how = ShiftQuestion(budget=60, deterministic=True)
     for name in ("ask", "later"):
         result = run(items, PythonClient(f"my_api:{name}"), rows, how)
         assert same(result) == same(run(items, REPLAY, rows, how))
@@ -235,7 +227,9 @@ def test_failed_calls_are_missing_not_wrong(items, rows, tmp_path, monkeypatch):
     )
     (tmp_path / "bad_api.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
-    result = run(items, PythonClient("bad_api:ask"), rows, Run(budget=200, deterministic=True))
+    result = run(
+        items, PythonClient("bad_api:ask"), rows, ShiftQuestion(budget=200, deterministic=True)
+    )
     assert result.requests.failed > 0
     assert result.n_items == 200 - result.requests.failed
     assert result.unheard["failed"].answers == result.requests.failed
@@ -247,13 +241,14 @@ def test_many_failures_in_a_row_open_the_breaker(items, rows, tmp_path, monkeypa
     (tmp_path / "dead_api.py").write_text("def ask(row):\n    raise KeyError('x')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ClientError, match="KeyError"):
-        run(items, PythonClient("dead_api:ask"), rows, Run(budget=200))
+        run(items, PythonClient("dead_api:ask"), rows, ShiftQuestion(budget=200))
 
 
 def test_the_money_is_a_hard_limit(items, rows, server):
-    wire = Wire(concurrency=8, timeout=0.3, wait=0.01, prices=CallPrices(call=0.5), max_cost=40)
+    limits = {"concurrency": 8, "timeout": 0.3, "wait": 0.01}
+    how = ShiftQuestion(budget=200, price=0.5, max_cost=40, **limits)
     with server(faults=0.3, pause=0.05) as api:
-        result = run(items, http(api.url, wire=wire), rows, Run(budget=200, wire=wire))
+        result = run(items, http(api.url, how), rows, how)
         sent = sum(api.stats()["requests"].values())
     assert result.cost <= 40
     assert result.cost == result.requests.billed * 0.5
@@ -262,17 +257,21 @@ def test_the_money_is_a_hard_limit(items, rows, server):
 
 def test_a_price_without_a_call_in_it_is_refused(items):
     with pytest.raises(BudgetError, match="does not pay"):
-        Run(budget=10, wire=Wire(prices=CallPrices(call=2.0), max_cost=1.0)).plan(items)
+        ShiftQuestion(budget=10, price=2.0, max_cost=1.0).plan(items)
     with pytest.raises(InputError, match="price"):
-        Wire(max_cost=1.0)
+        ShiftQuestion(max_cost=1.0)
 
 
 def test_a_gate_stops_at_the_first_proof(items, rows):
     clean = ReplayClient("old", columns=COLUMNS)
-    passed = run(items, clean, rows, Run(budget=500, flip_limit=0.05, deterministic=True))
+    passed = run(
+        items, clean, rows, ShiftQuestion(budget=500, gates="flip_rate <= 0.05", deterministic=True)
+    )
     assert passed.watched is True
     assert passed.calls < 80
-    failed = run(items, REPLAY, rows, Run(budget=500, flip_limit=0.0, deterministic=True))
+    failed = run(
+        items, REPLAY, rows, ShiftQuestion(budget=500, gates="flip_rate <= 0.0", deterministic=True)
+    )
     assert failed.watched is False
     assert failed.calls < 100
 
@@ -280,7 +279,12 @@ def test_a_gate_stops_at_the_first_proof(items, rows):
 def test_a_gate_that_falls_with_the_first_answer_still_gives_an_assessment(items, rows):
     other = {"four": "five", "five": "six", "six": "four", "": "four"}
     flipped = [{**row, "new": other[row["old"]]} for row in rows]
-    failed = run(items, REPLAY, flipped, Run(budget=200, flip_limit=0.01, deterministic=True))
+    failed = run(
+        items,
+        REPLAY,
+        flipped,
+        ShiftQuestion(budget=200, gates="flip_rate <= 0.01", deterministic=True),
+    )
     assert failed.watched is False
     assert failed.calls == 2
 
@@ -299,7 +303,7 @@ def test_flips_that_do_not_repeat_are_noise(rows, tmp_path, monkeypatch):
     import coin_api
 
     rows = [{**row, "old": coin_api.ask(row)} for row in rows]  # the same API, asked before
-    how = Run(budget=400, wire=Wire(concurrency=1))
+    how = ShiftQuestion(budget=400, concurrency=1)
     noisy = run(items_from(rows), PythonClient("coin_api:ask"), rows, how)
     assert noisy.calls == 400
     assert noisy.noise.repeats >= 30
@@ -317,7 +321,9 @@ def test_repeats_stop_where_the_first_thirty_confirm(tmp_path, monkeypatch):
 
     truth = ["a", "b"] * 500
     rows = [{"new": "b"} for _ in truth]
-    sure = run(Items.of(truth, old=truth), PythonClient("sure_api:ask"), rows, Run(budget=600))
+    sure = run(
+        Items.of(truth, old=truth), PythonClient("sure_api:ask"), rows, ShiftQuestion(budget=600)
+    )
     assert sure.noise.repeats == sure.noise.confirmed == 30
     assert sure.noise.share == pytest.approx(0.0549, abs=1e-4)
     assert sure.noise.p_value < 1e-6
@@ -328,13 +334,13 @@ def test_repeats_stop_where_the_first_thirty_confirm(tmp_path, monkeypatch):
 
 
 def test_recorded_answers_only_differ_and_are_not_asked_again(items, rows):
-    result = run(items, REPLAY, rows, Run(budget=400))
+    result = run(items, REPLAY, rows, ShiftQuestion(budget=400))
     assert result.noise.repeats == 0
     assert result.noise.share == 1
     assert result.verdict.startswith("These answers changed")
     assert "The API" not in result.verdict
     assert result.noise.whole_noise == result.accuracy_change
-    certain = run(items, REPLAY, rows, Run(budget=400, deterministic=True))
+    certain = run(items, REPLAY, rows, ShiftQuestion(budget=400, deterministic=True))
     assert certain.accuracy_change.interval.width < result.accuracy_change.interval.width
 
 
@@ -347,28 +353,18 @@ def test_repeats_that_were_paid_for_count_when_the_money_runs_out(
         " billed=True)\n    return 'four' if row['old'] != 'four' else 'six'\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    wire = Wire(
-        concurrency=1,
-        wait=1e-6,
-        prices=CallPrices(call=1),
-        max_cost=100,
-        attempts=100,
-        breaker=100,
-    )
-    result = run(items, PythonClient("lossy_api:ask"), rows, Run(budget=100, wire=wire))
+    limits = {"concurrency": 1, "wait": 1e-6, "attempts": 100, "breaker": 100}
+    how = ShiftQuestion(budget=100, price=1, max_cost=100, **limits)
+    result = run(items, PythonClient("lossy_api:ask"), rows, how)
     assert 0 < result.noise.repeats == 75 - (result.calls - result.noise.repeats)
     assert result.cost == 100
     assert any("items were not asked a second time" in warning for warning in result.warnings)
 
 
 def test_a_run_that_the_money_ended_says_so(items, rows):
-    result = run(
-        items, REPLAY, rows, Run(budget=200, wire=Wire(prices=CallPrices(call=1), max_cost=80))
-    )
+    result = run(items, REPLAY, rows, ShiftQuestion(budget=200, price=1, max_cost=80))
     assert any("80 of 200 items" in warning for warning in result.warnings)
-    enough = run(
-        items, REPLAY, rows, Run(budget=80, wire=Wire(prices=CallPrices(call=1), max_cost=80))
-    )
+    enough = run(items, REPLAY, rows, ShiftQuestion(budget=80, price=1, max_cost=80))
     assert not any("max_cost" in warning for warning in enough.warnings)
 
 
@@ -378,7 +374,7 @@ def test_progress_tells_calls_and_cost(items, rows):
         items,
         REPLAY,
         rows,
-        Run(budget=100, wire=Wire(prices=CallPrices(call=0.1))),
+        ShiftQuestion(budget=100, price=0.1),
         progress=seen.append,
     )
     assert seen[-1].calls == seen[-1].planned == 100
@@ -387,20 +383,20 @@ def test_progress_tells_calls_and_cost(items, rows):
 
 def test_a_budget_below_two_a_stratum_is_refused(items):
     with pytest.raises(BudgetError, match="strata"):
-        Run(budget=10, strategy="masa").plan(items)
+        ShiftQuestion(budget=10, strategy="masa").plan(items)
 
 
 def test_the_environment_is_not_changed(items, rows):
     before = dict(os.environ)
-    run(items, REPLAY, rows, Run(budget=40))
+    run(items, REPLAY, rows, ShiftQuestion(budget=40))
     assert dict(os.environ) == before
 
 
 def test_a_finished_journal_is_read_without_its_key(items, rows, server, tmp_path, monkeypatch):
     monkeypatch.setenv("SHIFT_TEST_KEY", "sk-very-secret")
-    how = Run(budget=60, journal=tmp_path / "j", deterministic=True)
+    how = ShiftQuestion(budget=60, journal=tmp_path / "j", deterministic=True)
     with server() as api:
-        client = http(api.url, wire=how.wire, headers={"Authorization": "Bearer $SHIFT_TEST_KEY"})
+        client = http(api.url, how, headers={"Authorization": "Bearer $SHIFT_TEST_KEY"})
         first = run(items, client, rows, how)
         monkeypatch.delenv("SHIFT_TEST_KEY")
         again = run(items, client, rows, how)

@@ -64,17 +64,23 @@ def test_a_change_that_no_reading_can_turn_round_is_decided() -> None:
     assert "better" in result.verdict
 
 
-def test_refusals_and_other_words_are_wrong_answers() -> None:
-    table = _table()
-    table["new"] = [
-        "I'm sorry, I cannot help with that." if n % 3 == 0 else "E" if n % 3 == 1 else text
-        for n, text in enumerate(table["new"])
-    ]
-    narrow = shift(table, truth="gold", old="old", new="new")
-    interval = narrow.accuracy_change.interval
-    assert interval.high < 0
-    # Two thirds are none of the labels: that much may also be another vocabulary.
-    assert narrow.decision == "undecided"
+def test_refusals_are_answers_and_other_words_may_be_another_vocabulary() -> None:
+    def answered(first: str, second: str):
+        table = _table()
+        table["new"] = [
+            first if n % 3 == 0 else second if n % 3 == 1 else text
+            for n, text in enumerate(table["new"])
+        ]
+        return shift(table, truth="gold", old="old", new="new")
+
+    declined = "I'm sorry, I cannot help with that."
+    refused, strange = answered(declined, "E"), answered("F", "E")
+    for result in (refused, strange):
+        assert result.accuracy_change.interval.high < 0
+    assert refused.changed is True
+    assert refused.unheard["refused"].answers == 134
+    # Two thirds are words that are none of the labels.
+    assert strange.decision == "undecided"
 
 
 def test_an_api_whose_answers_are_wrapped_is_not_called_worse() -> None:
@@ -94,3 +100,23 @@ def test_the_interval_grows_by_the_share_that_was_not_read() -> None:
     wide = assess(items, strata, Answers.of(asked, codes, why=why)).accuracy_change.interval
     assert wide.low == plain.low
     assert wide.high == pytest.approx(plain.high + 0.1)
+
+
+def test_an_api_that_declines_everything_has_changed():
+    """A refusal is read as one: only what may hold a label proves nothing."""
+    table = {**_table(), "new": ["I'm sorry, I can't."] * 400}
+    found = shift(table, truth="gold", old="old", api="replay:new", budget=100, deterministic=True)
+    assert found.changed is True
+    assert found.verdict.startswith("The API changed: 100.0")
+    assert found.unheard["refused"].answers == found.calls
+
+
+def test_labels_on_a_part_leave_the_headline_alone_and_are_named():
+    gold = [label if n < 40 else None for n, label in enumerate(["a", "b"] * 100)]
+    old = ["a", "b"] * 100
+    new = ["b" if n % 4 == 0 else label for n, label in enumerate(old)]
+    found = shift({"id": range(200), "gold": gold, "old": old, "new": new}, item="id",
+                  truth="gold", old="old", new="new", deterministic=True)  # fmt: skip
+    assert found.verdict.startswith("The API changed: 25.0")
+    assert "on the 40 items with a true label" in found.verdict
+    assert found.flip_rate.estimate == 0.25

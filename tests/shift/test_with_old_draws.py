@@ -22,3 +22,17 @@ def test_the_change_is_against_the_mean_of_all_old_draws_and_assumes_no_equal_no
     assert any("2 old answers per item" in note for note in result.notes)
     alone = shift(held, truth="gold", old="old", new="new")
     assert alone.accuracy_change.estimate == pytest.approx(right["new"] - right["old"])
+
+
+def test_an_unproved_change_beside_old_draws_names_no_cell_and_says_what_old_answers_do():
+    rng = np.random.default_rng(1)
+    truth = rng.choice(["a", "b"], 300)
+    other = np.where(truth == "a", "b", "a")
+    old, old2 = (np.where(rng.random(300) < 0.95, truth, other).tolist() for _ in range(2))
+    new = np.where(rng.random(300) < 0.93, truth, other).tolist()
+    held = {"gold": truth.tolist(), "old": old, "old2": old2, "new": new}
+    result = shift(held, truth="gold", old="old", new="new", old_draws=("old2",))
+    assert result.changed is None
+    assert "of two old answers to an item do" in result.verdict
+    assert "What moved" not in result.verdict
+    assert not any(cell.survives for cell in result.top_cells)

@@ -43,9 +43,3 @@ def test_the_width_is_reached_and_not_before(half, rate):
     assert width(n) <= half
     assert n == 1 or width(n - 1) > half
     assert n <= Hoeffding().items(half, 0.05)
-
-
-def test_a_finite_population_needs_fewer_labels_and_never_more_than_it_has():
-    assert interval_items(0.05, population=10**9) == interval_items(0.05)
-    assert interval_items(0.05, population=500) < interval_items(0.05)
-    assert interval_items(0.0001, population=500) <= 500

@@ -67,7 +67,7 @@ def test_rows_do_not_depend_on_how_many_are_looked_at_together():
     def ends(rows):
         held = Wagers(
             x=x[rows],
-            stakes=stakes_before(x[rows], np.full(len(x[rows]), math.log(40)), anytime=False),
+            stakes=stakes_before(x[rows], np.full(len(x[rows]), math.log(40))),
             slope=one[rows],
             offset=none[rows],
             reach=none[rows],
@@ -90,7 +90,6 @@ def test_stakes_come_from_earlier_values_only():
     changed = x.copy()
     changed[0, 20:] = 1 - changed[0, 20:]
     log = np.array([3.0])
-    for anytime in (False, True):
-        one, two = (stakes_before(rows, log, anytime=anytime)[0] for rows in (x, changed))
-        assert (one[:21] == two[:21]).all()
-        assert not (one[21:] == two[21:]).any()
+    one, two = (stakes_before(rows, log)[0] for rows in (x, changed))
+    assert (one[:21] == two[:21]).all()
+    assert not (one[21:] == two[21:]).any()

@@ -150,3 +150,13 @@ def test_a_loaded_tally_goes_on_counting_as_before(tmp_path: Path) -> None:
 def test_an_empty_tally_can_be_kept(tmp_path: Path) -> None:
     Tally().save(tmp_path / "none.tally")
     assert Tally.load(tmp_path / "none.tally") == Tally()
+
+
+def test_a_file_whose_name_is_not_utf_8_is_written_and_read(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"vot\xffes.tally")
+    tally = Tally.of({"gpt": [0, 1, 1]})
+    try:
+        tally.save(path)
+    except FileError:
+        pytest.skip("this file system takes no such name")
+    assert Tally.load(path) == tally

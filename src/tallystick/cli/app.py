@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 import click
 
 import tallystick
 from tallystick.registry import ENTRIES, capability
-
-if TYPE_CHECKING:
-    from tallystick.cli.verb import Call
 
 OWN = {
     "look": "Show what each column is, how the table is read, and the commands that it can answer.",
@@ -175,68 +170,16 @@ app = _Verbs(
 )
 """The command line."""
 
-# Verbs that do more than read, answer and deliver: what the generic runner asks first.
-
-
-SPECIAL: Mapping[str, str] = {"judge": "tallystick.cli.tables:follow"}
-"""Verb to a function that returns whether it has answered the call."""
-
-PREPARE: Mapping[str, str] = {
-    "ask": "tallystick.cli.deliver:with_progress",
-    "shift": "tallystick.cli.deliver:with_progress",
-    "shift baseline": "tallystick.cli.deliver:with_progress",
-}
-"""Verb to a function that adds what only a terminal needs, such as a progress bar, to the call."""
-
 INPUT_OPTIONS: Mapping[str, str] = {"shift": "--data"}
 """Verb to an option that names the input besides the plain INPUT argument."""
 
-
-def prepared(call: Call) -> Call:
-    """Return the call with what its verb adds on a terminal."""
-    if call.capability.verb not in PREPARE:
-        return call
-    module, _, name = PREPARE[call.capability.verb].partition(":")
-    changed: Call = getattr(import_module(module), name)(call)
-    return changed
-
-
-def special(verb: str) -> Callable[[Call], bool] | None:
-    """Return the verb's own way of running, or None."""
-    if verb not in SPECIAL:
-        return None
-    module, _, name = SPECIAL[verb].partition(":")
-    found: Callable[[Call], bool] = getattr(import_module(module), name)
-    return found
-
-
-# Long work shows that it goes on: one line on a terminal, with the seconds, and nothing
-# elsewhere.
-#
-# How long a count or a fit takes is not known ahead, so there is no bar to fill; verbs that ask an
-# API have one (`tallystick.cli.deliver`).
-
-
-AFTER = 2.0
-"""Seconds of work from which it is shown."""
-
-EVERY = 0.5
+# Long work shows that it goes on, on a terminal and nowhere else. How long a count or a fit takes is
+# not known ahead, so there is no bar to fill; verbs that ask an API have one.
 
 
 @contextmanager
-def working(
-    what: str, *, stream: TextIO | None = None, after: float = AFTER, every: float = EVERY
-) -> Iterator[None]:
-    """Show *what* is being done, and for how long, while the block runs; the line goes afterwards.
-
-    Parameters
-    ----------
-    what
-        A present participle: ``reading``, ``answering``.
-    stream
-        Where to show it; stderr by default. Nothing is written unless it is a terminal.
-    after, every
-        Seconds until the line appears, and between two of its versions.
+def working(what: str) -> Iterator[None]:
+    """Show *what* is being done (``reading``, ``answering``) while the block runs.
 
     Examples
     --------
@@ -244,28 +187,11 @@ def working(
     ...     2 + 2
     4
     """
-    target = sys.stderr if stream is None else stream
-    if not target.isatty():
+    if not sys.stderr.isatty():
         yield
         return
-    done = threading.Event()
-    ticking = threading.Thread(target=_tick, args=(target, what, done, after, every), daemon=True)
-    ticking.start()
-    try:
+    from rich.console import Console
+
+    # The line is gone before anything else is written, an error message included.
+    with Console(stderr=True).status(f"{what} …"):
         yield
-    finally:
-        # The line is gone before anything else is written, an error message included.
-        done.set()
-        ticking.join()
-
-
-def _tick(target: TextIO, what: str, done: threading.Event, after: float, every: float) -> None:
-    began = time.monotonic()
-    if done.wait(after):
-        return
-    while not done.is_set():
-        target.write(f"\r{what} … {time.monotonic() - began:.0f} s")
-        target.flush()
-        done.wait(every)
-    target.write("\r\x1b[K")
-    target.flush()

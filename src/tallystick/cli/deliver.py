@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
+from tallystick.registry import ENTRIES
 from tallystick.report.grid import grid, markdown
 from tallystick.results import Result, harmless, to_json
 
@@ -178,14 +179,9 @@ def _cases(
 def _write_page(path: Path, result: Result, data: Data | None, cases: Cases | None) -> None:
     from tallystick.report import Provenance, write_page
 
-    # A result that knows its own command, as the terminal shows it, has no other on the page.
-    own = getattr(result, "label_command", None)
-    if own is not None and not result.opening.next:
-        own = ""
     provenance = Provenance(
         command=shlex.join(["tallystick", *sys.argv[1:]]),
         digests=data.digests() if data is not None else {},
-        next_command=next_command(result, sys.argv[1:]) if own is None else own,
     )
     write_page(path, result, provenance=provenance, cases=cases)
     tell([f"report: {path}"])
@@ -212,27 +208,32 @@ def _replace(path: Path, text: str) -> None:
 _UNUSED = ("by", "covariate", "count", "weight", "probability", "criterion", "metric")
 """Options that a session does not read, or has no use for where it draws items of its own."""
 
+_ASKED = ("positive", "at_least")
+"""Fields of a question that a session asks too."""
+
 
 def with_label_command(result: Result, call: Call) -> Result:
-    """Return the result with the command that begins a labelling session for what is open.
+    """Return the result with the command that labels what is open; as it is if no label helps.
 
-    Results that have a *label_goal* get one; the files and columns are those of this call, so the
-    command runs as it stands.
+    The files and columns are those of this call, so the command runs as it stands.
     """
     from tallystick.cli.label import label
     from tallystick.table.session import is_session
 
     session = call.reading.get("truth_file")
-    if session is not None and is_session(session) and hasattr(result, "label_command"):
+    if session is not None and is_session(session):
         if result.decision == "decided":
             return result
         more = ["tallystick", "label", "--session", str(session), "--next", "20"]
-        return _telling(result, [*more, "--out", "batch.csv"])
-    goal = getattr(result, "label_goal", None)
-    if goal is None or not call.source or "-" in call.source or call.reading.get("criterion"):
+        return replace(result, label_command=shlex.join([*more, "--out", "batch.csv"]))
+    verb = call.capability.verb
+    if not _labels_help(result, verb) or not call.source or "-" in call.source:
         return result
-    words = ["tallystick", "label", *call.source, "--question", call.capability.verb]
-    if goal != "mean":
+    if call.reading.get("criterion"):
+        return result
+    goal = getattr(result, "label_goal", None)
+    words = ["tallystick", "label", *call.source, "--question", verb]
+    if goal not in (None, "mean"):
         words += ["--goal", goal]
     taken = {one.name for one in label.params}
     for name, value in call.reading.items():
@@ -240,9 +241,11 @@ def with_label_command(result: Result, call: Call) -> Result:
             continue
         if name not in taken:  # label reads such a table only by a reading file
             return result
-        flag = f"--{name.replace('_', '-')}"
         held = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-        words += [flag] if value is True else [flag, held]
+        words += [f"--{name.replace('_', '-')}", held]
+    for name in _ASKED:
+        if (value := getattr(call.question, name, None)) is not None:
+            words += [f"--{name.replace('_', '-')}", str(value)]
     metric = call.reading.get("metric")
     if metric is not None and not call.reading.get("judges"):
         words += ["--judges", str(metric)]
@@ -250,66 +253,21 @@ def with_label_command(result: Result, call: Call) -> Result:
     if scale is not None and goal == "mean":
         words += ["--scale", ",".join(f"{end:g}" for end in scale)]
     # Human grades that are there were taken as a random draw just now: they count from the start.
-    if getattr(call.question, "label_draw", None) == "random" and getattr(result, "n_labels", 0):
+    if getattr(call.question, "label_draw", "random") == "random" and getattr(
+        result, "n_labels", 0
+    ):
         words += ["--label-draw", "random"]
     words += ["--session", f"{Path(call.source[0]).name.partition('.')[0]}.label"]
-    return _telling(result, words)
+    return replace(result, label_command=shlex.join(words))
 
 
-def _telling(result: Result, words: Sequence[str]) -> Result:
-    """Return a result that has a *label_command*, with this one."""
-    command: dict[str, Any] = {"label_command": shlex.join(words)}
-    return replace(result, **command)
-
-
-# The command of the next step: get the labels that would settle the answer.
-
-
-_ASKED = ("score", "compare", "judge", "bound")
-"""Verbs that ``label`` can label for."""
-
-_OUTPUTS = frozenset({"--html", "--items-out", "--summary", "--junit", "--gate", "--by"})
-_FLAGS = frozenset({"--json", "--no-text"})
-
-
-def next_command(result: Result, arguments: Sequence[str]) -> str:
-    """Return the command that collects what is *needed*; empty if no label would help.
-
-    Parameters
-    ----------
-    result
-        The answer.
-    arguments
-        The words of the command that gave it, from the verb on.
-
-    Examples
-    --------
-    >>> from tallystick.results import Needed
-    >>> class Judged(Result):
-    ...     verb = "judge"
-    >>> open_ = Judged(verdict="v", n_items=9, decision="undecided", needed=Needed(40, "labels"))
-    >>> next_command(open_, ["judge", "v.csv", "--truth", "gold", "--html", "r.html", "--json"])
-    'tallystick label v.csv --truth gold --question judge --budget 40 --open'
-    """
+def _labels_help(result: Result, verb: str) -> bool:
+    """Say whether labels would settle what is open, and a session can ask for them."""
+    if hasattr(result, "label_goal"):
+        return result.label_goal is not None
     needed = result.needed
-    verb = result.verb
-    if needed is None or needed.count is None or verb not in _ASKED or arguments[:1] != [verb]:
-        return ""
-    if not any(word in needed.of for word in ("label", "grade")):
-        return ""
-    kept: list[str] = []
-    words = iter(arguments[1:])
-    for word in words:
-        name, sign, _ = word.partition("=")
-        if name in _FLAGS:
-            continue
-        if name in _OUTPUTS:
-            if not sign:
-                next(words, None)
-            continue
-        kept.append(word)
-    more = ["--question", verb, "--budget", str(needed.count), "--open"]
-    return shlex.join(["tallystick", "label", *kept, *more])
+    able = any(entry.labels for entry in ENTRIES if entry.verb == verb)
+    return able and needed is not None and needed.count is not None and "label" in needed.of
 
 
 # Verbs that call an API: how the run goes, and what it costs before it begins.
@@ -348,7 +306,7 @@ def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:
     """Return what is told the cost before a run, and asks where there is somebody to ask."""
-    costs = question.wire().prices.known
+    costs = question.prices.known
 
     def confirm(text: str) -> None:
         if not costs:

@@ -22,6 +22,8 @@ import tallystick
 from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.verb import (
+    Verb,
+    json_option,
     output_options,
     question_options,
     reading_options,
@@ -147,21 +149,11 @@ def _params() -> list[click.Parameter]:
             ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
         ),
         click.Option(["--seed"], type=click.IntRange(min=0), help="Seed for the random draws."),
-        click.Option(
-            ["--json", "as_json"],
-            is_flag=True,
-            help="Print one JSON object on stdout and nothing else.",
-        ),
+        json_option(),
     ]
 
 
-demo: Any = click.Command(
-    "demo",
-    callback=_run,
-    help=_run.__doc__,
-    params=_params(),
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+demo = Verb("demo", callback=_run, help=_run.__doc__, params=_params())
 
 # ``tallystick demo``: from judges who name the wrong winner to a settled question.
 
@@ -295,11 +287,10 @@ def _look_run(
     deliver(result, delivery)
 
 
-look = click.Command(
+look = Verb(
     "look",
     callback=_look_run,
     help=_look_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         click.Option(
@@ -308,7 +299,7 @@ look = click.Command(
             help="Write the reading to this file; every verb takes it as --reading FILE.toml.",
         ),
         *[one for one in reading_options(()) if one.name == "reading"],
-        *[one for one in output_options(items=False) if one.name == "as_json"],
+        json_option(),
     ],
 )
 
@@ -327,7 +318,6 @@ _READS = (
     "new",
     "confidence",
     "round",
-    "validators",
     "cluster",
     "count",
     "weight",
@@ -349,7 +339,7 @@ def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -
     delivery.check((*source, *([reading["truth_file"]] if "truth_file" in reading else [])))
     # Groups may be globs, which pass over columns that turn out to be something else.
     groups = {role: reading.pop(role) for role in list(reading) if role in GROUPS}
-    ignored = {name: reading.pop(name) for name in ("ignore", "rows_are_items") if name in reading}
+    ignored = {name: reading.pop(name) for name in ("ignore",) if name in reading}
     with working("reading"):
         opened = read(list(source), Door(repeats=True), **reading)
     with opened as data:
@@ -359,20 +349,13 @@ def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -
         deliver(result, delivery, data=data, cases=cases_of)
 
 
-audit = click.Command(
+audit = Verb(
     "audit",
     callback=_audit_run,
     help=_audit_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         *role_options(_READS),
-        click.Option(
-            ["--rows-are-items"],
-            is_flag=True,
-            help="Take every row as an item of its own, even if a column looks like the name of"
-            " the item.",
-        ),
         *question_options(Question),
         *reading_options(_READS),
         *output_options(items=True),
@@ -482,13 +465,7 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-doctor = click.Command(
-    "doctor",
-    callback=_doctor_run,
-    help=_doctor_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    params=output_options(items=False),
-)
+doctor = Verb("doctor", callback=_doctor_run, help=_doctor_run.__doc__, params=[json_option()])
 
 # ``tallystick explain WORD|VERB``: what a word means, or how to read what a verb prints.
 
@@ -571,10 +548,9 @@ def _explain_run(term: tuple[str, ...]) -> None:
     click.echo(explained(" ".join(term)))
 
 
-explain: Any = click.Command(
+explain = Verb(
     "explain",
     callback=_explain_run,
     help=_explain_run.__doc__,
     params=[click.Argument(["term"], nargs=-1)],
-    context_settings={"help_option_names": ["-h", "--help"]},
 )

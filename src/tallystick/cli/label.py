@@ -14,7 +14,14 @@ import click
 
 from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.cli.verb import Pair, output_options, reading_options, role_options, sorted_options
+from tallystick.cli.verb import (
+    Pair,
+    Verb,
+    output_options,
+    reading_options,
+    role_options,
+    sorted_options,
+)
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 from tallystick.table import with_reading
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
-_FIELDS = ("positive", "scale", "goal", "at_least", "metrics")
+_FIELDS = ("positive", "scale", "goal", "at_least")
 _ACTIONS = ("add", "open_", "terminal")
 _TOOLS = ("label-studio", "argilla", "prodigy")
 
@@ -33,8 +40,8 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     """Label the few items that tell most, and know when to stop.
 
     Begin: label FILE --question judge --session s.label. Go on: label --session s.label with
-    --next 20 --out batch.csv, --add batch.csv, --terminal, --open or --status. Before anything:
-    label plan FILE.
+    --next 20 --out batch.csv, --add batch.csv, --open or --terminal; alone it says where the
+    session stands. Before anything: label plan FILE.
     """
     own = {name: given.pop(name) for name in _OWN if name in given}
     reading, delivery = sorted_options(given)
@@ -164,7 +171,6 @@ def _settings(own: Mapping[str, Any]) -> SessionSettings:
         alpha=own["alpha"],
         seed=own["seed"],
         show=show,
-        ask=own["ask"] or "",
         instructions=instructions,
         readers=own["readers"],
         origin=own["label_draw"],
@@ -272,10 +278,9 @@ _OPTIONS: list[click.Parameter] = [
         ["--target"],
         type=float,
         metavar="HALF",
-        help="Stop when the answer is known to ± this, e.g. .05; for the best of several, how close"
-        " to the best is good enough.",
+        help="Stop when the answer is known to ± this, e.g. .05; for the best of several, how close to"
+        " the best is good enough.",
     ),
-    click.Option(["--budget"], type=click.IntRange(min=1), help="Most labels to ask for."),
     click.Option(
         ["--next", "next_"], type=click.IntRange(min=1), help="Write the next N items to label."
     ),
@@ -284,23 +289,21 @@ _OPTIONS: list[click.Parameter] = [
         type=_PATH,
         help="File for the items to label; without --next all that were asked, with my answers.",
     ),
+    click.Option(["--add"], type=_PATH, help="Take the answers from the table or the tool's JSON."),
+    click.Option(["--open", "open_"], is_flag=True, help="Label on a page in the browser."),
+    click.Option(["--terminal"], is_flag=True, help="Label in this terminal, item by item."),
+    click.Option(["--replace"], is_flag=True, help="With --add: correct answers given before."),
     click.Option(
         ["--tool"], type=click.Choice(_TOOLS), help="Write --out as JSON for this labelling tool."
     ),
-    click.Option(["--add"], type=_PATH, help="Take the answers from the table or the tool's JSON."),
-    click.Option(["--replace"], is_flag=True, help="With --add: correct answers given before."),
-    click.Option(["--status"], is_flag=True, help="Only show where the session stands."),
-    click.Option(["--terminal"], is_flag=True, help="Label in this terminal, item by item."),
-    click.Option(["--open", "open_"], is_flag=True, help="Label on a page in the browser."),
     click.Option(
         ["--show"],
         multiple=True,
         metavar="COLUMNS",
         help="Columns to show to the person who labels; repeat, or use commas.",
     ),
-    click.Option(["--ask"], help="Question to show to the person who labels."),
     click.Option(["--instructions"], type=_PATH, help="Text file with the instructions to show."),
-    click.Option(["--reader"], help="Which person answers: 1, 2 or 3."),
+    click.Option(["--budget"], type=click.IntRange(min=1), help="Most labels to ask for."),
     click.Option(
         ["--readers"],
         type=click.IntRange(1, 3),
@@ -308,6 +311,7 @@ _OPTIONS: list[click.Parameter] = [
         help="How many people label each item; a third one sees only what the first two disagree"
         " on.",
     ),
+    click.Option(["--reader"], help="Which person answers: 1, 2 or 3."),
     click.Option(
         ["--label-draw", "label_draw"],
         type=click.Choice(("random", "unknown")),
@@ -316,15 +320,10 @@ _OPTIONS: list[click.Parameter] = [
         help="How the labels that the table already has were chosen.",
     ),
     click.Option(
-        ["--positive"], metavar="LABEL", help="prevalence: the label whose share you want to know."
-    ),
-    click.Option(
-        ["--at-least", "at_least"], type=float, help="Claim to settle: the value is at least this."
-    ),
-    click.Option(
-        ["--metric", "metrics"],
-        multiple=True,
-        help="bound: the metric, accuracy, precision, recall or f1.",
+        ["--goal"],
+        type=click.Choice(("mean", "difference", "best")),
+        help="score: what to find out: the mean of each system, which of two is better, or the"
+        " best of several.",
     ),
     click.Option(
         ["--scale"],
@@ -333,10 +332,10 @@ _OPTIONS: list[click.Parameter] = [
         help="score: people grade by numbers from LO to HI.",
     ),
     click.Option(
-        ["--goal"],
-        type=click.Choice(("mean", "difference", "best")),
-        help="score: what to find out: the mean of each system, which of two is better, or the"
-        " best of several.",
+        ["--positive"], metavar="LABEL", help="prevalence: the label whose share you want to know."
+    ),
+    click.Option(
+        ["--at-least", "at_least"], type=float, help="Claim to settle: the value is at least this."
     ),
     click.Option(
         ["--alpha"],
@@ -354,11 +353,10 @@ _READING = ("reading", "labels", "truth_file")
 """Options of reading; a session takes the others from a reading file (look FILE -o FILE.toml)."""
 _OUTPUT = ("html", "as_json")
 
-label = click.Command(
+label = Verb(
     "label",
     callback=_run,
     help=_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
         *_OPTIONS,

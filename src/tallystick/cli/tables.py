@@ -16,7 +16,14 @@ import click
 
 from tallystick.cli.app import working
 from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
+from tallystick.cli.verb import (
+    Verb,
+    json_option,
+    output_options,
+    reading_options,
+    role_options,
+    sorted_options,
+)
 from tallystick.errors import InputError, MergeError
 from tallystick.results import to_json
 from tallystick.table import (
@@ -98,11 +105,10 @@ def _edges(options: tuple[str, ...]) -> dict[str, list[float]]:
     return cut
 
 
-tally = click.Command(
+tally = Verb(
     "tally",
     callback=_run,
     help=_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         click.Option(
@@ -206,11 +212,10 @@ def _same(tallies: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-merge = click.Command(
+merge = Verb(
     "merge",
     callback=_merge_run,
     help=_merge_run.__doc__,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[
         click.Argument(["tallies"], nargs=-1, required=True, metavar="TALLY..."),
         click.Option(
@@ -224,18 +229,17 @@ merge = click.Command(
             is_flag=True,
             help="Add tallies that have counted the same rows; the result says so.",
         ),
-        *output_options(items=False),
+        json_option(),
     ],
 )
 
 # ``tallystick judge - --follow``: votes from stdin as they come, one JSON line per window.
 
 
-def follow(call: Call) -> bool:
-    """Follow stdin if the question says so; return whether it did."""
+def follow(call: Call) -> None:
+    """Answer about votes from stdin, window by window, as they come."""
     question = call.question
-    if not (isinstance(question, JudgeQuestion) and question.follow):
-        return False
+    assert isinstance(question, JudgeQuestion)
     if question.window is None or call.source != ("-",):
         raise InputError(
             "--follow reads votes from stdin in windows: give INPUT as - and --window N"
@@ -256,7 +260,6 @@ def follow(call: Call) -> bool:
         coerce=bool(call.reading.get("coerce")),
     )
     _follow_stdin(roles, rules, question)
-    return True
 
 
 def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> None:

@@ -17,10 +17,16 @@ from typing import Any
 
 import click
 
-from tallystick.cli.app import INPUT_OPTIONS, prepared, special, working
-from tallystick.cli.deliver import Delivery, deliver, tell, with_label_command
+from tallystick.cli.app import INPUT_OPTIONS, working
+from tallystick.cli.deliver import (
+    Delivery,
+    deliver,
+    tell,
+    with_label_command,
+    with_progress,
+)
 from tallystick.errors import InputError
-from tallystick.registry import ENTRIES, READING, reading_keywords
+from tallystick.registry import ENTRIES, READING, reading_keywords, summary
 from tallystick.results import GateOutcome, Result, exit_code
 from tallystick.table import (
     GROUPS,
@@ -78,7 +84,8 @@ def command_of(capability: Capability[Result]) -> click.Command:
             door=capability.door,
             taken=_flags(capability.question),
         )
-    params += output_options(items=capability.input != "none")
+    gates = "gates" in options_of(capability.question)
+    params += output_options(items=capability.input != "none", gates=gates)
     if capability.verb == "shift":
         help_ = (
             "Post the result to a stream of a running service (http://HOST:8765/v1/streams/NAME),"
@@ -94,15 +101,18 @@ def command_of(capability: Capability[Result]) -> click.Command:
         name,
         params=params,
         callback=callback,
-        help=capability.summary,
-        short_help=capability.summary,  # whole, where a group lists its commands
+        help=summary(capability.verb),
+        short_help=summary(capability.verb),  # whole, where a group lists its commands
         epilog=_example(capability.verb),
-        context_settings={"help_option_names": ["-h", "--help"]},
     )
 
 
 class Verb(click.Command):
-    """A command whose options for one column, address or text take one."""
+    """A verb: its options for one column, address or text take one, and its help fits a screen."""
+
+    def __init__(self, name: str, **given: Any) -> None:
+        settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+        super().__init__(name, context_settings=settings, **given)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse such an option given twice: click takes the last and drops the rest."""
@@ -150,7 +160,7 @@ class Verb(click.Command):
 
 
 _WHOLE = "tallystick.whole_help"
-_MOST_SHOWN = 20
+_MOST_SHOWN = 18
 _USUAL = ("as_json", "html", "items_out", "missing", "reading", "gates", "alpha")
 """Options that ``--help`` always shows."""
 
@@ -212,10 +222,12 @@ def _example(verb: str) -> str | None:
 def run(call: Call) -> None:
     """Read, answer, deliver; leave with the exit code of the gates."""
     call.delivery.check(_inputs(call), **call.question.outputs())
-    own = special(call.capability.verb)
-    if own is not None and own(call):
+    if getattr(call.question, "follow", False):
+        from tallystick.cli.tables import follow
+
+        follow(call)
         return
-    call = prepared(call)
+    call = with_progress(call)
     if not call.source and not call.reading.get("run"):
         if call.capability.input == "required":
             raise click.UsageError("Missing argument 'INPUT...' (or option '--run').")
@@ -411,8 +423,8 @@ def reading_options(
     return found
 
 
-def output_options(*, items: bool) -> list[click.Parameter]:
-    """Return the options of output; *items* says whether there are items to write."""
+def output_options(*, items: bool, gates: bool = False) -> list[click.Parameter]:
+    """Return the options of output; *items* and *gates* say whether there are any to write."""
     path = click.Path(path_type=Path)
     found: list[click.Parameter] = []
     if items:
@@ -429,24 +441,21 @@ def output_options(*, items: bool) -> list[click.Parameter]:
             type=path,
             help="Write the report as one HTML page that works offline.",
         ),
-        *_no_text(items),
         click.Option(
             ["--summary", "summary"], type=path, help="Append the result as Markdown to this file."
         ),
-        click.Option(
-            ["--junit", "junit"], type=path, help="Write the gates as JUnit XML to this file."
-        ),
-        click.Option(
-            ["--json", "as_json"],
-            is_flag=True,
-            help="Print one JSON object on stdout and nothing else.",
-        ),
+        json_option(),
     ]
+    if items:
+        text = "Leave the texts of the items out of the page, so that you can share it."
+        found.append(click.Option(["--no-text", "no_text"], is_flag=True, help=text))
+    if gates:
+        text = "Write the gates as JUnit XML to this file."
+        found.append(click.Option(["--junit", "junit"], type=path, help=text))
     return found
 
 
-def _no_text(items: bool) -> list[click.Parameter]:
-    if not items:
-        return []
-    help_ = "Leave the texts of the items out of the page, so that you can share it."
-    return [click.Option(["--no-text", "no_text"], is_flag=True, help=help_)]
+def json_option() -> click.Option:
+    """Return the one option of output that every verb has."""
+    text = "Print one JSON object on stdout and nothing else."
+    return click.Option(["--json", "as_json"], is_flag=True, help=text)

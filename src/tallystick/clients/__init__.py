@@ -7,17 +7,8 @@ first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.caller import (
-    API,
-    Caller,
-    ClientQuestion,
-    Gathered,
-    Progress,
-    Questions,
-    Wire,
-    gather,
-)
-from tallystick.clients.client import Client, ClientError, ClientSpec, Fault, Reply
+from tallystick.clients.caller import Caller, Gathered, Progress, Questions, gather
+from tallystick.clients.client import Client, ClientError, Fault, Reply, fields, text_or_file
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import (
     Journal,
@@ -35,48 +26,13 @@ from tallystick.clients.local import (
     client_of,
     kind_of,
 )
-from tallystick.clients.providers import CallPrices
+from tallystick.clients.question import CallPrices, ClientQuestion
 from tallystick.clients.reading import (
     READINGS,
     UNREAD,
     AnswerReading,
     is_refusal,
     mentions_label,
-    read_label,
 )
 
-__all__ = [
-    "API",
-    "KINDS",
-    "READINGS",
-    "UNREAD",
-    "AnswerReading",
-    "CallPrices",
-    "Caller",
-    "Client",
-    "ClientError",
-    "ClientQuestion",
-    "ClientSpec",
-    "CommandClient",
-    "Fault",
-    "Gathered",
-    "HttpClient",
-    "Journal",
-    "JournalEntry",
-    "Progress",
-    "PythonClient",
-    "Questions",
-    "ReplayClient",
-    "Reply",
-    "Usage",
-    "Wire",
-    "client_of",
-    "gather",
-    "is_refusal",
-    "key_of",
-    "kind_of",
-    "mentions_label",
-    "read_journal",
-    "read_label",
-    "usage_warnings",
-]
+__all__ = ["Client"]

@@ -6,81 +6,23 @@ import asyncio
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from math import isfinite
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from tallystick.clients.client import (
     Client,
     ClientError,
-    ClientSpec,
     Fault,
     Reply,
-    parse_headers,
 )
 from tallystick.clients.journal import Journal, JournalEntry, key_of
-from tallystick.clients.local import KINDS
-from tallystick.clients.providers import CallPrices
-from tallystick.clients.reading import READINGS, UNREAD, AnswerReading
-from tallystick.errors import BudgetError, InputError
+from tallystick.clients.question import ClientQuestion
+from tallystick.clients.reading import UNREAD
+from tallystick.errors import BudgetError
 from tallystick.results import Json, to_json
-from tallystick.table import Question, option
 
 # Seconds that a server may ask to wait, and doublings of the pause before a retry.
 PATIENCE, DOUBLINGS = 600.0, 6
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wire:
-    """How the API may be treated.
-
-    Parameters
-    ----------
-    concurrency
-        Requests in flight at most.
-    timeout
-        Seconds that one request may take.
-    attempts
-        How often an item is tried.
-    wait
-        Seconds before the first retry (doubled and jittered each time); a Retry-After of the server
-        counts instead, unless it asks for more than ten minutes: then the call has failed.
-    breaker
-        The run ends after this many failed items in a row.
-    prices
-        What a request costs.
-    max_cost
-        What may be spent: a hard limit on all requests that may be billed, retries included.
-    """
-
-    concurrency: int = 8
-    timeout: float = 60.0
-    attempts: int = 5
-    wait: float = 0.5
-    breaker: int = 10
-    prices: CallPrices = field(default_factory=CallPrices)
-    max_cost: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("concurrency", "attempts", "breaker"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
-        for name in ("timeout", "wait", "max_cost"):
-            value = getattr(self, name)
-            if value is not None and not (isfinite(value) and value > 0):
-                raise InputError(f"{name} must be a positive number, got {value!r}")
-        if self.max_cost is not None and not self.prices.known:
-            raise InputError(
-                "max_cost needs the price of a call or of tokens (price=…): without it nothing can"
-                " be counted"
-            )
-        if self.max_cost is not None and not self.prices.bounded:
-            raise InputError(
-                "max_cost is a hard limit, and a reply of unknown length has none: give the"
-                " longest reply in tokens (--max-tokens)"
-            )
 
 
 class Caller:
@@ -92,7 +34,7 @@ class Caller:
         A client that is open.
     rows
         What the client gets of each item.
-    wire
+    question
         Limits.
     journal
         Where everything is written before it is used.
@@ -106,15 +48,15 @@ class Caller:
         self,
         client: Client,
         rows: Sequence[Mapping[str, Any]],
-        wire: Wire,
+        question: ClientQuestion,
         journal: Journal,
         *,
         names: Sequence[str],
         read: Callable[[str | None], int],
     ) -> None:
-        self._client, self._rows, self._wire, self.journal = client, rows, wire, journal
+        self._client, self._rows, self._limits, self.journal = client, rows, question, journal
         self._names, self._read = names, read
-        self._slots = asyncio.Semaphore(wire.concurrency)
+        self._slots = asyncio.Semaphore(question.concurrency)
         self._until = 0.0  # nothing is sent before: a server asked everybody to wait
         self._failures = 0
         self._stopped: ClientError | None = None
@@ -164,17 +106,17 @@ class Caller:
 
     async def _tried(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         """Ask until it is answered or given up, waiting longer each time."""
-        wire = self._wire
-        for attempt in range(wire.attempts):
+        limits = self._limits
+        for attempt in range(limits.attempts):
             try:
                 return await self._once(key, item)
             except Fault as fault:
-                if not fault.retry or attempt + 1 == wire.attempts:
+                if not fault.retry or attempt + 1 == limits.attempts:
                     raise
                 # Where the server asks for a pause, everybody waits before the next request.
                 if fault.wait is None:
-                    pause = wire.wait * 2 ** min(attempt, DOUBLINGS)
-                    await asyncio.sleep(pause + random.random() * wire.wait)
+                    pause = limits.wait * 2 ** min(attempt, DOUBLINGS)
+                    await asyncio.sleep(pause + random.random() * limits.wait)
         raise AssertionError("there is at least one attempt")
 
     async def _once(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
@@ -185,10 +127,10 @@ class Caller:
         self.journal.note_sent(key, most)
         start = loop.time()
         try:
-            async with asyncio.timeout(self._wire.timeout):
+            async with asyncio.timeout(self._limits.timeout):
                 reply = await self._client.ask(self._rows[item])
         except TimeoutError as error:
-            late = f"no answer within {self._wire.timeout:g} s"
+            late = f"no answer within {self._limits.timeout:g} s"
             raise Fault(late, retry=True, billed=True) from error
         except Fault as fault:
             if not fault.billed:
@@ -201,7 +143,7 @@ class Caller:
                 self._until = max(self._until, loop.time() + fault.wait)
             raise
         return reply, {
-            "cost": self._wire.prices.exact(reply, most=most) if most else None,
+            "cost": self._limits.prices.exact(reply, most=most) if most else None,
             "seconds": None if self._client.recorded else round(loop.time() - start, 4),
             "model": reply.model,
             "fingerprint": reply.fingerprint,
@@ -212,7 +154,7 @@ class Caller:
 
     def _affordable(self, item: int) -> float:
         """Return what a request costs at most; refuse one that the limit cannot pay for."""
-        prices, limit = self._wire.prices, self._wire.max_cost
+        prices, limit = self._limits.prices, self._limits.max_cost
         most = prices.most(len(self.sent(item)) if prices.input else 0)
         if limit is not None and self.journal.spent + most > limit * (1 + 1e-9):
             raise BudgetError(
@@ -227,9 +169,9 @@ class Caller:
         self._failures += 1
         if fault.fatal:
             return ClientError(f"{reason}; stopped at once, nothing answered is lost")
-        if not self._worked and self._failures >= min(self._wire.breaker, 2):
+        if not self._worked and self._failures >= min(self._limits.breaker, 2):
             return ClientError(f"{reason}, and nothing was answered before: check the address")
-        if self._failures >= self._wire.breaker:
+        if self._failures >= self._limits.breaker:
             return ClientError(
                 f"{self._failures} items failed in a row, the last because {reason}: stopped,"
                 " nothing answered is lost"
@@ -259,19 +201,17 @@ class Questions:
         One name and one row per question.
     draws
         How often each is asked.
-    reading, labels
-        How answers are read, and which labels there are; None reads any text.
-    wire, journal
-        As for any run.
+    labels
+        The labels that an answer can be; None reads any text.
+    question
+        How answers are read and kept, and the limits.
     """
 
     names: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
     draws: int
-    reading: AnswerReading
     labels: tuple[str, ...] | None
-    wire: Wire
-    journal: Path | None = None
+    question: ClientQuestion
 
     @property
     def questions(self) -> list[tuple[int, int]]:
@@ -327,13 +267,9 @@ def gather(
     progress
         Called after answers.
     """
-    described = client.description
-    head: dict[str, Json] = {
-        "client": to_json(described),
-        "api": described,
-        "reading": plan.reading.how,
-    }
-    journal = Journal(plan.journal, head=head, secrets=client.secrets)
+    reading = plan.question.answer_reading
+    head: dict[str, Json] = {"api": client.description, "reading": reading.how}
+    journal = Journal(plan.question.journal, head=head, secrets=client.secrets)
     try:
         reused = asyncio.run(_gather(client, plan, journal, confirm, progress))
     finally:
@@ -343,7 +279,7 @@ def gather(
         entry = journal.answers.get(key_of(plan.names[row], draw))
         if entry is None or entry.code is None:
             continue
-        label = plan.reading.label(entry.answer, plan.labels)
+        label = reading.label(entry.answer, plan.labels)
         labels[row, draw] = label or UNREAD
         if label is None and not entry.cut:
             unread.append(entry.text)
@@ -364,11 +300,12 @@ async def _gather(
     progress: Callable[[Progress], None] | None,
 ) -> int:
     """Ask what is not known; return how much was."""
+    reading = plan.question.answer_reading
 
     def read(text: str | None) -> int:
-        return int(plan.reading.label(text, plan.labels) is None)
+        return int(reading.label(text, plan.labels) is None)
 
-    caller = Caller(client, plan.rows, plan.wire, journal, names=plan.names, read=read)
+    caller = Caller(client, plan.rows, plan.question, journal, names=plan.names, read=read)
     todo = [one for one in plan.questions if caller.known(one[0], draw=one[1]) is None]
     known = told = len(plan.questions) - len(todo)
     if confirm is not None:
@@ -384,7 +321,7 @@ async def _gather(
                 progress(Progress(calls=told, planned=known + len(todo), cost=journal.spent))
 
     async with client:
-        workers = [asyncio.create_task(work()) for _ in range(plan.wire.concurrency)]
+        workers = [asyncio.create_task(work()) for _ in range(plan.question.concurrency)]
         try:
             await asyncio.gather(*workers)
         except BudgetError:
@@ -393,93 +330,3 @@ async def _gather(
             left = iter(())
             await asyncio.gather(*workers, return_exceptions=True)
     return known
-
-
-# The options that every verb shares which calls an API: how to ask, how to read, what to spend.
-
-
-API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClientQuestion(Question):
-    """What is said about an API, whatever it is asked for.
-
-    In Python *request* may be a JSON value and *header* a mapping; the command line gives all of
-    them as text.
-    """
-
-    prompt: str | None = option(
-        None, "Prompt with {column} and {labels}, or a file that holds it; {{ and }} are braces."
-    )
-    system_prompt: str | None = option(None, "System prompt, or a file that holds it.")
-    answer: str | None = option(
-        None, f"How answers are read: {', '.join(READINGS)} (schema asks a chat model for JSON)."
-    )
-    max_tokens: int | None = option(None, "Most tokens in a reply.", low=1)
-    request: str | Mapping[str, Any] | None = option(
-        None,
-        'HTTP: request body as JSON, or a file: \'{"text": "{review}"}\'; of chat: more fields.',
-    )
-    label_path: str = option(
-        "$.label", "HTTP: where the answer stands in the reply, as a JSONPath."
-    )
-    header: tuple[str, ...] | Mapping[str, str] = option(
-        (), "'Name: value' of an HTTP header, keys as $NAME; repeat."
-    )
-    concurrency: int = option(8, "Most requests at a time.", low=1)
-    timeout: float = option(60.0, "Most seconds for one request.", hidden=True)
-    price: str | float = option(
-        "0", "Price of a request, or IN,OUT per million tokens: '2.5,10 USD'."
-    )
-    max_cost: float | None = option(
-        None, "Most money to spend, retries included. This is a hard limit."
-    )
-    journal: Path | None = option(
-        None,
-        "File that keeps every answer, so that the same command resumes a run that was stopped.",
-        metavar="FILE",
-        writes=True,
-    )
-    yes: bool = option(False, "Do not ask for confirmation before spending.")
-    progress: Callable[[], AbstractContextManager[Any]] | None = option(
-        None, "Opens what is told how the run goes (`Progress`), for the run only.", hidden=True
-    )
-    confirm: Callable[[str], None] | None = option(
-        None, "Is told what a run costs before it begins; raises to stop it.", hidden=True
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.answer_reading, self.wire()  # refused now
-
-    @property
-    def answer_reading(self) -> AnswerReading:
-        """How answers are read."""
-        return AnswerReading(self.answer or READINGS[0])
-
-    def wire(self) -> Wire:
-        """Return how the API may be treated."""
-        prices = CallPrices.of(self.price, max_tokens=self.max_tokens)
-        return Wire(
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            prices=prices,
-            max_cost=self.max_cost,
-        )
-
-    def client_spec(self, columns: tuple[str, ...], labels: tuple[str, ...]) -> ClientSpec:
-        """Return what a client is made from, besides its address."""
-        header = self.header
-        return ClientSpec(
-            columns=columns,
-            labels=labels,
-            prompt=self.prompt,
-            system=self.system_prompt,
-            request=self.request,
-            label_path=self.label_path,
-            headers=dict(header) if isinstance(header, Mapping) else parse_headers(header),
-            max_tokens=self.max_tokens,
-            schema=self.answer == "schema",
-            timeout=self.timeout,
-        )

@@ -8,27 +8,33 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from tallystick.clients.client import Client, ClientSpec, Fault, Reply, text_or_file
-from tallystick.clients.journal import (
-    refuse_key,
-    refuse_keys_in_body,
-    refuse_keys_in_url,
-    server_words,
-)
-from tallystick.clients.template import (
+from tallystick.clients.client import (
     MISSING,
+    Client,
+    Fault,
+    Given,
+    Reply,
     Secret,
     check_fields,
     fill_json,
     look_up,
     parse_json,
     parse_path,
+    text_or_file,
+)
+from tallystick.clients.journal import (
+    refuse_key,
+    refuse_keys_in_body,
+    refuse_keys_in_url,
+    server_words,
 )
 from tallystick.errors import InputError
 from tallystick.results import Json
 
 if TYPE_CHECKING:
     import httpx
+
+    from tallystick.clients.question import ClientQuestion
 
 # What a status means: asked again later, a refused key, or an address that is none.
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -59,38 +65,45 @@ class HttpClient(Client):
     ----------
     url
         Where to; ``$NAME`` stands for an environment variable.
-    spec
-        Label path, headers, columns and timeout.
     request
         JSON with ``{column}`` in its texts.
+    given
+        Columns, timeout, and the headers and the path of the answer if they are not named here.
     """
 
     prefix, example = "http", "https://HOST/PATH"
 
-    def __init__(self, url: str, spec: ClientSpec, *, request: Json) -> None:
-        check_fields(request, spec.columns, "the request template")
+    def __init__(
+        self,
+        url: str,
+        request: Json,
+        given: Given,
+        *,
+        headers: Mapping[str, str] | None = None,
+        label_path: str | None = None,
+    ) -> None:
+        check_fields(request, given.columns, "the request template")
         # A key that was typed is refused before it can be written anywhere.
         refuse_keys_in_url(url)
         refuse_keys_in_body(request)
-        for name, value in spec.headers.items():
+        headers = given.question.headers if headers is None else headers
+        for name, value in headers.items():
             refuse_key("header", name, value)
         self._url = Secret(url, "the address")
-        self._headers = {
-            name: Secret(value, f"header {name}") for name, value in spec.headers.items()
-        }
-        self._request, self._label = request, spec.label_path
-        self._path, self._timeout = parse_path(spec.label_path), spec.timeout
+        self._headers = {name: Secret(value, f"header {name}") for name, value in headers.items()}
+        self._request, self._label = request, label_path or given.question.label_path
+        self._path, self._timeout = parse_path(self._label), given.question.timeout
         self._http: httpx.AsyncClient | None = None
         self._where = ""
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> HttpClient:
+    def of(cls, given: Given) -> HttpClient:
         """Make one from an address and a request template."""
-        if spec.request is None:
+        if given.question.request is None:
             raise InputError(
                 'an HTTP API needs a request template: request=\'{"text": "{review}"}\' (--request)'
             )
-        return cls(spec.target, spec, request=request_of(spec))
+        return cls(given.target, request_of(given.question), given)
 
     @property
     def description(self) -> dict[str, Json]:
@@ -138,10 +151,6 @@ class HttpClient(Client):
     def question(self, row: Mapping[str, Any]) -> Json:
         """Return the filled template."""
         return fill_json(self._request, row)
-
-    async def answer(self, row: Mapping[str, Any]) -> str | None:
-        """Return what stands at the path; None where it is null, or something nested."""
-        return (await self.ask(row)).text
 
     async def ask(self, row: Mapping[str, Any]) -> Reply:
         """Return the answer with tokens and model; a reply without the field is a fault."""
@@ -223,11 +232,11 @@ class HttpClient(Client):
         )
 
 
-def request_of(spec: ClientSpec) -> dict[str, Any]:
+def request_of(question: ClientQuestion) -> dict[str, Any]:
     """Return the request that the user gives, as text, as a file or as the value itself."""
-    if not isinstance(spec.request, str):
-        return dict(spec.request or {})
-    value = parse_json(text_or_file(spec.request), "the request (--request)")
+    if not isinstance(question.request, str):
+        return dict(question.request or {})
+    value = parse_json(text_or_file(question.request), "the request (--request)")
     if not isinstance(value, dict):
         raise InputError('the request (--request) must be a JSON object such as {"top_p": 0.9}')
     return value

@@ -106,7 +106,7 @@ class Journal:
     path
         The file, continued if it exists; None keeps nothing.
     head
-        What the run is of: ``client`` must not change; the rest is for readers.
+        What the run is of: ``api`` must not change, but for its keys; the rest is for readers.
     secrets
         Values that are replaced by ``***`` wherever they turn up.
     """
@@ -152,7 +152,7 @@ class Journal:
         if not events:
             self._write({"journal": FORMAT, **self.head})
             return
-        if events[0].get("client") != self.head.get("client"):
+        if _keyless(events[0].get("api")) != _keyless(self.head.get("api")):
             raise FormatError(
                 f"the journal {path} is of another run: the API, its template or its prompt"
                 " changed; name another journal"
@@ -332,6 +332,14 @@ def _entry(event: Mapping[str, Any]) -> JournalEntry:
         asked=event.get("ask", ""),
         facts={name: event[name] for name in _FACTS if name in event},
     )
+
+
+def _keyless(api: Any) -> Any:
+    """Return the description of an API without headers that name a key: who pays is not asked."""
+    if not isinstance(api, Mapping) or not isinstance(api.get("headers"), Mapping):
+        return api
+    headers = {name: text for name, text in api["headers"].items() if not _VARIABLE.search(text)}
+    return {**api, "headers": headers}
 
 
 def _checksum(last: str, body: str) -> str:

@@ -10,16 +10,18 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tallystick.clients.client import Client, ClientSpec, Fault
+from tallystick.clients.client import Client, Fault, Given
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import refuse_key, server_words
 from tallystick.clients.providers import AnthropicClient, OpenAIClient
 from tallystick.errors import InputError
 from tallystick.results import Json
+
+if TYPE_CHECKING:
+    from tallystick.clients.question import ClientQuestion
 
 # A program that is run once per item: ``command:PROGRAM ARGUMENTS``.
 
@@ -41,9 +43,9 @@ class CommandClient(Client):
     prefix, example = "command:", "command:PROGRAM"
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> CommandClient:
+    def of(cls, given: Given) -> CommandClient:
         """Make one from a command line."""
-        return cls(spec.target, timeout=spec.timeout)
+        return cls(given.target, timeout=given.question.timeout)
 
     def __init__(self, command: str, *, timeout: float) -> None:
         try:
@@ -111,9 +113,9 @@ class PythonClient(Client):
     prefix, example = "python:", "python:MODULE:FUNCTION"
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> PythonClient:
+    def of(cls, given: Given) -> PythonClient:
         """Make one from the name of a function."""
-        return cls(spec.target)
+        return cls(given.target)
 
     def __init__(self, target: str) -> None:
         module, colon, name = target.partition(":")
@@ -173,9 +175,9 @@ class ReplayClient(Client):
     prefix, example = "replay:", "replay:COLUMN"
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> ReplayClient:
+    def of(cls, given: Given) -> ReplayClient:
         """Make one from the name of a column."""
-        return cls(spec.target, columns=spec.columns)
+        return cls(given.target, columns=given.columns)
 
     def __init__(self, column: str, *, columns: Sequence[str]) -> None:
         if column not in columns:
@@ -234,27 +236,35 @@ def kind_of(api: str) -> tuple[type[Client], str]:
     )
 
 
-def client_of(api: str, spec: ClientSpec) -> Client:
-    """Make the client that *api* names.
+def client_of(
+    question: ClientQuestion, *, columns: Sequence[str] = (), labels: Sequence[str] = ()
+) -> Client:
+    """Make the client that a question names.
 
     Parameters
     ----------
-    api
-        An address such as ``https://…``, ``openai:MODEL@URL`` or ``replay:COLUMN``.
-    spec
-        Everything else that the user said; its target is taken from *api*.
+    question
+        What the user said: an address such as ``https://…``, ``openai:MODEL@URL`` or
+        ``replay:COLUMN`` (or a client), and all else.
+    columns
+        The columns that the data has: templates may name them.
+    labels
+        The labels that an answer can be.
 
     Examples
     --------
-    >>> client_of("replay:new", ClientSpec(columns=["new"])).description
+    >>> from tallystick.clients import ClientQuestion
+    >>> client_of(ClientQuestion(api="replay:new"), columns=["new"]).description
     {'kind': 'replay', 'column': 'new'}
     """
-    kind, target = kind_of(api)
-    if not kind.prompts and (spec.prompt is not None or spec.system is not None):
+    if isinstance(question.api, Client):
+        return question.api
+    kind, target = kind_of(str(question.api))
+    if not kind.prompts and (question.prompt is not None or question.system_prompt is not None):
         raise InputError(
             f"{kind.prefix} gets the row itself, so a prompt (--prompt, --system-prompt) has no"
             " effect there: leave it out; --request is the template of an https: address"
         )
-    if not kind.prompts and spec.schema:
+    if not kind.prompts and question.answer == "schema":
         raise InputError("answer (--answer) schema is for openai: and anthropic: addresses")
-    return kind.of(replace(spec, target=target))
+    return kind.of(Given(target, question, columns, labels))

@@ -1,4 +1,4 @@
-"""Chat APIs of providers: how a call is written, what its reply holds, what it costs."""
+"""Chat APIs of providers: how a call is written, and what its reply holds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
-from tallystick.clients.client import ClientSpec, Reply, text_or_file
+from tallystick.clients.client import Given, check_fields, fields, text_or_file
 from tallystick.clients.http import HttpClient, request_of
-from tallystick.clients.template import check_fields, fields
 from tallystick.errors import InputError
 
 # Chat models: a prompt with columns filled in, and the answer in the text. The addresses of all
@@ -50,34 +47,36 @@ class ChatClient(HttpClient):
     at: ClassVar[str]
 
     @classmethod
-    def body(cls, prompt: str, system: str | None, spec: ClientSpec) -> dict[str, Any]:
+    def body(cls, prompt: str, system: str | None, given: Given) -> dict[str, Any]:
         """Return the request in the provider's words; what nobody gave is left to the model."""
         raise NotImplementedError
 
     @classmethod
-    def of(cls, spec: ClientSpec) -> ChatClient:
+    def of(cls, given: Given) -> ChatClient:
         """Make one from an address, a prompt and further fields of the request."""
-        model, _, base = spec.target.partition("@")
+        question, columns = given.question, given.columns
+        model, _, base = given.target.partition("@")
         if not model:
             wanted = f"{cls.prefix}MODEL or {cls.prefix}MODEL@URL"
-            raise InputError(f"api (--api) must be {wanted}, got {spec.target!r}")
-        if spec.prompt is None:
+            raise InputError(f"api (--api) must be {wanted}, got {given.target!r}")
+        if question.prompt is None:
             raise InputError(
                 f"{cls.prefix} needs a prompt, such as prompt='Is this review positive? {{review}}"
                 " Answer one of {labels}.' (--prompt)"
             )
-        prompt = with_labels(text_or_file(spec.prompt), spec.labels, spec.columns)
-        system = None if spec.system is None else text_or_file(spec.system)
-        check_fields(prompt, spec.columns, "the prompt")
-        check_fields(system, spec.columns, "the system prompt")
-        headers = {**cls.headers, **spec.headers}
-        typed = {name.lower() for name in spec.headers} & {name.lower() for name in cls.keys}
+        prompt = with_labels(text_or_file(question.prompt), given.labels, columns)
+        system = None if question.system_prompt is None else text_or_file(question.system_prompt)
+        check_fields(prompt, columns, "the prompt")
+        check_fields(system, columns, "the system prompt")
+        own = question.headers
+        headers = {**cls.headers, **own}
+        typed = {name.lower() for name in own} & {name.lower() for name in cls.keys}
         # The provider itself always wants a key; another server gets one if there is one.
         if not typed and (not base or os.environ.get(cls.key.partition("$")[2])):
             headers[cls.keys[0]] = cls.key
-        body = {"model": model, **cls.body(prompt, system, spec), **request_of(spec)}
+        body = {"model": model, **cls.body(prompt, system, given), **request_of(question)}
         url = _endpoint(base or cls.home, cls.call, version=cls.version)
-        return cls(url, replace(spec, label_path=cls.at, headers=headers), request=body)
+        return cls(url, body, given, headers=headers, label_path=cls.at)
 
 
 class OpenAIClient(ChatClient):
@@ -89,15 +88,15 @@ class OpenAIClient(ChatClient):
     at = "$.choices[0].message.content"
 
     @classmethod
-    def body(cls, prompt: str, system: str | None, spec: ClientSpec) -> dict[str, Any]:
+    def body(cls, prompt: str, system: str | None, given: Given) -> dict[str, Any]:
         """Return messages, and a response format for one of the labels."""
         body: dict[str, Any] = {"messages": [{"role": "user", "content": prompt}]}
         if system is not None:
             body["messages"].insert(0, {"role": "system", "content": system})
-        if spec.max_tokens is not None:
-            body["max_tokens"] = spec.max_tokens
-        if spec.schema:
-            form = {"name": "answer", "strict": True, "schema": _schema(spec.labels)}
+        if given.question.max_tokens is not None:
+            body["max_tokens"] = given.question.max_tokens
+        if given.question.answer == "schema":
+            form = {"name": "answer", "strict": True, "schema": _schema(given.labels)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body
 
@@ -112,14 +111,14 @@ class AnthropicClient(ChatClient):
     at = "$.content"
 
     @classmethod
-    def body(cls, prompt: str, system: str | None, spec: ClientSpec) -> dict[str, Any]:
+    def body(cls, prompt: str, system: str | None, given: Given) -> dict[str, Any]:
         """Return messages, and a tool for one of the labels; the API wants a longest reply."""
-        body: dict[str, Any] = {"max_tokens": spec.max_tokens or LONGEST}
+        body: dict[str, Any] = {"max_tokens": given.question.max_tokens or LONGEST}
         body["messages"] = [{"role": "user", "content": prompt}]
         if system is not None:
             body["system"] = system
-        if spec.schema:
-            body["tools"] = [{"name": "answer", "input_schema": _schema(spec.labels)}]
+        if given.question.answer == "schema":
+            body["tools"] = [{"name": "answer", "input_schema": _schema(given.labels)}]
             body["tool_choice"] = {"type": "tool", "name": "answer"}
         return body
 
@@ -189,94 +188,3 @@ def with_labels(prompt: str, labels: Sequence[str], columns: Sequence[str]) -> s
 
 
 _LABELS = re.compile(r"\{\{|\}\}|\{labels\}")
-
-
-# What requests cost: per call and per token, known before (at most) and after (exactly).
-
-
-MILLION = 1_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class CallPrices:
-    """Prices in one currency.
-
-    Parameters
-    ----------
-    call
-        Per request.
-    input, output
-        Per million tokens.
-    currency
-        As it is printed; blank if it does not matter.
-    max_tokens
-        Tokens that a reply has at most: what a hard limit on cost needs.
-
-    Examples
-    --------
-    >>> prices = CallPrices(input=2.0, output=8.0, currency="USD", max_tokens=100)
-    >>> prices.most(sent_bytes=500_000)  # a token is at least one byte
-    1.0008
-    >>> prices.exact(Reply(text="yes", input_tokens=1000, output_tokens=10), most=1.0)
-    0.00208
-    """
-
-    call: float = 0.0
-    input: float = 0.0
-    output: float = 0.0
-    currency: str = ""
-    max_tokens: int | None = None
-
-    def __post_init__(self) -> None:
-        for value in (self.call, self.input, self.output):
-            if not isfinite(value) or value < 0:
-                raise InputError(f"price must be a positive number, got {value!r}")
-
-    @classmethod
-    def of(cls, text: str | float, *, max_tokens: int | None = None) -> CallPrices:
-        """Read ``--price``: a number per request, or two per million tokens in and out.
-
-        >>> CallPrices.of("2.5,10 USD").output, CallPrices.of(0.002).call
-        (10.0, 0.002)
-        """
-        numbers, _, currency = str(text).strip().partition(" ")
-        try:
-            given = [float(part) for part in numbers.split(",")]
-        except ValueError:
-            given = []
-        if len(given) == 1:
-            return cls(call=given[0], currency=currency.strip(), max_tokens=max_tokens)
-        if len(given) == 2:
-            per_token = {"input": given[0], "output": given[1]}
-            return cls(**per_token, currency=currency.strip(), max_tokens=max_tokens)
-        raise InputError(
-            "price (--price) is a number per request, or IN,OUT per million tokens, with the"
-            f" currency after a blank, e.g. '2.5,10 USD'; got {text!r}"
-        )
-
-    @property
-    def known(self) -> bool:
-        """Whether anything costs anything."""
-        return bool(self.call or self.input or self.output)
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the cost of a request has a limit that is known before it is sent."""
-        return not self.output or self.max_tokens is not None
-
-    def most(self, sent_bytes: int) -> float:
-        """Return what a request of so many bytes costs at most."""
-        tokens = self.input * sent_bytes + self.output * (self.max_tokens or 0)
-        return self.call + tokens / MILLION
-
-    def likely(self, sent_bytes: int) -> float:
-        """Return what it probably costs: four bytes per token, and half of the longest reply."""
-        tokens = self.input * sent_bytes / 4 + self.output * (self.max_tokens or 200) / 2
-        return self.call + tokens / MILLION
-
-    def exact(self, reply: Reply, *, most: float) -> float:
-        """Return what an answered request cost; *most* where the API does not count tokens."""
-        sent, received = reply.input_tokens, reply.output_tokens
-        if (self.input and sent is None) or (self.output and received is None):
-            return most
-        return self.call + (self.input * (sent or 0) + self.output * (received or 0)) / MILLION

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tallystick.clients.client import MISSING, look_up, parse_path
 from tallystick.clients.statement import label_key, stated_label, whole_label
-from tallystick.clients.template import MISSING, look_up, parse_path
 from tallystick.errors import InputError
 
 UNREAD = "(unread)"
@@ -94,15 +94,6 @@ class AnswerReading:
         # A grade or a label that nobody listed is short; a refusal is no answer of either kind.
         plain = self.how in ("words", "exact", "schema")
         return None if not part or (not plain and is_refusal(part)) else part
-
-
-def read_label(text: str | None, labels: Sequence[str]) -> int:
-    """Return the code of the label that *text* is, as ``--answer exact`` reads it.
-
-    >>> read_label(" Yes.", ["no", "yes"]), read_label("yes and no", ["no", "yes"])
-    (1, 2)
-    """
-    return len(labels) if text is None else whole_label(text, labels)
 
 
 def is_refusal(text: str) -> bool:

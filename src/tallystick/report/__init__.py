@@ -9,15 +9,4 @@ from tallystick.report.grid import markdown_of
 from tallystick.report.page import Provenance, notebook, page, write_page
 from tallystick.report.terminal import show, text_of
 
-__all__ = [
-    "Plot",
-    "Provenance",
-    "chart_svg",
-    "markdown_of",
-    "notebook",
-    "page",
-    "plot",
-    "show",
-    "text_of",
-    "write_page",
-]
+__all__ = ["chart_svg", "show", "write_page"]

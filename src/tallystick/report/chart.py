@@ -46,6 +46,12 @@ class Chart:
     words: str
     drawing: Drawing
 
+    @property
+    def caption(self) -> str:
+        """What its marks mean, in sentences."""
+        notes = ". ".join(note[:1].upper() + note[1:] for note in self.notes)
+        return f"{notes}." if notes else ""
+
     def html(self) -> str:
         """Return it for a page, where it takes the width that there is."""
         return markup(self.drawing, caption=self.words)
@@ -181,26 +187,6 @@ def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:
     True
     """
     return Plot(figure_of(result, figure=figure), mode)
-
-
-# A figure on a page: what it shows, what its marks mean, and the drawing itself.
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One picture: its title, what its marks mean, and its markup, in which all text is escaped."""
-
-    title: str
-    notes: str
-    words: str
-    html: str
-
-
-def picture(figure: Figure) -> Picture:
-    """Draw *figure* for a page."""
-    drawn = chart(figure)
-    notes = ". ".join(note[:1].upper() + note[1:] for note in drawn.notes)
-    return Picture(drawn.title, f"{notes}." if notes else "", drawn.words, drawn.html())
 
 
 # A drawing as HTML for a page: plots are tables, and text keeps its size at every width.

@@ -1,6 +1,6 @@
 """The kinds of chart.
 
-To add a kind, write a `Kind` and add its place to `KINDS`. A `tallystick.results.Figure` of that
+To add a kind, write a `Kind` and add it to `KINDS`. A `tallystick.results.Figure` of that
 kind can then be drawn, saved and put on a page.
 """
 
@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -41,27 +40,6 @@ from tallystick.report.terminal import (
 from tallystick.results import Figure, Interval, Unit, estimate_texts, value_text
 from tallystick.results.numbers import MINUS, number
 
-KINDS: tuple[str, ...] = (
-    "tallystick.report.kinds:FOREST",
-    "tallystick.report.kinds:BANDS",
-    "tallystick.report.kinds:MATRIX",
-    "tallystick.report.kinds:ROUNDS",
-    "tallystick.report.kinds:CURVE",
-)
-"""Where the kinds are."""
-
-
-def chart_kinds() -> dict[str, Kind]:
-    """Return every kind by its name."""
-    return _load(KINDS)
-
-
-@cache
-def _load(places: tuple[str, ...]) -> dict[str, Kind]:
-    split = [place.partition(":") for place in places]
-    kinds: list[Kind] = [getattr(import_module(file), name) for file, _, name in split]
-    return {kind.name: kind for kind in kinds}
-
 
 def kind_of(figure: Figure) -> Kind:
     """Return how *figure* is drawn.
@@ -72,12 +50,11 @@ def kind_of(figure: Figure) -> Kind:
     Traceback (most recent call last):
     tallystick.errors.InputError: 'pie' is not a kind of chart: choose one of forest, bands, matrix, rounds, curve
     """
-    kinds = chart_kinds()
-    if figure.kind not in kinds:
+    if figure.kind not in KINDS:
         raise InputError(
-            f"{figure.kind!r} is not a kind of chart: choose one of {', '.join(kinds)}"
+            f"{figure.kind!r} is not a kind of chart: choose one of {', '.join(KINDS)}"
         )
-    return kinds[figure.kind]
+    return KINDS[figure.kind]
 
 
 # What the report has to know of one kind of chart.
@@ -604,6 +581,9 @@ ROUNDS = Kind(
 
 
 CURVE = Kind(name="curve", words="Line chart", draw=lines, key=lines_key, thin=thin_lines)
+
+KINDS = {kind.name: kind for kind in (FOREST, BANDS, MATRIX, ROUNDS, CURVE)}
+"""Every kind by its name."""
 
 # The axis of a chart: where a number lies on it, and which round numbers are written.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tallystick
-from tallystick.report.chart import Picture, chart, picture
+from tallystick.report.chart import Chart, chart
 from tallystick.report.grid import MOST_ROWS, Grid, grid, html_table
 from tallystick.report.svg import element, script, shorten, style
-from tallystick.report.terminal import Composed, terms_in
-from tallystick.results import Figure, Result, Section, Sentences, harmless, to_json
+from tallystick.report.terminal import remarks, terms_in
+from tallystick.results import Figure, Result, ResultPart, Section, Sentences, harmless, to_json
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -35,14 +36,16 @@ _DIRECTION = {
 
 MOST_TABLE_ROWS = 300
 MOST_PICTURES = 4
-"""Pictures in one fold."""
+"""Charts in one fold."""
+MOST_PAIRS = 3
+"""Differences of pairs that stand below the scores; all of them are in a fold."""
 LONG = 100
 """A longer answer is set in smaller type."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How to make a page again, and what to do next.
+    """How to make a page again.
 
     Parameters
     ----------
@@ -50,13 +53,10 @@ class Provenance:
         The command that made it.
     digests
         The fingerprint of each input, by path.
-    next_command
-        The command of the next step; empty if there is none.
     """
 
     command: str = ""
     digests: dict[str, str] = field(default_factory=dict)
-    next_command: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class _Fold:
 
     title: str
     line: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[Chart, ...]
     table: Grid
     notes: tuple[str, ...]
 
@@ -79,7 +79,7 @@ class _View:
     heading: str = ""
     short: str = ""
     opening: Sentences | None = None
-    picture: Picture | None = None
+    pictures: tuple[Chart, ...] = ()
     folds: tuple[_Fold, ...] = ()
 
 
@@ -105,15 +105,16 @@ def page(
     >>> "<b>x" in text
     False
     """
-    whole = result if isinstance(result, Composed) else None
     data = twin(result)
-    views = _views(result, whole)
+    views = [_of_part(part) for part in result.parts()]
     text = _template("page.html").render(
         result=result,
-        whole=whole,
-        views=views,
+        whole=bool(views),
+        remarks=remarks(result),
+        folds=tuple(map(_fold, result.folds())) if views else (),
+        views=views or [_view(result)],
         cases=cases,
-        terms=terms_in(_all_text(views)),
+        terms=terms_in(_all_text(views or [_view(result)])),
         twin=base64.b64encode(data.encode("utf-8")).decode("ascii"),
         provenance=provenance or Provenance(),
         version=tallystick.__version__,
@@ -125,7 +126,7 @@ def page(
 
 def picture_page(figure: Figure) -> str:
     """Return one picture as an HTML page of its own, light and dark."""
-    drawn = _template("picture.html").render(picture=picture(figure), **_code())
+    drawn = _template("picture.html").render(picture=chart(figure), **_code())
     return drawn.translate(_DIRECTION)
 
 
@@ -166,35 +167,40 @@ def write_page(
         stream.write(content)
 
 
-def _views(result: Result, whole: Composed | None) -> list[_View]:
-    if whole is None:
-        return [_view(result)]
-    return [
-        _View(result=None, name=part.name, heading=part.heading, short=part.short)
-        if part.result is None
-        else _view(part.result, name=part.name, heading=part.heading, short=part.short)
-        for part in whole.parts()
-    ]
+def _of_part(part: ResultPart) -> _View:
+    named = {"name": part.name, "heading": part.heading, "short": part.short}
+    return _View(result=None, **named) if part.result is None else _view(part.result, **named)
 
 
 def _view(result: Result, *, name: str = "answer", heading: str = "", short: str = "") -> _View:
-    figures = result.figures()
+    first, *others = result.figures() or (None,)
+    # The verdict rests on differences, so those of the leader stand below the scores.
+    apart = [one for one in others if one is not None and _is_of_pairs(one)][:1]
+    shown = [
+        one
+        for one in (first, *(one.rows(range(min(MOST_PAIRS, one.size))) for one in apart))
+        if one
+    ]
     return _View(
         result=result,
         name=name,
         heading=heading,
         short=short,
         opening=result.opening,
-        picture=picture(figures[0]) if figures else None,
+        pictures=tuple(map(chart, shown)),
         folds=tuple(map(_fold, result.folds())),
     )
+
+
+def _is_of_pairs(figure: Figure) -> bool:
+    return figure.kind == "forest" and figure.unit == "points"
 
 
 def _fold(section: Section) -> _Fold:
     return _Fold(
         title=section.title,
         line=section.line,
-        pictures=tuple(map(picture, section.figures[:MOST_PICTURES])),
+        pictures=tuple(map(chart, section.figures[:MOST_PICTURES])),
         table=grid(section.rows, section.units, most=MOST_TABLE_ROWS),
         notes=section.notes,
     )
@@ -242,10 +248,19 @@ def _template(name: str) -> Template:
     )
     # Drawings and our own style and script are markup already; nothing else is.
     made.filters["drawn"] = Markup
-    # Names inside a sentence may hold marks that turn the direction of all that follows.
-    made.filters["plain"] = harmless
+    made.filters["plain"] = _sentence
     made.filters["short"] = shorten
     return made.get_template(name)
+
+
+def _sentence(text: str) -> str:
+    """Return a sentence in which no name steers what follows and no interval breaks.
+
+    >>> _sentence("86 % [84.9, 87.6] (95 % interval)").count("\u00a0")
+    3
+    """
+    kept = re.sub(r"\[([^\s,\[\]]+), ([^\s,\[\]]+)\]", "[\\1,\u00a0\\2]", harmless(text))
+    return re.sub(r"(\d+)\s%\sinterval", "\\1\u00a0%\u00a0interval", kept)
 
 
 # The JSON twin that a page carries: all of the result, or nothing if it would make the page too

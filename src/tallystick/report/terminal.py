@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from io import StringIO
 from textwrap import wrap
-from typing import Any, Protocol, TextIO, runtime_checkable
+from typing import Any, Protocol, TextIO
 
 from tallystick.report.grid import Grid, grid
 from tallystick.report.svg import shorten
@@ -56,7 +55,7 @@ def text_of(result: Result) -> str:
 
 
 def _write(result: Result, pen: _Pen, most: int) -> None:
-    if isinstance(result, Composed):
+    if result.parts():
         _tell_parts(result, pen, most)
     else:
         _tell(result, pen, most)
@@ -66,19 +65,31 @@ def _write(result: Result, pen: _Pen, most: int) -> None:
             pen.say(f"  {line}")
 
 
-def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:
-    pen.say(result.headline, "bold")
-    for part in result.parts():
+def _tell_parts(result: Result, pen: _Pen, most: int) -> None:
+    parts = result.parts()
+    pen.say(result.verdict, "bold")
+    for part in parts:
         pen.say(f"  {part.name.capitalize()}: {part.short}")
-    for text in result.remarks:
-        pen.say(f"Warning: {text}", "yellow")
-    for part in result.parts():
+    for text in remarks(result):
+        pen.say(f"! {text}", "yellow")
+    for part in parts:
         pen.say("")
         pen.say(part.heading, "bold")
         if part.result is None:
             pen.say(f"Not answered: {part.short}")
         else:
             _tell(part.result, pen, most)
+
+
+def remarks(result: Result) -> tuple[str, ...]:
+    """Return the warnings of a result that belong to none of its parts."""
+    told = {
+        f"{part.name}: {text}"
+        for part in result.parts()
+        if part.result is not None
+        for text in part.result.warnings
+    }
+    return tuple(text for text in result.warnings if text not in told)
 
 
 def _tell(result: Result, pen: _Pen, most: int) -> None:
@@ -96,6 +107,8 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         (opening.next, ""),
     ):
         _wrapped(pen, text, style, hanging="      " if text == opening.next else "")
+    if opening.next and result.label_command:
+        pen.say(f"      {result.label_command}")
     sections = result.folds()
     rows, units = (sections[0].rows, sections[0].units) if sections else ((), {})
     table = grid(rows, units, most=most)
@@ -307,52 +320,3 @@ def terms_in(text: str) -> dict[str, str]:
     """
     low = text.lower()
     return {term: meaning for term, meaning in TERMS.items() if term in low}
-
-
-# A result that is made of results: one answer on top, then a part for every question.
-
-
-@dataclass(frozen=True)
-class ResultPart:
-    """One question of a composed result.
-
-    Parameters
-    ----------
-    name
-        Short and unique; the page links to it.
-    heading
-        The question.
-    short
-        The answer in one clause, or why there is none.
-    result
-        The answer itself; None if there is none.
-    """
-
-    name: str
-    heading: str
-    short: str
-    result: Result | None = None
-
-
-@runtime_checkable
-class Composed(Protocol):
-    """What report needs of a result in order to draw it part by part."""
-
-    @property
-    def headline(self) -> str:
-        """The verdict over all parts, in one clause."""
-        ...
-
-    @property
-    def grounds(self) -> tuple[str, ...]:
-        """What all parts rest on, in words; each part has more of its own."""
-        ...
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Warnings that belong to no single part."""
-        ...
-
-    def parts(self) -> tuple[ResultPart, ...]:
-        """Return the parts, in the order in which they are told."""
-        ...

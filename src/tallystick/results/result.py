@@ -87,6 +87,10 @@ class Result:
         The verdict line by line, and the next step; None if there is only the verdict.
     basis
         On what the numbers rest, in one or two sentences; empty if only *assumptions* say it.
+    label_command
+        The command that begins to label what is open; only the command line knows it.
+    doubt
+        Why nothing is claimed although there are numbers; empty if nothing is in doubt.
     """
 
     verb: ClassVar[str] = ""
@@ -107,6 +111,8 @@ class Result:
         default=None, repr=False, compare=False, metadata={"private": True}
     )
     basis: str = field(default="", repr=False, compare=False, metadata={"private": True})
+    label_command: str = field(default="", repr=False, compare=False, metadata={"private": True})
+    doubt: str = field(default="", repr=False, compare=False, metadata={"private": True})
 
     def __post_init__(self) -> None:
         if self.decision not in get_args(Decision):
@@ -176,6 +182,10 @@ class Result:
         line = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}." if rows else "More pictures."
         return (Section(title="Table", line=line, rows=rows, units=self.units(), figures=figures),)
 
+    def parts(self) -> tuple[ResultPart, ...]:
+        """Return the questions of a result that is made of results, in order; else none."""
+        return ()
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the pictures of this result, the most telling one first."""
         return ()
@@ -233,13 +243,13 @@ class Result:
 
     @property
     def claims(self) -> Claims | None:
-        """What is settled about who is best and who is better; None where nothing competes."""
+        """What the numbers settle about who is best and who is better; None if nothing competes."""
         return None
 
     @property
     def best(self) -> str | None:
-        """The best of several, None unless every rival is beaten."""
-        return None if self.claims is None else self.claims.best
+        """The best of several; None unless every rival is beaten and nothing is in doubt."""
+        return None if self.claims is None or self.doubt else self.claims.best
 
     def details(self) -> Sequence[str]:
         """Return sentences below the table, for results that do not say on what they rest."""
@@ -317,6 +327,28 @@ class Section:
     units: Mapping[str, Unit] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ResultPart:
+    """One question of a result that is made of results.
+
+    Parameters
+    ----------
+    name
+        Short and unique; the page links to it.
+    heading
+        The question.
+    short
+        The answer in one clause, or why there is none.
+    result
+        The answer itself; None if there is none.
+    """
+
+    name: str
+    heading: str
+    short: str
+    result: Result | None = None
 
 
 # A picture as data.

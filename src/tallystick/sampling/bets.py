@@ -15,7 +15,7 @@ computed again with a new w is not valid.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Literal
 
@@ -188,15 +188,6 @@ SLACK = 1e-9
 """A mean this far below the least possible value is not refuted: it may be there by rounding."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Mirrored:
-    """Values, their least possible value before each draw, and the bets before they are cut."""
-
-    z: Floats
-    low: Floats
-    bets: Floats
-
-
 def moments_before(z: Floats, *, start: float = 0.5) -> tuple[Floats, Floats]:
     """Return the mean and variance (W4) that were known before each draw, one entry more than z.
 
@@ -210,25 +201,22 @@ def moments_before(z: Floats, *, start: float = 0.5) -> tuple[Floats, Floats]:
     return mean, scatter / count
 
 
-def sign_bets(
-    z: Floats, m: float, *, start: float, least: float, timid: float
-) -> tuple[Floats, Floats]:
-    r"""Return the bets of the gamblers above and below m, before they are cut.
+def sign_bets(z: Floats, m: float, *, start: float, least: float, timid: float) -> Floats:
+    r"""Return the bets of the gambler above m, before they are cut.
 
     .. math:: \lambda = e/(\hat\sigma^2 + e^2), \qquad e = \max(|\hat\mu - m|, e_{min})   \tag{W5}
 
-    is the bet that grows fastest if the mean is as far from m as it looks; the gambler against the
-    current estimate stakes only the share *timid* of it.
+    is the bet that grows fastest if the mean is as far from m as it looks; a gambler against the
+    current estimate stakes only the share *timid* of it. The one below m is the one above 1 - m on
+    `mirrored` steps.
 
-    >>> up, down = sign_bets(np.array([1.0]), 0.5, start=0.5, least=0.05, timid=0.25)
-    >>> up.round(3).tolist(), down.round(3).tolist()
-    ([0.198], [0.198])
+    >>> sign_bets(np.array([1.0]), 0.5, start=0.5, least=0.05, timid=0.25).round(3).tolist()
+    [0.198]
     """
     mean, variance = moments_before(z, start=start)
     mean, variance = mean[:-1], variance[:-1]  # the last entry bets on a draw that is not there
     e = np.maximum(np.abs(mean - m), least)
-    bets = e / (variance + e**2)  # (W5)
-    return bets * np.where(mean >= m, 1.0, timid), bets * np.where(mean <= m, 1.0, timid)
+    return np.asarray(e / (variance + e**2) * np.where(mean >= m, 1.0, timid))  # (W5)
 
 
 def expected_growth(z: Floats, m: float, *, start: float) -> float:
@@ -244,15 +232,23 @@ def expected_growth(z: Floats, m: float, *, start: float) -> float:
     return 0.5 * e2 / (float(variance) + e2)
 
 
-def mirrored(steps: Steps, bets: Floats) -> Mirrored:
+def mirrored(steps: Steps) -> Steps:
     """Return the steps of the gambler on smaller means: one minus everything.
 
     >>> one = np.array([0.2])
     >>> steps = Steps(z=one, low=one - 1, high=one + 1, values=np.zeros(1), items=9)
-    >>> mirrored(steps, one).low.round(1).tolist()
+    >>> mirrored(steps).low.round(1).tolist()
     [-0.2]
     """
-    return Mirrored(z=1 - steps.z, low=1 - steps.high, bets=bets)
+    return replace(
+        steps,
+        z=1 - steps.z,
+        low=1 - steps.high,
+        high=1 - steps.low,
+        values=1 - steps.values,
+        floor=1 - steps.ceiling,
+        ceiling=1 - steps.floor,
+    )
 
 
 def capital(z: Floats, low: Floats, bets: Floats, m: float) -> Floats:
@@ -345,13 +341,8 @@ def anytime_share(steps: Steps, *, alpha: float = 0.05, skipped: Steps | None = 
 def _ends(lower: Steps, upper: Steps, alpha: float) -> tuple[float, float]:
     _check(alpha)
     least, most = lower.logical[0], upper.logical[1]
-    start = lower.floor, lower.ceiling
-    low = last_refuted(lower.z, lower.low, _bets(lower), 2 / alpha, *start)
-    mirror = mirrored(upper, _bets(upper))
-    high = 1 - last_refuted(
-        mirror.z, mirror.low, mirror.bets, 2 / alpha, 1 - start[1], 1 - start[0]
-    )
-    low, high = max(low, least), min(high, most)
+    low = max(_refuted(lower, alpha), least)
+    high = min(1 - _refuted(mirrored(upper), alpha), most)
 
     # Both ends can pass each other, with probability at most alpha; then a point is left.
     if low > high:
@@ -361,9 +352,11 @@ def _ends(lower: Steps, upper: Steps, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def _bets(steps: Steps) -> Floats:
+def _refuted(steps: Steps, alpha: float) -> float:
+    """Return the largest mean that the gambler on larger ones has refuted."""
     variance = moments_before(steps.z, start=(steps.floor + steps.ceiling) / 2)[1][:-1]
-    return np.asarray(1.25 * steps.half_width / variance)  # (W6), cut where it is used
+    bets = np.asarray(1.25 * steps.half_width / variance)  # (W6), cut where it is used
+    return last_refuted(steps.z, steps.low, bets, 2 / alpha, steps.floor, steps.ceiling)
 
 
 def _check(alpha: float) -> None:
@@ -443,15 +436,12 @@ def evidence(
     upper = steps if skipped is None else skipped
     begin = (steps.floor + steps.ceiling) / 2 if start is None else start
 
+    def path(one: Steps, m: float, start: float) -> Floats:
+        stakes = sign_bets(one.z, m, start=start, least=bets[0], timid=bets[1])
+        return capital(one.z, one.low, stakes, m)
+
     def paths(lower: Steps, higher: Steps) -> tuple[Floats, Floats]:
-        options = {"start": begin, "least": bets[0], "timid": bets[1]}
-        rise, _ = sign_bets(lower.z, value, **options)
-        _, fall = sign_bets(higher.z, value, **options)
-        mirror = mirrored(higher, fall)
-        return (
-            capital(lower.z, lower.low, rise, value),
-            capital(mirror.z, mirror.low, mirror.bets, 1 - value),
-        )
+        return path(lower, value, begin), path(mirrored(higher), 1 - value, 1 - begin)
 
     above, below = paths(steps, upper)
     if raw is not None:

@@ -17,15 +17,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.results import Interval, Unknown
 from tallystick.sampling.draws import LabelStrata
 from tallystick.sampling.tasks import LabelTask, Measure, Read, measured
 from tallystick.sampling.votes import AnyInts, Floats, Ints, VotePatterns
 from tallystick.stats.adverse_binary import METHOD as BINARY_METHOD
-from tallystick.stats.adverse_binary import effective_labels, fill_unlabelled, raw_share_ends
-from tallystick.stats.adverse_numbers import adverse_stratified_mean
+from tallystick.stats.adverse_binary import adverse_shares, adverse_stratified_mean
 from tallystick.stats.few_labels import METHOD, FewLabels, Rows, fit
 from tallystick.stats.intervals import Vector
 
@@ -375,17 +373,6 @@ def planned_mean(
 
 def _share(n: Floats, k: Floats, x: Floats, alpha: float) -> tuple[float, Interval]:
     """Bound the share of ones among all items of strata; values may be fractions in [0, 1]."""
-    items, labels, right = float(n.sum()), float(k.sum()), float(x.sum())
-    share = np.clip(np.divide(x, k, out=np.zeros(n.size), where=k > 0), 0.0, 1.0)
-    # A stratum without labels takes the mean of the strata that have some, by their sizes.
-    filled = fill_unlabelled(n[None], share[None], k[None])[0]
-    known: NDArray[np.bool_] = k == n
-    star = np.where(k > 0, effective_labels(n, k, known, "these"), 0.0)
-    raw = raw_share_ends(n[None], star[None], share[None], alpha=alpha)  # (AL2)
-
-    # Outwards to whole items: the truth is a whole number of them (or of halves, if values are).
-    low = np.floor(items * raw[0][0]) / items
-    high = (items - np.floor(items * (1 - raw[1][0]))) / items
-    least, most = right / items, (right + items - labels) / items
-    estimate, low, high = np.clip([(n * filled).sum() / items, low, high], least, most)
-    return float(estimate), Interval(float(low), float(high), 1 - alpha, method=BINARY_METHOD)
+    estimate, (low, high) = adverse_shares(n[None], k[None], x[None], alpha=alpha)
+    ends = Interval(float(low[0]), float(high[0]), 1 - alpha, method=BINARY_METHOD)
+    return float(estimate[0]), ends

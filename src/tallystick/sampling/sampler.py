@@ -14,6 +14,8 @@ from tallystick.errors import InputError
 from tallystick.sampling.policies import Book
 from tallystick.sampling.strata import Plan
 
+FAILED = -1
+"""Stands for an answer that never came."""
 WAITING = -2
 """Stands for an answer that may still come."""
 
@@ -43,8 +45,8 @@ class Sampler:
     >>> sampler = Sampler(plan, rng=1)
     >>> while batch := sampler.ask():
     ...     sampler.tell((item, truth[item]) for item in batch)
-    >>> sampler.observed().answered       # the mixed stratum got more than its share
-    array([12, 18])
+    >>> sum(item < 60 for item in sampler.items)      # the mixed stratum got more than its share
+    12
     """
 
     def __init__(self, plan: Plan, *, rng: Rng) -> None:
@@ -75,6 +77,11 @@ class Sampler:
     def items(self) -> list[int]:
         """The items asked for so far, in order."""
         return list(self._items)
+
+    @property
+    def answers(self) -> list[int]:
+        """What came back for each: a code, FAILED, or WAITING where it may still come."""
+        return list(self._answers)
 
     @property
     def blind(self) -> list[bool]:
@@ -144,15 +151,6 @@ class Sampler:
         while self._ready < len(self._answers) and self._answers[self._ready] != WAITING:
             self._ready += 1
 
-    def observed(self, *, blind: bool = False) -> Observed:
-        """Return the counts of all that was told; with *blind* only of questions chosen without
-        regard to answers.
-        """
-        outcomes = np.array(self._answers, dtype=np.intp)
-        known = np.where(outcomes == WAITING, FAILED, outcomes)
-        keep = np.array(self._blind, dtype=bool) if blind else None
-        return observe(self.plan, np.array(self._items, dtype=np.intp), known, keep=keep)
-
     def _code(self, item: int, outcome: int | None) -> int:
         """Check one answer."""
         if outcome is None:
@@ -205,90 +203,6 @@ class Sampler:
             self._allocation.tell(stratum, self._answers[self._absorbed], int(self.plan.old[item]))
             self._absorbed += 1
             self._allocation.refresh(self._absorbed)
-
-
-# What a run has seen: counts by stratum, all that an estimator needs.
-
-
-FAILED = -1
-"""Stands for an answer that never came."""
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Observed:
-    """Counts of one run, shape (S, …), or of many, shape (runs, S, …).
-
-    Parameters
-    ----------
-    shares
-        The part of all items in each stratum, p_k.
-    asked, answered
-        Questions and answers by stratum; they differ by the calls that failed or are in flight.
-    fraction
-        The part of the stratum that was answered, φ_k; 0 with replacement.
-    new
-        Answers by stratum and outcome.
-    old, same
-        Baseline outcomes of the answered items, and how often the answer was the same; None without
-        a baseline.
-    before
-        The part of *all* items with each baseline outcome; None without a baseline.
-    """
-
-    shares: FloatArray
-    asked: IntArray
-    answered: IntArray
-    fraction: FloatArray
-    new: IntArray
-    old: IntArray | None
-    same: IntArray | None
-    before: FloatArray | None
-
-
-def observe(
-    plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np.bool_] | None = None
-) -> Observed:
-    """Count *outcomes* (:data:`FAILED` where there is none) of *items*, along the last axis.
-
-    Parameters
-    ----------
-    plan
-        The plan of the run.
-    items, outcomes
-        Shape (questions,) or (runs, questions).
-    keep
-        Which questions to count; None counts all. The blind ones give phase 1 by itself.
-    """
-    S, J = len(plan.strata), plan.n_outcomes
-    lead = items.shape[:-1]
-    runs = int(np.prod(lead, dtype=np.intp))
-    counted = np.ones(items.shape, bool) if keep is None else keep
-    at = np.arange(runs).reshape((*lead, 1)) * S + plan.strata.of[items]
-
-    def count(mask: NDArray[np.bool_]) -> IntArray:
-        return np.bincount(at[mask], minlength=runs * S).reshape((*lead, S))
-
-    def table(mask: NDArray[np.bool_], values: IntArray) -> IntArray:
-        return np.bincount(at[mask] * J + values[mask], minlength=runs * S * J).reshape(
-            (*lead, S, J)
-        )
-
-    told = counted & (outcomes != FAILED)
-    answered = count(told)
-    old = None if plan.baseline is None else plan.old[items]
-    return Observed(
-        shares=plan.strata.shares,
-        asked=count(counted),
-        answered=answered,
-        fraction=answered / plan.limits,  # limits are infinite with replacement
-        new=table(told, outcomes),
-        old=None if old is None else table(told, old),
-        same=None if old is None else table(told & (outcomes == old), outcomes),
-        before=None if old is None else np.bincount(plan.old, minlength=J) / plan.strata.n_items,
-    )
 
 
 # All the chance of a run, drawn before it begins.

@@ -161,28 +161,11 @@ LEAST_TWICE = 20
 """At least this many items are read twice."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReaderError:
-    """How often one reader errs, from items that two have read.
+def reader_error(disagreed: int, twice: int, *, alpha: float = 0.05) -> tuple[float, Interval]:
+    """Return how often one reader errs (W10), and its interval.
 
-    Parameters
-    ----------
-    estimate
-        e of (W10); 1/2 where readers agree no more than coins do.
-    interval
-        From the exact interval of the share of disagreements.
-    disagreed, twice
-        Of how many items read twice, how many came out differently.
-    """
-
-    estimate: float
-    interval: Interval
-    disagreed: int
-    twice: int
-
-
-def reader_error(disagreed: int, twice: int, *, alpha: float = 0.05) -> ReaderError:
-    """Estimate how often a reader errs (W10).
+    The interval is that of the exact interval of the share of disagreements; the estimate is 1/2
+    where readers agree no more than coins do.
 
     Parameters
     ----------
@@ -193,8 +176,8 @@ def reader_error(disagreed: int, twice: int, *, alpha: float = 0.05) -> ReaderEr
 
     Examples
     --------
-    >>> found = reader_error(4, 40)
-    >>> round(found.estimate, 4), str(found.interval)
+    >>> error, interval = reader_error(4, 40)
+    >>> round(error, 4), str(interval)
     (0.0528, '[0.014, 0.137] (95 %, under readers who err independently and equally often)')
     """
     from tallystick.stats.intervals import clopper_pearson
@@ -210,9 +193,7 @@ def reader_error(disagreed: int, twice: int, *, alpha: float = 0.05) -> ReaderEr
         assumption="readers who err independently and equally often",
         method="double reading",
     )
-    return ReaderError(
-        estimate=_error(disagreed / twice), interval=interval, disagreed=disagreed, twice=twice
-    )
+    return _error(disagreed / twice), interval
 
 
 def too_noisy(error: float, share: float, half_width: float) -> bool:

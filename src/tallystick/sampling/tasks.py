@@ -148,6 +148,9 @@ class LabelTask:
         answers are compared with the label.
     shared
         The estimator that all verbs share, for these measures; None where it does not answer them.
+    believed
+        For grades: what the votes expect of each pattern, on [0, 1], the pattern of each unit, and
+        by how much a person differs from it if judges err on their own.
     together
         Items x measures: the rows that belong to one item, where every row is a unit of its own and
         people read an item for all systems at once. None where rows have nothing in common.
@@ -168,6 +171,7 @@ class LabelTask:
     passing: int | None = None
     epsilon: float = 0.02
     shared: Estimator | None = None
+    believed: tuple[Floats, AnyInts, float] | None = None
     together: AnyInts | None = None
     ask: str = "What is the right answer?"
     notes: tuple[str, ...] = field(default=())

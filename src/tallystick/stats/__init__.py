@@ -33,7 +33,7 @@ def _load_special_functions() -> None:
     try:
         vars(np)["__dir__"] = lambda: [name for name in listed() if name not in _UNUSED]
         np.__all__ = [name for name in named if name not in _UNUSED]
-        import scipy.special  # noqa: F401
+        import scipy.special
     finally:
         vars(np)["__dir__"], np.__all__ = listed, named
 

@@ -1,4 +1,4 @@
-"""Accuracy, precision, recall and F1 of a classifier, from few labels and weak votes.
+"""Recall, F1 and AUC of a classifier, from few labels and weak votes.
 
 The classifier's prediction h and the votes' consensus are known on every row, the truth on few.
 For the class c the rows fall into four cells: (h = c?) x (consensus = c?), in the order yes-yes,
@@ -8,73 +8,48 @@ class c.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.stats.adverse_binary import PSEUDO as BINARY_PSEUDO
-from tallystick.stats.adverse_binary import (
-    AdverseEstimate,
-    Population,
-    adverse_share,
-    check_population,
-    effective_labels,
-)
-from tallystick.stats.adverse_ends import ratio_end
-from tallystick.stats.adverse_forecast import (
-    CertifiedRows,
-    LabelRange,
-    Outlook,
-    certified_share,
-    label_range,
-    pilot_rate,
-    share_outlook,
-)
-from tallystick.stats.adverse_numbers import Cells, four_cells
-from tallystick.stats.anytime import betting
-from tallystick.stats.exact_tails import open_unit, positive, whole
-from tallystick.stats.intervals import Floats, Vector
+from tallystick.stats.adverse_binary import PSEUDO, effective_labels, fill_unlabelled
+from tallystick.stats.bets import crossing
+from tallystick.stats.exact_tails import open_unit
+from tallystick.stats.intervals import Floats, Vector, as_counts
 
 METHOD = "four-cell adverse likelihood"
 
 
-def adverse_precision(
-    sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
-) -> AdverseEstimate:
-    """Estimate a classifier's precision for class c on these rows, from few labels.
-
-    :func:`adverse_share` among the rows with h = c, in two strata: consensus = c, or not.
+@dataclass(frozen=True, kw_only=True)
+class RatioEstimate:
+    """A ratio from labels and votes.
 
     Parameters
     ----------
-    sizes, labelled, hits
-        Rows, labels and labels of class c in the two cells with h = c; or in all four cells, of
-        which the first two are used.
-    alpha
-        One minus the level.
-
-    Examples
-    --------
-    >>> print(adverse_precision([200, 100], [20, 10], [18, 5]))
-    0.7667 [0.610, 0.883] (95 %, approximate)
+    estimate
+        The number, or why there is none.
+    interval
+        Its interval.
+    worth
+        How many labels alone would give an interval as narrow.
     """
-    n, k, x = (np.asarray(part, dtype=np.float64)[:2] for part in (sizes, labelled, hits))
-    if n.sum() == 0:
-        nothing = Interval(0.0, 1.0, 1 - alpha, "approximate", None, METHOD)
-        reason = Unknown("no row is predicted to be of this class")
-        return AdverseEstimate(
-            estimate=reason, interval=nothing, labels_only=nothing, n_labels=0, worth=0.0
-        )
-    return adverse_share(n, k, x, alpha=alpha)
+
+    estimate: float | Unknown
+    interval: Interval
+    worth: float
+
+    def __str__(self) -> str:
+        number = self.estimate if isinstance(self.estimate, Unknown) else f"{self.estimate:.4f}"
+        return f"{number} {self.interval}"
 
 
 def adverse_recall(
     sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
-) -> AdverseEstimate:
+) -> RatioEstimate:
     r"""Estimate a classifier's recall for class c on these rows, from few labels.
 
     Recall and F1 are ratios :math:`\theta = \sum_s W_s A_s p_s / (\sum_s W_s p_s + C)`, :math:`p_s`
@@ -105,9 +80,9 @@ def adverse_recall(
 
     Returns
     -------
-    AdverseEstimate
-        Without an estimate, and with [0, 1], if no label is of class c. ``labels_only`` forgets the
-        consensus but still knows h on every row.
+    RatioEstimate
+        Without an estimate, and with [0, 1], if no label is of class c. Its worth compares with the
+        same interval without the consensus, which still knows h on every row.
 
     Examples
     --------
@@ -119,7 +94,7 @@ def adverse_recall(
 
 def adverse_f1(
     sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
-) -> AdverseEstimate:
+) -> RatioEstimate:
     """Estimate a classifier's F1 for class c on these rows, from few labels.
 
     As :func:`adverse_recall`, with A = 2 where h = c and C the share of rows with h = c.
@@ -137,21 +112,15 @@ def adverse_f1(
     return _ratio(four_cells(sizes, labelled, hits, "f1"), alpha)
 
 
-def _ratio(cells: Cells, alpha: float) -> AdverseEstimate:
+def _ratio(cells: Cells, alpha: float) -> RatioEstimate:
     open_unit(alpha=alpha)
     m = int(cells.labelled.sum())
     estimate, low, high = _finished(cells, alpha)
     _, low_alone, high_alone = _finished(cells.merged(), alpha)
-    interval, labels_only = (
-        Interval(*ends, 1 - alpha, "approximate", None, METHOD)
-        for ends in ((low, high), (low_alone, high_alone))
-    )
-    ratio = labels_only.width / interval.width if interval.width > 0 else 1.0
-    return AdverseEstimate(
+    ratio = (high_alone - low_alone) / (high - low) if high > low else 1.0
+    return RatioEstimate(
         estimate=Unknown("no label is of this class") if estimate is None else estimate,
-        interval=interval,
-        labels_only=labels_only,
-        n_labels=m,
+        interval=Interval(low, high, 1 - alpha, "approximate", None, METHOD),
         worth=m * ratio**2,
     )
 
@@ -185,9 +154,9 @@ def _raw_ends(cells: Cells, alpha: float) -> tuple[float, float]:
     used = cells.sizes > 0
     n, k, x = cells.sizes[used], cells.labelled[used], cells.hits[used]
     weights, factor, on = cells.weights[used], cells.factor[used], cells.predicted[used]
-    star = effective_labels(n, k, k == n, "these")
+    star = effective_labels(n, k, k == n)
     seen = star * np.divide(x, k, out=np.zeros_like(x), where=k > 0)
-    adverse = BINARY_PSEUDO * np.sqrt(weights)
+    adverse = PSEUDO * np.sqrt(weights)
     bar = float(ndtri(1 - alpha / 2)) ** 2
     low, high = (
         # Labels "c" go where they hurt: outside h = c for the lower end, inside for the upper.
@@ -210,81 +179,164 @@ def _logic(cells: Cells) -> tuple[float, float]:
     return float(least), float(most)
 
 
-# How many labels precision, recall and F1 would need.
+# The four cells behind recall and F1: (h = c?) x (consensus = c?).
 
 
-SPREAD = (0.72, 1.45)
-"""Usual range of forecast over actual width for these measures."""
+Measure: TypeAlias = Literal["recall", "f1"]
+
+PREDICTED = np.array([True, True, False, False])
+"""Which of the four cells have h = c."""
 
 
-def precision_outlook(sizes: Vector, labelled: Vector, hits: Vector) -> Outlook:
-    """Sum up a pilot for forecasts of :func:`adverse_precision`.
-
-    Only labels with h = c count, so M labels in all bring M times the share of such rows.
-
-    Parameters
-    ----------
-    sizes, labelled, hits
-        All four cells, as in :func:`adverse_recall`.
-    """
-    cells = four_cells(sizes, labelled, hits, "recall")
-    inside = share_outlook(*(part[:2] for part in (cells.sizes, cells.labelled, cells.hits)))
-    fraction = float(cells.sizes[:2].sum() / cells.sizes.sum())
-    return replace(inside, fraction=fraction, spread=SPREAD)
-
-
-def recall_outlook(sizes: Vector, labelled: Vector, hits: Vector) -> Outlook:
-    r"""Sum up a pilot for forecasts of :func:`adverse_recall`.
-
-    With :math:`\tilde p = (x + ¼)/(k + ½)`, :math:`D = \sum_s W_s \tilde p_s + C`,
-
-    .. math:: V = \sum_s W_s (A_s - \hat\theta)^2 \tilde p_s (1 - \tilde p_s)/D^2, \qquad
-              A = .35 \sum_s \sqrt{W_s}\, |A_s - \hat\theta|/D.   \tag{AL17}
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cells:
+    r"""Counts per cell, and the ratio :math:`\sum W A p / (\sum W p + C)` that is asked for.
 
     Parameters
     ----------
     sizes, labelled, hits
-        As in :func:`adverse_recall`; at least one label of class c.
-
-    Examples
-    --------
-    >>> outlook = recall_outlook([200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2])
-    >>> round(outlook.variance, 4), round(outlook.pull, 4), round(outlook.width(200), 4)
-    (0.3318, 1.2417, 0.149)
+        Rows, labels and labels of class c per cell.
+    factor
+        A: 1 (recall) or 2 (F1) where h = c, otherwise 0.
+    constant
+        C: 0 (recall), or the share of rows with h = c (F1).
     """
-    return _outlook(four_cells(sizes, labelled, hits, "recall"))
+
+    sizes: Floats
+    labelled: Floats
+    hits: Floats
+    factor: Floats
+    constant: float
+
+    @property
+    def predicted(self) -> NDArray[np.bool_]:
+        """Which cells have h = c."""
+        return np.asarray(self.factor > 0)
+
+    @property
+    def weights(self) -> Floats:
+        """Share of all rows per cell."""
+        return np.asarray(self.sizes / self.sizes.sum())
+
+    def merged(self) -> Cells:
+        """Forget the consensus: one cell with h = c and one without."""
+        on, off = self.predicted, ~self.predicted
+        parts = (
+            np.array([part[on].sum(), part[off].sum()])
+            for part in (self.sizes, self.labelled, self.hits)
+        )
+        sizes, labelled, hits = parts
+        factor = np.array([self.factor.max(initial=0.0), 0.0])
+        return Cells(
+            sizes=sizes, labelled=labelled, hits=hits, factor=factor, constant=self.constant
+        )
+
+    def estimate(self) -> tuple[float | None, float]:
+        """Return θ̂ and its denominator D; None if no label is of the class and D is 0."""
+        share = np.divide(
+            self.hits, self.labelled, out=np.zeros_like(self.hits), where=self.labelled > 0
+        )
+        filled = fill_unlabelled(self.sizes[None], share[None], self.labelled[None])[0]
+        scale = float(np.nansum(self.weights * filled) + self.constant)
+        if self.labelled.sum() == 0 or scale <= 0:
+            return None, scale
+        return float((self.weights * self.factor * filled).sum() / scale), scale
 
 
-def f1_outlook(sizes: Vector, labelled: Vector, hits: Vector) -> Outlook:
-    """Sum up a pilot for forecasts of :func:`adverse_f1`, by (AL17).
-
-    Parameters
-    ----------
-    sizes, labelled, hits
-        As in :func:`adverse_recall`.
-    """
-    return _outlook(four_cells(sizes, labelled, hits, "f1"))
-
-
-def _outlook(cells: Cells) -> Outlook:
-    estimate, _ = cells.estimate()
-    if estimate is None:
-        raise InputError("hits: no label is of this class, so nothing can be forecast")
-    rate, weights = pilot_rate(cells.hits, cells.labelled), cells.weights
-    scale = float((weights * rate).sum() + cells.constant)
-    off = np.abs(cells.factor - estimate)
-    return Outlook(
-        variance=float((weights * off**2 * rate * (1 - rate)).sum() / scale**2),  # (AL17)
-        pull=float(BINARY_PSEUDO * (np.sqrt(weights) * off).sum() / scale),
-        items=int(cells.sizes.sum()),
-        spread=SPREAD,
+def four_cells(sizes: Vector, labelled: Vector, hits: Vector, measure: Measure) -> Cells:
+    """Check the counts of the four cells and say which ratio is meant."""
+    x, k = as_counts(hits, labelled, names=("hits", "labelled"))
+    k, n = as_counts(k, sizes, names=("labelled", "sizes"))
+    if n.shape != (4,) or x.shape != (4,) or n.sum() < 1:
+        raise InputError(f"sizes must hold four cells with at least 1 row, got {n.tolist()}")
+    share = float(n[PREDICTED].sum() / n.sum())
+    factor, constant = (2.0, share) if measure == "f1" else (1.0, 0.0)
+    return Cells(
+        sizes=n, labelled=k, hits=x, factor=np.where(PREDICTED, factor, 0.0), constant=constant
     )
+
+
+# Ends of a ratio of two sums over cells: recall and F1.
+
+
+RATIO_ENDS_LOWEST, RATIO_ENDS_HIGHEST = -10.0, 25.0
+"""Where ln |μ| is looked for."""
+
+
+def rates(tilt: Floats, seen: Floats, size: Floats) -> tuple[Floats, Floats]:
+    """Return the root p in [0, 1] of tilt p² - (n + tilt) p + s = 0, and the root of its
+    discriminant; *tilt* is μω, of either sign.
+    """
+    slope = size + tilt
+    # slope² - 4 tilt s, written so that it cannot turn negative when s is at most n.
+    square = np.where(
+        tilt >= 0.0, (tilt - size) ** 2 + 4.0 * tilt * (size - seen), slope**2 - 4.0 * tilt * seen
+    )
+    root = np.sqrt(square)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(slope >= 0.0, 2.0 * seen / (slope + root), (slope - root) / (2.0 * tilt))
+    return np.nan_to_num(p), root
+
+
+def ratio_end(
+    weight: Floats,
+    factor: Floats,
+    seen: Floats,
+    size: Floats,
+    constant: float,
+    bar: float,
+    upper: bool,
+) -> float:
+    r"""Return the ratio θ, on one side of its estimate, at which the statistic (AL15) is the bar.
+
+    The statistic D falls towards the estimate, with slope
+    :math:`dD/dθ = -2 μ (\sum_s W_s p_s + C)`: the multiplier μ is what the constraint costs.
+    """
+    top = float((weight * factor * seen / size).sum())
+    below = constant + float((weight * seen / size).sum())
+    if below <= 0.0:  # no label of the class, not even an adverse one: nothing is refuted
+        return 1.0 if upper else 0.0
+    sign, missed, last = (-1.0 if upper else 1.0), size - seen, [0.0]
+
+    def lost(theta: float) -> tuple[float, float]:
+        """Return 2(ℓ(p̃) - ℓ(p(μ))) at the ratio θ, and how fast it changes."""
+        omega = weight * (factor - theta)
+
+        # μ solves Σ ω p(μ) = θ C. At μ = 0 the sum is on the far side of θ C.
+        def excess(t: Floats) -> tuple[Floats, Floats]:
+            tilt = sign * np.exp(t) * omega
+            p, root = rates(tilt, seen, size)
+            slope = (sign * omega * tilt * p * (1.0 - p) / root).sum()
+            return np.array([sign * (theta * constant - (omega * p).sum())]), np.array([slope])
+
+        last[0] = float(crossing(excess, np.array(last), RATIO_ENDS_LOWEST, RATIO_ENDS_HIGHEST)[0])
+        mu = sign * np.exp(last[0])
+        p, _ = rates(mu * omega, seen, size)
+        # A rate of 0 or 1 with labels against it has likelihood 0.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(seen > 0.0, seen * np.log(seen / size / p), 0.0)
+            parts += np.where(missed > 0.0, missed * np.log(missed / size / (1.0 - p)), 0.0)
+        return 2.0 * float(parts.sum()), -2.0 * mu * (float((weight * p).sum()) + constant)
+
+    # Far from the estimate the statistic is large; between there and the estimate it crosses.
+    inside, outside = top / below, 1.0 if upper else 0.0
+
+    def rising(at: Floats) -> tuple[Floats, Floats]:
+        width = outside - inside
+        statistic, slope = lost(inside + float(at[0]) * width)
+        root = np.sqrt(max(statistic, 0.0))  # nearly a straight line
+        return np.array([root - np.sqrt(bar)]), np.array([slope * width / (2.0 * root)])
+
+    if inside == outside:
+        return outside
+    at = crossing(rising, np.array([0.5]), 0.0, 1.0)
+    return inside + float(at[0]) * (outside - inside)
 
 
 # The AUC of a score, from few labels: a test-based interval that cannot collapse.
 
 
-PSEUDO = 0.2
+AUC_PSEUDO = 0.2
 """Labels added to each class that pull the centre of an end away from it."""
 HALVINGS = 52
 AUC_METHOD = "adverse score interval"
@@ -327,53 +379,10 @@ class AucPilot:
     scatter_positives: float
     scatter_negatives: float
 
-    def at(self, factor: float) -> AucPilot:
-        """Return what *factor* times as many labels of each class would probably show."""
-        return AucPilot(
-            estimate=self.estimate,
-            positives=self.positives * factor,
-            negatives=self.negatives * factor,
-            delong=self.delong / factor,
-            scatter_positives=self.scatter_positives * factor,
-            scatter_negatives=self.scatter_negatives * factor,
-        )
-
     def ends(self, *, alpha: float = 0.05) -> tuple[float, float]:
         """Return both ends of the interval (AL18)."""
         low = _end(self, upper=False, alpha=alpha)
         return low, _end(self, upper=True, alpha=alpha)
-
-    def width(self, labels: float, *, alpha: float = 0.05) -> float:
-        """Forecast the width of the interval from *labels* labels in all."""
-        positive(labels=labels)
-        low, high = self.at(labels / (self.positives + self.negatives)).ends(alpha=alpha)
-        return high - low
-
-    def needed(self, width: float, items: int, *, alpha: float = 0.05) -> LabelRange:
-        """Return the usual range of labels for a width, at most the *items* there are.
-
-        Examples
-        --------
-        >>> pilot = auc_pilot([0.9, 0.8, 0.7, 0.3], [0.6, 0.5, 0.4, 0.2, 0.1, 0.05])
-        >>> print(pilot.needed(0.2, 500))
-        49 to 170 of 500
-        """
-        positive(width=width)
-        whole(1, items=items)
-        low, high = (self._labels_for(width * factor, items, alpha) for factor in SPREAD[::-1])
-        return label_range(items if low is None else low, high, items)
-
-    def _labels_for(self, width: float, items: int, alpha: float) -> float | None:
-        if self.width(items, alpha=alpha) > width:
-            return None
-        low, high = 0.0, float(items)
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            if self.width(middle, alpha=alpha) > width:
-                low = middle
-            else:
-                high = middle
-        return high
 
 
 def adverse_auc(positives: Vector, negatives: Vector, *, alpha: float = 0.05) -> AucEstimate:
@@ -470,7 +479,7 @@ def _end(pilot: AucPilot, *, upper: bool, alpha: float) -> float:
 
     theta = 1 - pilot.estimate if upper else pilot.estimate
     n1, n0 = pilot.positives, pilot.negatives
-    centre = theta * n1 * n0 / ((n1 + PSEUDO) * (n0 + PSEUDO))
+    centre = theta * n1 * n0 / ((n1 + AUC_PSEUDO) * (n0 + AUC_PSEUDO))
     z = float(ndtri(1 - alpha / 2))
 
     def excess(t: float) -> float:
@@ -497,80 +506,3 @@ def _variance(pilot: AucPilot, t: float) -> float:
     lumps = (pilot.scatter_positives + farthest) / n1**2
     lumps += (pilot.scatter_negatives + farthest) / n0**2
     return max(hanley, pilot.delong, min(lumps, t * (1 - t) / min(n1, n0)))
-
-
-# One number at many levels: what a p-value that inverts an interval asks for, step after step.
-#
-# Everything that does not depend on the level is computed once, and many levels are one call.
-
-
-LevelEnds: TypeAlias = tuple[Floats, Floats, Floats]
-"""Estimate, lower and upper end, one entry per level."""
-Levels: TypeAlias = Callable[[Floats], LevelEnds]
-"""Given one α per entry, the estimate and the ends at each."""
-
-
-def certified_share_levels(
-    sizes: Vector, labelled: Vector, passes: Vector, *, population: Population = "these"
-) -> Levels:
-    """Return :func:`certified_share` as a function of α; the middle stands for an estimate.
-
-    Parameters
-    ----------
-    sizes, labelled, passes, population
-        As in :func:`certified_share`.
-
-    Examples
-    --------
-    >>> _, low, high = certified_share_levels([28, 80], [10, 20], [3, 19])(np.array([0.05, 0.5]))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.639, 0.731], [0.87, 0.815])
-    """
-
-    def at(alpha: Floats) -> LevelEnds:
-        found = [
-            certified_share(sizes, labelled, passes, population=population, alpha=float(level))
-            for level in alpha
-        ]
-        return _around(np.array([one.low for one in found]), np.array([one.high for one in found]))
-
-    return at
-
-
-def certified_mean_levels(
-    labels: Vector,
-    consensus: Vector,
-    every: Vector,
-    *,
-    population: Population = "these",
-) -> Levels:
-    """Return :func:`certified_mean` as a function of α; the middle stands for an estimate.
-
-    Parameters
-    ----------
-    labels, consensus, every, population
-        As in :func:`certified_mean`.
-
-    Examples
-    --------
-    >>> every = np.arange(40) / 39
-    >>> at = certified_mean_levels([1, 0.75, 0.5, 1], every[[35, 30, 16, 37]], every)
-    >>> at(np.array([0.05, 0.5]))[1].round(3).tolist()
-    [0.271, 0.511]
-    """
-    check_population(population)
-    y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
-    if population == "new":
-
-        def new(alpha: Floats) -> LevelEnds:
-            found = [betting(y, alpha=float(level))[0] for level in alpha]
-            ends = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
-            return _around(*ends)
-
-        return new
-    rows = CertifiedRows.of(y[None], c[None], [every])
-    return lambda alpha: _around(*rows.take(np.zeros(alpha.size, np.intp)).ends(alpha))
-
-
-def _around(low: Floats, high: Floats) -> LevelEnds:
-    return (low + high) / 2, low, high

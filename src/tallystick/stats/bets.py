@@ -31,37 +31,17 @@ from tallystick.stats.maxt import holm
 #
 # All functions take *logarithms* of e-values: an e-value of a few thousand items overflows a
 # float.
-#
-# ===========================
-# ============================================================================ function
-# use ===========================
-# ============================================================================
-# :func:`average_log_e`
-# one answer to one question from several e-processes, under any dependence :func:`p_from_log_e`
-# the p-value 1/E; at the running maximum it holds at any stopping time :func:`e_holm`
-# family-wise error over questions, on the running maxima, at any stopping time
-# ===========================
-# ============================================================================
 
 
-def average_log_e(
-    log_e: npt.ArrayLike, *, weights: npt.ArrayLike | None = None, axis: int = -1
-) -> BinomialFloats:
-    r"""Return the log of the weighted mean of e-values, itself an e-value under any dependence
-    between them.
-
-    Weights must be non-negative, sum to 1 and be fixed beforehand; the default is equal ones.
+def average_log_e(log_e: npt.ArrayLike) -> BinomialFloats:
+    r"""Return the log of the mean of e-values along the last axis, itself an e-value under any
+    dependence between them.
 
     >>> round(float(np.exp(average_log_e(np.log([3.0, 1.0])))), 6)
     2.0
     """
-    values = np.moveaxis(np.atleast_1d(_logs(log_e)), axis, -1)
-    k = values.shape[-1]
-    shares = np.full(k, 1 / k) if weights is None else np.asarray(weights, dtype=float)
-    if shares.shape != (k,) or not np.all(shares >= 0) or not np.isclose(shares.sum(), 1):
-        raise InputError(f"weights must be {k} non-negative numbers that sum to 1, got {weights!r}")
-    used = shares > 0
-    return np.asarray(np.logaddexp.reduce(values[..., used] + np.log(shares[used]), axis=-1))
+    values = np.atleast_1d(_logs(log_e))
+    return np.asarray(np.logaddexp.reduce(values, axis=-1) - log(values.shape[-1]))
 
 
 def p_from_log_e(log_e: npt.ArrayLike) -> BinomialFloats:

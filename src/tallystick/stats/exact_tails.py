@@ -110,35 +110,23 @@ def acceptance_plan(
     return Acceptance(trial(failures), failures)
 
 
-def interval_items(
-    half_width: float, *, rate: float = 0.5, alpha: float = 0.05, population: int | None = None
-) -> int:
+def interval_items(half_width: float, *, rate: float = 0.5, alpha: float = 0.05) -> int:
     r"""Return the labels at which a Wilson interval for *rate* is no wider than ± *half_width*.
 
     .. math:: h(n) = \frac{z}{1 + z^2/n} \sqrt{\frac{p(1-p)}{n} + \frac{z^2}{4n^2}}
 
-    From a *population* of M items, drawn without replacement, n labels count as :math:`n
-    (M-1)/(M-n)`. Approximate, as Wilson's interval is; Hoeffding's inequality gives the certified
-    number.
+    Approximate, as Wilson's interval is; Hoeffding's inequality gives the certified number.
 
-    >>> interval_items(0.05), interval_items(0.05, rate=0.9), interval_items(0.05, population=500)
-    (381, 141, 217)
+    >>> interval_items(0.05), interval_items(0.05, rate=0.9)
+    (381, 141)
     """
     open_unit(half_width=half_width, rate=rate, alpha=alpha)
-    if population is not None:
-        whole(2, population=population)
     z = float(-special.ndtri(alpha / 2))
-
-    def narrow(n: int) -> bool:
-        if population is not None and n >= population:
-            return True
-        size = n if population is None else n * (population - 1) / (population - n)
-        return (
-            z / (1 + z * z / size) * sqrt(rate * (1 - rate) / size + (z / (2 * size)) ** 2)
-            <= half_width
+    return smallest(
+        lambda n: (
+            z / (1 + z * z / n) * sqrt(rate * (1 - rate) / n + (z / (2 * n)) ** 2) <= half_width
         )
-
-    return smallest(narrow)
+    )
 
 
 # The smallest whole number at which a condition begins to hold: how every sample size here is

@@ -61,6 +61,11 @@ HALVINGS, FORECASTS = 50, 30
 """Steps to a p-value, and to a number of labels."""
 MANY = 30
 """Systems from which single pairs are not looked up among all of them."""
+PSEUDO, FADED = 0.25, 30.0
+"""A squared difference that is added to those of pass/fail labels where all pairs are tested, in full
+up to half as many units and no more from this number on. Of few labels, that six of six differ one
+way is chance, and their spread does not say so: five equal systems were ordered in .072 of runs at
+13 items, .050 with it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -952,6 +957,9 @@ def _max_t(
     design, of = found.design, found.chosen
     moments = found._of_pairs(of, first, second)
     # Two systems are one difference: nothing has to be held over several pairs.
+    if first.size > 1 and found.pass_fail:
+        few = np.clip(2 - 2 * moments.units / FADED, 0.0, 1.0)
+        moments = replace(moments, square=moments.square + PSEUDO * few)
     by = found._rule("pairs" if first.size > 1 else "difference", moments, alpha, of)
     gap = np.abs(moments.estimate)
 

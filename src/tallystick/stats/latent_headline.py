@@ -255,7 +255,10 @@ def vote_table(codes: IntArray, n_labels: int) -> FloatArray:
     >>> vote_table(np.array([[0, 1, 2]]), 2)
     array([[1., 1.]])
     """
-    return np.stack([(codes == y).sum(axis=1) for y in range(n_labels)], axis=1).astype(np.float64)
+    pattern, judge = np.nonzero((codes >= 0) & (codes < n_labels))  # most of a crowd is silent
+    cell = pattern * n_labels + codes[pattern, judge]
+    votes = np.bincount(cell, minlength=len(codes) * n_labels)
+    return votes.reshape(-1, n_labels).astype(np.float64)
 
 
 # Dawid-Skene with unreadable items: a share of the items tells the judges nothing.

@@ -207,6 +207,8 @@ class LatentOptions:
 
     Parameters
     ----------
+    balance
+        The class balance, where it is known; it is then not estimated.
     confusion
         Known confusion matrices (classes x votes) by judge; they are then not estimated.
     confusion_prior
@@ -224,6 +226,7 @@ class LatentOptions:
         ``LatentFit.converged``.
     """
 
+    balance: npt.ArrayLike | None = None
     confusion: Mapping[int, npt.ArrayLike] = field(default_factory=dict)
     confusion_prior: float | npt.ArrayLike = 0.0
     branch: Literal["better-than-chance", "as-started"] = "better-than-chance"
@@ -308,10 +311,11 @@ class Votes:
         return np.where((self.codes >= 0).any(axis=1), self.counts, 0.0)
 
     @cached_property
-    def varied(self) -> npt.NDArray[np.bool_]:
-        """Which judges gave at least two different votes."""
-        used = self.one_hot.add(self.counts[None, :])[0] > 0
-        return np.asarray(np.add.reduceat(used.astype(np.int64), self.one_hot.start) > 1)
+    def by_judge(self) -> FloatArray:
+        """Judges x 2: the weight of its votes, and how many different votes it gave."""
+        cast = self.one_hot.add(self.counts[None, :])[0]
+        parts = [np.add.reduceat(part, self.one_hot.start) for part in (cast, 1.0 * (cast > 0))]
+        return np.stack(parts, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -629,6 +633,8 @@ def _prior(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
 
 def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
     fixed = np.full((n_classes, 1 + int(votes.n_votes.sum())), np.nan)
+    if options.balance is not None:
+        fixed[:, 0] = np.asarray(options.balance, dtype=np.float64)
     for j, matrix in options.confusion.items():
         if not 0 <= j < votes.n_judges:
             raise InputError(f"confusion names judge {j}, but there are {votes.n_judges} judges")
@@ -883,11 +889,11 @@ def fit_votes(votes: Votes, n_classes: int, options: LatentOptions) -> LatentFit
 
 
 def _refuse_the_unidentified(votes: Votes, options: LatentOptions) -> None:
-    silent = ~((votes.codes >= 0) & (votes.counts > 0)[:, None]).any(axis=0)
+    silent = votes.by_judge[:, 0] == 0
     if silent.any():
         raise InputError(f"judge {int(silent.argmax())} has no vote at all: drop its column")
     anchored = bool(options.confusion) or bool(np.any(np.asarray(options.confusion_prior)))
-    varied = int(votes.varied.sum())
+    varied = int((votes.by_judge[:, 1] > 1).sum())
     if varied < 3 and not anchored:
         raise NotIdentifiable(
             f"only {varied} judges gave two different votes and three are needed: add a judge, a"
@@ -914,8 +920,7 @@ def _named(problem: Problem, run: Climb, votes: Votes, options: LatentOptions) -
     """Move a run to the better-than-chance mirror point, wherever that costs no likelihood."""
     if options.branch == "as-started":
         return run
-    mass = votes.counts @ (votes.codes >= 0)
-    order = best_order(run.table, votes, mass)
+    order = best_order(run.table, votes, votes.by_judge[:, 0])
     if (order == np.arange(order.size)).all():
         return run
     mirror = climb(problem, problem.normalise(run.table[order]), options)
@@ -940,8 +945,7 @@ def fit_plain(
         raise InputError(
             f"n_votes must be at least n_labels = {n_labels}, got {votes.n_votes.tolist()}"
         )
-    cast = votes.one_hot.add(votes.weights[None, :])[0]
-    voted = int((np.add.reduceat(cast, votes.one_hot.start) > 0).sum())
+    voted = int((votes.by_judge[:, 0] > 0).sum())
     if voted < 3:
         raise NotIdentifiable(
             f"{voted} judges voted and three are needed: add a judge or label some items"

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import InputError
 from tallystick.stats.exact_tails import Floats as BinomialFloats
 from tallystick.stats.exact_tails import (
     binomial_up_to,
@@ -48,44 +48,19 @@ def sign_log_e(first: npt.ArrayLike, second: npt.ArrayLike) -> BinomialFloats:
     return np.asarray(special.betaln(b + 1, c + 1) + (b + c) * log(2))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StoppingLaw:
-    """When the sign test stops: ``stopped[m]`` is the probability that it has by the m-th
-    discordant sign.
-    """
-
-    stopped: BinomialFloats
-
-    @property
-    def mean(self) -> float:
-        """Expected signs until it stops or the horizon ends."""
-        return float(np.sum(1 - self.stopped[:-1]))
-
-    def quantile(self, share: float) -> int:
-        """Return the signs by which this share of all runs has stopped."""
-        open_unit(share=share)
-        if self.stopped[-1] < share:
-            raise NotIdentifiable(
-                f"only {self.stopped[-1]:.3f} of all runs stop within {len(self.stopped) - 1}"
-                " signs: ask for a smaller share or a longer horizon"
-            )
-        return int(np.searchsorted(self.stopped, share))
-
-
 def sign_stopping(
     lean: float, horizon: int, *, alpha: float = 0.05, until: float = 1.0
-) -> StoppingLaw:
-    r"""Return the exact law of the stopping time when each sign favours the first side with
-    probability *lean*.
+) -> BinomialFloats:
+    r"""Return the probability that the test has stopped by the m-th sign, m = 0, 1, …, exactly, when
+    each sign favours the first side with probability *lean*.
 
     Forward recursion over the runs that still go on, which lie in a band of width :math:`O(\sqrt{m
     \ln m})` around m/2. With lean 1/2 the last entry is the exact probability of a false stop. The
     law ends at the *horizon*, or earlier where the share *until* of all runs has stopped.
 
-    >>> law = sign_stopping(0.5, 5000)
-    >>> bool(law.stopped[-1] < 0.05)
+    >>> bool(sign_stopping(0.5, 5000)[-1] < 0.05)
     True
-    >>> sign_stopping(0.7, 5000).quantile(0.8)
+    >>> int(np.searchsorted(sign_stopping(0.7, 5000), 0.8))  # 80 % of all runs have stopped by then
     83
     """
     open_unit(alpha=alpha)
@@ -109,7 +84,7 @@ def sign_stopping(
         stopped[m] = 1 - going.sum()
         if stopped[m] >= until:
             break
-    return StoppingLaw(np.maximum.accumulate(np.clip(stopped[: m + 1], 0.0, 1.0)))
+    return np.maximum.accumulate(np.clip(stopped[: m + 1], 0.0, 1.0))
 
 
 def sequential_items(
@@ -132,8 +107,8 @@ def sequential_items(
             f"disagreement must be in [difference = {difference!r}, 1], got {disagreement!r}"
         )
     goal = max(0.999, (1 + power) / 2)
-    law = sign_stopping((1 + difference / disagreement) / 2, LONGEST, alpha=alpha, until=goal)
-    if law.stopped[-1] < goal:
+    stopped = sign_stopping((1 + difference / disagreement) / 2, LONGEST, alpha=alpha, until=goal)
+    if stopped[-1] < goal:
         raise InputError(
             f"a lead of {difference / disagreement:.3g} on disagreements takes over {LONGEST:,}"
             " signs: plan it with paired_items"
@@ -141,9 +116,10 @@ def sequential_items(
 
     def stopped_by(n: int) -> float:
         signs, mass = binomial_window(n, disagreement)
-        return float(mass @ law.stopped[np.minimum(signs.astype(int), len(law.stopped) - 1)])
+        return float(mass @ stopped[np.minimum(signs.astype(int), len(stopped) - 1)])
 
-    return smallest(lambda n: stopped_by(n) >= power), ceil(law.mean / disagreement)
+    mean = float(np.sum(1 - stopped[:-1]))  # signs until it stops
+    return smallest(lambda n: stopped_by(n) >= power), ceil(mean / disagreement)
 
 
 def _log_e(b: int, c: int) -> float:
@@ -168,25 +144,6 @@ def sign_p_value(larger: int, smaller: int) -> float:
     whole(0, larger=larger, smaller=smaller)
     tail = float(binomial_up_to(min(larger, smaller), larger + smaller, 0.5))
     return min(1.0, 2 * tail)
-
-
-def paired_scores(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Return both scores as arrays; raise InputError unless they belong to the same items.
-
-    Examples
-    --------
-    >>> paired_scores([1, 2], [0, 3])[1].tolist()
-    [0.0, 3.0]
-    """
-    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
-        raise InputError(
-            f"first and second must be scores on the same items, at least two, "
-            f"got shapes {x.shape} and {y.shape}"
-        )
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise InputError("first and second must be finite: leave out items without a score")
-    return x, y
 
 
 # Which order of several systems is shown: tests of every direction, stepped down.

@@ -33,7 +33,7 @@ from tallystick.stats.exact_tails import binomial_up_to, open_unit
 from tallystick.stats.intervals import Intervals
 from tallystick.stats.maxt import holm
 from tallystick.stats.pairs import PairTable
-from tallystick.stats.signs import paired_scores, sign_p_value
+from tallystick.stats.signs import sign_p_value
 
 Floats = npt.NDArray[np.float64]
 
@@ -128,26 +128,7 @@ SMALL_COUNT = 30
 """Scores whose median is fewer steps than this from an end are small counts."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeanRule:
-    r"""Whether the sample settles a difference of means.
-
-    Parameters
-    ----------
-    settled
-        Whether the mean difference may be printed.
-    needed
-        The pairs it takes, (K4).
-    spread
-        σ, the larger of the two models; None for small counts.
-    """
-
-    settled: bool
-    needed: float
-    spread: float | None
-
-
-def mean_rule(first: npt.ArrayLike, second: npt.ArrayLike) -> MeanRule:
+def items_for_mean(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     r"""Say from how many items the difference of two means can be relied on.
 
     With u = x - min x of one model, M the median of the positive u,
@@ -172,17 +153,14 @@ def mean_rule(first: npt.ArrayLike, second: npt.ArrayLike) -> MeanRule:
 
     Examples
     --------
-    >>> rule = mean_rule([1, 1.2, .83, 2, 3.5, .9, 1.1, 6, 1.4, .7], [1.5] * 10)
-    >>> round(rule.spread, 4), round(rule.needed, 1), rule.settled
-    (1.5466, 647.3, False)
+    >>> round(items_for_mean([1, 1.2, .83, 2, 3.5, .9, 1.1, 6, 1.4, .7], [1.5] * 10), 1)
+    647.3
     """
-    x, y = paired_scores(first, second)
+    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if _are_small_counts(np.concatenate([x, y])):
-        return MeanRule(settled=x.size >= FEWEST, needed=float(FEWEST), spread=None)
-
+        return float(FEWEST)
     spread = max(_spread(x), _spread(y))
-    needed = max(float(FEWEST), FEWEST * exp(min(2 * (spread**2 - 1), 700.0)))  # (K4)
-    return MeanRule(settled=x.size >= needed, needed=needed, spread=spread)
+    return max(float(FEWEST), FEWEST * exp(min(2 * (spread**2 - 1), 700.0)))  # (K4)
 
 
 def _are_small_counts(scores: Floats) -> bool:
@@ -275,7 +253,7 @@ def skewed_board(scores: Floats, *, alpha: float = 0.05, unit: str = "items") ->
     if x.ndim != 2 or len(x) < 2:
         raise InputError(f"scores must be at least two rows x models, got shape {x.shape}")
     first, second = np.triu_indices(x.shape[1], 1)
-    needed = max(mean_rule(x[:, a], x[:, b]).needed for a, b in zip(first, second, strict=True))
+    needed = max(items_for_mean(x[:, a], x[:, b]) for a, b in zip(first, second, strict=True))
     settled = len(x) < FEWEST or len(x) >= needed
     shown: Shown = "mean" if settled else "ratio" if x.min() > 0 else "signs"
     if shown == "signs":

@@ -140,10 +140,6 @@ class Question:
         """For which rows a few labels speak: ``all``, ``disagreements`` or ``none``."""
         return "all"
 
-    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
-        """Return the option that says between what numbers lie, and its value; None for labels."""
-        return None
-
     def outputs(self) -> dict[str, Path]:
         """Return the files that this question writes, by field."""
         return {
@@ -214,8 +210,6 @@ class Capability(Generic[R]):
     ----------
     verb
         What the user types: ``judge``, or two words for a verb of a group (``dynamic theory``).
-    summary
-        The question in one sentence, for ``--help`` and the docs.
     question
         The class of its questions.
     answer
@@ -248,7 +242,6 @@ class Capability(Generic[R]):
     """
 
     verb: str
-    summary: str
     question: type[Question]
     answer: Callable[[Any, Any], R]
     reads: tuple[str, ...] = ()

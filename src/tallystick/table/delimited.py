@@ -32,10 +32,12 @@ def read_delimited(
     """Write every record of *text* to *spool*; return what was read and notes on it."""
     separator = delimiter if delimiter is not None else _separator(text)
     with text.path.open(encoding="utf-8-sig", newline="") as stream, wide_cells():
-        header = _header(stream.readline(), text, stream, separator)
+        first = stream.readline()
+        header = _header(first, text, stream, separator)
     names, notes = check_names(header, text.name)
     before = spool.rows
-    quoting = _quoting(text, separator) if text.quoted else "none"
+    # The header is read by now: a quote inside one of its names says nothing about the rows.
+    quoting = _quoting(text, separator, len(first.encode())) if text.quoted else "none"
     simple = quoting != "irregular" and not any("\n" in name or "\r" in name for name in header)
     if simple and _parse_fast(text, spool, names, separator, quoting):
         whole = quoting != "lines" and text.lines - 1 <= spool.rows - before <= text.lines
@@ -50,8 +52,9 @@ def read_delimited(
     return Part(text.name, rows, 2 if one_line_a_row else None), (*text.notes, *notes)
 
 
-def _quoting(text: CheckedText, separator: str) -> str:
-    """Say how quotes stand: ``cells``, ``lines`` if some hold a line end, else ``irregular``.
+def _quoting(text: CheckedText, separator: str, start: int) -> str:
+    """Say how quotes stand from byte *start* on: ``none`` or only in ``cells``, in ``lines`` if some
+    hold a line end, else ``irregular``.
 
     Counted from 0, an even quote opens a cell, or is the second of two that stand for one; an odd
     one closes a cell, or is the first of two. So the sign before an even one, and behind an odd
@@ -63,8 +66,8 @@ def _quoting(text: CheckedText, separator: str) -> str:
     ends[[ord(separator), *b'\r\n"']] = True
     number, last, found = 0, ord("\n"), "cells"
     with text.path.open("rb") as stream:
-        if stream.read(3) != codecs.BOM_UTF8:
-            stream.seek(0)
+        mark = codecs.BOM_UTF8
+        stream.seek(start + (len(mark) if stream.read(len(mark)) == mark else 0))
         while chunk := stream.read(CHUNK):
             signs = np.frombuffer(bytes((last,)) + chunk, np.uint8)
             at = np.flatnonzero(signs == _QUOTE)
@@ -79,7 +82,9 @@ def _quoting(text: CheckedText, separator: str) -> str:
             inside = (number + np.searchsorted(own, breaks[breaks > 0])) % 2 == 1
             found = "lines" if inside.any() else found
             number, last = number + len(own), int(signs[-1])
-    return found if number % 2 == 0 else "irregular"
+    if number % 2:
+        return "irregular"
+    return found if number else "none"
 
 
 def _header(line: str, text: CheckedText, rest: Iterator[str], separator: str) -> list[str]:

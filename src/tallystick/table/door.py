@@ -182,6 +182,11 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         held = _opened(source, layout)
         if door is not None and door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
+        if layout.metric is not None and isinstance(held, Table) and held.metric is None:
+            raise InputError(
+                f"--metric {layout.metric} chooses a score of an evaluation log, and {held.source}"
+                " is a plain table: name the column instead (--vote, --judges or --models)"
+            )
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=held.metric or layout.vote)
     try:
@@ -415,12 +420,6 @@ def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tup
         return notes
     words = [str(one) for one in rules.never_true]
     return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
-
-
-def _silent(rules: LabelRules, door: Door) -> tuple[str, ...]:
-    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
-    never = map(str, rules.never_true) if door.want == "models" else ()
-    return (*rules.missing, *never)
 
 
 def _with_items(

@@ -442,6 +442,7 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
             for gate in result.gates
         ),
         warnings=(doubt.warning, *result.warnings),
+        doubt=doubt.warning,
         **claims,
     )
 
@@ -557,20 +558,13 @@ def _counted_votes(data: Data, tally: Tally) -> LabelView:
     truth, votes, system = str(data.roles.truth), _voters(data), data.roles.system
     systems = [system] if system in tally.names and system is not None else []
     held = tally.marginal([truth, *votes, *systems])
-    place: dict[str, int] = {}
-    columns = []
-    for j, name in enumerate(votes, start=1):
-        own = [
-            -1 if is_missing(one) else place.setdefault(str(one), len(place))
-            for one in held.labels[name]
-        ]
-        columns.append(np.array(own, np.int64)[held.codes[:, j]])
+    codes, labels = _coded(data, held, len(votes) + 1)
     return LabelView(
         kind="votes",
         names=votes,
-        codes=np.stack(columns, axis=1),
-        labels=list(place),
-        known=_is_label(data, held.labels[truth])[held.codes[:, 0]],
+        codes=codes[:, 1:],
+        labels=labels,
+        known=codes[:, 0] >= 0,
         counts=np.asarray(held.counts, np.float64),
         part=held.codes[:, -1].astype(np.int64) if systems else None,
         parts=tuple(map(str, held.labels[systems[0]])) if systems else (),
@@ -818,39 +812,33 @@ def labelled(data: Data) -> tuple[tuple[str, ...], Ints, Ints] | None:
     if counted is None or counted.patterns * len(names) > _MOST_CELLS:
         return None
     held = counted.marginal([truth, *names])
-    codes = np.stack(
-        [
-            np.array(own, np.int64)[held.codes[:, j]]
-            for j, own in enumerate(_meant(data, [held.labels[name] for name in held.names]))
-        ],
-        axis=1,
-    )
-    known = codes[:, 0] >= 0
-    counts = np.asarray(held.counts, dtype=np.int64)
+    codes, _ = _coded(data, held, len(names) + 1)
+    known, counts = codes[:, 0] >= 0, np.asarray(held.counts, dtype=np.int64)
     return (names, codes[known], counts[known]) if known.any() else None
 
 
-def _meant(data: Data, labels: Sequence[Sequence[Label]]) -> list[list[int]]:
-    """Return the code of each label of each column, the same for labels that read alike.
+def _coded(data: Data, tally: Tally, columns: int) -> tuple[Ints, list[Label]]:
+    """Return the first columns of a tally as codes, the truth first, and what the codes mean.
 
-    A column that shares no label with the truth, while both say right and wrong, is read in the
-    words of the truth.
+    Labels that read alike have one code. A column that shares no label with the truth, while both
+    say right and wrong, is read in the words of the truth.
     """
     tokens = frozenset(data.rules.missing)
     words = [
-        [None if is_missing(one, tokens) or is_no_answer(one) else spelling(one) for one in column]
-        for column in labels
+        [None if is_missing(x, tokens) or is_no_answer(x) else spelling(x) for x in tally.labels[n]]
+        for n in tally.names[:columns]
     ]
     true: set[Label] = {word for word in words[0] if word is not None}
     by_worth = {worth: word for word, worth in _right_wrong(true).items()}
     place: dict[Label, int] = {}
-    made = []
-    for column in words:
+    codes = np.empty((tally.patterns, columns), np.int64)
+    for j, column in enumerate(words):
         own: set[Label] = {word for word in column if word is not None}
         worth = {} if own & true else _right_wrong(own)
         read = [by_worth.get(worth[word], word) if word in worth else word for word in column]
-        made.append([-1 if one is None else place.setdefault(one, len(place)) for one in read])
-    return made
+        found = [-1 if one is None else place.setdefault(one, len(place)) for one in read]
+        codes[:, j] = np.array(found, np.int64)[tally.codes[:, j]]
+    return codes, list(place)
 
 
 def _right_wrong(words: set[Label]) -> Mapping[Label, float]:

@@ -15,10 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 
 from tallystick.errors import FileError
 from tallystick.table.cells import identifier
+from tallystick.table.engine import require
 from tallystick.table.sources import BATCH, Spool, check_names
 from tallystick.table.tables import Part
 from tallystick.table.texts import MAX_LINE, CheckedText
@@ -151,41 +152,49 @@ class _Lines:
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         with self._text.path.open(encoding="utf-8-sig", newline="\n") as stream:
             lines = iter(lambda: stream.readline(MAX_LINE + 1), "")
-            for number, line in enumerate(lines, start=1):
+            for number, line in enumerate(map(str.strip, lines), start=1):
+                place = f"{self._text.name}, line {number}"
                 if len(line) > MAX_LINE:
                     raise FileError(
-                        f"{self._text.name}, line {number} is longer than {MAX_LINE >> 20} MB: this"
-                        " is not a table of lines"
+                        f"{place} is longer than {MAX_LINE >> 20} MB: this is not a table of lines"
                     )
-                if line.isspace():
+                if not line:
                     self.blank = True
-                else:
-                    yield number, _object(line.strip(), f"{self._text.name}, line {number}")
+                    continue
+                value, end = _object(line, 0, place, "line")
+                if end < len(line):
+                    raise FileError(
+                        f"{place} is not one JSON object (Extra data at character {end + 1}):"
+                        " complete the line or remove it"
+                    )
+                yield number, value
 
 
-def _object(line: str, place: str) -> dict[str, Any]:
-    try:
-        value = FAST.decode(line)
-        # perhaps a key twice, which a dict hides
-        if not isinstance(value, dict) or line.count(":") > len(value):
-            value = EXACT.decode(line)
-    except json.JSONDecodeError as error:
-        one_line = line == "{"
-        way_out = (
-            "put each object on one line (jq -c .)"
-            if one_line
-            else "complete the line or remove it"
-        )
+def _object(text: str, at: int, place: str, unit: str) -> tuple[dict[str, Any], int]:
+    """Return the object that starts at a sign of *text*, and where it ends."""
+    if text[at] != "{":
         raise FileError(
-            f"{place} is not one JSON object ({error.msg} at character {error.colno}): {way_out}"
+            f"{place} is {text[at : at + 40]!r}, not an object: write {{'column': value, …}}"
+        )
+    try:
+        value, end = FAST.raw_decode(text, at)
+        # perhaps a key twice, which a dict hides
+        if text.count(":", at, end) > len(value):
+            value, end = EXACT.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        line = text.count("\n", at, error.pos) + 1
+        where = f"at character {error.colno}" if unit == "line" else f"in line {line} of the entry"
+        way_out = f"complete the {unit} or remove it"
+        if text == "{":
+            way_out = "put each object on one line (jq -c .)"
+        raise FileError(
+            f"{place} is not one JSON object ({error.msg} {where}): {way_out}"
         ) from error
     except (ValueError, RecursionError) as error:
         raise FileError(
-            f"{place} cannot be read ({error}): correct the line or remove it"
+            f"{place} cannot be read ({error}): correct the {unit} or remove it"
         ) from error
-    if not isinstance(value, dict):
-        raise FileError(f"{place} is {line[:40]!r}, not an object: write {{'column': value, …}}")
-    return value
+    return dict(value), end
 
 
 def _inside(text: CheckedText) -> Sequence[dict[str, Any]] | None:
@@ -244,107 +253,52 @@ def _by_column(held: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
-# One JSON array, ``[{"item": …}, …]``: its entries one at a time, however large the file is.
-#
-# A piece of the text is held at a time. An entry that the piece cuts off is read again with more
-# text, and the piece doubles, so that long entries cost no more than twice their length.
+# One JSON array, ``[{"item": …}, …]``: its text is held, its entries are made one at a time.
 
 
-PIECE = 1 << 20
-"""Characters that are read at a time."""
 _SPACE = re.compile(r"[ \t\r\n]*")
-_CUT = 16
-"""An error this close to the end of a piece may be a word or an escape that was cut off."""
+_PER_SIGN = 4
+"""Bytes of memory that one sign of an array takes at most."""
 
 
 def entries(text: CheckedText) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the object of each entry of the array in *text*."""
-    with text.path.open(encoding="utf-8-sig") as stream:
-        rest = _Rest(stream, text.name)
-        rest.next()
-        rest.at += 1  # the bracket
-        number = 0
-        while not (number == 0 and rest.next() == "]"):
-            number += 1
-            yield number, rest.object(number)
-            sign = rest.next()
-            if sign == "]":
-                break
-            if sign != ",":
-                raise FileError(_broken(text.name, number, sign))
-            rest.at += 1
-        rest.at += 1
-        if extra := rest.next():
-            raise FileError(
-                f"{text.name} goes on after its array, with {extra!r}: keep one array in a file"
-            )
+    size = text.path.stat().st_size
+    require(
+        _PER_SIGN * size,
+        f"{text.name}, one JSON array,",
+        "Write one object per line (jq -c '.[]').",
+    )
+    held = text.path.read_text(encoding="utf-8-sig")
+
+    def next_sign(at: int) -> int:
+        found = _SPACE.match(held, at)
+        return at if found is None else found.end()
+
+    number, at = 0, next_sign(next_sign(0) + 1)  # behind the bracket
+    while number or held[at : at + 1] != "]":
+        number += 1
+        if at == len(held):
+            raise FileError(_broken(text.name, number - 1, ""))
+        value, at = _object(held, at, f"{text.name}, entry {number}", "entry")
+        yield number, value
+        at = next_sign(at)
+        sign = held[at : at + 1]
+        if sign == "]":
+            break
+        if sign != ",":
+            raise FileError(_broken(text.name, number, sign))
+        at = next_sign(at + 1)
+    if extra := held[next_sign(at + 1) :][:1]:
+        raise FileError(
+            f"{text.name} goes on after its array, with {extra!r}: keep one array in a file"
+        )
 
 
 def _broken(name: str, number: int, sign: str) -> str:
     if not sign:
         return f"{name} breaks off after entry {number:,}: copy or write it again"
     return f"{name}, entry {number} is followed by {sign!r}, where a comma or ] belongs: correct it"
-
-
-class _Rest:
-    """What is left of the text: a piece in memory, and the stream that it came from."""
-
-    def __init__(self, stream: IO[str], name: str) -> None:
-        self.stream, self.name = stream, name
-        self.piece, self.at = "", 0
-
-    def next(self) -> str:
-        """Return the next sign that is no space; nothing at the end."""
-        while True:
-            found = _SPACE.match(self.piece, self.at)
-            self.at = found.end() if found is not None else self.at
-            if self.at < len(self.piece):
-                return self.piece[self.at]
-            if not self._more(PIECE):
-                return ""
-
-    def object(self, number: int) -> dict[str, Any]:
-        """Return the object that comes next, and go past it."""
-        place = f"{self.name}, entry {number}"
-        first = self.next()
-        if not first:
-            raise FileError(_broken(self.name, number - 1, ""))
-        if first != "{":
-            start = self.piece[self.at : self.at + 40]
-            raise FileError(f"{place} is {start!r}, not an object: write {{'column': value, …}}")
-        while True:
-            try:
-                value, end = FAST.raw_decode(self.piece, self.at)
-                # perhaps a key twice, which a dict hides
-                if self.piece.count(":", self.at, end) > len(value):
-                    value, end = EXACT.raw_decode(self.piece, self.at)
-            except json.JSONDecodeError as error:
-                # The end of the piece, and not the text, may be what is wrong.
-                near = error.pos >= len(self.piece) - _CUT
-                cut = near or error.msg.startswith("Unterminated string")
-                if cut and self._more(max(PIECE, len(self.piece) - self.at)):
-                    continue
-                line = self.piece.count("\n", self.at, error.pos) + 1
-                raise FileError(
-                    f"{place} is not one JSON object ({error.msg} in line {line} of the entry):"
-                    " complete the entry or remove it"
-                ) from error
-            except (ValueError, RecursionError) as error:
-                raise FileError(
-                    f"{place} cannot be read ({error}): correct the entry or remove it"
-                ) from error
-            self.at = end
-            return dict(value)
-
-    def _more(self, number: int) -> bool:
-        """Drop what is read and append text; False at the end of the file."""
-        if len(self.piece) - self.at > MAX_LINE:
-            raise FileError(
-                f"{self.name}: one entry is longer than {MAX_LINE >> 20} MB: this is not a table"
-            )
-        new = self.stream.read(number)
-        self.piece, self.at = self.piece[self.at :] + new, 0
-        return bool(new)
 
 
 # Rows become columns of text.

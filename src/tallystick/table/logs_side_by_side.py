@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from shlex import quote
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.engine import how_items_differ
 from tallystick.table.log_runs import Log, Loss, told_apart
 from tallystick.table.reading_names import VOTE_TIERS, plain
 
@@ -51,10 +50,13 @@ class Beside:
     notes: tuple[str, ...] = ()
 
 
-def side_by_side(
-    logs: Sequence[Log], metric: str | None
-) -> tuple[dict[str, list[object]], tuple[str, ...]]:
-    """Return one row per item and one column per run, replicates averaged, and notes.
+def beside(
+    logs: Sequence[Log],
+    metric: str | None,
+    *,
+    keep: Sequence[str] = (),
+) -> Beside:
+    """Put runs side by side: one row per item, or per replicate where a run has several of one.
 
     Parameters
     ----------
@@ -62,29 +64,8 @@ def side_by_side(
         One per run and task.
     metric
         Which score to use; needed where the logs have several in common.
-
-    Examples
-    --------
-    >>> a = Log("a", "", "a.jsonl", {"acc": {"q1": [1.0], "q2": [0.0, 1.0]}})
-    >>> b = Log("b", "", "b.jsonl", {"acc": {"q2": [1.0], "q3": [1.0]}})
-    >>> side_by_side([a, b], None)[0]
-    {'item': ['q2'], 'a': [0.5], 'b': [1.0]}
-    """
-    found = beside(logs, metric, replicates=False)
-    return found.columns, found.notes
-
-
-def beside(
-    logs: Sequence[Log],
-    metric: str | None,
-    *,
-    replicates: bool = True,
-    keep: Sequence[str] = (),
-) -> Beside:
-    """Put runs side by side; *replicates* keeps one row per replicate of an item, and items that
-    only some runs have.
-
-    Groups in *keep* were asked for and are carried as they are; others are offered.
+    keep
+        Groups that were asked for: they are carried as they are, and others are offered.
 
     Examples
     --------
@@ -101,16 +82,13 @@ def beside(
     chosen = _metric(logs, metric)
     notes += [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
     models = _columns(logs, chosen)
-    notes += [*_averaged(models, replicates), *_failed(logs), *_reported(logs, chosen)]
-    notes += _retried(models)
+    notes += [*_failed(logs), *_reported(logs, chosen), *_retried(models)]
     kept = _common(models, logs)
-    every = list(dict.fromkeys(item for column in models.values() for item in column))
-    listed = every if replicates else kept
-    notes += [] if replicates else _lost(models, kept, every)
+    listed = list(dict.fromkeys(item for column in models.values() for item in column))
 
     # One row per item, or per replicate where any run has several of an item.
     most = {item: max(len(column.get(item, ())) for column in models.values()) for item in listed}
-    several = replicates and max(most.values()) > 1
+    several = max(most.values()) > 1
     rows = [(item, k) for item in listed for k in range(max(1, most[item]) if several else 1)]
     names = _Names(models)
     columns: dict[str, list[object]] = {names.fresh("item"): [item for item, _ in rows]}
@@ -125,10 +103,7 @@ def beside(
     if offered and not keep:
         notes.append(_offer(offered))
     for model, column in models.items():
-        if several:
-            columns[model] = [_at(column.get(item, ()), k) for item, k in rows]
-        else:
-            columns[model] = [_mean(column.get(item, ())) for item, _ in rows]
+        columns[model] = [_at(column.get(item, ()), k) for item, k in rows]
     return Beside(
         columns=columns,
         models=tuple(models),
@@ -159,10 +134,6 @@ def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
 
 def _at(scores: Sequence[float], place: int) -> float | None:
     return scores[place] if place < len(scores) else None
-
-
-def _mean(scores: Sequence[float]) -> float | None:
-    return sum(scores) / len(scores) if scores else None
 
 
 def _columns(logs: Sequence[Log], metric: str) -> dict[str, Column]:
@@ -205,13 +176,6 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
             calls=tuple(f"--metric {quote(key)}" for key in common[:2]),
         )
     return common[0]
-
-
-def _averaged(models: Mapping[str, Column], replicates: bool) -> list[str]:
-    more = sum(len(scores[1:]) for column in models.values() for scores in column.values())
-    if not more or replicates:
-        return []
-    return [Loss(f"{more} replicates (epochs, trials) were averaged within their items")]
 
 
 def _retried(models: Mapping[str, Column]) -> list[str]:
@@ -279,27 +243,11 @@ def _no_common(models: Mapping[str, Column], logs: Sequence[Log]) -> str:
     if not apart:
         return f"{head}: no item was tried by all of {', '.join(models)}. Give fewer files at once"
     second, there = apart[0]
-    differ = how_items_differ(list(here), list(there), here=first, there=second)
-    return f"{head}: were the models tried on the same task? The items are {differ}"
-
-
-def _lost(models: Mapping[str, Column], kept: Sequence[str], every: Sequence[str]) -> list[str]:
-    """Count and name the items that not all runs have."""
-    whose = []
-    for model, column in models.items():
-        lacks = [item for item in every if not column.get(item)]
-        if lacks:
-            named = ", ".join(repr(item) for item in lacks[:MOST_NAMED])
-            more = ", …" if len(lacks) > MOST_NAMED else ""
-            whose.append(f"{model} lacks {len(lacks):,} ({named}{more})")
-    if not whose:
-        return []
-    return [
-        Loss(
-            f"{len(every) - len(kept):,} of {len(every):,} items are left out because not every run"
-            f" has a score for them: {', '.join(whose)}"
-        )
-    ]
+    names = [", ".join(map(repr, list(one)[:MOST_NAMED])) for one in (here, there)]
+    return (
+        f"{head}: were the models tried on the same task? The items are {names[0]} in {first} and"
+        f" {names[1]} in {second}: write the same items alike"
+    )
 
 
 def _groups(

@@ -303,7 +303,13 @@ def _voters(
 
 def _refuse_silence(asked: Tally, names: Sequence[str], kept: NDArray[np.bool_]) -> None:
     """Refuse voters that cast no vote on any item."""
-    silent = [name for name in names if _silent(asked, name, kept)]
+    held = asked.codes[kept]
+    blank = [
+        next((code for code, one in enumerate(asked.labels[name]) if one is None), -1)
+        for name in asked.names
+    ]
+    cast = dict(zip(asked.names, (held != np.array(blank)).any(axis=0).tolist(), strict=True))
+    silent = [name for name in names if not cast[name]]
     if len(silent) == len(names):
         raise InputError(
             f"no judge has a vote: every cell of {', '.join(map(repr, names[:6]))} is blank or"
@@ -316,11 +322,6 @@ def _refuse_silence(asked: Tally, names: Sequence[str], kept: NDArray[np.bool_])
             f"{few} {', '.join(map(repr, silent))} {'has' if few == 'judge' else 'have'} no vote"
             f" at all: drop the column, or name the others (--judges {left})"
         )
-
-
-def _silent(asked: Tally, name: str, kept: NDArray[np.bool_]) -> bool:
-    column = asked.codes[kept, asked.names.index(name)]
-    return all(asked.labels[name][code] is None for code in np.unique(column).tolist())
 
 
 def _vocabulary(

@@ -158,16 +158,10 @@ class Reading(Roles):
         # missing = ["-1", "NA"]  # values that mean no answer, besides blank cells
         """
         lines = [f"# What {source} means. Edit it, then add --reading FILE.toml to any verb."]
-        held = {role: getattr(self, role) for role in ALL_ROLES}
-        if self.judge is not None:  # the voters are names in rows, not columns
-            held |= dict.fromkeys(VOTERS, ())
-        held |= {"judge": self.judge, "vote": self.vote, "metric": self.metric}
-        for key, value in held.items():
-            if value not in (None, ()):
-                lines.append(f"{key} = {_toml(value)}  # {self.how.get(key, 'named')}")
-        if self.missing:
-            lines.append(f"missing = {_toml(self.missing)}")
-        else:
+        for key, value in self.declared().items():
+            how = "" if key == "missing" else f"  # {self.how.get(key, 'named')}"
+            lines.append(f"{key} = {_toml(value)}{how}")
+        if not self.missing:
             lines.append(
                 '# missing = ["-1", "NA"]  # values that mean no answer, besides blank cells'
             )
@@ -180,6 +174,15 @@ class Reading(Roles):
             for name, why in (self.unused or {}).items()
         ]
         return "\n".join(line.replace("\r", " ") for line in lines) + "\n"
+
+    def declared(self) -> dict[str, Any]:
+        """Return what a file would say: roles, and how votes are laid out."""
+        held = {role: getattr(self, role) for role in ALL_ROLES}
+        if self.judge is not None:  # the voters are names in rows, not columns
+            held |= dict.fromkeys(VOTERS, ())
+        more = ("judge", "vote", "metric", "missing")
+        held |= {name: getattr(self, name) for name in more}
+        return {key: value for key, value in held.items() if value not in (None, ())}
 
     # -- the parts of the line
 
@@ -477,7 +480,7 @@ def with_reading(
     source = options.get("reading")
     if source is None:
         return given
-    said = _declared(source) if isinstance(source, Reading) else from_toml(source)
+    said = source.declared() if isinstance(source, Reading) else from_toml(source)
     columns = [
         name
         for role in ALL_ROLES
@@ -499,15 +502,6 @@ def with_reading(
     turned = {"judge", "vote", "systems", "separator", "shape", "metric"} & set(said)
     declared = () if turned else tuple(dict.fromkeys(columns))
     return {"declared": declared, **kept, **{k: v for k, v in given.items() if v not in (None, ())}}
-
-
-def _declared(reading: Reading) -> dict[str, Any]:
-    """Return a reading as a file would say it."""
-    held = {role: getattr(reading, role) for role in ALL_ROLES}
-    held |= {"judge": reading.judge, "vote": reading.vote, "missing": reading.missing}
-    if reading.judge is not None:
-        held |= dict.fromkeys(VOTERS, ())
-    return {key: value for key, value in held.items() if value not in (None, ())}
 
 
 def _several(value: Any) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import NUMBER, Label, identifier, literal, spelling, without_missing
+from tallystick.table.cells import NUMBER, identifier, literal, spelling, without_missing
 from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import UNREAD
@@ -35,7 +35,7 @@ from tallystick.table.reading_rules import (
     veto,
 )
 from tallystick.table.reading_voters import find_truth, find_voters, truth_among
-from tallystick.table.roles import GROUPS, Layout, Roles, check_usable
+from tallystick.table.roles import GROUPS, Layout, Roles, check_usable, expand
 from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -241,21 +241,17 @@ def _split(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...], frozense
     """Return the named roles with globs expanded, names that may stand in the rows of a long
     table, and what globs have caught.
     """
-    expanded: dict[str, Any] = {}
+    groups = sorted(GROUPS - {"systems"})
+    single = [getattr(given, role) for role in given.__dict__ if role not in (*GROUPS, "by")]
     later: list[str] = []
-    globbed: set[str] = set()
-    for role in GROUPS:
-        found: list[str] = []
-        for pattern in getattr(given, role):
-            pieces = [pattern] if pattern in table.columns else pattern.split(",")
-            for piece in map(str.strip, pieces):
-                matches = [piece] if piece in table.columns else _matching(table, given, piece)
-                if matches != [piece]:
-                    globbed.update(matches)
-                found += matches
-                if not matches and piece:
-                    later.append(piece)
-        expanded[role] = tuple(dict.fromkeys(found)) if role != "systems" else given.systems
+    expanded: dict[str, Any] = {
+        role: expand(getattr(given, role), table, dict.fromkeys(filter(None, single), ""), later)
+        for role in groups
+    }
+    said = {
+        text for role in groups for pattern in getattr(given, role) for text in _pieces(pattern)
+    }
+    globbed = {name for role in groups for name in expanded[role]} - said
     known = replace(given, **expanded)
     if known.truth is not None and known.truth not in table.columns:
         later.append(known.truth)
@@ -282,10 +278,8 @@ def _is_key(facts: Facts) -> str | None:
     )
 
 
-def _matching(table: Table, given: Roles, pattern: str) -> list[str]:
-    taken = {getattr(given, role) for role in given.__dict__ if role not in (*GROUPS, "by")}
-    usable = [n for n in table.columns if n not in taken and n not in table.left_out]
-    return [n for n in usable if fnmatch.fnmatchcase(n, pattern)]
+def _pieces(pattern: str) -> tuple[str, ...]:
+    return pattern, *(piece.strip() for piece in pattern.split(","))
 
 
 def _check_named(look: Look) -> None:
@@ -406,9 +400,7 @@ def _kept(roles: Roles, table: Table) -> Roles:
 def _with_item(look: Look, roles: Roles) -> Roles:
     """Return the roles without an item that was found and repeats, where rows are items."""
     found = look.roles.get("item")
-    if found is None or look.asked.verb in ("score", "compare"):
-        return roles
-    if look.is_unique(found):
+    if found is None or look.asked.verb in ("score", "compare") or look.is_unique(found):
         return roles
     look.leave([found], "repeats: every row counts as an item of its own")
     look.how.pop("item", None)
@@ -425,44 +417,25 @@ def one_vocabulary(look: Look, columns: Sequence[str]) -> tuple[Table, tuple[str
     held = {name: look.sample.column(name).unique().drop_null().to_pylist() for name in columns}
     if not held or not all(is_marks(look.facts[name]) for name in held):
         return table, ()
-    spelled: dict[Label, set[tuple[Label, bool]]] = {}
-    for words in held.values():
-        for one in words:
-            if one_word(one) in (0, 1):
-                # 1 beside 1.0 is no second word: pandas writes a column with blanks in decimals.
-                is_word = isinstance(one, bool) or not NUMBER.fullmatch(str(one).strip())
-                spelled.setdefault(one_word(one), set()).add((spelling(one), is_word))
+    meant = [one for words in held.values() for one in words if one_word(one) in (0, 1)]
+    # 1 beside 1.0 is no second word: pandas writes a column with blanks in decimals.
+    forms = {
+        (spelling(one), isinstance(one, bool) or not NUMBER.fullmatch(str(one).strip()))
+        for one in meant
+    }
     kinds = {type(one) for words in held.values() for one in words}
-    if all(len(forms) == 1 for forms in spelled.values()) and (
-        len(kinds) == 1 or kinds <= {int, float}
-    ):
+    if len(forms) == 2 and (len(kinds) == 1 or kinds <= {int, float}):
         return table, ()
     # The truth, which stands last, writes the words that the answer uses.
-    first = columns[-1]
-    chosen = {
-        one_word(one): str(spelling(one)).strip()
-        for one in sorted(held[first], key=str, reverse=True)
-        if one_word(one) in (0, 1)
-    }
-    cells = []
-    for name in table.columns:
-        cell = identifier(name)
-        if name in held:
-            text = f"trim(cast({cell} as varchar))"
-            cases = " ".join(
-                f"when {text} = {literal(str(one).strip())} then {literal(chosen[one_word(one)])}"
-                for one in held[name]
-                if one_word(one) in chosen and not isinstance(one, bool)
-            )
-            cases += "".join(
-                f" when {cell} is {'true' if one else 'false'} then {literal(chosen[int(one)])}"
-                for one in held[name]
-                if isinstance(one, bool) and int(one) in chosen
-            )
-            cells.append(f"case {cases} else {text} end as {cell}" if cases.strip() else cell)
-        else:
-            cells.append(cell)
-    relation = table.derive(f"select {', '.join(cells)} from rows")
+    last = sorted(held[columns[-1]], key=str, reverse=True)
+    chosen = {one_word(one): str(spelling(one)) for one in last if one_word(one) in (0, 1)}
+    read = {str(one).strip().lower(): chosen[one_word(one)] for one in meant}
+    whens = " ".join(f"when {literal(one)} then {literal(word)}" for one, word in read.items())
+    cells = {name: identifier(name) for name in table.columns}
+    for name in held:
+        text = f"trim(cast({cells[name]} as varchar))"
+        cells[name] = f"case lower({text}) {whens} else {text} end as {cells[name]}"
+    relation = table.derive(f"select {', '.join(cells.values())} from rows")
     shown = ", ".join(sorted({str(one).strip() for words in held.values() for one in words})[:8])
     note = f"{shown} are words for pass and fail: read as {chosen[1]} and {chosen[0]}"
     gone = {name: why for name, why in table.doubtful.items() if name not in held}

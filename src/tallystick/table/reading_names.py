@@ -80,15 +80,6 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(piece.lower() for piece in _PIECE.findall(name))
 
 
-def is_named(name: str, role: str) -> bool:
-    """Say whether the whole name is one of a role's.
-
-    >>> is_named("Model", "system"), is_named("model_a", "system")
-    (True, False)
-    """
-    return plain(name) in ROLE_NAMES[role]
-
-
 def is_truth_name(name: str, *, whole: bool = False) -> bool:
     """Say whether a name says truth, gold or human, as a whole or in one of its parts.
 

@@ -30,7 +30,7 @@ from tallystick.table.reading_names import (
 )
 from tallystick.table.roles import GROUPS, Layout, Roles
 from tallystick.table.tables import Table
-from tallystick.table.words import as_pass_fail
+from tallystick.table.words import TIES, as_pass_fail
 
 How: TypeAlias = Literal["named", "by name", "by content", "only candidate"]
 """Where a role comes from: the caller, a list of names, columns that agree, or nothing was left."""
@@ -141,9 +141,7 @@ class Look:
     def is_unique(self, *columns: str | None) -> bool:
         """Say whether no two rows agree in all of *columns*."""
         keys = tuple(dict.fromkeys(name for name in columns if name is not None))
-        if not keys:
-            return False
-        if self.table is None:
+        if not keys or self.table is None:
             return False
         if len(keys) == 1 and self.facts[keys[0]].distinct < self.facts[keys[0]].seen:
             return False
@@ -151,9 +149,6 @@ class Look:
 
     def is_steady(self, within: str, column: str) -> bool:
         """Say whether a column says one thing of each value of another."""
-        return self._steady(within, column)
-
-    def _steady(self, within: str, column: str) -> bool:
         codes = self.sample.codes([within, column])
         known = codes[(codes >= 0).all(axis=1)]
         pairs = len(np.unique(known, axis=0))
@@ -161,15 +156,19 @@ class Look:
 
     def are_one(self, a: str, b: str) -> bool:
         """Say whether two columns tell the same rows apart: an id and a name."""
-        return self._steady(a, b) and self._steady(b, a)
+        return self.is_steady(a, b) and self.is_steady(b, a)
 
     def doubt(self, voters: Sequence[str], reference: str | None = None) -> None:
         """Ask about values of voters or truth that may mean no answer."""
+        rules = self.rules
+        if len(self.given.systems) == 2:
+            # Of two outputs neither may be better, also where people always name one.
+            rules = replace(rules, never_true=(*rules.never_true, *sorted(TIES)))
         doubt_cells(
             self.sample,
             voters,
             [name for name in (self.truth, reference) if name is not None],
-            self.rules,
+            rules,
             verb=self.asked.verb,
             source=self.source,
         )
@@ -336,18 +335,23 @@ def _named_who(look: Look, role: str) -> None:
     found = [n for n in look.free if plain(n) in ROLE_NAMES[role] and _can_be(look, role, n)]
     if role == "judge" and look.asked.verb == "compare" and look.column("system") is not None:
         return
+    _take_one(look, role, found, "by name", f"which column names the {role}?")
+
+
+def _take_one(look: Look, role: str, found: Sequence[str], how: How, question: str) -> None:
+    """Take the one column of several that can have a role, columns that say the same aside."""
     kept = found[:1]
-    kept += [n for n in found[1:] if not any(look.are_one(n, other) for other in kept)]
-    look.leave([n for n in found if n not in kept], f"the same as {kept[0]}" if kept else "")
+    kept = [*kept, *(n for n in found[1:] if not any(look.are_one(n, other) for other in kept))]
     if len(kept) > 1:
         raise AskError(
-            f"{look.source}: which column names the {role}? {names(kept)} may.",
+            f"{look.source}: {question} {names(kept)} may.",
             role=role,
             candidates=tuple(kept),
-            calls=tuple(flag(role, name) for name in kept[:2]),
+            calls=tuple(flag(role, name) for name in kept),
         )
     if kept:
-        look.take(role, kept[0], "by name")
+        look.leave([n for n in found if n not in kept], f"the same as {kept[0]}")
+        look.take(role, kept[0], how)
 
 
 def _find_item(look: Look) -> None:
@@ -464,17 +468,9 @@ def _only_system(look: Look, role: str) -> None:
     if look.is_unique(item, *beside):
         return
     found = [n for n in look.free if _likely_who(look, n) and look.is_unique(item, n, *beside)]
-    kept = found[:1]
-    kept += [n for n in found[1:] if not any(look.are_one(n, other) for other in kept)]
-    if len(kept) > 1:
-        raise AskError(
-            f"{look.source}: {item} repeats. Which column names the {role}? {names(kept)} may.",
-            role=role,
-            candidates=tuple(kept),
-            calls=tuple(flag(role, name) for name in kept[:2]),
-        )
-    if kept:
-        look.take(role, kept[0], "only candidate")
+    _take_one(
+        look, role, found, "only candidate", f"{item} repeats. Which column names the {role}?"
+    )
 
 
 def _only_judge(look: Look) -> None:
@@ -584,7 +580,7 @@ def _weights(look: Look) -> None:
 def _votes(look: Look, *, aside: Sequence[str] = (), tiers_only: bool = False) -> list[str]:
     """Return the columns that may hold the votes of a long table, the best names alone."""
     item = look.column("item")
-    likely = [n for n in candidates_quietly(look) if n not in aside and not is_truth_name(n)]
+    likely = [n for n in _may_vote(look) if n not in aside and not is_truth_name(n)]
     # Numbers may all differ; what is said once of every item is a fact about it.
     if item is not None:
         likely = [n for n in likely if not look.is_steady(item, n)]
@@ -600,18 +596,18 @@ def _votes(look: Look, *, aside: Sequence[str] = (), tiers_only: bool = False) -
     ]
 
 
-def candidates_quietly(look: Look) -> list[str]:
-    """Return the candidates without noting why others are none."""
+def _may_vote(look: Look) -> list[str]:
+    """Return the columns that may be the votes of a long table, without noting why others are not.
+
+    Numbers may all differ, and a column with the name of votes may say one thing everywhere.
+    """
     found = []
     for name in look.free:
         facts = look.facts[name]
         why = veto(facts)
         whole = why == "a different value in every row" and facts.is_number
-        if (
-            why is None
-            or whole
-            or (why == "the same value everywhere" and plain(name) in _ANY_VOTE)
-        ):
+        steady = why == "the same value everywhere" and plain(name) in _ANY_VOTE
+        if why is None or whole or steady:
             found.append(name)
     return found
 

@@ -187,9 +187,7 @@ def _scale(facts: Facts) -> tuple[float, float] | None:
 
 def find_voters(look: Look) -> tuple[str, ...]:
     """Return the columns that vote; ask where that cannot be told."""
-    free = [n for n in candidates(look) if n != look.given.by or look.facts[n].counts]
-    free = [n for n in free if n != look.given.by]
-    _ask_about_constants(look)
+    free = [n for n in candidates(look) if n != look.given.by]
     if look.asked.verb == "compare" and look.truth is None:
         found = _scores(look, free)
     elif look.asked.verb == "score":
@@ -202,32 +200,37 @@ def find_voters(look: Look) -> tuple[str, ...]:
     return found
 
 
-def _ask_about_constants(look: Look) -> None:
-    """Ask about a column that says one word of the truth everywhere: a judge who passes all."""
-    reference = _reference(look)
-    if reference is None or look.asked.verb == "bound":
-        return
-    own = look.facts[reference]
-    labels = {label for label in own.counts if isinstance(label, str)}
-    same = [
-        n
-        for n, facts in look.facts.items()
-        if facts.is_constant and n in look.unused and labels & facts.labels and own.distinct > 1
-    ]
-    likely = [n for n in look.free if _shares(look.facts[n], labels_of(own))]
-    if not same or not likely:
-        return
-    want, said = look.asked.want, next(iter(look.facts[same[0]].labels))
-    raise AskError(
-        f"{look.source}: {names(same)} says {said} in every row. Is it one of the"
-        f" {_WORDS_FOR[want]}?",
+def _which(
+    look: Look, text: str, *groups: Sequence[str], candidates: Sequence[str] = ()
+) -> AskError:
+    """Return the question which columns vote, each group one answer, the likelier first."""
+    want = look.asked.want
+    return AskError(
+        f"{look.source}: {text}",
         role=want,
-        candidates=tuple(same),
-        calls=tuple(
-            flag(want, *[n for n in look.facts if n in group]) + _truth_flag(look)
-            for group in ([*likely, *same], likely)
-        ),
+        candidates=tuple(candidates) or tuple(",".join(group) for group in groups),
+        calls=tuple(flag(want, *group) + _truth_flag(look) for group in groups if group),
     )
+
+
+def _which_or_truth(
+    look: Look, text: str, calls: Sequence[tuple[str | None, Sequence[str]]]
+) -> AskError:
+    """Return the question whether a column is the truth: for each answer the truth and who votes."""
+    want = look.asked.want
+    said = [
+        flag(want, *voters) if truth is None else f"{flag('truth', truth)} {flag(want, *voters)}"
+        for truth, voters in calls
+    ]
+    named = [truth for truth, _ in calls if truth is not None]
+    return AskError(
+        f"{look.source}: {text}", role="truth", candidates=tuple(named), calls=tuple(said)
+    )
+
+
+def _says(look: Look, columns: Sequence[str]) -> str:
+    """Return what columns say, as a clause: ``gpt and claude say 0/1``."""
+    return f"{names(columns)} {'say' if len(columns) > 1 else 'says'} {_said(look, columns)}"
 
 
 def _reference(look: Look) -> str | None:
@@ -292,7 +295,8 @@ def _ask_whether_marks(look: Look, shared: Sequence[str], reference: str) -> Non
     if (z >= _SURE[look.sample.rows >= _MANY]).any():
         return
     raise AskError(
-        f"{look.source}: {names(shared)} {_verb(shared)} 0 and 1, and {reference} has more labels."
+        f"{look.source}: {names(shared)} {'say' if len(shared) > 1 else 'says'} 0 and 1, and"
+        f" {reference} has more labels."
         " Are these answers, or right and wrong?",
         role="truth",
         candidates=(reference,),
@@ -357,20 +361,14 @@ def _tested(look: Look, voters: Sequence[str], reference: str | None = None) -> 
     if not odd:
         return _taken(look, voters, "by content")
     rest = [n for n in voters if n not in odd]
-    want = look.asked.want
-    with_truth = _truth_flag(look)
-    calls = [flag(want, *voters) + with_truth]
-    if rest and len(rest) < len(voters):
-        calls.insert(0 if look.sample.rows >= _MANY else 1, flag(want, *rest) + with_truth)
-    said = _said(look, rest or voters)
-    what = f"{names(rest)} {'say' if len(rest) > 1 else 'says'} {said}; " if rest else ""
-    raise AskError(
-        f"{look.source}: which columns are {_WORDS_FOR[want]}? {what}{names(odd)}"
-        f" ({_said(look, odd)}) {'say' if len(odd) > 1 else 'says'} nothing about"
-        f" {'them' if rest else (reference or 'each other')}.",
-        role=want,
-        candidates=tuple(calls),
-        calls=tuple(calls),
+    groups = [rest, voters] if look.sample.rows >= _MANY else [voters, rest]
+    what = f"{_says(look, rest)}; " if rest else ""
+    about = "them" if rest else reference or "each other"
+    raise _which(
+        look,
+        f"which columns are {_WORDS_FOR[look.asked.want]}? {what}{names(odd)}"
+        f" ({_said(look, odd)}) {'say' if len(odd) > 1 else 'says'} nothing about {about}.",
+        *groups,
     )
 
 
@@ -463,36 +461,33 @@ def _odd(
     return [n for k, n in enumerate(found) if not _is_copy(codes[:, k], codes[:, -1])]
 
 
+def _telling(look: Look, voters: Sequence[str]) -> list[str]:
+    """Return the columns that agree with another one, for a command; all if these are too few."""
+    odd = _odd(look, voters) if look.sample.rows >= _MANY else []
+    return [n for n in voters if n not in odd] if len(voters) > len(odd) + 1 else list(voters)
+
+
 def _without_sparse(look: Look, voters: Sequence[str]) -> list[str]:
     """Ask about columns that are filled on few rows beside others: they look like a truth."""
-    want = look.asked.want
-    if want != "judges":
+    if look.asked.want != "judges":
         return list(voters)
     fullest = max(look.facts[n].filled for n in voters)
     sparse = [n for n in voters if 2 * look.facts[n].filled < fullest]
     if not sparse or (look.truth is not None and _odd(look, voters, look.truth)):
         return list(voters)
-    rest = [n for n in voters if n not in sparse]
+    rest = _telling(look, [n for n in voters if n not in sparse])
+    what = (
+        f"{names(sparse)} {'are' if len(sparse) > 1 else 'is'} filled on"
+        f" {max(look.facts[n].filled for n in sparse):,} of {look.sample.rows:,} rows"
+    )
     if look.given.truth is not None:
-        raise AskError(
-            f"{look.source}: {names(sparse)} {'are' if len(sparse) > 1 else 'is'} filled on"
-            f" {max(look.facts[n].filled for n in sparse):,} of {look.sample.rows:,} rows, like"
-            f" {look.truth}. Judges?",
-            role=want,
-            candidates=tuple(sparse),
-            calls=(flag(want, *rest), flag(want, *voters)),
-        )
-    found = [name for name in (look.truth,) if name is not None]
-    together = (*found, *sparse)
-    truth = flag("truth", ",".join(together)) if not any("," in n for n in together) else ""
-    first = f"{truth} {flag(want, *rest)}".strip()
-    raise AskError(
-        f"{look.source}: {names(sparse)} {'are' if len(sparse) > 1 else 'is'} filled on"
-        f" {max(look.facts[n].filled for n in sparse):,} of {look.sample.rows:,} rows:"
-        " human labels, or judges?",
-        role="truth",
-        candidates=tuple(sparse),
-        calls=(first, flag(want, *voters) + _truth_flag(look)),
+        raise _which(look, f"{what}, like {look.truth}. Judges?", rest, voters, candidates=sparse)
+    together = (*([] if look.truth is None else [look.truth]), *sparse)
+    truth = None if any("," in n for n in together) else ",".join(together)
+    raise _which_or_truth(
+        look,
+        f"{what}: human labels, or judges?",
+        [(truth, rest), (look.roles.get("truth"), voters)],
     )
 
 
@@ -503,25 +498,22 @@ def _copies(look: Look, free: Sequence[str]) -> None:
         return
     codes = look.sample.codes(shown)
     full = [(codes[:, k] >= 0).sum() for k in range(len(shown))]
-    copies = []
-    for j in range(1, len(shown)):
-        for i in range(j):
-            same = full[i] == full[j] and _is_copy(codes[:, i], codes[:, j])
-            if same and shown[i] not in copies:
-                copies.append(shown[j])
-                break
+    copies: list[str] = []
+    for j, name in enumerate(shown):
+        before = (i for i in range(j) if full[i] == full[j] and shown[i] not in copies)
+        if any(_is_copy(codes[:, i], codes[:, j]) for i in before):
+            copies.append(name)
     if not copies:
         return
     rest = [n for n in shown if n not in copies]
-    want = look.asked.want
     # A comparison takes two: without its copy a model has nothing to be compared with.
-    groups = (shown,) if want == "models" and len(rest) < 2 else (rest, shown)
-    raise AskError(
-        f"{look.source}: {names(copies)} {'are' if len(copies) > 1 else 'is'} a copy of another"
-        f" column. Which columns are {_WORDS_FOR[want]}?",
-        role=want,
-        candidates=tuple(copies),
-        calls=tuple(flag(want, *group) + _truth_flag(look) for group in groups),
+    alone = look.asked.want == "models" and len(rest) < 2
+    raise _which(
+        look,
+        f"{names(copies)} {'are' if len(copies) > 1 else 'is'} a copy of another column. Which"
+        f" columns are {_WORDS_FOR[look.asked.want]}?",
+        *((shown,) if alone else (rest, shown)),
+        candidates=copies,
     )
 
 
@@ -529,47 +521,46 @@ def _alone(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     """Take the columns that share labels with one another, without a truth (judge, bound)."""
     likely = [n for n in free if look.facts[n].counts and labels_of(look.facts[n])]
     look.leave([n for n in free if n not in likely], "numbers with many values")
-    groups: list[list[str]] = []
-    for name in sorted(likely, key=lambda n: -len(labels_of(look.facts[n]))):
-        own = look.facts[name]
-        home = next(
-            (
-                g
-                for g in groups
-                if is_marks(look.facts[g[0]]) == is_marks(own)
-                and any(_shares(own, labels_of(look.facts[o])) for o in g)
-            ),
-            None,
-        )
-        if home is None:
-            groups.append([name])
-        else:
-            home.append(name)
-    groups = sorted(([n for n in likely if n in group] for group in groups), key=len, reverse=True)
     want = look.asked.want
-    if not groups:
+    if not likely:
         raise InputError(
             f"{look.source}: no column holds labels that repeat, so nothing votes here. Name the"
             f" columns that do (--{want})"
         )
-    first, rest = groups[0], [n for group in groups[1:] for n in group]
-    rivals = [g for g in groups[1:] if len(g) > 1 or len(first) == 1]
+    first, *others = _groups(look, likely)
+    rivals = [group for group in others if len(group) > 1 or len(first) == 1]
     if rivals:
-        raise AskError(
-            f"{look.source}: which columns are {_WORDS_FOR[want]}? {names(first)} say"
-            f" {_said(look, first)}, {names(rivals[0])} {_said(look, rivals[0])}.",
-            role=want,
-            candidates=(",".join(first), ",".join(rivals[0])),
-            calls=(flag(want, *first), flag(want, *rivals[0])),
+        raise _which(
+            look,
+            f"which columns are {_WORDS_FOR[want]}? {names(first)} say {_said(look, first)},"
+            f" {names(rivals[0])} {_said(look, rivals[0])}.",
+            first,
+            rivals[0],
         )
-    look.leave(rest, "other labels")
-    if not _are_words(frozenset().union(*(labels_of(look.facts[n]) for n in first))):
-        first = list(_tested(look, first))
-    else:
+    look.leave([n for group in others for n in group], "other labels")
+    if _are_words(frozenset().union(*(labels_of(look.facts[n]) for n in first))):
         first = _without_sparse(look, first)
+    else:
+        first = list(_tested(look, first))
     _ask_about_unlike_name(look, first)
     how: How = "only candidate" if len(first) != 2 or look.asked.verb == "judge" else "by content"
     return _taken(look, first, how)
+
+
+def _groups(look: Look, likely: Sequence[str]) -> list[list[str]]:
+    """Return columns by the labels that they share, the largest group first."""
+    groups: list[list[str]] = []
+    for name in sorted(likely, key=lambda n: -len(labels_of(look.facts[n]))):
+        own = look.facts[name]
+        for group in groups:
+            same = is_marks(look.facts[group[0]]) == is_marks(own)
+            if same and any(_shares(own, labels_of(look.facts[other])) for other in group):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    ordered = ([n for n in likely if n in group] for group in groups)
+    return sorted(ordered, key=len, reverse=True)
 
 
 def _ask_about_unlike_name(look: Look, voters: Sequence[str]) -> None:
@@ -578,12 +569,10 @@ def _ask_about_unlike_name(look: Look, voters: Sequence[str]) -> None:
         rest = [n for n in voters if n != odd]
         first_alike = len(rest) > 1 and are_alike(rest) and not look.asked.collects
         if first_alike and not are_alike(voters):
-            want = look.asked.want
-            raise AskError(
-                f"{look.source}: is {odd} the truth, or one of the {_WORDS_FOR[want]}?",
-                role="truth",
-                candidates=(odd,),
-                calls=(f"{flag('truth', odd)} {flag(want, *rest)}", flag(want, *voters)),
+            raise _which_or_truth(
+                look,
+                f"is {odd} the truth, or one of the {_WORDS_FOR[look.asked.want]}?",
+                [(odd, rest), (None, voters)],
             )
 
 
@@ -592,56 +581,41 @@ def _ask_about_unlike_name(look: Look, voters: Sequence[str]) -> None:
 
 def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     """Take judges who say pass or fail, or who give grades; ask where both stand side by side."""
-    marks = [n for n in free if is_marks(look.facts[n])]
-    numbers = [
-        n
-        for n in free
-        if n not in marks and (look.facts[n].is_number or look.facts[n].numeric >= 0.5)
-    ]
-    truth = look.truth
-    graded = truth is not None and not is_marks(look.facts[truth]) and look.facts[truth].is_number
-    words = [n for n in free if n not in (*marks, *numbers)]
-    if truth is not None and not graded and not is_marks(look.facts[truth]):
-        shared = [n for n in words if _shares(look.facts[n], labels_of(look.facts[truth]))]
+    truth, facts = look.truth, look.facts
+    marks = [n for n in free if is_marks(facts[n])]
+    rest = [n for n in free if n not in marks]
+    numbers = [n for n in rest if facts[n].is_number or facts[n].numeric >= 0.5]
+    words = [n for n in rest if n not in numbers]
+    graded = truth is not None and not is_marks(facts[truth]) and facts[truth].is_number
+    if truth is not None and not graded and not is_marks(facts[truth]):
+        shared = [n for n in words if _shares(facts[n], labels_of(facts[truth]))]
         if shared:
             look.leave([n for n in free if n not in shared], f"other labels than {truth}")
             return _taken(look, shared, "by content")
     look.leave(words, "words, and no pass or fail")
-    agreeing = _agreeing(look, numbers, truth)
-    if marks and agreeing and truth is not None:
-        raise AskError(
-            f"{look.source}: which columns are judges? {names(marks)} {_verb(marks)} pass or fail,"
-            f" {names(agreeing)} {_said(look, agreeing)}.",
-            role="judges",
-            candidates=(",".join(marks), ",".join(agreeing)),
-            calls=tuple(
-                flag("judges", *group) + _truth_flag(look)
-                for group in ((agreeing, marks) if graded else (marks, agreeing))
-            ),
-        )
     if truth is None:
         return _ungraded(look, marks, numbers)
+    agreeing = _agreeing(look, numbers, truth)
+    if marks and agreeing:
+        groups = (agreeing, marks) if graded else (marks, agreeing)
+        raise _marks_or_numbers(look, marks, agreeing, groups)
     if marks and not graded:
         look.leave(numbers, "numbers, while others say pass or fail")
         return _tested(look, marks, truth)
     if agreeing:
         odd = [n for n in numbers if n not in agreeing and _same_scale(look, n, agreeing)]
-        odd += marks
         if odd:
-            raise AskError(
-                f"{look.source}: which columns are judges? {names(agreeing)} {_verb(agreeing)}"
-                f" {_said(look, agreeing)}; {names(odd)} ({_said(look, odd)}) says nothing about"
-                f" {truth}.",
-                role="judges",
-                candidates=tuple(odd),
-                calls=(
-                    flag("judges", *agreeing) + _truth_flag(look),
-                    flag("judges", *agreeing, *odd) + _truth_flag(look),
-                ),
+            raise _which(
+                look,
+                f"which columns are judges? {_says(look, agreeing)}; {names(odd)}"
+                f" ({_said(look, odd)}) says nothing about {truth}.",
+                agreeing,
+                [*agreeing, *odd],
+                candidates=odd,
             )
         look.leave([n for n in numbers if n not in agreeing], f"says nothing about {truth}")
         return _taken(look, agreeing, "by content")
-    likely = [*marks, *[n for n in numbers if _scale(look.facts[n]) is not None]] or numbers
+    likely = [*marks, *[n for n in numbers if _scale(facts[n]) is not None]] or numbers
     if len(likely) == 1:
         look.leave([n for n in free if n not in likely], "no usual scale")
         return _taken(look, likely, "only candidate")
@@ -649,16 +623,25 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             f"{look.source}: no column holds grades beside {truth}: name the judges (--judges)"
         )
-    raise AskError(
-        f"{look.source}: which columns are judges? None of {names(likely)} follows {truth}.",
-        role="judges",
-        candidates=tuple(likely),
-        calls=(flag("judges", *likely) + _truth_flag(look),),
+    raise _which(
+        look,
+        f"which columns are judges? None of {names(likely)} follows {truth}.",
+        likely,
+        candidates=likely,
     )
 
 
-def _verb(columns: Sequence[str]) -> str:
-    return "say" if len(columns) > 1 else "says"
+def _marks_or_numbers(
+    look: Look, marks: Sequence[str], numbers: Sequence[str], groups: Sequence[Sequence[str]]
+) -> AskError:
+    """Return the question whether those are the judges who pass, or those who give numbers."""
+    return _which(
+        look,
+        f"which columns are judges? {names(marks)} {'say' if len(marks) > 1 else 'says'} pass or"
+        f" fail, {names(numbers)} {_said(look, numbers)}.",
+        *groups,
+        candidates=(",".join(marks), ",".join(numbers)),
+    )
 
 
 def _agreeing(look: Look, numbers: Sequence[str], truth: str | None) -> list[str]:
@@ -693,13 +676,7 @@ def _ungraded(look: Look, marks: Sequence[str], numbers: Sequence[str]) -> tuple
     usual = [n for n in numbers if _scale(look.facts[n]) is not None]
     likely = list(marks) or usual or list(numbers)
     if marks and usual:
-        raise AskError(
-            f"{look.source}: which columns are judges? {names(marks)} {_verb(marks)} pass or fail,"
-            f" {names(usual)} {_said(look, usual)}.",
-            role="judges",
-            candidates=(",".join(marks), ",".join(usual)),
-            calls=(flag("judges", *marks), flag("judges", *usual)),
-        )
+        raise _marks_or_numbers(look, marks, usual, (marks, usual))
     if not likely:
         raise InputError(
             f"{look.source}: no column says pass or fail, or gives grades: name the judges"
@@ -712,19 +689,21 @@ def _ungraded(look: Look, marks: Sequence[str], numbers: Sequence[str]) -> tuple
     if len(taken) > 1 and not are_alike(taken):
         if look.asked.collects:
             return _taken(look, taken, "only candidate")
-        raise _all_or_truth(look, taken, taken[-1])
+        raise _all_or_truth(look, taken)
     return taken
 
 
-def _all_or_truth(look: Look, voters: Sequence[str], truth: str) -> AskError:
-    """Ask whether all columns vote, or one of them is the truth."""
-    want = look.asked.want
-    rest = [n for n in voters if n != truth]
-    return AskError(
-        f"{look.source}: are {names(voters)} all {_WORDS_FOR[want]}, or is {truth} the truth?",
-        role=want,
-        candidates=tuple(voters),
-        calls=(flag(want, *voters), f"{flag('truth', truth)} {flag(want, *rest)}"),
+def _all_or_truth(look: Look, voters: Sequence[str]) -> AskError:
+    """Return the question whether all columns vote, or one of them is the truth.
+
+    Voters that err each for itself agree more with the truth than with one another.
+    """
+    kappa = np.nan_to_num(_strengths(look, voters[:_MOST_PAIRED])[0])
+    truth = voters[int(kappa.sum(axis=1).argmax())]
+    return _which_or_truth(
+        look,
+        f"are {names(voters)} all {_WORDS_FOR[look.asked.want]}, or is {truth} the truth?",
+        [(None, voters), (truth, [n for n in voters if n != truth])],
     )
 
 
@@ -769,7 +748,7 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     if one_kind and _one_range(look, numbers):
         return _taken(look, numbers, "by content")
     if len(marks) > 2 and not numbers:
-        raise _all_or_truth(look, marks, marks[0])
+        raise _all_or_truth(look, _telling(look, marks))
     raise _which_scores(look, marks, whole, decimals)
 
 
@@ -822,17 +801,12 @@ def _same_words(look: Look, words: Sequence[str]) -> list[str]:
 
 
 def _all_or_truth_of_words(look: Look, labelled: Sequence[str]) -> AskError:
-    """Ask which of several columns of answers is the truth: answers alone cannot be compared."""
-    calls = []
-    for truth in (labelled[0], labelled[-1]):
-        rest = [n for n in labelled if n != truth]
-        if len(rest) > 1 or len(labelled) == 2:
-            calls.append(f"{flag('truth', truth)} {flag('models', *rest)}")
-    return AskError(
-        f"{look.source}: {names(labelled)} hold answers. Which column is the truth?",
-        role="truth",
-        candidates=tuple(labelled),
-        calls=tuple(calls if len(labelled) > 2 else ()),
+    """Return the question which column of answers is the truth: alone they cannot be compared."""
+    ends = (labelled[0], labelled[-1]) if len(labelled) > 2 else ()
+    return _which_or_truth(
+        look,
+        f"{names(labelled)} hold answers. Which column is the truth?",
+        [(truth, [n for n in labelled if n != truth]) for truth in ends],
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
 
 from tallystick.errors import InputError
@@ -259,41 +259,43 @@ def assign(table: Table | ColumnNames, given: Roles, *, coerce: bool = False) ->
 
 
 def expand(
-    patterns: Sequence[str], table: Table | ColumnNames, taken: Mapping[str, str] | None = None
+    patterns: Sequence[str],
+    table: Table | ColumnNames,
+    taken: Mapping[str, str] | None = None,
+    later: list[str] | None = None,
 ) -> tuple[str, ...]:
     """Return the columns that names, comma lists and globs mean, each once, in the order given.
 
-    A glob passes over columns that have another role; naming such a column outright is refused.
+    A glob passes over columns that have another role; naming such a column outright is refused. So
+    is what the table does not have, unless it is to be noted in *later*.
     """
     held = taken or {}
+    usable = [name for name in table.columns if name not in {*held, *table.left_out}]
     found: dict[str, None] = {}
     for pattern in patterns:
         if not isinstance(pattern, str):
             raise InputError(f"a column is named by its text, got {pattern!r}")
-        pieces = [pattern] if pattern in table.columns else pattern.split(",")
-        for piece in pieces:
+        for piece in [pattern] if pattern in table.columns else pattern.split(","):
             name = piece if piece in table.columns else piece.strip()
-            if name in table.columns and name in held:
+            if name in held and later is None:
                 raise InputError(
                     f"column {name!r} is given as {held[name]} and in a group of columns: choose"
                     " one"
                 )
-            found.update(dict.fromkeys(_matches(table, name, held)))
+            matches = [name] if name in table.columns else fnmatch.filter(usable, name)
+            if not matches and later is None:
+                raise InputError(_not_there(table, name))
+            if not matches and name and later is not None:
+                later.append(name)
+            found.update(dict.fromkeys(matches))
     return tuple(found)
 
 
-def _matches(table: Table | ColumnNames, name: str, taken: Mapping[str, str]) -> list[str]:
-    if name in table.columns:
-        return [name]
-    usable = [column for column in table.columns if column not in {*taken, *table.left_out}]
-    matches = [column for column in usable if fnmatchcase(column, name)] if name else []
-    if not matches and any(sign in name for sign in "*?["):
-        raise InputError(
-            f"no column of {table.source} matches {name!r}. It has {', '.join(table.columns[:8])}"
-        )
-    if not matches:
-        raise InputError(_reason(table, name) or missing_column(name, table.columns, table.source))
-    return matches
+def _not_there(table: Table | ColumnNames, name: str) -> str:
+    if any(sign in name for sign in "*?["):
+        has = ", ".join(table.columns[:8])
+        return f"no column of {table.source} matches {name!r}. It has {has}"
+    return _reason(table, name) or missing_column(name, table.columns, table.source)
 
 
 def check_usable(table: Table | ColumnNames, column: str, *, coerce: bool = False) -> None:
@@ -361,13 +363,15 @@ def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str
 
     With *beside*, values of several columns together are looked at.
     """
-    if not table.repeats(column, *beside):
+    few = table.repeating(column, *beside)
+    if few is None:
         return None
     names = ", ".join(f"{identifier(name)} as key{i}" for i, name in enumerate((column, *beside)))
     held = ", ".join(f"key{i}" for i in range(1 + len(beside)))
     [(*values, places)] = table.query(
         f"select {held}, list(place order by place) from "
-        f"(select {names}, row_number() over () as place from rows) "
+        f"(select {names}, place_ as place from"
+        f" (select *, row_number() over () as place_ from rows) where {few}) "
         f"group by {held} having count(*) > 1 order by min(place) limit 1"
     )
     shown = " and ".join(map(repr, values))

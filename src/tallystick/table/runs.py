@@ -428,57 +428,43 @@ def without_summary(table: Table, given: Roles) -> Table:
     >>> table.query("select count(*) from rows"), table.notes
     ([(5,)], ("the last row ('Total') sums up the others: it is left out",))
     """
-    if _is_large(table):
-        return table
-    table = _without_blank_lines(table)
-    names = [given.item] if given.item is not None else _first_names(table)
-    for name in names:
-        if name not in table.columns or table.kinds[name] != "text":
-            continue
-        word = f"rtrim(lower(trim({identifier(name)})), ': ')"
-        listed = ", ".join(map(literal, _WORDS))
-        found = table.query(
-            f"select place, rows, cell from (select row_number() over () as place,"
-            f" count(*) over () as rows, {identifier(name)} as cell, {word} as word from rows)"
-            f" where word in ({listed}) limit {_MOST + 1}"
-        )
-        if not found:
-            continue
-        rows = found[0][1]
-        places = [place for place, _, _ in found]
-        last = list(range(rows - len(found) + 1, rows + 1))
-        if len(found) > _MOST or places != last or rows - len(found) < _FEWEST_ITEMS:
-            return table
-        kept = table.derive(f"select * from rows limit {rows - len(found)}")
-        cells = ", ".join(repr(str(cell).strip()) for _, _, cell in found)
-        what = "row" if len(found) == 1 else f"{len(found)} rows"
-        verb = "sums up the others: it is" if len(found) == 1 else "sum up the others: they are"
-        note = f"the last {what} ({cells}) {verb} left out"
-        return replace(table, relation=kept, notes=(*table.notes, note))
-    return table
-
-
-def _without_blank_lines(table: Table) -> Table:
-    """Leave out lines such as ``,,`` at the end of a text file, as spreadsheets write them."""
-    if not table.files or not table.columns:
+    if _is_large(table) or not table.columns:
         return table
     some = ", ".join(f"cast({identifier(name)} as varchar)" for name in table.columns)
     [(rows, last)] = table.query(
-        f"select count(*), max(place) filter (cell is not null) from (select row_number() over ()"
-        f" as place, coalesce({some}{', null' if len(table.columns) == 1 else ''}) as cell from"
-        " rows)"
+        "select count(*), max(place) filter (cell is not null) from (select row_number() over () as"
+        f" place, coalesce({some}, null) as cell from rows)"
     )
-    if last is None or last == rows:
-        return table
-    note = f"{rows - last:,} blank {'line' if rows - last == 1 else 'lines'} at the end: left out"
-    kept = table.derive(f"select * from rows limit {last}")
-    return replace(table, relation=kept, notes=(*table.notes, note))
+    if table.files and last is not None and last < rows:
+        blank = f"{rows - last:,} blank {'line' if rows - last == 1 else 'lines'} at the end"
+        table, rows = _first_rows(table, last, f"{blank}: left out"), last
 
-
-def _first_names(table: Table) -> list[str]:
-    """Return the columns that may name the items: those of a usual name, and the first one."""
     usual = [name for name in table.columns if plain(name) in ROLE_NAMES["item"]]
-    return list(dict.fromkeys([*usual, *table.columns[:1]]))
+    for name in [given.item] if given.item is not None else [*usual, *table.columns[:1]]:
+        if table.kinds.get(name) != "text":
+            continue
+        word = f"rtrim(lower(trim({identifier(name)})), ': ')"
+        found = table.query(
+            f"select place, cell from (select row_number() over () as place, {identifier(name)} as"
+            f" cell, {word} as word from rows) where word in"
+            f" ({', '.join(map(literal, _WORDS))}) order by place limit {_MOST + 1}"
+        )
+        left = rows - len(found)
+        if not found:
+            continue
+        if len(found) > _MOST or found[0][0] != left + 1 or left < _FEWEST_ITEMS:
+            return table
+        cells = ", ".join(repr(str(cell).strip()) for _, cell in found)
+        note = f"the last row ({cells}) sums up the others: it is left out"
+        if len(found) > 1:
+            note = f"the last {len(found)} rows ({cells}) sum up the others: they are left out"
+        return _first_rows(table, left, note)
+    return table
+
+
+def _first_rows(table: Table, rows: int, note: str) -> Table:
+    kept = table.derive(f"select * from rows limit {rows}")
+    return replace(table, relation=kept, notes=(*table.notes, note))
 
 
 def _is_large(table: Table) -> bool:

@@ -30,7 +30,7 @@ from tallystick.table.engines import (
 from tallystick.table.formats import detect
 from tallystick.table.json_files import JsonColumns, read_json
 from tallystick.table.log_runs import log_formats, read_logs, read_table
-from tallystick.table.logs_side_by_side import side_by_side
+from tallystick.table.logs_side_by_side import beside
 from tallystick.table.sources import File, Spool, check_names, resolve
 from tallystick.table.tables import Part, Table
 from tallystick.table.texts import checked
@@ -316,11 +316,11 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
         table = _in_memory(pa.table({name: pa.array(c, pa.string()) for name, c in cells.items()}))
         note = f"read as {form.name}: {table.relation.shape[0]:,} rows"
         return replace(table, notes=(note,))
-    columns, notes = side_by_side(read_logs(files, formats), metric)
-    table = _in_memory(pa.table(columns))
-    kinds, items = ", ".join(dict.fromkeys(formats)), table.relation.shape[0]
-    note = f"read as {kinds} logs: {len(columns) - 1} models on {items} items"
-    return replace(table, notes=(note, *notes))
+    found = beside(read_logs(files, formats), metric)
+    table = _in_memory(pa.table(found.columns))
+    kinds, items = ", ".join(dict.fromkeys(formats)), len(set(next(iter(found.columns.values()))))
+    note = f"read as {kinds} logs: {len(found.models)} models on {items} items"
+    return replace(table, notes=(note, *found.notes))
 
 
 def _delimited(files: Sequence[File], delimiter: str | None) -> Table:

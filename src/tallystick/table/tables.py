@@ -31,11 +31,13 @@ Shape: TypeAlias = Literal["wide", "long"]
 _BATCH = 1 << 17
 """Rows that leave the engine at once."""
 
-_MOST_DIGESTS = 50_000_000
-"""Rows whose digests are held at once; the rows of a larger table are grouped by the engine."""
+_MOST_DIGESTS = 20_000_000
+"""Digests of rows that are held at once."""
 
 _FEW_DIGESTS = 100
-"""Shared digests that are looked at before every row is grouped."""
+"""Shared digests of a part whose rows are looked at: two rows that differ share one by accident in
+fewer than one of 90,000 tables of 20 million rows.
+"""
 
 _SHORT = 10
 """Rows of an answer that is remembered."""
@@ -196,46 +198,52 @@ class Table:
         return derived
 
     def repeats(self, *columns: str) -> bool:
-        """Return whether two rows agree in all of *columns*; found once, and remembered.
+        """Return whether two rows agree in all of *columns*; found once, and remembered."""
+        return self.repeating(*columns) is not None
+
+    def repeating(self, *columns: str) -> str | None:
+        """Return an SQL condition on few rows, numbered ``place_``, some of which agree in all of
+        *columns*; None if no two rows do.
 
         Rows in rising order cannot repeat: that takes one scan without memory, and ends at the
         first row that is out of order. Nor can rows whose digests all differ: that takes eight
-        bytes per row, where grouping takes every text. Only rows that share a digest are grouped.
+        bytes per row, where grouping takes every text.
         """
         if columns not in self._repeats:
             self._repeats[columns] = self._find_repeat(columns)
         return self._repeats[columns]
 
-    def _find_repeat(self, columns: tuple[str, ...]) -> bool:
+    def _find_repeat(self, columns: tuple[str, ...]) -> str | None:
         import numpy as np
 
         row = ", ".join(identifier(name) for name in columns)
 
-        def grouped(rows: str) -> bool:
+        def repeat_in(rows: str) -> bool:
             twice = f"select 1 from ({rows}) group by {row} having count(*) > 1 limit 1"
             return bool(self.query(twice))
 
         # Values that repeat at all mostly do so at once: then the rest need not be read.
-        if grouped(f"select {row} from rows limit {_BATCH}"):
-            return True
+        if repeat_in(f"select {row} from rows limit {_BATCH}"):
+            return f"place_ <= {_BATCH}"
         if self._rises(columns):
-            return False
-        [(rows,)] = self.query("select count(*) from rows")
-        if rows > _MOST_DIGESTS:
-            return grouped(f"select {row} from rows")  # the engine spills to disk what is too much
+            return None
 
-        with reading(self.source):
-            batches = self.derive(f"select hash({row}) as digest from rows").to_arrow_reader(_BATCH)
-            parts = [as_numpy(batch["digest"]) for batch in batches]
-        digests = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
-        del parts
-        digests.sort()
-        shared = digests[:-1][digests[1:] == digests[:-1]][:_FEW_DIGESTS]
-        if not shared.size:
-            return False
-        listed = ", ".join(map(str, dict.fromkeys(shared.tolist())))
-        some = f"select {row} from rows where hash({row}) in ({listed})"
-        return grouped(some) or grouped(f"select {row} from rows")
+        # A part of the digests at a time, so that memory is bounded however long the table is.
+        [(rows,)] = self.query("select count(*) from rows")
+        parts = 1 + rows // _MOST_DIGESTS
+        for part in range(parts):
+            one = f"select digest from (select hash({row}) as digest from rows) where digest % {parts}"
+            with reading(self.source):
+                batches = self.derive(f"{one} = {part}").to_arrow_reader(_BATCH)
+                held = [as_numpy(batch["digest"]) for batch in batches]
+            digests = np.concatenate(held) if held else np.zeros(0, np.uint64)
+            del held
+            digests.sort()
+            shared = digests[:-1][digests[1:] == digests[:-1]][:_FEW_DIGESTS]
+            listed = ", ".join(map(str, dict.fromkeys(shared.tolist())))
+            if listed and repeat_in(f"select {row} from rows where hash({row}) in ({listed})"):
+                return f"hash({row}) in ({listed})"
+        return None
 
     def _rises(self, columns: Sequence[str]) -> bool:
         """Return whether every row is larger than the one before it, column by column."""
@@ -260,7 +268,7 @@ class Table:
         return {}
 
     @cached_property
-    def _repeats(self) -> dict[tuple[str, ...], bool]:
+    def _repeats(self) -> dict[tuple[str, ...], str | None]:
         return {}
 
     def digests(self) -> dict[str, str]:

@@ -104,7 +104,8 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
     if not path.is_file():
         raise FileError(f"{path} is a directory, a pipe or a device, not a saved {kind}")
     try:
-        with pa.OSFile(str(path), "rb") as file:
+        # Opened by Python: Arrow takes no name that is not UTF-8.
+        with path.open("rb") as file:
             reader = pa.ipc.open_file(file)
             written = (reader.schema.metadata or {}).get(FORMAT.encode())
             table = reader.read_all() if written is not None else None

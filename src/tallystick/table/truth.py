@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
-from tallystick.table.cells import identifier
+from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
 from tallystick.table.reading_names import ROLE_NAMES, plain
@@ -18,9 +18,7 @@ from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-_BATCH = 100_000
+    from duckdb import DuckDBPyRelation
 
 _LEAST_SHARED = 20
 """Items of a table from which a file that labels every one of them is taken to be its own."""
@@ -139,61 +137,48 @@ def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> in
 
 
 def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> tuple[Path, int]:
-    """Write the rows with their labels to a scratch file, in order and batch by batch."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
+    """Write the rows with their labels to a scratch file, in order."""
     key, value = _key_sql(keys), identifier(truth)
-    short = labels.arrow(f"select {key} as key_, {value} as truth_ from rows")
-    known = short["key_"].combine_chunks()
-    said = short["truth_"].combine_chunks()
-
-    with tempfile.NamedTemporaryFile(
-        dir=scratch(), prefix="truth-", suffix=".parquet", delete=False
-    ) as made:
-        path = Path(made.name)
-    landed = 0
-    writer: pq.ParquetWriter | None = None
+    said, path = _scratch("labels-"), _scratch("truth-")
+    cells = {name: identifier(name) for name in table.columns}
+    cells[truth] = "label_"
+    if truth in table.columns:
+        own = f"nullif(trim(cast({value} as varchar)), '')"
+        kind = table.relation.select(value).types[0]
+        cells[truth] = f"cast(coalesce({own}, cast(label_ as varchar)) as {kind})"
+    chosen = ", ".join(f"{cell} as {identifier(name)}" for name, cell in cells.items())
     with reading(table.source):
-        rows = table.derive(f"select *, {key} as key_ from rows")
-        for batch in rows.to_arrow_reader(_BATCH):
-            part = pa.Table.from_batches([batch])
-            found = said.take(pc.index_in(part["key_"].combine_chunks(), value_set=known))
-            landed += len(found) - found.null_count
-            part = _with_truth(part.drop_columns("key_"), truth, found, table, labels)
-            writer = writer or pq.ParquetWriter(path, part.schema)
-            writer.write_table(part)
-    if writer is not None:
-        writer.close()
-    return path, landed
-
-
-def _with_truth(
-    part: pa.Table, truth: str, found: pa.Array, table: Table, labels: Table
-) -> pa.Table:
-    """Put the labels into *part*; where both files have a truth they must agree."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if truth not in part.column_names:
-        return part.append_column(truth, found)
-    own = part[truth].combine_chunks()
-    mine, other = own.cast(pa.string()), found.cast(pa.string())
-    apart = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(mine), other), False)
-    blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(mine, "")), "")
-    clash = pc.and_(apart, pc.invert(blank))
-    if pc.any(clash).as_py():
-        row = pc.index(clash, True).as_py()
-        raise InputError(
-            f"{table.source} and {labels.source} disagree on {truth!r}: {own[row].as_py()!r} and"
-            f" {found[row].as_py()!r} for one item. Correct one of them"
+        labels.derive(f"select {key} as key_, {value} as label_ from rows").write_parquet(str(said))
+        both = table.derive(
+            f"select * from (select *, {key} as key_, row_number() over () as place_ from rows)"
+            f" left join read_parquet({literal(str(said))}) using (key_)"
         )
-    filled = pc.if_else(blank, other, mine)
-    place = part.column_names.index(truth)
-    return part.set_column(
-        place, truth, filled if own.type != found.type else filled.cast(own.type)
-    )
+        if truth in table.columns:
+            _refuse_two_truths(both, truth, own, table, labels)
+        [(landed,)] = both.aggregate("count(label_)").fetchall()
+        both.order("place_").project(chosen).write_parquet(str(path))
+    said.unlink()
+    return path, int(landed)
+
+
+def _refuse_two_truths(
+    both: DuckDBPyRelation, truth: str, own: str, table: Table, labels: Table
+) -> None:
+    """Refuse an item for which both files have a label, and not the same one."""
+    clashes = both.filter(f"{own} <> trim(cast(label_ as varchar))").order("place_").limit(1)
+    apart = clashes.project(f"{identifier(truth)}, label_").fetchall()
+    for mine, other in apart:
+        raise InputError(
+            f"{table.source} and {labels.source} disagree on {truth!r}: {mine!r} and {other!r} for"
+            " one item. Correct one of them"
+        )
+
+
+def _scratch(prefix: str) -> Path:
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix=prefix, suffix=".parquet", delete=False
+    ) as made:
+        return Path(made.name)
 
 
 def _readable(key: str) -> str:

@@ -308,16 +308,17 @@ def without_copies(
     for name in _items(table, roles):
         if not table.repeats(name, *beside):
             continue
+        [(whole,)] = table.query("select count(*) from rows")
+        if whole > _MOST_ROWS:
+            continue
         every = ", ".join(map(identifier, table.columns))
         keys = ", ".join(map(identifier, (name, *beside)))
         [(rows, outputs)] = table.query(
             f"select count(*), count(distinct ({keys})) from rows where {identifier(name)}"
             " is not null"
         )
-        [(whole, different)] = table.query(
-            f"select (select count(*) from rows), count(*) from (select distinct {every} from rows)"
-        )
-        if not (rows == whole <= _MOST_ROWS and different == outputs < rows):
+        [(different,)] = table.query(f"select count(*) from (select distinct {every} from rows)")
+        if rows != whole or not different == outputs < rows:
             continue
         if rows > _MOST_COPIES * different or _may_be_accident(table, (name, *beside), rows):
             continue

@@ -41,6 +41,7 @@ def test_every_provider_and_prompt_is_a_model():
         '{"a": 1, "b": 1}': (1, 1, 1, 1),
         '{"a": 2, "b": 2}': (0, 0, 1, 1),
         '{"a": 1, "b": 6}': (1, 0, 1, 1),
+        '{"a": 9, "b": 9}': (None, None, 1, 0),
     }
 
 
@@ -59,9 +60,13 @@ def test_a_weighted_assertion_gives_a_partial_score():
 
 def test_repeated_tests_are_replicates_of_one_item():
     with scan(str(REPEATED)) as table:
-        assert table.columns == ("item", "sums:old", "sums:new")
-        assert [row[1:] for row in table.relation.fetchall()] == [(1.0, 0.5), (0.0, 1.0)]
-        assert any("4 replicates" in note for note in table.notes)
+        assert table.columns == ("item", "replicate", "sums:old", "sums:new")
+        assert [row[1:] for row in table.relation.fetchall()] == [
+            (1, 1.0, 1.0),
+            (2, 1.0, 0.0),
+            (1, 0.0, 1.0),
+            (2, 0.0, 1.0),
+        ]
 
 
 def test_a_score_that_is_only_success_again_is_left_out():

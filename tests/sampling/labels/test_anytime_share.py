@@ -188,9 +188,9 @@ def test_the_code_itself_plays_the_fair_game_that_was_enumerated():
         chance = weight * journal.probabilities()[np.arange(3), stratum].prod()
         steps = rectified_steps(journal, values, guess)
         bets = 1.25 * 0.2 / moments_before(steps.z)[1][:-1]
-        mirror = mirrored(steps, bets)
+        mirror = mirrored(steps)
         up = capital(steps.z, steps.low, bets, 0.6)[-1]
-        down = capital(mirror.z, mirror.low, mirror.bets, 0.4)[-1]
+        down = capital(mirror.z, mirror.low, bets, 0.4)[-1]
         expected += chance * np.array([1.0, up, down])
     assert expected == pytest.approx([1.0, 1.0, 1.0], abs=1e-12)
 
@@ -210,7 +210,7 @@ def test_the_truth_is_ever_excluded_in_at_most_alpha_of_runs_looked_at_after_eve
             journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
         steps = rectified_steps(journal, truth[journal.item], strata.guess[:, 1])
         bets = 1.25 * 0.05 / moments_before(steps.z)[1][:-1]
-        mirror = mirrored(steps, bets)
+        mirror = mirrored(steps)
         peak = max(
             capital(steps.z, steps.low, bets, share).max(),
             capital(mirror.z, mirror.low, bets, 1 - share).max(),

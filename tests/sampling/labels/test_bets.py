@@ -18,7 +18,8 @@ def test_moments_are_those_of_the_running_sums():
 
 
 def test_the_gambler_against_the_estimate_stakes_a_quarter():
-    up, down = sign_bets(np.array([1.0, 1.0]), 0.5, start=0.5, least=0.05, timid=0.25)
+    z, options = np.array([1.0, 1.0]), {"start": 0.5, "least": 0.05, "timid": 0.25}
+    up, down = sign_bets(z, 0.5, **options), sign_bets(1 - z, 0.5, **options)
     assert up[0] == down[0]
     assert down[1] == pytest.approx(up[1] / 4)
 

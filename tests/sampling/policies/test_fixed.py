@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.replays import replay
 from tallystick.sampling import (
     Equal,
     Plan,
@@ -12,7 +13,6 @@ from tallystick.sampling import (
     Proportional,
     Strata,
     Uniform,
-    replay,
 )
 
 STRATA = Strata(np.repeat([0, 1, 2], [60, 30, 10]))

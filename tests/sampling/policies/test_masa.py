@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.replays import replay
 from tallystick.errors import InputError
-from tallystick.sampling import Masa, Plan, Strata, replay
+from tallystick.sampling import Masa, Plan, Strata
 
 
 def test_a_stratum_whose_calls_all_fail_counts_as_uncertain_but_does_not_eat_the_budget() -> None:

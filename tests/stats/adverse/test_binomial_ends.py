@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tallystick.stats.adverse_ends import lower_ends
+from tallystick.stats.adverse_binary import lower_ends
 
 
 def by_halving(weights, sizes, shares, pseudo, bar):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse_numbers import four_cells
+from tallystick.stats.adverse_ratios import four_cells
 
 SIZES, HITS = [40, 10, 20, 30], [36, 5, 4, 3]
 

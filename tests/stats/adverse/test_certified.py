@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse_forecast import (
+from tallystick.stats.anytime import betting
+from tallystick.stats.certified import (
     _control,
     certified_mean,
     certified_share,
 )
-from tallystick.stats.anytime import betting
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata
 

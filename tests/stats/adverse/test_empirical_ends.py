@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tallystick.stats.adverse_ends import least_means
+from tallystick.stats.adverse_binary import least_means
 
 
 def by_halving(distance, weight, pseudo, bar):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from tallystick.stats.adverse_forecast import certified_mean, certified_share
-from tallystick.stats.adverse_ratios import (
+from tallystick.stats.certified import (
+    certified_mean,
     certified_mean_levels,
+    certified_share,
     certified_share_levels,
 )
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tallystick.stats.adverse_ends import ratio_end
+from tallystick.stats.adverse_ratios import ratio_end
 
 
 def by_halving(weight, factor, seen, size, constant, bar, upper):

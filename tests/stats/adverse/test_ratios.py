@@ -1,4 +1,4 @@
-"""Accuracy, precision, recall and F1 from four cells: the vectors, the edges, the laws."""
+"""Recall and F1 from four cells: the vectors, the edges, the laws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.adverse_ratios import (
     adverse_f1,
-    adverse_precision,
     adverse_recall,
 )
 
@@ -35,11 +34,6 @@ def test_the_vectors_of_the_page_are_reached(measure, labelled, hits, estimate, 
     assert tuple(found.interval) == pytest.approx(ends, abs=DIGITS)
 
 
-def test_precision_reads_the_first_two_of_four_cells():
-    four = adverse_precision(SIZES, [20, 10, 6, 64], [18, 5, 3, 2])
-    assert four == adverse_precision([200, 100], [20, 10], [18, 5])
-
-
 def test_without_a_label_of_the_class_recall_is_unknown():
     found = adverse_recall(SIZES, [20, 10, 6, 64], [0, 0, 0, 0])
     assert isinstance(found.estimate, Unknown)
@@ -57,8 +51,6 @@ def test_a_class_that_is_never_predicted_is_never_found():
     for measure in (adverse_recall, adverse_f1):
         found = measure([0, 0, 60, 640], [0, 0, 6, 64], [0, 0, 3, 2])
         assert (found.estimate, *found.interval) == (0.0, 0.0, 0.0)
-    precision = adverse_precision([0, 0, 60, 640], [0, 0, 6, 64], [0, 0, 3, 2])
-    assert isinstance(precision.estimate, Unknown)
 
 
 def test_a_class_that_is_always_predicted_is_always_found():
@@ -81,11 +73,11 @@ def test_an_unlabelled_cell_takes_the_mean_rate_in_the_estimate_only():
     assert found.estimate == pytest.approx(1.5 / 2.0)
 
 
-def test_labels_only_forgets_the_votes():
+def test_the_worth_compares_with_forgetting_the_votes():
     found = adverse_recall(SIZES, [20, 10, 6, 64], [18, 5, 3, 2])
     merged = adverse_recall([300, 0, 700, 0], [30, 0, 70, 0], [23, 0, 5, 0])
-    assert tuple(found.labels_only) == tuple(merged.interval)
-    assert found.worth > found.n_labels == 100
+    assert found.worth == pytest.approx(100 * (merged.interval.width / found.interval.width) ** 2)
+    assert found.worth > 100
 
 
 @st.composite

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse_binary import raw_share_ends
-from tallystick.stats.adverse_numbers import _raw_ends, adverse_stratified_mean
+from tallystick.stats.adverse_binary import _raw_ends, adverse_stratified_mean, raw_share_ends
 
 
 def test_passes_and_fails_give_the_ends_of_the_binary_formula():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tallystick.stats.adverse_ends import least_stratified_mean
+from tallystick.stats.adverse_binary import least_stratified_mean
 
 
 def by_halving(strata, share, each, pseudo, bar):

@@ -43,7 +43,6 @@ def demo(rng: Rng) -> Demo:
 
 CAPABILITY = Capability(
     verb="coins",
-    summary="Is this coin fair?",
     question=CoinQuestion,
     answer=answer,
     reads=("judges", "item", "by"),

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from tallystick.serve.pages.site import problem_page, start_link
 
-__all__ = ["problem_page", "start_link"]
+__all__: list[str] = []

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from tallystick.report.chart import picture
+from tallystick.report.chart import chart
 from tallystick.results import Figure, about, count
 from tallystick.serve.alerts import listed_alerts
 from tallystick.serve.auth import HttpProblem, Span
@@ -150,8 +150,8 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
 
 
 def _drawn(figure: Figure) -> StreamPicture:
-    made = picture(figure)
-    return StreamPicture(made.title, made.notes, str(made.html))
+    made = chart(figure)
+    return StreamPicture(made.title, made.caption, str(made.html()))
 
 
 def _slice_name(one: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ It is how judges' grades and a system's answers get into the table that every ot
 
 from __future__ import annotations
 
-from tallystick.verbs.ask.answer import CAPABILITY, evaluate
-from tallystick.verbs.ask.result import AskQuestion, AskResult
+from tallystick.verbs.ask.answer import CAPABILITY
+from tallystick.verbs.ask.result import AskResult
 
-__all__ = ["CAPABILITY", "AskQuestion", "AskResult", "evaluate"]
+__all__ = ["AskResult"]

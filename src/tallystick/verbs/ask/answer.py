@@ -10,11 +10,12 @@ from typing import Any
 
 from tallystick.clients import (
     UNREAD,
-    Client,
     Gathered,
     Questions,
     client_of,
+    fields,
     gather,
+    text_or_file,
     usage_warnings,
 )
 from tallystick.errors import FileError, InputError
@@ -69,7 +70,7 @@ def answer(data: Data, question: AskQuestion) -> AskResult:
     if question.api is None:
         raise InputError("name the API to ask (--api)")
     asked = _prepared(data, question)
-    client = _client(question, asked)
+    client = client_of(question, columns=tuple(asked.columns), labels=asked.labels)
 
     def confirm(known: int, size: Callable[[int], int]) -> None:
         if question.confirm is not None:
@@ -118,17 +119,28 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
     if question.pair:
         labels = labels or USUAL
         check_pair_labels(labels, (question.pair[0], question.pair[1]))
+        _check_pair_prompt(question)
         names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
     plan = Questions(
         names=names,
         rows=rows,
         draws=question.repeats,
-        reading=question.answer_reading,
         labels=labels or None,
-        wire=question.wire(),
-        journal=question.journal,
+        question=question,
     )
     return _Asked(data=data, question=question, columns=cells, labels=labels, plan=plan)
+
+
+def _check_pair_prompt(question: AskQuestion) -> None:
+    """Refuse a prompt that does not show both answers."""
+    if question.prompt is None:
+        return
+    named = fields(text_or_file(question.prompt))
+    if not set(question.pair) <= named:
+        first, second = question.pair
+        raise InputError(
+            f"the prompt of a pair (--pair) must hold both answers, as {{{first}}} and {{{second}}}"
+        )
 
 
 def _added(question: AskQuestion) -> tuple[str, ...]:
@@ -139,21 +151,14 @@ def _added(question: AskQuestion) -> tuple[str, ...]:
     return (name, *(f"{name}.{draw}" for draw in range(2, question.repeats + 1)))
 
 
-def _client(question: AskQuestion, asked: _Asked) -> Client:
-    if isinstance(question.api, Client):
-        return question.api
-    spec = question.client_spec(tuple(asked.columns), asked.labels)
-    return client_of(str(question.api), spec)
-
-
 def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
     """Say what the questions that are left will cost."""
-    plan, prices = asked.plan, asked.plan.wire.prices
+    plan, prices = asked.plan, asked.question.prices
     left = len(plan.questions) - known
     some = range(0, len(plan.rows), max(1, len(plan.rows) // 200))
     sizes = [size(row) for row in some] or [0]
     likely = left * sum(map(prices.likely, sizes)) / len(sizes)
-    limit = plan.wire.max_cost
+    limit = asked.question.max_cost
     most = left * max(map(prices.most, sizes)) if prices.known and prices.bounded else None
     if limit is not None:
         likely, most = min(likely, limit), min(limit, most) if most is not None else limit
@@ -184,7 +189,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
     journal = came.journal
     cost = Cost(
         spent=journal.spent,
-        currency=plan.wire.prices.currency,
+        currency=question.prices.currency,
         sent=journal.sent.total(),
         billed=journal.billed,
         paid_twice=journal.paid_twice,
@@ -206,7 +211,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
                 answered=answers,
                 failed=came.failed,
                 unasked=unasked,
-                limit=plan.wire.max_cost,
+                limit=question.max_cost,
                 labels=plan.labels or (),
                 kept=question.journal is not None,
             ),
@@ -252,7 +257,6 @@ def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
 
 CAPABILITY = Capability(
     verb="ask",
-    summary="Ask an API or a judge about every row, once, and add the answers as a column.",
     question=AskQuestion,
     answer=answer,
     reads=("item",),

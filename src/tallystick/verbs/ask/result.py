@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.clients import API, Client, ClientQuestion, Usage
+from tallystick.clients import ClientQuestion, Usage
 from tallystick.errors import InputError
 from tallystick.results import Result, count, number, percent
 from tallystick.table import Demo, option
@@ -104,7 +104,6 @@ class AskQuestion(ClientQuestion):
     # Asking has no interval and draws nothing.
     alpha: float = option(0.05, "Not used.", hidden=True)
     seed: Rng = option(0, "Not used.", hidden=True)
-    api: str | Client | None = option(None, API)
     name: str = option("answer", "Name of the new column.", flag="--as")
     pair: tuple[str, ...] = option(
         (), "Two columns of answers to compare: each row is asked in both orders.", metavar="A,B"

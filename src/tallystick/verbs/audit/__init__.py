@@ -8,4 +8,4 @@ from __future__ import annotations
 
 from tallystick.verbs.audit.audit import AuditResult, audit
 
-__all__ = ["AuditResult", "audit"]
+__all__ = ["AuditResult"]

@@ -11,9 +11,17 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import AskError, InputError, TallystickError
-from tallystick.registry import ENTRIES, capabilities
-from tallystick.report.terminal import ResultPart
-from tallystick.results import Decision, Figure, Interval, Needed, PatternTable, Result
+from tallystick.registry import capabilities, summary
+from tallystick.results import (
+    Decision,
+    Figure,
+    Interval,
+    Needed,
+    PatternTable,
+    Result,
+    ResultPart,
+    Section,
+)
 from tallystick.table import (
     Capability,
     Cases,
@@ -222,11 +230,6 @@ def demo(rng: Rng) -> Demo:
 # One answer for a whole table: one section per capability, and one verdict on top.
 
 
-def question_of(verb: str) -> str:
-    """Return what the capability of *verb* answers, as the registry says it."""
-    return next((entry.summary for entry in ENTRIES if entry.verb == verb), verb)
-
-
 @dataclass(frozen=True)
 class Skipped:
     """A capability that could not answer here, and why."""
@@ -259,7 +262,7 @@ class AuditResult(Result):
 
     def _question(self, verb: str) -> str:
         """Return what a section answers."""
-        return question_of(self.asked[verb][0] if verb in self.asked else verb)
+        return summary(self.asked[verb][0] if verb in self.asked else verb)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per question, answered or not."""
@@ -275,7 +278,7 @@ class AuditResult(Result):
         ]
         left = [
             {
-                "question": question_of(part.verb),
+                "question": summary(part.verb),
                 "by": part.verb,
                 "decision": "not answered",
                 "answer": part.reason,
@@ -297,30 +300,20 @@ class AuditResult(Result):
             (found for part in self.sections if (found := part.patterns()) is not None), None
         )
 
-    @property
-    def headline(self) -> str:
-        """The verdict over all questions, in one sentence."""
-        return self.verdict
-
-    @property
-    def grounds(self) -> tuple[str, ...]:
-        """How each verb reads the table, where that is not the first line."""
+    def folds(self) -> tuple[Section, ...]:
+        """Return how each verb reads the table, where that is not the first line."""
         first = None if self.reading is None else self.reading.line()
         lines = {p.verb: p.reading.line() for p in self.sections if p.reading is not None}
-        return tuple(f"{verb}: {line}" for verb, line in lines.items() if line != first)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Warnings that belong to no single section."""
-        told = {f"{part.verb}: {text}" for part in self.sections for text in part.warnings}
-        return tuple(text for text in self.warnings if text not in told)
+        notes = tuple(f"{verb}: {line}" for verb, line in lines.items() if line != first)
+        line = "What each verb takes the columns for, where that differs."
+        return (Section(title="Columns", line=line, notes=notes),) if notes else ()
 
     def parts(self) -> tuple[ResultPart, ...]:
         """Return one part per question, answered or not."""
         answered = [
             ResultPart(p.verb, self._question(p.verb), p.answer_line, p) for p in self.sections
         ]
-        left = [ResultPart(p.verb, question_of(p.verb), p.reason) for p in self.skipped]
+        left = [ResultPart(p.verb, summary(p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tallystick.verbs.bound.question import BoundQuestion
     from tallystick.verbs.bound.result import Bound, BoundResult
 
-__all__ = ["CAPABILITY", "Bound", "BoundQuestion", "BoundResult", "evaluate"]
+__all__ = ["BoundResult", "evaluate"]
 
 _HOME = {
     "Bound": "result",

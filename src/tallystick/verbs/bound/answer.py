@@ -321,7 +321,6 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
 
 CAPABILITY: Capability[Any] = Capability(
     verb="bound",
-    summary="Within what bounds is my classifier, given only weak labels?",
     question=BoundQuestion,
     answer=answer,
     reads=("prediction", "score", "weak", "truth", "item", "count", "weight", "by"),

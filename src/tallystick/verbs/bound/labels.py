@@ -1,8 +1,9 @@
 """What labels say of classifiers: every metric, every pair, and what would settle a claim.
 
 From 20 random labels these intervals decide, whatever the weak labels are worth. Accuracy is the
-answer of the estimator that all verbs share, with the weak labels as forecasts; precision, recall
-and F1 sort rows into cells by the consensus of the votes before a label is seen.
+answer of the estimator that all verbs share, with the weak labels as forecasts, and precision is
+that of the rows predicted to be of the class; recall and F1 sort rows into cells by the consensus
+of the votes before a label is seen.
 """
 
 from __future__ import annotations
@@ -29,27 +30,16 @@ from tallystick.sampling.tasks import (
     votes_task_strata,
 )
 from tallystick.sampling.votes import CodedVotes, Floats, Ints, coded_votes, pass_code
-from tallystick.stats.adverse_binary import AdverseEstimate, Population
-from tallystick.stats.adverse_forecast import Outlook, settle_at
-from tallystick.stats.adverse_ratios import (
-    adverse_auc,
-    adverse_f1,
-    adverse_precision,
-    adverse_recall,
-    f1_outlook,
-    precision_outlook,
-    recall_outlook,
-)
+from tallystick.stats.adverse_binary import Population
+from tallystick.stats.adverse_ratios import RatioEstimate, adverse_auc, adverse_f1, adverse_recall
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.table import Data, Label
 from tallystick.verbs.bound.forward import IntArray
 from tallystick.verbs.bound.label_models import consensus
 from tallystick.verbs.bound.question import MEANS, BoundQuestion
 from tallystick.verbs.bound.result import BoundResult, ClassifierPair, GoldEstimate
-from tallystick.verbs.bound.verdict import ENOUGH, conclude_from_labels
-from tallystick.verbs.bound.votes import WeakVotes, class_codes
-
-_POWER = 0.8
+from tallystick.verbs.bound.verdict import ENOUGH, POWER, conclude_from_labels
+from tallystick.verbs.bound.votes import ABSTAINED, WeakVotes, class_codes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,13 +81,8 @@ def from_labels(
         population = "new"
 
     def estimated(columns: Sequence[int], of: Sequence[int]) -> FewLabels:
-        return accuracies(
-            panel.codes[:, list(columns)],
-            panel.truth,
-            counts=panel.counts,
-            columns=of,
-            population=population,
-        )
+        codes = panel.codes[:, list(columns)]
+        return _right(votes, codes, of, population)
 
     weak = list(range(count))
     at = [count + k for k in range(len(votes.predictions))]
@@ -107,47 +92,45 @@ def from_labels(
     else:
         found = estimated([*weak, *at], [*weak, *at])
         fits = [(found, j) for j in at]
-    rows = [LabelledRows.of(votes, k) for k in range(len(at))]
-    gold = [
-        _gold(one, votes, k, (fits[k], rows[k]), (question.alpha, thresholds.get(name)))
-        for one in wanted
-        for k, name in enumerate(votes.predictions)
-    ]
+    gold = []
+    for one in wanted:
+        for k, name in enumerate(votes.predictions):
+            ratio = one.metric not in MEANS
+            made = _ratio(votes, k, one, question.alpha) if ratio else _mean(*fits[k], question)
+            gold.append(
+                GoldEstimate(
+                    prediction=name,
+                    metric=one.metric,
+                    positive=None if one.positive is None else votes.classes[one.positive],
+                    threshold=thresholds.get(name),
+                    labels=votes.labels,
+                    estimate=made.estimate,
+                    interval=made.interval,
+                    worth=made.worth,
+                    population="these" if ratio else population,
+                )
+            )
     if thresholds or len(at) < 2:
-        outlook = rows[0].outlook(wanted[0])
-        needed = labels_to_decide(gold[0], question, fits[0], outlook, votes.n)
+        needed = labels_to_decide(gold[0], question, fits[0], votes.n)
         return FromLabels(gold=tuple(gold), pairs=(), weak=found, needed=needed)
     pairs, needed = _pairs(votes.predictions, estimated([*weak, *at], at), question)
     return FromLabels(gold=tuple(gold), pairs=pairs, weak=found, needed=needed)
 
 
-def _gold(
-    wanted: Summary,
-    votes: WeakVotes,
-    k: int,
-    known: tuple[tuple[FewLabels, int], LabelledRows],
-    how: tuple[float, float | None],
-) -> GoldEstimate:
-    """Estimate one metric of one classifier."""
-    (found, j), rows = known
-    alpha, threshold = how
-    if wanted.metric in MEANS:
-        means = found.means(alpha=alpha)
-        estimate: float | Unknown = float(means.estimate[j])
-        interval, worth = means.interval[j], float(found.labels_worth[j])
-    else:
-        one = rows.estimate(wanted, alpha=alpha)
-        estimate, interval, worth = one.estimate, one.interval, one.worth
-    return GoldEstimate(
-        prediction=votes.predictions[k],
-        metric=wanted.metric,
-        positive=None if wanted.positive is None else votes.classes[wanted.positive],
-        threshold=threshold,
-        labels=votes.labels,
-        estimate=estimate,
-        interval=interval,
-        worth=worth,
-        population=found.population if wanted.metric in MEANS else "these",
+def _right(
+    votes: WeakVotes, codes: IntArray, of: Sequence[int], population: Population
+) -> FewLabels:
+    """Estimate how often columns of votes are right."""
+    panel = votes.panel
+    return accuracies(codes, panel.truth, counts=panel.counts, columns=of, population=population)
+
+
+def _mean(found: FewLabels, j: int, question: BoundQuestion) -> RatioEstimate:
+    means = found.means(alpha=question.alpha)
+    return RatioEstimate(
+        estimate=float(means.estimate[j]),
+        interval=means.interval[j],
+        worth=float(found.labels_worth[j]),
     )
 
 
@@ -178,34 +161,32 @@ def _pairs(
 
 
 def labels_to_decide(
-    first: GoldEstimate,
-    question: BoundQuestion,
-    known: tuple[FewLabels, int],
-    outlook: Outlook | None,
-    rows: int,
+    first: GoldEstimate, question: BoundQuestion, known: tuple[FewLabels, int], rows: int
 ) -> int | None:
     r"""Forecast how many labels in all decide the claim, never more than there are rows.
 
-    An accuracy whose estimate is right is decided with probability .8 once its half-width is
-    :math:`|\hat\Delta|\, z / (z + z_{.8})`, by the interval's own equation; ratios by
+    A metric whose estimate is right is decided with probability .8 once its half-width is
+    :math:`|\hat\Delta|\, z / (z + z_{.8})`, with :math:`\hat\Delta` the distance of the estimate from
+    the claim: for accuracy by the interval's own equation, for ratios with the half-width h of m
+    labels falling as
 
-    .. math:: M = \frac{q V}{\hat\Delta^2 + q V/N}, \qquad q = (z_{1-\alpha/2} + z_{.8})^2
-
-    with :math:`\hat\Delta` the distance of the estimate from the claim.
+    .. math:: h(M)^2 \propto \frac1M - \frac1N
     """
     if question.at_least is None or isinstance(first.estimate, Unknown):
         return None
     off = first.estimate - question.at_least
+    normal = NormalDist()
+    sure, power = normal.inv_cdf(1 - question.alpha / 2), normal.inv_cdf(POWER)
+    half = max(abs(off) * sure / (sure + power), 1e-6)
     if first.metric in MEANS:
-        normal = NormalDist()
-        sure, power = normal.inv_cdf(1 - question.alpha / 2), normal.inv_cdf(_POWER)
-        half = max(abs(off) * sure / (sure + power), 1e-6)
         needed = float(known[0].labels_for(half, alpha=question.alpha)[known[1]])
         return min(rows, math.ceil(needed)) if math.isfinite(needed) else rows
-    if outlook is None or outlook.variance <= 0:
+    ends = first.interval
+    now = first.estimate - ends.low if off > 0 else ends.high - first.estimate
+    if now <= 0 or first.labels >= rows:
         return None
-    inside = settle_at(off, outlook.variance, outlook.items, alpha=question.alpha)
-    return min(rows, math.ceil(inside / outlook.fraction))
+    doubt = (1 / first.labels - 1 / rows) * (half / now) ** 2
+    return min(rows, math.ceil(1 / (doubt + 1 / rows)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -238,30 +219,7 @@ class LabelledRows:
             parts.append(np.array([both, h - both, k - both, t.sum() - h - k + both], dtype=float))
         return parts[0], parts[1], parts[2]
 
-    def estimate(self, wanted: Summary, *, alpha: float) -> AdverseEstimate:
-        """Estimate one ratio; a macro average combines the doubts of its classes.
-
-        Examples
-        --------
-        >>> rows = LabelledRows(
-        ...     sizes=np.array([[640, 100], [60, 200]]),
-        ...     gold=np.array([[[62, 2], [5, 5]], [[3, 3], [2, 18]]]),
-        ... )
-        >>> print(rows.estimate(Summary("recall", 1), alpha=0.05))
-        0.8214 [0.698, 0.917] (95 %, approximate)
-        """
-        ask = {
-            "precision": adverse_precision,
-            "recall": adverse_recall,
-            "f1": adverse_f1,
-        }[wanted.metric.removeprefix("macro-")]
-        if wanted.positive is not None:
-            return ask(*self.cells(wanted.positive), alpha=alpha)
-        parts = [ask(*self.cells(c), alpha=alpha) for c in range(self.gold.shape[2])]
-        kind = wanted.metric.removeprefix("macro-")
-        return _mean(parts, self._together(kind, [one.estimate for one in parts]))
-
-    def _together(self, kind: str, estimates: Sequence[float | Unknown]) -> Floats:
+    def together(self, kind: str, estimates: Sequence[float | Unknown]) -> Floats:
         """Return how the errors of the classes' ratios go together on the labelled rows.
 
         A ratio A/B moves with a row by (a - ratio b)/B. Correlations below 0 are taken as 0, and
@@ -284,53 +242,72 @@ class LabelledRows:
         found = np.divide(products, known, out=np.ones((size, size)), where=known > 0)
         return np.asarray(np.clip(found, 0.0, 1.0))
 
-    def outlook(self, wanted: Summary) -> Outlook | None:
-        """Return what a forecast of a ratio's width needs; None where none is known."""
-        if wanted.positive is None:
-            return None
-        cells = self.cells(wanted.positive)
-        if wanted.metric == "precision":
-            return precision_outlook(*cells) if cells[0][:2].sum() else None
-        if cells[2].sum() == 0:  # no label of the class: nothing to forecast from
-            return None
-        return recall_outlook(*cells) if wanted.metric == "recall" else f1_outlook(*cells)
+
+def _ratio(votes: WeakVotes, k: int, wanted: Summary, alpha: float) -> RatioEstimate:
+    """Estimate precision, recall or F1 of a class; a macro average combines the classes' doubts."""
+    rows, kind = LabelledRows.of(votes, k), wanted.metric.removeprefix("macro-")
+    every = range(len(votes.classes)) if wanted.positive is None else [wanted.positive]
+    parts = []
+    for c in every:
+        if kind == "precision":
+            parts.append(_precision(votes, k, c, alpha))
+        else:
+            ask = adverse_recall if kind == "recall" else adverse_f1
+            parts.append(ask(*rows.cells(c), alpha=alpha))
+    if wanted.positive is not None:
+        return parts[0]
+    return macro(parts, rows.together(kind, [one.estimate for one in parts]))
 
 
-def _mean(parts: Sequence[AdverseEstimate], together: Floats) -> AdverseEstimate:
-    r"""Return the mean of the estimates, with the reaches of the classes combined.
+def _precision(votes: WeakVotes, k: int, c: int, alpha: float) -> RatioEstimate:
+    """Estimate how often classifier *k* is right where it says *c*: the accuracy of a column that
+    is silent elsewhere, as that of a rule for one class.
+    """
+    count = len(votes.weak)
+    codes = votes.panel.codes[:, [*range(count), count + k]].copy()
+    codes[votes.predicted(k) != c, count] = ABSTAINED
+    if (codes[:, count] < 0).all():
+        reason = Unknown("no row is predicted to be of this class")
+        nothing = Interval(0.0, 1.0, 1 - alpha, "approximate")
+        return RatioEstimate(estimate=reason, interval=nothing, worth=0.0)
+    found = _right(votes, codes, [count], "these")
+    means = found.means(alpha=alpha)
+    estimate = float(means.estimate[0])
+    return RatioEstimate(
+        estimate=estimate if math.isfinite(estimate) else Unknown("no such row is labelled"),
+        interval=means.interval[0],
+        # Labels outside these rows say nothing, so each label of the table is worth as much more.
+        worth=votes.labels * float(found.labels_worth[0]) / max(float(found.labels[0]), 1.0),
+    )
+
+
+def macro(parts: Sequence[RatioEstimate], together: Floats) -> RatioEstimate:
+    r"""Return the mean of the classes' estimates, with their reaches combined.
 
     With reaches :math:`r_c` to one side and correlations :math:`\rho`, as MOVER does for sums,
 
     .. math:: r^2 = \frac{1}{K^2} \sum_{cd} \rho_{cd}\, r_c r_d   \tag{W13}
     """
     lacking = next((one.estimate for one in parts if isinstance(one.estimate, Unknown)), None)
+    ends = np.array([tuple(one.interval) for one in parts])
     # Where a class has no estimate, the middle of what is possible stands for it.
     centres = np.array(
         [
-            (one.interval.low + one.interval.high) / 2
-            if isinstance(one.estimate, Unknown)
-            else one.estimate
-            for one in parts
+            middle if isinstance(one.estimate, Unknown) else one.estimate
+            for one, middle in zip(parts, ends.mean(axis=1).tolist(), strict=True)
         ]
     )
-    centre, ends = float(centres.mean()), []
-    for pick in ("interval", "labels_only"):
-        held = [getattr(one, pick) for one in parts]
-        reaches = (
-            np.maximum(centres - [one.low for one in held], 0.0),
-            np.maximum(np.array([one.high for one in held]) - centres, 0.0),
-        )
-        down, up = (float(np.sqrt(r @ together @ r)) / len(parts) for r in reaches)
-        low, high = max(0.0, centre - down), min(1.0, centre + up)
-        ends.append(Interval(low, high, held[0].level, "approximate", None, held[0].method))
-    labels = max(one.n_labels for one in parts)
-    ratio = ends[1].width / ends[0].width if ends[0].width > 0 else 1.0
-    return AdverseEstimate(
+    centre = float(centres.mean())
+    down, up = (
+        float(np.sqrt(reach @ together @ reach)) / len(parts)
+        for reach in (np.maximum(centres - ends[:, 0], 0), np.maximum(ends[:, 1] - centres, 0))
+    )
+    return RatioEstimate(
         estimate=centre if lacking is None else lacking,
-        interval=ends[0],
-        labels_only=ends[1],
-        n_labels=labels,
-        worth=labels * ratio**2,
+        interval=replace(
+            parts[0].interval, low=max(0.0, centre - down), high=min(1.0, centre + up)
+        ),
+        worth=float(np.mean([one.worth for one in parts])),
     )
 
 
@@ -355,9 +332,6 @@ def auc_from_labels(
         worth=Unknown("votes are not used for the AUC"),
         population="these",
     )
-
-
-# Labelled rows that were not drawn at random decide nothing.
 
 
 # What to label in order to settle a claim on a classifier: all items, or those it calls positive.

@@ -223,11 +223,12 @@ class BoundResult(Result):
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: every range, the pairs, the weak labels."""
+        every: list[Bound | GoldEstimate] = [*self.gold, *self.bounds]
         found = [
             Section(
                 title="Range",
                 line=self._range_line(),
-                rows=[_for_people(row) for row in self.rows()],
+                rows=[_for_people(row, one) for row, one in zip(self.rows(), every, strict=True)],
                 units={"estimate": "share"},
             )
         ]
@@ -261,13 +262,14 @@ class BoundResult(Result):
         return f"If its label model is right{'; contradicted: ' if bad else ''}{', '.join(bad)}."
 
 
-def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one row of the page. A range is one cell, and words: it is not an interval."""
-    known = [end for key in ("low", "high") if (end := _number(row[key])) is not None]
+def _for_people(row: Mapping[str, Any], one: Bound | GoldEstimate) -> dict[str, Any]:
+    """Return one row of the page. A range under a label model is words: it is not an interval."""
     out = {key: value for key, value in row.items() if key in ("threshold", "prediction", "metric")}
+    if isinstance(one, GoldEstimate):
+        return out | {"estimate": one.estimate, "interval": one.interval, "labels": one.labels}
+    known = [end for key in ("low", "high") if (end := _number(row[key])) is not None]
     return out | {
         "label model": row["label_model"],
-        "estimate": row["estimate"],
         "range": " to ".join(percent(end) for end in known) if len(known) == 2 else None,
         "contradicted by": row["contradicted_by"] or None,
     }

@@ -22,13 +22,14 @@ from tallystick.results import (
     percent,
     percent_interval,
 )
-from tallystick.stats.adverse_forecast import settle_at
 from tallystick.verbs.bound.question import MEANS, BoundQuestion
 from tallystick.verbs.bound.result import Bound, ClassifierPair, GoldEstimate, LabelModelAudit
 from tallystick.verbs.bound.votes import WeakVotes
 
 # Random labels from which intervals decide; coverage was measured from there.
 ENOUGH = 20
+POWER = 0.8
+"""Chance of deciding a claim, for which labels are forecast."""
 SHARED_ERRORS = (
     "Errors that the weak labels share break these ranges, and no vote shows whether they do."
 )
@@ -259,7 +260,10 @@ def first_labels(rows: int, question: BoundQuestion | None = None, *, had: int =
         else:
             # The accuracy nearest to a half that is so far off has the most variance.
             worst = min((abs(claim + off - 0.5), claim + off) for off in (_OFF, -_OFF))[1]
-            most = settle_at(_OFF, worst * (1 - worst), rows, alpha=question.alpha)
+            normal = NormalDist()
+            sure = normal.inv_cdf(1 - question.alpha / 2) + normal.inv_cdf(POWER)
+            free = sure**2 * worst * (1 - worst) / _OFF**2
+            most = free / (1 + free / rows)
             aim = (
                 f"tell whether it is at least {percent(claim)} if it is {100 * _OFF:.0f} points off"
             )

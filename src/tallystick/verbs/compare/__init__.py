@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from tallystick.verbs.compare.answer import CAPABILITY, evaluate, gate_estimate
-from tallystick.verbs.compare.battles import BattlesResult
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.planning import PLAN, PlanResult, plan, plan_judges
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.ranking import leaderboard, rank
 from tallystick.verbs.compare.result import CompareResult
-from tallystick.verbs.compare.sequential import StoppedResult, stop_when_clear
+from tallystick.verbs.compare.sequential import stop_when_clear
 
-__all__ = [
-    "CAPABILITY",
-    "PLAN",
-    "BattlesResult",
-    "Board",
-    "CompareQuestion",
-    "CompareResult",
-    "PlanResult",
-    "StoppedResult",
-    "evaluate",
-    "gate_estimate",
-    "leaderboard",
-    "plan",
-    "plan_judges",
-    "rank",
-    "stop_when_clear",
-]
+__all__ = ["Board", "CompareResult", "evaluate", "gate_estimate", "plan", "stop_when_clear"]

@@ -140,7 +140,6 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
 
 CAPABILITY: Capability[Any] = Capability(
     verb="compare",
-    summary="Which model is better, how sure is that, and what would settle the rest?",
     question=CompareQuestion,
     answer=answer,
     reads=("models", "truth", "item", "cluster", "replicate", "count", "weight", "by"),

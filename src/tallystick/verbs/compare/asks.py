@@ -17,10 +17,8 @@ from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
 from tallystick.table.reading_facts import are_places
 from tallystick.table.reading_names import (
-    ROLE_NAMES,
     is_mark,
     lower_word,
-    plain,
     shared_lower_word,
 )
 from tallystick.verbs.compare.question import LEAST_SHARE, CompareQuestion
@@ -346,23 +344,6 @@ def refuse_two_scales(board: Board) -> None:
         f" {low[b]:g} to {high[b]:g}: these are two scales. Divide the scores of {board.names[b]!r}"
         " by 100 if they are per cent; if both are on one scale, declare it (--bounds 0,100)"
     )
-
-
-def refuse_hidden_replicates(data: Data) -> None:
-    """Refuse a column that is named like the items but repeats: its rows would be counted as
-    independent items.
-    """
-    if not isinstance(data.held, Table):
-        return
-    named = data.roles.columns()
-    for column in data.table.columns:
-        usual = plain(column) in ROLE_NAMES["item"]
-        if usual and column not in named and column not in data.table.left_out:
-            raise InputError(
-                f"{data.source}: column {column!r} is named like the items but repeats: name it"
-                f" (--item {column}) to average the replicates of each item, or rename it if its"
-                " rows are items of their own"
-            )
 
 
 def measured_as(data: Data) -> str | None:

@@ -23,7 +23,6 @@ from tallystick.verbs.compare.asks import (
     left_out_warning,
     no_item_in_common,
     no_shared_label,
-    refuse_hidden_replicates,
     summary_rows,
     who_costs_items,
 )
@@ -181,8 +180,6 @@ class Board:
 def read_board(data: Data, question: CompareQuestion | None = None) -> Board:
     """Return the board of *data*; cells that are not scores are refused with their place."""
     roles, asked = data.roles, question or CompareQuestion()
-    if roles.item is None:
-        refuse_hidden_replicates(data)
     cells = _scored(data, asked) if roles.truth is None else _answered(data)
     # A token that means "no answer" may well be the name of an item or of a cluster.
     words = data.cells(*roles.columns("item", "cluster"))

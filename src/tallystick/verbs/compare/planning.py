@@ -22,14 +22,14 @@ from tallystick.papers.detecting_differences import zero_failure_items
 from tallystick.results import Figure, Needed, Result, Unknown
 from tallystick.results.numbers import count, number, percent, points
 from tallystick.stats.exact_tails import (
-    Acceptance,
     acceptance_plan,
     interval_items,
     open_unit,
     smallest,
     whole,
 )
-from tallystick.stats.pairs import PairTable
+from tallystick.stats.few_labels import FewLabels
+from tallystick.stats.pairs import PairTable, fit_scores
 from tallystick.stats.power import (
     cluster_items,
     detectable_difference,
@@ -60,6 +60,7 @@ _TESTS = {
     "pseudo-t": "paired t with a pseudo-item",
     "hull": "paired t and Hall's correction",
     "sign-flip": "sign-flips over clusters",
+    "few labels": "paired, several runs per item",
 }
 _RESAMPLED, _MOST_RESAMPLED = 4_000, 4_000
 """Samples drawn from a pilot, and rows of each, up to which skewness is worked out that way."""
@@ -242,8 +243,8 @@ class Pilot:
     difference
         How far *a* is ahead.
     method
-        The test that compare runs on such scores: ``counts``, ``t``, ``pseudo-t``, ``hull`` or
-        ``sign-flip``.
+        The test that compare runs on such scores: ``counts``, ``t``, ``pseudo-t``, ``hull``,
+        ``sign-flip`` or ``few labels``.
     apart, mean
         Counts: the share of items on which they disagree, and their mean accuracy, if known.
     gaps, width
@@ -251,6 +252,8 @@ class Pilot:
         nothing says it.
     least
         Items below which compare does not rely on the mean of scores this skewed.
+    fit
+        The scores of the two for the estimator of few labels, where compare asks that.
     """
 
     a: str
@@ -264,6 +267,7 @@ class Pilot:
     gaps: Floats | None = None
     width: float = 0.0
     least: float = 0.0
+    fit: FewLabels | None = None
 
     @classmethod
     def of(cls, board: Board, question: CompareQuestion) -> Pilot:
@@ -300,6 +304,8 @@ class Pilot:
             needed = skewed_board(x[:, order]).needed if method == "hull" else 0.0
         elif unit == "clusters":
             method = "sign-flip"
+        elif board.right is not None:
+            method = "few labels"  # items that were run several times
         else:
             method = "t" if are_measured(x) else "pseudo-t"
         return cls(
@@ -312,6 +318,9 @@ class Pilot:
             gaps=gaps,
             width=0.0 if bounds is None else bounds[1] - bounds[0],
             least=needed,
+            fit=fit_scores(x[:, order], bounds=bounds or (0.0, 1.0))
+            if method == "few labels"
+            else None,
         )
 
     @property
@@ -322,17 +331,23 @@ class Pilot:
     def items(self, difference: float, models: int, question: CompareQuestion) -> int:
         """Return the items, or clusters, at which the test of such scores has its power."""
         assert self.gaps is not None
-        asked: dict[str, Any] = {"alpha": question.alpha, "power": question.power, "models": models}
+        level, power = pair_level(models, question.alpha), question.power
+        if self.fit is not None:
+            gap = difference / self.width
+            found = self.fit.forecast_pairs(0, 1, gap=gap, alpha=level, power=power)
+            return ceil(float(found[0]))
+
+        asked: dict[str, Any] = {"alpha": question.alpha, "power": power, "models": models}
         spread = float(self.gaps.std(ddof=1))
         if self.method == "sign-flip":
             return cluster_items(difference, spread, width=self.width, **asked)
         width = self.width if self.method == "pseudo-t" else 0.0
-        found = t_items(difference, spread, width=width, **asked)
+        items = t_items(difference, spread, width=width, **asked)
         if self.method != "hull":
-            return found
-        if found <= _MOST_RESAMPLED / 2:
-            found = self._resampled(difference, pair_level(models, question.alpha), question)
-        return max(found, ceil(self.least))
+            return items
+        if items <= _MOST_RESAMPLED / 2:
+            items = self._resampled(difference, level, question)
+        return max(items, ceil(self.least))
 
     def _resampled(self, difference: float, level: float, question: CompareQuestion) -> int:
         """Return the items at which the hull of t and Hall shows the difference in samples that are
@@ -452,7 +467,6 @@ class PlanQuestion(Question):
     limit: float | None = option(None, "With --judges: prove that the failure rate is below this.")
     rate: float = option(0.0, "With --judges: the failure rate that you expect.")
     half_width: float | None = option(None, "With --judges: know the accuracy to ± this.")
-    population: int | None = option(None, "With --judges: how many items there are in all.")
 
     def reading(self) -> dict[str, Any]:
         """Return the score to read: what pass@k is made of, where that is asked for."""
@@ -530,7 +544,6 @@ def _for_judges(data: Data | None, question: PlanQuestion) -> Result:
         rate=question.rate,
         half_width=question.half_width,
         accuracy=question.accuracy,
-        population=question.population,
         alpha=question.alpha,
         power=question.power,
     )
@@ -555,7 +568,6 @@ def _pilot_notes(board: Board, pilot: Pilot, question: PlanQuestion) -> tuple[st
 
 PLAN = Capability(
     verb="plan",
-    summary="How many items do I need to show a difference, and with what guarantee?",
     question=PlanQuestion,
     answer=plan_answer,
     reads=("truth", "item", "cluster", "replicate"),
@@ -573,7 +585,6 @@ def plan_judges(
     rate: float = 0.0,
     half_width: float | None = None,
     accuracy: float = 0.5,
-    population: int | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> PlanResult:
@@ -586,8 +597,6 @@ def plan_judges(
         Show that the judge fails on less than *limit* when it truly fails on *rate*.
     half_width, accuracy
         Or know its accuracy, about *accuracy*, to ± *half_width*.
-    population
-        The number of items there are, if labels are drawn from them without replacement.
     alpha, power
         Level and probability of success.
 
@@ -599,12 +608,8 @@ def plan_judges(
     if (limit is None) == (half_width is None):
         raise InputError("give either a limit for the failure rate or a half-width, not both")
     if limit is not None:
-        trial = (
-            acceptance_plan(limit, rate, alpha=alpha, power=power)
-            if population is None
-            else _from_population(population, limit, rate, alpha=alpha, power=power)
-        )
-        clean = zero_failure_items(limit, alpha=alpha, population=population)
+        trial = acceptance_plan(limit, rate, alpha=alpha, power=power)
+        clean = zero_failure_items(limit, alpha=alpha)
         note = f"passes with probability {power:g} or more if the judge fails on {rate:g}"
         methods = [Method("no failure at all", clean, "exact", "a single failure voids it")]
         if trial.failures:
@@ -615,7 +620,7 @@ def plan_judges(
         )
     else:
         assert half_width is not None
-        wilson = interval_items(half_width, rate=accuracy, alpha=alpha, population=population)
+        wilson = interval_items(half_width, rate=accuracy, alpha=alpha)
         note = f"around an accuracy of {accuracy:g}"
         methods = [Method("Wilson interval", wilson, "approximate", note)]
         verdict = (
@@ -628,42 +633,6 @@ def plan_judges(
         assumptions=("labelled items are drawn at random",),
         methods=tuple(methods),
     )
-
-
-def _from_population(
-    population: int, limit: float, rate: float, *, alpha: float, power: float
-) -> Acceptance:
-    """Return the smallest trial of items drawn without replacement; see :func:`acceptance_plan` for
-    one with.
-
-    The smallest c, and its smallest n, with probability at most alpha of c failures or fewer if a
-    share *limit* of the population fails, and at least *power* if a share *rate* does. Exact, by
-    the hypergeometric law.
-    """
-    from scipy.stats import hypergeom
-
-    open_unit(limit=limit, alpha=alpha, power=power)
-    whole(1, population=population)
-    # as in zero_failure_items
-    refused, expected = (ceil(round(share * population, 9)) for share in (limit, rate))
-    if rate < 0 or expected >= refused:
-        raise InputError(
-            f"rate must be in [0, limit), got {rate!r}: of {population} items {expected} fail at"
-            f" this rate and {refused} at the limit {limit!r}"
-        )
-
-    def trial(failures: int) -> int:
-        return smallest(
-            lambda n: (
-                n >= population or bool(hypergeom.cdf(failures, population, refused, n) <= alpha)
-            ),
-            start=failures + 1,
-        )
-
-    failures = smallest(
-        lambda c: bool(hypergeom.cdf(c, population, expected, trial(c)) >= power), start=0
-    )
-    return Acceptance(trial(failures), failures)
 
 
 # What would settle an open comparison, and what this many items can show.

@@ -86,7 +86,7 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
         asked = replace(asked, bounds=(0.0, 1.0))
     check_bounds(board, asked)
     check_size(board.names, board.n)
-    binary = board.right is not None or bool(np.isin(board.scores, (0.0, 1.0)).all())
+    binary = board.right is not None or _right_or_wrong(board)
     bounds = score_range(board.scores, asked, binary=binary)
     within = replace(asked, bounds=bounds)
 
@@ -95,7 +95,7 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
     elif board.clusters is not None:
         sample = ClusterSample.of(board.moments())
         result = _new_clusters(board.names, sample, board.n, within)
-    elif board.weights is not None or board.right is not None:
+    elif board.weights is not None or (board.right is not None and not _right_or_wrong(board)):
         result = _fitted(board, within)
     elif bounds is None:
         result = _unbounded(board, asked)
@@ -107,6 +107,11 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
     if not binary and board.independent and board.runs is None and board.n < FEWEST:
         result = _with_signs(result, board, asked)
     return finish(with_replicates(result, board, asked), board)
+
+
+def _right_or_wrong(board: Board) -> bool:
+    """Say whether every score is 0 or 1."""
+    return bool(np.isin(board.scores, (0.0, 1.0)).all())
 
 
 def leaderboard(moments: Moments, question: CompareQuestion | None = None) -> CompareResult:
@@ -382,7 +387,6 @@ def _too_few(
         contenders=ranked,
         tiers=(ranked,),
         detectable_difference=why,
-        separable=why,
         population="new",
         sample="clusters",
         adjustment="none",
@@ -406,8 +410,7 @@ def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
         raise InputError("weighted scores need a range: declare it (--bounds LO,HI)")
     weights = np.ones(board.n) if board.weights is None else board.weights
     x, weights = board.scores[weights > 0], weights[weights > 0]
-    pass_fail = board.right is None and bool(np.isin(x, (0.0, 1.0)).all())
-    found = fit_scores(x, bounds=bounds, weights=weights, pass_fail=pass_fail)
+    found = fit_scores(x, bounds=bounds, weights=weights, pass_fail=_right_or_wrong(board))
     table = pairs_of_fit(found, alpha=alpha, rng=question.seed, width=bounds[1] - bounds[0])
 
     # What the forecast of more items rests on: how much an item moves each difference.
@@ -427,7 +430,6 @@ def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
             assumptions=[
                 f"{drawn} are independent draws from the population that the answer is about"
             ],
-            estimand=question.passes.kind if question.passes else "mean",
             sample=drawn,
             size=len(x),
         )
@@ -460,7 +462,8 @@ def with_replicates(
         models = tuple(
             replace(row, runs_interval=_over_new_runs(row.name, board, question)) for row in models
         )
-    return replace(result, models=models, replicates=_variances(result, board))
+    estimand = question.passes.kind if question.passes else result.estimand
+    return replace(result, models=models, estimand=estimand, replicates=_variances(result, board))
 
 
 def _over_new_runs(name: str, board: Board, question: CompareQuestion) -> Interval | Unknown:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import (
+    Claims,
     Figure,
     Interval,
     PatternTable,
@@ -147,9 +148,6 @@ class CompareResult(Result):
     detectable_difference
         The smallest difference between two of these models that this many items show with
         probability .8.
-    separable
-        How many models, spread evenly between the best and the worst, could all be told apart at
-        that difference.
     population, sample
         To what the answer speaks: these, or new ones; items, clusters or weighted items.
     metric
@@ -182,7 +180,6 @@ class CompareResult(Result):
     contenders: tuple[str, ...]
     tiers: tuple[tuple[str, ...], ...]
     detectable_difference: float | Unknown
-    separable: int | Unknown
     population: Population
     adjustment: str
     alpha: float
@@ -233,6 +230,13 @@ class CompareResult(Result):
         """Return what the columns of `rows` measure."""
         return {"score": self.unit, "item_score": self.unit}
 
+    @property
+    def claims(self) -> Claims | None:
+        """Which models are shown to be better than which."""
+        from tallystick.verbs.compare.verdict import claims_of
+
+        return claims_of(self)
+
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: the board and all pairs."""
         return folds_of(self)
@@ -273,7 +277,32 @@ class CompareResult(Result):
             labels={"x": "place", "low": "may be"},
             unit="count",
         )
-        return scores, order, self._matrix(names[:MOST_DRAWN])
+        return scores, *self._differences(), order, self._matrix(names[:MOST_DRAWN])
+
+    def _differences(self) -> tuple[Figure, ...]:
+        """Return how far the first model is from the others: what the verdict rests on."""
+        first = self.models[0].name
+        rows = [row for row in self.pairs if row.a == first and isinstance(row.interval, Interval)]
+        if not rows:
+            return ()
+        share = self.unit == "share"
+        columns: dict[str, list[Any]] = {
+            "pair": [f"{row.a} − {row.b}" for row in rows],
+            "difference": [row.difference for row in rows],
+            "low": [_end(row.interval, 0) for row in rows],
+            "high": [_end(row.interval, 1) for row in rows],
+            "settled": [row.verdict != NOT_TOLD for row in rows],
+        }
+        roles = {"name": "pair", "x": "difference"}
+        return (
+            Figure(
+                kind="forest",
+                title=f"Differences from {first}" + (", in points" if share else ""),
+                columns=columns,
+                roles={**roles, "low": "low", "high": "high", "settled": "settled"},
+                unit="points" if share else "number",
+            ),
+        )
 
     def _matrix(self, shown: list[str]) -> Figure:
         cells, drawn = [], set(shown)
@@ -347,7 +376,7 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
                 "against the one above": points,
                 "adjusted p": "p",
             },
-            figures=figures[1:2],
+            figures=tuple(one for one in figures if one.unit == "count"),
         )
     ]
     if result.pairs:
@@ -357,7 +386,7 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
                 line=f"{result.pairs_told:,} of {result.pairs_total:,} pairs are told apart.",
                 rows=[_pair(row) for row in result.pairs],
                 units={"difference": points, "adjusted p": "p"},
-                figures=figures[2:],
+                figures=tuple(one for one in figures if one.title.startswith("Differences")),
             )
         )
     if result.per_cluster:

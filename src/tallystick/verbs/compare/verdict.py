@@ -7,13 +7,15 @@ are plain numbers.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from tallystick.results import Claims, Interval, Sentences, Unknown
+from tallystick.results import Claims, Interval, PatternTable, Sentences, Unknown
 from tallystick.results.numbers import (
     MINUS,
     count,
@@ -25,40 +27,24 @@ from tallystick.results.numbers import (
     points,
     points_interval,
 )
-from tallystick.stats.clusters import fewest_clusters
-from tallystick.stats.skewed import FEWEST
-from tallystick.verbs.compare.question import LEAST_SHARE
-from tallystick.verbs.compare.result import (
-    MOST_DRAWN,
-    NOT_TOLD,
-    CompareResult,
-    ModelRow,
-    PairRow,
-)
-
-if TYPE_CHECKING:
-    from tallystick.stats.pairs import PairTable
-    from tallystick.verbs.compare.board import Board
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy.typing as npt
-
-from tallystick.results import PatternTable
 from tallystick.stats.adverse_binary import Population
+from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.intervals import Intervals
-from tallystick.stats.pairs import (
-    PairTable,
-)
+from tallystick.stats.pairs import PairTable
 from tallystick.stats.signs import Ranks, ranks
+from tallystick.stats.skewed import FEWEST
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.planning import detectable, needed_for
-from tallystick.verbs.compare.question import CompareQuestion, unit_of
+from tallystick.verbs.compare.question import LEAST_SHARE, CompareQuestion, unit_of
 from tallystick.verbs.compare.result import (
+    MOST_DRAWN,
     MOST_PAIRS,
+    NOT_TOLD,
+    CompareResult,
     Estimand,
     ItemLocator,
+    ModelRow,
+    PairRow,
 )
 
 if TYPE_CHECKING:
@@ -155,13 +141,8 @@ def assemble(found: Findings) -> CompareResult:
     size = found.size or found.n
     smallest = found.detectable or detectable(table, size, len(names), question)
     assumptions = list(found.assumptions)
-    separable: int | Unknown = 0
-    if isinstance(smallest, Unknown):
-        separable = smallest
-    else:
-        separable = min(len(names), 1 + int(float(np.ptp(found.means)) / smallest))
-        if len(names) > 2:
-            assumptions.append(would_be_seen(smallest, question.power, found.unit))
+    if len(names) > 2 and not isinstance(smallest, Unknown):
+        assumptions.append(would_be_seen(smallest, question.power, found.unit))
     result = CompareResult(
         verdict="pending",
         decision="decided" if decided else "undecided",
@@ -179,7 +160,6 @@ def assemble(found: Findings) -> CompareResult:
         contenders=contenders,
         tiers=tiers,
         detectable_difference=smallest,
-        separable=separable,
         population=found.population,
         sample=found.sample,
         n_labels=found.n_labels,
@@ -679,10 +659,7 @@ def undeclared_bounds(scores: np.ndarray) -> list[str]:
     """Say that bounds would help where many scores look like shares."""
     if len(scores) < FEWEST:
         return []
-    outside = scores[(scores < 0) | (scores > 1)]
-    if outside.size > 0.01 * scores.size or scores.max() < LEAST_SHARE:
-        return []
-    if outside.size:
+    if scores.min() < 0 or scores.max() > 1 or scores.max() < LEAST_SHARE:
         return []
     return [
         "scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1), and the answer"

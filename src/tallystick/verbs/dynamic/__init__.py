@@ -24,16 +24,7 @@ if TYPE_CHECKING:
     from tallystick.verbs.dynamic.reading import ANALYSE, evaluate
     from tallystick.verbs.dynamic.simulation import SIMULATE, THEORY, simulate, theory
 
-__all__ = [
-    "ANALYSE",
-    "SIMULATE",
-    "THEORY",
-    "AttemptResult",
-    "LogResult",
-    "evaluate",
-    "simulate",
-    "theory",
-]
+__all__ = ["LogResult", "evaluate", "simulate", "theory"]
 
 # Whatever reads tables loads on first use.
 _HOME = dict.fromkeys(("SIMULATE", "THEORY", "simulate", "theory"), "simulation")

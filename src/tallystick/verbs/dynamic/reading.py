@@ -149,7 +149,6 @@ def item_columns(result: Any, _: Data) -> ItemTable:
 
 ANALYSE = Capability(
     verb="dynamic analyse",
-    summary="How does the latest model do, round by round, and would a vote or another round help?",
     question=AnalyseQuestion,
     answer=answer,
     reads=(*_OF_ITEMS, *_OF_ATTEMPTS),

@@ -108,9 +108,9 @@ class DynamicResult(Result):
     output_interval: Interval | Unknown = _NOT_RUN
     rollouts: int | None = None
 
-    def summary(self) -> str:
-        """Return plain text to paste, the statements at its end."""
-        return "\n".join([super().summary(), *self.statements])
+    def details(self) -> tuple[str, ...]:
+        """Return the statements."""
+        return self.statements
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per round, without columns that nothing fills."""
@@ -402,7 +402,6 @@ def _construction(
 
 THEORY = Capability(
     verb="dynamic theory",
-    summary="What is proved about a dynamic benchmark, before anything is run?",
     question=TheoryQuestion,
     answer=theory_answer,
     input="none",
@@ -410,7 +409,6 @@ THEORY = Capability(
 
 SIMULATE = Capability(
     verb="dynamic simulate",
-    summary="What would a path or a hierarchy bring, if models erred in such a way?",
     question=SimulateQuestion,
     answer=simulate_answer,
     input="none",

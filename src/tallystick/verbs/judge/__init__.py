@@ -24,30 +24,9 @@ from tallystick.verbs.judge.grade import grade
 from tallystick.verbs.judge.label_free import label_free
 from tallystick.verbs.judge.logical import logical
 from tallystick.verbs.judge.models import dawid_skene, independent, majority
-from tallystick.verbs.judge.orders import OrderResult, position_bias, self_consistency
+from tallystick.verbs.judge.orders import position_bias, self_consistency
 from tallystick.verbs.judge.question import JudgeQuestion
-from tallystick.verbs.judge.result import Alarm, JudgeResult, JudgeScore
+from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.windows import Window, Windows, windows
 
-__all__ = [
-    "CAPABILITY",
-    "Alarm",
-    "JudgeQuestion",
-    "JudgeResult",
-    "JudgeScore",
-    "OrderResult",
-    "Window",
-    "Windows",
-    "dawid_skene",
-    "evaluate",
-    "few_labels",
-    "grade",
-    "graded",
-    "independent",
-    "label_free",
-    "logical",
-    "majority",
-    "position_bias",
-    "self_consistency",
-    "windows",
-]
+__all__ = ["JudgeResult", "dawid_skene", "evaluate", "independent", "logical", "position_bias"]

@@ -23,6 +23,7 @@ from tallystick.stats.agreement import (
     raw_agreement,
 )
 from tallystick.stats.latent_checks import CROWD
+from tallystick.stats.latent_headline import vote_table
 from tallystick.table.grades import number_of
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.table.patterns import pack
@@ -58,8 +59,7 @@ def grades_of(panel: Panel) -> Grades:
         return None
 
     # Items x labels: how many voters, the truth among them, gave each label.
-    voters = np.column_stack((panel.codes, panel.truth))
-    given = np.stack([(voters == c).sum(axis=1) for c in range(panel.n_classes)], axis=1)
+    given = vote_table(np.column_stack((panel.codes, panel.truth)), panel.n_classes)
     differ = (given * panel.counts[:, None]).T @ given
     common = panel.counts @ given
     chance = np.outer(common, common)
@@ -130,7 +130,14 @@ def _between(blind: Panel, values: Grades, level: float) -> dict[str, Share]:
 
 def _merged(panel: Panel) -> tuple[Ints, Floats]:
     """Return patterns with their votes sorted, equal ones merged."""
-    codes = np.sort(panel.codes, axis=1)
+    # Only votes that were cast are sorted: most of a crowd is silent on an item.
+    entry, judge = np.nonzero(panel.codes >= 0)
+    given = panel.codes[entry, judge]
+    order = np.lexsort((given, entry))
+    cast = np.bincount(entry, minlength=len(panel.codes))
+    place = np.arange(entry.size) - np.repeat(np.cumsum(cast) - cast, cast)
+    codes = np.full((len(panel.codes), max(2, int(cast.max(initial=0)))), -1)
+    codes[entry, place] = given[order]
     sizes = [len(panel.labels) + 1] * codes.shape[1]
     # One sortable key per pattern: comparing rows column by column takes seconds with 100 labels.
     _, first, member = np.unique(

@@ -428,7 +428,6 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
 
 CAPABILITY: Capability[Any] = Capability(
     verb="judge",
-    summary="How good are my judges, with no labels or with a few?",
     question=JudgeQuestion,
     answer=answer,
     reads=("judges", "truth", "item", "covariate", "count", "weight", "by"),

@@ -21,6 +21,7 @@ from tallystick.stats.latent_headline import (
     blend,
     fit_unreadable,
     support,
+    vote_table,
 )
 from tallystick.stats.latent_model import as_votes, fit_plain
 from tallystick.table import Tally
@@ -356,7 +357,7 @@ def support_by_shares(blind: Panel) -> Support:
     >>> support_by_shares(Panel.of(Tally.of({"a": [0, 1], "b": [0, 0]}))).support.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    cast = np.stack([(blind.codes == c).sum(axis=1) for c in range(blind.n_classes)], axis=1)
+    cast = vote_table(blind.codes, blind.n_classes)
     total = cast.sum(axis=1, keepdims=True)
     share = np.where(total > 0, cast / np.maximum(total, 1), 1 / blind.n_classes)
     return Support(support=share, share=share, consensus=share.argmax(axis=1))

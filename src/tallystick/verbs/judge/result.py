@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from tallystick.results import (
+    Claims,
     Figure,
     Interval,
     Json,
@@ -308,11 +309,24 @@ class JudgeResult(Result):
         default_factory=dict, repr=False, metadata={"private": True}
     )
 
+    @property
+    def claims(self) -> Claims | None:
+        """Which judges are shown not to be the best; the leader beats them, or a rival does."""
+        if self.leader is None:
+            return None
+        others = [one.name for one in self.judges if one.name != self.leader]
+        beaten = {(self.leader, name) for name in others if name not in self.rivals}
+        return Claims((self.leader, *others), beaten, what="judge")
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per judge: the headline and its interval or range, then the same by
         label.
         """
-        return [_row(score) for score in self.judges]
+        return [_row(score) for score in self.ranked()]
+
+    def ranked(self) -> list[JudgeScore]:
+        """Return the judges, the most accurate first; the closest first on grades."""
+        return sorted(self.judges, key=_place)
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
@@ -342,10 +356,10 @@ class JudgeResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the judges' accuracies, the same by label, label shares and windows."""
-        overall = [(one.name, "", one.accuracy, _ends(one)) for one in self.judges]
+        overall = [(one.name, "", one.accuracy, _ends(one)) for one in self.ranked()]
         by_label = [
             (score.name, label, part.estimate, part.interval)
-            for score in self.judges
+            for score in self.ranked()
             for label, part in score.per_label.items()
         ]
         shares = [(key, "", one.estimate, one.interval) for key, one in self.prevalence.items()]
@@ -389,17 +403,30 @@ _FEW_LABELS = 4
 """With more labels the rates by label have a picture and no columns."""
 
 
+def _place(score: JudgeScore) -> float:
+    off = score.distance
+    if off is not None and isinstance(off.estimate, float):
+        return off.estimate
+    return -score.accuracy if isinstance(score.accuracy, float) else 0.0
+
+
 def _row(score: JudgeScore) -> dict[str, Any]:
-    row: dict[str, Any] = {"judge": score.name}
-    for name, measure in (("distance", score.distance), ("weighted kappa", score.weighted_kappa)):
-        if measure is not None:
-            row |= {name: measure.estimate, f"{name} interval": measure.interval}
+    row = _of_grades(score)
     row |= {"accuracy": score.accuracy, "interval": score.interval}
     if not isinstance(score.range, Unknown):
         row |= {"range_low": score.range[0], "range_high": score.range[1]}
     for label, part in score.per_label.items():
         row[f"right on {label}"] = part.estimate
     return row | _answers(score)
+
+
+def _of_grades(score: JudgeScore) -> dict[str, Any]:
+    """Return the first columns: the judge, and on grades how near it comes to the truth."""
+    row: dict[str, Any] = {"judge": score.name}
+    for name, measure in (("distance", score.distance), ("weighted kappa", score.weighted_kappa)):
+        if measure is not None:
+            row |= {name: measure.estimate, f"{name} interval": measure.interval}
+    return row
 
 
 def _answers(score: JudgeScore) -> dict[str, Any]:
@@ -472,9 +499,7 @@ def _judges(result: JudgeResult) -> Section:
 
 def _unfolded(score: JudgeScore) -> dict[str, Any]:
     """Return a row of a page: every rate with its interval, what is only possible in words."""
-    row: dict[str, Any] = {"judge": score.name}
-    if score.distance is not None:
-        row |= {"distance": score.distance.estimate, "distance interval": score.distance.interval}
+    row = _of_grades(score)
     overall = LabelScore(estimate=score.accuracy, interval=score.interval)
     parts = score.per_label if len(score.per_label) <= _FEW_LABELS else {}
     cells = {("accuracy", "interval", "possible"): overall}

@@ -10,4 +10,4 @@ from tallystick.verbs.label.begin import SessionSettings, begin, label, reopen
 from tallystick.verbs.label.outcome import LabelResult
 from tallystick.verbs.label.work import Work
 
-__all__ = ["LabelResult", "SessionSettings", "Work", "begin", "label", "reopen"]
+__all__ = ["LabelResult", "SessionSettings", "begin", "reopen"]

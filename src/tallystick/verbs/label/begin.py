@@ -510,7 +510,6 @@ def _unanswered(data: Any, question: Any) -> Result:
 
 PREVALENCE: Capability[Result] = Capability(
     verb="prevalence",
-    summary="How common is each label?",
     question=PrevalenceLabels,
     answer=_unanswered,
     door=Door(verb="judge", want="judges"),

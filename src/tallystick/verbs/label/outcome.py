@@ -96,7 +96,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         stop=where.stop,
         result=_own_result(work)
         if final
-        else Unknown("not worked out while items are handed out: ask with --status --json"),
+        else Unknown("not worked out while items are handed out: ask with --json alone"),
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
         labels_apart=len(session.apart),
@@ -122,9 +122,9 @@ def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Reader
     if not both:
         none = Unknown("nothing was read twice yet")
         return Readers(twice=0, disagreed=0, unresolved=0, error=none, error_interval=none), False
-    found = reader_error(apart, len(both), alpha=session.head.alpha)
+    error, interval = reader_error(apart, len(both), alpha=session.head.alpha)
     noisy = any(
-        too_noisy(found.estimate, min(max(one.estimate, 0.0), 1.0), session.head.target)
+        too_noisy(error, min(max(one.estimate, 0.0), 1.0), session.head.target)
         for one in where.measures
         if isinstance(one.estimate, float) and task.claim == "share"
     )
@@ -132,8 +132,8 @@ def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Reader
         twice=len(both),
         disagreed=apart,
         unresolved=where.read.unresolved,
-        error=found.estimate,
-        error_interval=found.interval,
+        error=error,
+        error_interval=interval,
     )
     return readers, noisy
 

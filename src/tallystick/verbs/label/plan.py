@@ -35,8 +35,10 @@ MOST_JUDGES, RUNS = 5, 2
 """Judges that stand in for a person, and how many sessions each of them runs."""
 MOST = 2_000
 """A rehearsal that has not stopped by then says "more than"."""
-WIDE = 4.0
-"""A range whose ends differ by more is no forecast."""
+WIDE = 2.25
+"""Stand-ins and believed answers that differ by more make no forecast: the middle could be wrong by
+more than a factor of 1.5.
+"""
 CAUTION = 1.25
 """People agree with judges less, or more, than judges with one another: the range is widened."""
 
@@ -181,16 +183,18 @@ def _stand_ins(data: Data, asked: Capability[Result]) -> list[tuple[str, Data]]:
 
 
 def _believed(task: LabelTask, seed: int) -> dict[int, Label]:
-    """Return answers drawn from what the votes make of each stratum."""
-    units = np.flatnonzero(task.strata.of >= 0)
-    if task.scale is not None:
+    """Return answers drawn from what the votes make of each unit."""
+    units, rng = np.flatnonzero(task.strata.of >= 0), as_rng(seed)
+    rows = task.rows[units, 0].tolist()
+    if task.scale is not None and task.believed is not None:
         low, high = task.scale
-        mean = low + (high - low) * task.strata.guess[task.strata.of[units], 1]
-        return dict(zip(task.rows[units, 0].tolist(), mean.tolist(), strict=True))
+        mean, place, spread = task.believed
+        grade = mean[place[units]] + spread * rng.standard_normal(units.size)
+        grades = low + (high - low) * np.clip(np.nan_to_num(grade, nan=0.5), 0.0, 1.0)
+        return dict(zip(rows, grades.tolist(), strict=True))
     upto = np.cumsum(task.strata.guess, axis=1)[task.strata.of[units]]
-    codes = (as_rng(seed).random(units.size)[:, None] > upto / upto[:, -1:]).sum(axis=1)
-    rows = task.rows[units, 0]
-    return {int(row): task.classes[code] for row, code in zip(rows, codes, strict=True)}
+    codes = (rng.random(units.size)[:, None] > upto / upto[:, -1:]).sum(axis=1)
+    return {row: task.classes[code] for row, code in zip(rows, codes.tolist(), strict=True)}
 
 
 def _forecast(
@@ -208,10 +212,11 @@ def _forecast(
         reason = Unknown(f"cannot tell yet: {why}. {own}")
         return reason, reason, reason
     low, high = max(1, round(ended[0] / CAUTION)), round(ended[-1] * CAUTION)
-    if high > WIDE * low:
+    parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
+    least, most = (min(parts), max(parts)) if believed else (ended[0], ended[-1])
+    if most > WIDE * max(least, 1):
         span = f"judged by one another, between {count(low)} and {count(high)}"
         return Unknown(f"cannot tell yet: {span}. {own}"), low, high
-    parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
     return round(prod(parts) ** (1 / len(parts))), low, high
 
 
@@ -221,7 +226,7 @@ def rehearse(
     head: SessionHead,
     *,
     most: int = MOST,
-    step: float = 0.2,
+    step: float = 0.1,
 ) -> tuple[int | None, Standing]:
     """Run a session with these answers; return its labels (None: more than *most*) and its end.
 

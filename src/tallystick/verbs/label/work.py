@@ -452,7 +452,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
     needs, told = _missing(session, task, read, measures)
     enough = read.n >= FIRST or all(need == 0 for need in needs)
-    missing = None if not needs or not enough else _in_all(task, needs)
+    missing = None if not needs or not enough else _in_all(session, task, needs)
     progress = LabelProgress(
         labelled=read.n,
         left=left,
@@ -463,7 +463,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
     )
     more = None
     if read.n >= FIRST and len(told) == len(needs):
-        more = _in_all(task, told) if needs else grown
+        more = _in_all(session, task, told) if needs else grown
     return Standing(
         read=read,
         measures=measures,
@@ -504,9 +504,13 @@ def _missing(
     return needs, told
 
 
-def _in_all(task: LabelTask, needs: Sequence[int]) -> int:
-    """Return the labels of all numbers: one label may serve all of them, or one system only."""
-    apart = any(one.counts is not None for one in task.measures)
+def _in_all(session: Session, task: LabelTask, needs: Sequence[int]) -> int:
+    """Return the labels of all numbers: one label may serve all of them, or one system only.
+
+    In sessions of the second version each need was counted in draws of all systems.
+    """
+    random = session.head.options.get("rule") == RANDOM
+    apart = random and any(one.counts is not None for one in task.measures)
     return sum(needs) if apart else max(needs)
 
 

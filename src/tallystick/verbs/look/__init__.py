@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tallystick.verbs.look.look import ColumnLook, LookResult, look
+from tallystick.verbs.look.look import LookResult, look
 
-__all__ = ["ColumnLook", "LookResult", "look"]
+__all__ = ["LookResult"]

@@ -10,4 +10,4 @@ from tallystick.verbs.score.answer import CAPABILITY, evaluate
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.result import CriteriaResult, ScoreResult
 
-__all__ = ["CAPABILITY", "CriteriaResult", "ScoreQuestion", "ScoreResult", "evaluate"]
+__all__ = ["ScoreResult", "evaluate"]

@@ -229,7 +229,6 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
 
 CAPABILITY = Capability(
     verb="score",
-    summary="How good are my systems, when judges grade every output and people only few?",
     question=ScoreQuestion,
     answer=answer,
     reads=(

@@ -111,12 +111,22 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         columns=_columns(data),
         rule=None if classes else share_spread,
         shared=_shared(data, outputs, made, pass_fail=bool(classes)),
+        believed=None if classes else (outputs.mean_grade, place, _own_errors(outputs)),
         together=_together(data, outputs),
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
         else f"Which grade from {low:g} to {high:g} does this output deserve?",
     )
+
+
+def _own_errors(outputs: GradePanel) -> float:
+    """Return by how much the mean grade errs, if judges err on their own: s / sqrt(judges)."""
+    given = (~np.isnan(outputs.grades)).sum(axis=1)
+    gap = np.nan_to_num(outputs.grades - outputs.mean_grade[:, None])
+    freedom = float((outputs.counts * np.maximum(given - 1, 0)).sum())
+    squares = float((outputs.counts[:, None] * gap**2).sum())
+    return float(np.sqrt(squares / max(freedom, 1.0) / max(outputs.grades.shape[1], 1)))
 
 
 def session_goal(session: Session) -> str:

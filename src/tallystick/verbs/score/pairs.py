@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from tallystick._rng import as_rng
 from tallystick.results import Claims, Guarantee, Interval, Unknown
 from tallystick.sampling.duels import SessionOrder
-from tallystick.stats.adverse_forecast import CertifiedRows, LabelRange, label_range
 from tallystick.stats.anytime import betting
+from tallystick.stats.certified import CertifiedRows, LabelRange, label_range
 from tallystick.stats.intervals import Intervals
 from tallystick.stats.maxt import holm
 from tallystick.stats.signs import ranks

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from tallystick.errors import InputError
 from tallystick.results import (
+    Claims,
     Figure,
     Gate,
     GateEstimate,
@@ -29,7 +30,7 @@ from tallystick.results import (
     points_interval,
     shown_difference,
 )
-from tallystick.stats.adverse_forecast import LabelRange
+from tallystick.stats.certified import LabelRange
 
 NOT_SETTLED = "not settled"
 """The verdict on a pair that stays open."""
@@ -202,8 +203,6 @@ class ScoreResult(Result):
     label_goal
         What ``label`` should aim at to settle what is open; None if nothing is open, or if labels
         would not settle it.
-    label_command
-        The command that begins such a session; only the command line knows it.
     """
 
     verb: ClassVar[str] = "score"
@@ -224,7 +223,6 @@ class ScoreResult(Result):
     turned: bool = False
     alpha: float = 0.05
     label_goal: str | None = field(default=None, repr=False, metadata={"private": True})
-    label_command: str = field(default="", repr=False, metadata={"private": True})
 
     def system(self, name: str) -> SystemRow:
         """Return the row of a system."""
@@ -241,6 +239,17 @@ class ScoreResult(Result):
             if {row.a, row.b} == {a, b}:
                 return row
         raise InputError(f"there is no pair {a!r} and {b!r}")
+
+    @property
+    def claims(self) -> Claims | None:
+        """Which systems are shown to be better than which."""
+        if isinstance(self.pairs, Unknown):
+            return None
+        known = tuple(row.name for row in self.systems if not isinstance(row.score, Unknown))
+        better = {(row.a, row.b) for row in self.pairs if row.settled}
+        return Claims(
+            known, better, tuple(row.name for row in self.systems if row.name not in known)
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per system."""

@@ -18,11 +18,12 @@ from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import Population, graded_strata, vote_strata
-from tallystick.stats.adverse_forecast import LabelRange, label_range
-from tallystick.stats.adverse_ratios import (
+from tallystick.stats.certified import (
+    LabelRange,
     Levels,
     certified_mean_levels,
     certified_share_levels,
+    label_range,
 )
 from tallystick.stats.few_labels import FewLabels, Rows, fit
 from tallystick.stats.intervals import Intervals

@@ -15,47 +15,20 @@ MASA, as its paper states it, is `tallystick.papers.api_shifts`; calling an API 
 
 from __future__ import annotations
 
-from tallystick.clients import Progress, Wire
+from tallystick.clients import Progress
 from tallystick.verbs.shift.answer import CAPABILITY, evaluate, part_of
-from tallystick.verbs.shift.asking import FlipGate, run, run_async
+from tallystick.verbs.shift.asking import FlipGate, run
 from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.baseline import (
     BASELINE,
-    BaselineResult,
-    HistoryResult,
     append_history,
     baseline,
     read_history,
 )
 from tallystick.verbs.shift.design import Items, design
 from tallystick.verbs.shift.estimates import Answers, Past
-from tallystick.verbs.shift.question import Run, ShiftQuestion
+from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.read import since
-from tallystick.verbs.shift.result import Noise, ShiftResult
+from tallystick.verbs.shift.result import ShiftResult
 
-__all__ = [
-    "BASELINE",
-    "CAPABILITY",
-    "Answers",
-    "BaselineResult",
-    "FlipGate",
-    "HistoryResult",
-    "Items",
-    "Noise",
-    "Past",
-    "Progress",
-    "Run",
-    "ShiftQuestion",
-    "ShiftResult",
-    "Wire",
-    "append_history",
-    "assess",
-    "baseline",
-    "design",
-    "evaluate",
-    "part_of",
-    "read_history",
-    "run",
-    "run_async",
-    "since",
-]
+__all__ = ["ShiftResult", "evaluate", "part_of", "read_history"]

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.clients import Client, client_of
+from tallystick.clients import client_of
 from tallystick.errors import FileError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
@@ -115,13 +115,11 @@ def answer(data: Data, question: ShiftQuestion) -> ShiftResult:
     if question.history is not None:
         _check_writable(question.history)
 
-    if known.new is not None:
-        result = _compared(known, question)
-    else:
-        result = _asked(data, known, question, flip_limit(gates))
+    asked = known.new is None
+    result = _asked(data, known, question) if asked else _compared(known, question)
     result = with_gates(_with_model(result, question), gates)
     if question.history is not None:  # a doubt goes into the history too
-        result = with_doubt(result, find_doubt(data))
+        result = with_doubt(result, find_doubt(data, speaks=question.labels_speak_for))
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
         append_history(question.history, result, on=datetime.now(UTC).date())
@@ -147,7 +145,7 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
         raise InputError(
             "name the API to ask (--api), or the column of new answers if you have them (--new)"
         )
-    question.run(limit=None)  # a budget that is missing or too small
+    question.affordable()  # a budget that is missing or too small
 
 
 def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
@@ -166,23 +164,19 @@ def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
     return replace(result, warnings=(*result.warnings, *more))
 
 
-def _asked(
-    data: Data, known: PreparedShift, question: ShiftQuestion, limit: float | None
-) -> ShiftResult:
+def _asked(data: Data, known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
     """Ask the API."""
-    how, columns, items = question.run(limit=limit), client_columns(data), known.items
-    spec = question.client_spec(columns, items.labels if known.listed else ())
-    api = question.api
-    client = api if isinstance(api, Client) else client_of(str(api), spec)
+    columns, items = client_columns(data), known.items
+    client = client_of(question, columns=columns, labels=items.labels if known.listed else ())
     if question.history is not None:
         check_history(question.history, identity_of(items, client))
     if question.confirm is not None:
-        calls, prices = how.affordable(), how.wire.prices
+        calls, prices = question.affordable(), question.prices
         text = cost_before(calls=calls, cost=calls * prices.call, currency=prices.currency)
         question.confirm(text)
     rows = rows_of(data, known)
     with (question.progress or nullcontext)() as show:
-        return run(items, client, rows, how, past=known.past, progress=show)
+        return run(items, client, rows, question, past=known.past, progress=show)
 
 
 def _with_model(result: ShiftResult, question: ShiftQuestion) -> ShiftResult:
@@ -210,15 +204,6 @@ def _check_writable(path: Path) -> None:
 # Gates: which number each compares, and whether it holds.
 
 
-def flip_limit(gates: tuple[Gate, ...]) -> float | None:
-    """Return the share of changed answers that a run can watch while it asks, if a gate sets one.
-
-    Of several the first is watched; the others are checked against the interval at the end.
-    """
-    watched = (gate for gate in gates if gate.left == "flip_rate" and gate.relation == "<=")
-    return next((gate.offset for gate in watched), None)
-
-
 def with_gates(result: ShiftResult, gates: tuple[Gate, ...]) -> ShiftResult:
     """Return the result with the outcome of every gate, and a verdict that begins with them.
 
@@ -228,7 +213,8 @@ def with_gates(result: ShiftResult, gates: tuple[Gate, ...]) -> ShiftResult:
         return result
     outcomes = list(check_gates(gates, margin=lambda one: metric_estimate(result, one.left)))
     if result.watched is not None:
-        place = next(n for n, gate in enumerate(gates) if flip_limit((gate,)) is not None)
+        watched = (gate.left == "flip_rate" and gate.relation == "<=" for gate in gates)
+        place = [*watched].index(True)
         outcomes[place] = replace(outcomes[place], passed=result.watched)
     open_ = [gate for gate, one in zip(gates, outcomes, strict=True) if one.passed is None]
     # More calls do not show how noisy the old API was, and without that such a gate stays open.
@@ -249,7 +235,7 @@ def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
     """Return the estimate of *metric* with an interval that allows for failed calls.
 
     Nobody knows what a failed call would have answered, so a gate that failed calls could turn is
-    undecided. A limit on flips is better watched during the run: ``Run(flip_limit=…)``.
+    undecided. A limit on flips is better watched during the run: `ShiftQuestion.flip_limit`.
     """
     name, _, label = metric.partition(":")
     change = result.recall_change[label] if label else _measured(result, name)
@@ -271,13 +257,16 @@ def _measured(result: ShiftResult, metric: str) -> Change:
     """Return the number that a gate compares."""
     noise = result.noise
     if metric == "flip_rate":
-        # What differs beyond both APIs' noise, up to all that differs more than before: an API that
-        # became flaky gives the same answers on average, and must not pass.
-        least, most = noise.beyond.interval, noise.excess.interval
-        if least is None or most is None:
-            return noise.beyond
-        ends = replace(most, low=least.low, high=max(least.high, most.high))
-        return Change(estimate=noise.excess.estimate, interval=ends)
+        # The larger of what differs beyond both APIs' noise and of what differs more than before:
+        # an API that became flaky gives the same answers on average, and must not pass.
+        one, two = noise.beyond, noise.excess
+        if one.interval is None or two.interval is None:
+            return one
+        low, high = (max(ends) for ends in zip(one.interval, two.interval, strict=True))
+        larger = two.estimate
+        if isinstance(larger, float) and isinstance(one.estimate, float):
+            larger = max(larger, one.estimate)
+        return Change(estimate=larger, interval=replace(two.interval, low=low, high=high))
     if metric == "stability":
         apart, spread = noise.stability.estimate, noise.stability.interval
         if spread is None:
@@ -438,7 +427,6 @@ def _kind(true: object, old: object, new: object) -> str:
 
 CAPABILITY: Capability[Any] = Capability(
     verb="shift",
-    summary="Did this API change, and how? For the fewest paid calls.",
     question=ShiftQuestion,
     answer=answer,
     reads=("truth", "old", "new", "confidence", "item", "by"),

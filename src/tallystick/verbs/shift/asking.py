@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tallystick._rng import as_rng, seed_of
 from tallystick.clients import (
     Caller,
     Client,
@@ -30,7 +31,7 @@ from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.design import Items, outcome
 from tallystick.verbs.shift.estimates import WHY, Answers, Past
 from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre, more_repeats
-from tallystick.verbs.shift.question import Run
+from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
     money_warnings,
@@ -49,7 +50,7 @@ def run(
     items: Items,
     client: Client,
     rows: Sequence[Mapping[str, Any]],
-    how: Run,
+    how: ShiftQuestion,
     *,
     past: Past | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -77,7 +78,7 @@ def run(
     >>> from tallystick.clients import ReplayClient
     >>> rows = [{"new": "a" if n < 30 else "b"} for n in range(100)]
     >>> items = Items.of(["a"] * 50 + ["b"] * 50, old=["a"] * 50 + ["b"] * 50)
-    >>> result = run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=60))
+    >>> result = run(items, ReplayClient("new", columns=["new"]), rows, ShiftQuestion(budget=60))
     >>> result.calls, result.accuracy_change.interval.high < 0
     (60, True)
     """
@@ -88,7 +89,7 @@ async def run_async(
     items: Items,
     client: Client,
     rows: Sequence[Mapping[str, Any]],
-    how: Run,
+    how: ShiftQuestion,
     *,
     past: Past | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -98,13 +99,14 @@ async def run_async(
         raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
     fresh = not client.recorded
     plan = how.plan(items, fresh=fresh)
-    described = client.description
+    # A journal is continued by its seed; a generator gives its next number.
+    seed = seed_of(how.seed)
+    seed = int(as_rng(how.seed).integers(2**31)) if seed is None else seed
     head: dict[str, Json] = {
-        "client": _digest(to_json(described)),
-        "api": described,
+        "api": client.description,
         "labels": list(items.labels),  # an answer's code is its place among these
-        "reading": how.reading.how,
-        "seed": how.seed,
+        "reading": how.answer_reading.how,
+        "seed": seed,
         "calls": plan.calls,
     }
     journal = Journal(how.journal, head=head, secrets=client.secrets)
@@ -118,10 +120,10 @@ async def run_async(
         async with client:
 
             def read(text: str | None) -> int:
-                return how.reading.code(text, items.labels)
+                return how.answer_reading.code(text, items.labels)
 
-            caller = Caller(client, rows, how.wire, journal, names=items.names, read=read)
-            asking = Asking(items, plan, how, caller, progress)
+            caller = Caller(client, rows, how, journal, names=items.names, read=read)
+            asking = Asking(items, plan, how, caller, seed=seed, progress=progress)
             asking.most_repeats = how.most_repeats(fresh=fresh)
             await asking.main()
             answers = asking.answers()
@@ -134,7 +136,7 @@ async def run_async(
         answers,
         strategy=how.strategy,
         alpha=how.alpha,
-        seed=how.seed,
+        seed=seed,
         answers_are=kind,
         past=past,
     )
@@ -158,7 +160,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         unread=len(entries),
     )
     texts = [entry.text for entry in entries if not entry.cut]
-    usage, currency = journal.usage, how.wire.prices.currency
+    usage, currency = journal.usage, how.prices.currency
     # Of an API that answers at random, the watch proves only that few answers changed.
     watched = None if asking.gate is None else asking.gate.passed
     watched = watched if how.deterministic or watched else None
@@ -177,7 +179,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *result.warnings,
             *asking.money(),
             *unread_warnings(texts, answers=len(asking.asked)),
-            *usage_warnings(usage),
+            *usage_warnings(replace(usage, cut=0)),  # said with what they could hide
         ),
         notes=(
             *journal.notes,
@@ -226,13 +228,15 @@ class Asking:
         self,
         items: Items,
         plan: Plan,
-        how: Run,
+        how: ShiftQuestion,
         caller: Caller,
+        *,
+        seed: int,
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.items, self.plan, self.how, self.caller = items, plan, how, caller
         self._progress = progress
-        self._sampler = Sampler(plan, rng=how.seed)
+        self._sampler = Sampler(plan, rng=seed)
         self.asked: list[int] = []
         self._codes: list[int | None] = []  # None: not here yet
         self._told = 0
@@ -404,10 +408,10 @@ class Asking:
 
     def money(self) -> tuple[str, ...]:
         """Return warnings about what the limit on the cost left out."""
-        wanted = min(self.how.budget, len(self.items))
+        wanted = min(self.how.budget or 0, len(self.items))
         short = self._broke or self.how.affordable() < wanted
         return money_warnings(
-            self.how.wire.max_cost,
+            self.how.max_cost,
             asked=self._counted if short else None,
             wanted=wanted,
             unpaid=self._unpaid,

@@ -19,9 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick.clients import (
-    API,
     UNREAD,
-    Client,
     ClientQuestion,
     Gathered,
     Questions,
@@ -32,7 +30,7 @@ from tallystick.clients import (
     usage_warnings,
 )
 from tallystick.errors import FileError, FormatError, InputError
-from tallystick.results import Figure, Interval, Result, Unknown, to_json
+from tallystick.results import Figure, Interval, Result, Unit, Unknown, to_json
 from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
 from tallystick.verbs.shift.noise import old_noise
 from tallystick.verbs.shift.read import client_columns
@@ -46,7 +44,6 @@ _PRIVATE = {"private": True}
 class BaselineQuestion(ClientQuestion):
     """The first measurement of an API: every item, K times."""
 
-    api: str | Client | None = option(None, API)
     repeats: int = option(
         2, "How many times to ask about each item; 2 or more show how much the answers vary.", low=1
     )
@@ -135,18 +132,13 @@ def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
             raise InputError(f"{data.source} has a column {name!r} already: name another (--as)")
     cells = data.cells(*columns)
     item, number = data.roles.item, data.n_rows
-    spec = question.client_spec(columns, labels)
-    client = (
-        question.api if isinstance(question.api, Client) else client_of(str(question.api), spec)
-    )
+    client = client_of(question, columns=columns, labels=labels)
     questions = Questions(
         names=[str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)],
         rows=[{name: cells[name][n] for name in columns} for n in range(number)],
         draws=1 if client.recorded else question.repeats,
-        reading=question.answer_reading,
         labels=labels or None,
-        wire=question.wire(),
-        journal=question.journal,
+        question=question,
     )
     with (question.progress or nullcontext)() as show:
         came = gather(client, questions, progress=show)
@@ -210,7 +202,6 @@ def _result(
 # ``shift baseline``.
 BASELINE = Capability(
     verb="shift baseline",
-    summary="Record what an API answers now, several times per item, to compare with later.",
     question=BaselineQuestion,
     answer=answer,
     reads=("truth", "item"),
@@ -251,22 +242,14 @@ class HistoryResult(Result):
         ]
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the change of accuracy over dates."""
+        """Return the change of accuracy over dates; without true labels, what changed."""
         rows = self.rows()
-        if any(row["accuracy change"] is None for row in rows):
-            names = ("date", "answers changed")
-            told = {name: [row[name] for row in rows] for name in names}
-            roles = {"x": "date", "y": "answers changed"}
-            return (Figure("rounds", "Changed answers over time", told, roles, unit="share"),)
-        columns = {
-            name: [row[name] for row in rows] for name in ("date", "accuracy change", "low", "high")
-        }
-        roles = {"x": "date", "y": "accuracy change", "low": "low", "high": "high"}
-        return (
-            Figure(
-                "rounds", "Change of accuracy over time, in points", columns, roles, unit="points"
-            ),
-        )
+        known = all(row["accuracy change"] is not None for row in rows)
+        y, title = ("accuracy change", "Change of accuracy") if known else ("answers changed",) * 2
+        roles = {"x": "date", "y": y} | ({"low": "low", "high": "high"} if known else {})
+        columns = {name: [row[name] for row in rows] for name in roles.values()}
+        unit: Unit = "points" if known else "share"
+        return (Figure("rounds", f"{title} over time", columns, roles, unit=unit),)
 
 
 def append_history(path: Path, result: ShiftResult, *, on: date) -> None:

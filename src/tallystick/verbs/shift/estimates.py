@@ -392,11 +392,14 @@ class Seen:
 
     @property
     def mostly_other(self) -> bool:
-        """Whether most answers are none of the labels, as most old ones were not: then they speak
-        another language, and prove nothing.
+        """Whether most answers are none of the labels and no refusals, as most old ones were not:
+        then they speak another language, and prove nothing.
         """
         none = len(self.items.labels)
-        return bool((self.codes == none).mean() > 0.5 >= (self.items.old == none).mean())
+        strange = self.codes == none
+        if self.answers.why is not None:
+            strange &= self.answers.why[self._told] != WHY.index("refused")
+        return bool(strange.mean() > 0.5 >= (self.items.old == none).mean())
 
     def _agreement(self, found: Randomness, *, fresh: bool) -> Change:
         reason = "no flip was asked again" if fresh else "recorded answers cannot be asked again"

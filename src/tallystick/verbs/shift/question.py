@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
 
-from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.clients import API, AnswerReading, Client, ClientQuestion, Wire
+from tallystick._rng import Rng, as_rng
+from tallystick.clients import ClientQuestion
 from tallystick.errors import BudgetError, InputError
 from tallystick.results import Gate, parse_gate
 from tallystick.results.gates import check_bar
@@ -44,11 +44,9 @@ _GATE = (
 class ShiftQuestion(ClientQuestion):
     """What is asked about an API.
 
-    In Python *api* may be a `tallystick.clients.Client`, *request* a JSON value and *header* a
-    mapping; the command line gives all of them as text.
+    It is all that decides a run besides the data and the API.
     """
 
-    api: str | Client | None = option(None, API)
     grades: bool = option(
         False,
         "The answers are grades: numbers whose mean may change; --labels 1,2,3 is their scale.",
@@ -83,24 +81,67 @@ class ShiftQuestion(ClientQuestion):
         more = (piece.strip() for text in self.old_draws for piece in str(text).split(","))
         object.__setattr__(self, "old_draws", tuple(more))
         read_gates(self.gates)
+        if self.budget is not None and self.budget <= (self.repeats or 0):
+            raise BudgetError(
+                f"a budget of {self.budget} calls does not allow {self.repeats} repeats"
+            )
 
-    def run(self, *, limit: float | None) -> Run:
-        """Return everything that decides a run besides data and API."""
-        if self.budget is None:
+    @property
+    def labels_speak_for(self) -> str:
+        """Accuracy is said of the items with a true label alone, and what differs needs none."""
+        return "none"
+
+    @property
+    def flip_limit(self) -> float | None:
+        """The share of changed answers that a run watches while it asks, if a gate sets one.
+
+        It then asks in random order, and stops as soon as it is proved that more, or fewer,
+        changed. Of several such gates the first is watched; the others are checked at the end.
+        """
+        gates = read_gates(self.gates)
+        watched = (gate for gate in gates if gate.left == "flip_rate" and gate.relation == "<=")
+        return next((gate.offset for gate in watched), None)
+
+    def affordable(self) -> int:
+        """Return how many questions budget and money allow at most, repeats included."""
+        budget, limit, price = self.budget, self.max_cost, self.prices.call
+        if budget is None:
             raise InputError("say how many questions may be asked at most (--budget)")
-        seed = seed_of(self.seed)
-        return Run(
-            budget=self.budget,
+        if limit is None or not price:
+            return budget
+        calls = min(budget, int(limit / price + 1e-9))
+        if calls < 1:
+            raise BudgetError(f"max_cost = {limit:g} does not pay for one call")
+        return calls
+
+    def most_repeats(self, *, fresh: bool = True) -> int:
+        """Return how many flips may be asked again; *fresh* says whether that is possible."""
+        # MASA asks where it is unsure, so its flips are no random ones: repeats would mislead.
+        if self.deterministic or not fresh or self.strategy == "masa":
+            return 0
+        budget = self.affordable()
+        return repeats_planned(budget) if self.repeats is None else min(self.repeats, budget - 1)
+
+    def plan(self, items: Items, *, fresh: bool = True) -> Plan:
+        """Return the plan of this run."""
+        budget = self.affordable()
+        calls = min(budget, len(items))
+        repeats = self.most_repeats(fresh=fresh)
+        # What lies beyond the items pays for repeats first; the blind phase leaves the rest.
+        reserve = min(max(0, repeats - (budget - calls)), 3 * calls // 10)
+        watched = self.flip_limit is not None
+        if watched or self.strategy != "ours":
+            calls -= reserve
+        # A slow answer must not stall the others, so the window is wider than what may be in
+        # flight; a gate, which throws away what it asked too much, gets none wider than that.
+        wide = self.concurrency * (1 if watched else 4)
+        return design(
+            items,
+            calls=calls,
             strategy=cast(Strategy, self.strategy),
-            wire=self.wire(),
-            # A journal is continued by its seed; a generator gives its next number.
-            seed=int(as_rng(self.seed).integers(2**31)) if seed is None else seed,
-            alpha=self.alpha,
-            repeats=self.repeats,
-            deterministic=self.deterministic,
-            flip_limit=limit,
-            journal=self.journal,
-            reading=self.answer_reading,
+            random_first=calls if watched else 0,
+            reserve=reserve,
+            window=max(1, min(wide, calls // 4)),
         )
 
 
@@ -143,99 +184,6 @@ def check_metric(metric: str, items: Items, *, graded: bool) -> None:
         raise InputError(
             f"a gate on recall_change names a label with items, one of {', '.join(known[:8])};"
             f" got {label!r}"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """Everything that decides a run besides data and API.
-
-    Parameters
-    ----------
-    budget
-        Questions at most, those asked twice included. A request that is sent again after a failure
-        is not a new question.
-    strategy
-        Which items are asked about, as in `design`.
-    wire
-        Concurrency, timeouts, retries, price.
-    seed
-        Of everything that is drawn.
-    alpha
-        One minus the level of every interval.
-    repeats
-        How many flips are asked again at most, to tell change from chance; they are part of the
-        budget. None follows the rule of `noise`, 0 asks none again.
-    deterministic
-        Declare that the same call always gives the same answer: nothing is asked again, and no
-        interval allows for noise.
-    flip_limit
-        Ask in random order and stop as soon as it is proved that more, or fewer, than this share of
-        answers changed.
-    journal
-        The file that keeps every answer.
-    reading
-        How answers are read.
-    """
-
-    budget: int
-    strategy: Strategy = "ours"
-    wire: Wire = field(default_factory=Wire)
-    seed: int = 0
-    alpha: float = 0.05
-    repeats: int | None = None
-    deterministic: bool = False
-    flip_limit: float | None = None
-    journal: Path | None = None
-    reading: AnswerReading = field(default_factory=AnswerReading)
-
-    def __post_init__(self) -> None:
-        repeats = self.repeats or 0
-        if repeats < 0 or self.budget - repeats < 1:
-            raise BudgetError(
-                f"a budget of {self.budget} calls does not allow {self.repeats} repeats"
-            )
-        if not 0 < self.alpha < 1:
-            raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
-
-    def affordable(self) -> int:
-        """Return how many questions budget and money allow at most, repeats included."""
-        limit, price = self.wire.max_cost, self.wire.prices.call
-        if limit is None or not price:
-            return self.budget
-        calls = min(self.budget, int(limit / price + 1e-9))
-        if calls < 1:
-            raise BudgetError(f"max_cost = {limit:g} does not pay for one call")
-        return calls
-
-    def most_repeats(self, *, fresh: bool = True) -> int:
-        """Return how many flips may be asked again; *fresh* says whether that is possible."""
-        # MASA asks where it is unsure, so its flips are no random ones: repeats would mislead.
-        if self.deterministic or not fresh or self.strategy == "masa":
-            return 0
-        budget = self.affordable()
-        return repeats_planned(budget) if self.repeats is None else min(self.repeats, budget - 1)
-
-    def plan(self, items: Items, *, fresh: bool = True) -> Plan:
-        """Return the plan of this run."""
-        budget = self.affordable()
-        calls = min(budget, len(items))
-        repeats = self.most_repeats(fresh=fresh)
-        # What lies beyond the items pays for repeats first; the blind phase leaves the rest.
-        reserve = min(max(0, repeats - (budget - calls)), 3 * calls // 10)
-        watched = self.flip_limit is not None
-        if watched or self.strategy != "ours":
-            calls -= reserve
-        # A slow answer must not stall the others, so the window is wider than what may be in
-        # flight; a gate, which throws away what it asked too much, gets none wider than that.
-        wide = self.wire.concurrency * (1 if watched else 4)
-        return design(
-            items,
-            calls=calls,
-            strategy=self.strategy,
-            random_first=calls if watched else 0,
-            reserve=reserve,
-            window=max(1, min(wide, calls // 4)),
         )
 
 

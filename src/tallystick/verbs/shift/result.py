@@ -280,16 +280,7 @@ class ShiftResult(Result):
             Section(
                 title="Questions",
                 line=questions,
-                rows=[
-                    {
-                        "stratum": one.name,
-                        "items": one.items,
-                        "asked": one.asked,
-                        "answered": one.answered,
-                        "changed": one.flips,
-                    }
-                    for one in self.strata
-                ],
+                rows=[vars(one) for one in self.strata],
             ),
         )
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import sqrt
 from typing import Any, Literal, TypeAlias
 
+from tallystick.clients import is_refusal
 from tallystick.results import (
     GateOutcome,
     Interval,
@@ -99,6 +100,10 @@ def concluded(result: ShiftResult, evidence: Evidence | None) -> ShiftResult:
     # Of flips that may all be noise only their upper end says something.
     hardly = _high(result.noise.excess) <= SMALL
     changed = True if evidence is not None else False if hardly else None
+    if changed is not True:
+        # First that something changed, then what: a cell is proved only where both are shown.
+        cells = tuple(replace(one, survives=False) for one in result.top_cells)
+        result = replace(result, top_cells=cells)
     better, settled = _direction(result, changed)
     hidden = sum(
         result.unheard[kind].answers for kind in ("unread", "cut") if kind in result.unheard
@@ -136,14 +141,23 @@ def _first(result: ShiftResult, evidence: Evidence | None, *, hardly: bool) -> s
         return (
             f"The API hardly changed: at most {percent(_high(noise.excess))} of its answers differ"
         )
+    if evidence is None and isinstance(noise.excess.estimate, float):
+        return (
+            f"We cannot tell whether the API changed: {differ} of its answers differ, and"
+            f" {_share(noise.stability_before)} of two old answers to an item do"
+        )
     if evidence is None and recorded:
         return (
             f"{differ} of the answers differ. Whether the API changed or only answers at random,"
             " recorded answers cannot show"
         )
     if evidence is None:
-        beyond = f"{percent(0.0)} to {percent(_high(noise.beyond))} beyond its own randomness"
-        return f"We cannot tell whether the API changed: {differ} of its answers differ, {beyond}"
+        shown = f"We cannot tell whether the API changed: {differ} of its answers differ"
+        if noise.answers_are == "deterministic":
+            return shown
+        return (
+            f"{shown}, {percent(0.0)} to {percent(_high(noise.beyond))} beyond its own randomness"
+        )
     if noise.answers_are == "deterministic":
         return f"The API changed: {differ} of its answers differ"
     if evidence == "less stable":
@@ -177,6 +191,9 @@ def _direction(result: ShiftResult, changed: bool | None) -> tuple[str, bool]:
     shown = points_interval(mean.estimate, mean.interval)
     if result.scale:  # a point is a hundredth of the scale, not a grade
         shown += f" of the scale from {result.scale[0]} to {result.scale[1]}"
+    known = None if result.evidence is None else result.evidence[0].known
+    if not result.scale and known is not None and not known.all():
+        shown += f" on the {count(int(known.sum()))} items with a true label"
     low, high = mean.interval
     if (low > 0 or high < 0) and not changed:
         return (
@@ -256,13 +273,13 @@ def _needed(result: ShiftResult, asked: int) -> Needed | None:
 def warnings_of(*, joined: int, strata: int, unheard: Mapping[str, Unheard]) -> tuple[str, ...]:
     r"""Return the warnings of an assessment: what is not known, each kind with what it could hide.
 
-    >>> warnings_of(joined=0, strata=9, unheard={"cut": Unheard(answers=3, hides=.012)})[0][:58]
-    '3 replies were cut off: the estimates count them as wrong,'
+    >>> warnings_of(joined=0, strata=9, unheard={"cut": Unheard(answers=3, hides=.012)})[0][:55]
+    '3 replies were cut off at the token limit (--max-tokens'
     """
     words = {
         "failed": ("calls failed: they are missing, not wrong, and could hide", ""),
         "unread": ("answers may hold a label that was not read", _ALLOWED),
-        "cut": ("replies were cut off", _ALLOWED),
+        "cut": ("replies were cut off at the token limit (--max-tokens)", _ALLOWED),
         "refused": ("answers declined to answer: they count as none of the labels", ""),
     }
     found = []
@@ -284,11 +301,12 @@ _ALLOWED = ": the estimates count them as wrong, the intervals allow for"
 
 
 def unread_warnings(texts: Sequence[str], *, answers: int) -> tuple[str, ...]:
-    r"""Warn if more than 2 % of the answers could not be read, with three of them.
+    r"""Warn if more than 2 % of the answers were neither read nor refusals, with three of them.
 
     >>> unread_warnings(["Hm."] * 3, answers=100)
     ("3 of 100 answers (3.0\xa0%) could not be read as a label, e.g. 'Hm.'; see --answer",)
     """
+    texts = [text for text in texts if not is_refusal(text)]
     if len(texts) <= UNREAD_SHARE * answers:
         return ()
     shown = "; ".join(repr(text[:60]) for text, _ in Counter(texts).most_common(3))

@@ -1,5 +1,8 @@
-"""From counts by stratum to the mean of all items: plain, stratified, and against a known
-baseline.
+"""Runs of the sampler against answers that are known, what they saw, and the mean that follows.
+
+The product asks an API and estimates in ``shift``; experiments replay plans here: `replay` runs a
+plan many times, `observe` counts what each run saw, and `plain`, `stratified` and `difference` are
+the estimates of the published tables (E1, and ours against old answers, E2).
 """
 
 from __future__ import annotations
@@ -13,10 +16,91 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.sampling.sampler import FAILED, Observed, Sampler, observe
-from tallystick.sampling.strata import Plan
+from tallystick.sampling import FAILED, Plan, Sampler
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Counts of one run, shape (S, …), or of many, shape (runs, S, …).
+
+    Parameters
+    ----------
+    shares
+        The part of all items in each stratum, p_k.
+    asked, answered
+        Questions and answers by stratum; they differ by the calls that failed or are in flight.
+    fraction
+        The part of the stratum that was answered, φ_k; 0 with replacement.
+    new
+        Answers by stratum and outcome.
+    old, same
+        Baseline outcomes of the answered items, and how often the answer was the same; None without
+        a baseline.
+    before
+        The part of *all* items with each baseline outcome; None without a baseline.
+    """
+
+    shares: FloatArray
+    asked: IntArray
+    answered: IntArray
+    fraction: FloatArray
+    new: IntArray
+    old: IntArray | None
+    same: IntArray | None
+    before: FloatArray | None
+
+
+def observe(
+    plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np.bool_] | None = None
+) -> Observed:
+    """Count *outcomes* (:data:`FAILED` where there is none) of *items*, along the last axis.
+
+    Parameters
+    ----------
+    plan
+        The plan of the run.
+    items, outcomes
+        Shape (questions,) or (runs, questions).
+    keep
+        Which questions to count; None counts all. The blind ones give phase 1 by itself.
+    """
+    S, J = len(plan.strata), plan.n_outcomes
+    lead = items.shape[:-1]
+    runs = int(np.prod(lead, dtype=np.intp))
+    counted = np.ones(items.shape, bool) if keep is None else keep
+    at = np.arange(runs).reshape((*lead, 1)) * S + plan.strata.of[items]
+
+    def count(mask: NDArray[np.bool_]) -> IntArray:
+        return np.bincount(at[mask], minlength=runs * S).reshape((*lead, S))
+
+    def table(mask: NDArray[np.bool_], values: IntArray) -> IntArray:
+        return np.bincount(at[mask] * J + values[mask], minlength=runs * S * J).reshape(
+            (*lead, S, J)
+        )
+
+    told = counted & (outcomes != FAILED)
+    answered = count(told)
+    old = None if plan.baseline is None else plan.old[items]
+    return Observed(
+        shares=plan.strata.shares,
+        asked=count(counted),
+        answered=answered,
+        fraction=answered / plan.limits,  # limits are infinite with replacement
+        new=table(told, outcomes),
+        old=None if old is None else table(told, old),
+        same=None if old is None else table(told & (outcomes == old), outcomes),
+        before=None if old is None else np.bincount(plan.old, minlength=J) / plan.strata.n_items,
+    )
+
+
+def observed(sampler: Sampler, *, blind: bool = False) -> Observed:
+    """Return the counts of all that a sampler was told; with *blind* only of blind questions."""
+    items, answers = (np.array(one, dtype=np.intp) for one in (sampler.items, sampler.answers))
+    keep = np.array(sampler.blind, dtype=bool) if blind else None
+    return observe(sampler.plan, items, np.where(answers < 0, FAILED, answers), keep=keep)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +130,7 @@ def plain(seen: Observed) -> SampledEstimate:
 
     Examples
     --------
-    >>> from tallystick.sampling import Plan, Strata, Uniform, replay
+    >>> from tallystick.sampling import Plan, Strata, Uniform
     >>> plan = Plan(strata=Strata([0, 0, 1, 1]), policy=Uniform(), budget=4, n_outcomes=2)
     >>> plain(replay(plan, [0, 0, 0, 1], runs=1, rng=0).observed()).value
     array([[0.75, 0.25]])
@@ -179,8 +263,6 @@ def _found(seen: Observed, *tables: NDArray[np.intp]) -> tuple[_Found, list[NDAr
 BLOCK = 20_000_000
 """About how many numbers the counts of a block of runs may hold at once."""
 
-IntArray = NDArray[np.intp]
-
 
 @dataclass(frozen=True, eq=False)
 class Replay:
@@ -234,7 +316,7 @@ def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
 
     Examples
     --------
-    >>> from tallystick.sampling import Proportional, Strata
+    >>> from tallystick.sampling import Plan, Proportional, Strata
     >>> plan = Plan(strata=Strata([0] * 60 + [1] * 40), policy=Proportional(), budget=10, n_outcomes=2)
     >>> replay(plan, [0] * 60 + [0, 1] * 20, runs=3, rng=1).observed().answered
     array([[6, 4],
