@@ -14,6 +14,7 @@ comes nearer to the bound.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,7 +22,7 @@ from math import isqrt, lcm
 
 import numpy as np
 
-from tallystick._rng import as_rng
+from tallystick._rng import Rng, as_rng
 from tallystick.papers.dynamic_benchmarks import (
     any_rounds_bound,
     hierarchical_bound,
@@ -29,6 +30,7 @@ from tallystick.papers.dynamic_benchmarks import (
 )
 from tallystick.papers.dynamic_benchmarks.designs import (
     Array,
+    Design,
     Mixing,
     hierarchical,
     path,
@@ -71,17 +73,17 @@ class ExactCells:
     initial: Array
     errors: Array
 
-    def budgets(self, design):
+    def budgets(self, design: Design) -> list[Fraction]:
         """Return the risks of all models on their own data, the left side of Eq (19)."""
         return training_risks(design, self.mass, self.initial, self.errors)[0]
 
-    def risk(self, design):
+    def risk(self, design: Design) -> Fraction:
         """Return the risk of what the design delivers."""
         halves = training_risks(design, self.mass, self.initial, self.errors)[1]
         return Fraction((self.mass * halves).sum(), 2 * self.mass.sum())
 
     @cached_property
-    def distance(self):
+    def distance(self) -> Fraction:
         """The HΔH distance of these models and the true one."""
         classes = np.vstack([self.errors, np.zeros(self.mass.size, dtype=bool)])
         return Fraction(
@@ -89,7 +91,7 @@ class ExactCells:
         )
 
 
-def nearest_hierarchies(number, *, seed):
+def nearest_hierarchies(number: int, *, seed: int) -> dict[str, Fraction]:
     """Draw adversaries of a hierarchy, half with another initial distribution, half near a sharp
     construction; return the highest ratio of risk to bound under each mixing.
 
@@ -104,7 +106,7 @@ def nearest_hierarchies(number, *, seed):
     return nearest
 
 
-def _hierarchies(number, rng):
+def _hierarchies(number: int, rng: np.random.Generator) -> Iterator[tuple[Mixing, ExactCells]]:
     kinds: tuple[Mixing, Mixing] = ("flat", "nested")
     sharp = {
         (mixing, shifted): [
@@ -125,7 +127,7 @@ def _hierarchies(number, rng):
             yield mixing, random_hierarchy(mixing=mixing, rng=rng, shifted=shifted)
 
 
-def nearest_path(number, *, seed):
+def nearest_path(number: int, *, seed: int) -> tuple[Fraction, Fraction]:
     """Draw paths of three to eight rounds; return the highest ratio of risk to the bound for any
     rounds, and of three rounds to their own lemma.
 
@@ -142,7 +144,7 @@ def nearest_path(number, *, seed):
     return nearest, three
 
 
-def random_hierarchy(*, mixing, rng, shifted):
+def random_hierarchy(*, mixing: Mixing, rng: Rng, shifted: bool) -> ExactCells:
     """Draw nine error sets of a hierarchy; with *shifted* the initial distribution differs.
 
     >>> cells = random_hierarchy(mixing="flat", rng=0, shifted=False)
@@ -152,7 +154,7 @@ def random_hierarchy(*, mixing, rng, shifted):
     return _draw(_HIERARCHY[mixing], as_rng(rng), shifted, width=3)
 
 
-def random_path(rounds, *, rng, shifted):
+def random_path(rounds: int, *, rng: Rng, shifted: bool) -> ExactCells:
     """Draw the error sets of a path; with *shifted* the initial distribution differs.
 
     >>> cells = random_path(4, rng=0, shifted=True)
@@ -162,7 +164,7 @@ def random_path(rounds, *, rng, shifted):
     return _draw(path(rounds), as_rng(rng), shifted, width=rounds)
 
 
-def disturbed_hierarchy(found, *, rng):
+def disturbed_hierarchy(found: SharpConstruction, *, rng: Rng) -> ExactCells:
     """Multiply the mass of every cell of a sharp construction by a random factor.
 
     >>> found = sharp_construction(Fraction(1, 10**4), mixing="flat")
@@ -184,7 +186,7 @@ def disturbed_hierarchy(found, *, rng):
     return ExactCells(np.array(mass, object), np.array(initial, object), cells.errors)
 
 
-def _draw(design, rng, shifted, *, width):
+def _draw(design: Design, rng: np.random.Generator, shifted: bool, *, width: int) -> ExactCells:
     epsilon = _fraction(10 ** rng.uniform(-4, -0.8))
     blind = int(_WHOLE * 10 ** rng.uniform(-4, -0.5)) if shifted else 0
     cells: _Cells = {(0, False): (_WHOLE - blind, _WHOLE)}
@@ -203,7 +205,14 @@ def _draw(design, rng, shifted, *, width):
     return _exact(cells, design.rounds)
 
 
-def _wish(cells, model, width, rng, epsilon, focused):
+def _wish(
+    cells: _Cells,
+    model: int,
+    width: int,
+    rng: np.random.Generator,
+    epsilon: float,
+    focused: bool,
+) -> dict[_Key, Fraction]:
     """Return the share of each cell that the model would like to get wrong."""
     start = model - model % width
     path = sum(1 << j for j in range(start, model))
@@ -229,13 +238,13 @@ def _wish(cells, model, width, rng, epsilon, focused):
     return wish
 
 
-def _voted(pattern, width, start):
+def _voted(pattern: int, width: int, start: int) -> bool:
     """Return whether the vote of an earlier path errs on such a cell."""
     masks = (((1 << width) - 1) << first for first in range(0, start, width))
     return any(2 * (pattern & mask).bit_count() > width for mask in masks)
 
 
-def _taken(cells, wish, model, scale):
+def _taken(cells: _Cells, wish: dict[_Key, Fraction], model: int, scale: Fraction) -> _Cells:
     """Split every cell into the part that the model gets wrong and the rest."""
     out = dict(cells)
     for key, share in wish.items():
@@ -250,14 +259,14 @@ def _taken(cells, wish, model, scale):
     return {key: pair for key, pair in out.items() if pair[0] or not key[0]}
 
 
-def _exact(cells, models):
+def _exact(cells: _Cells, models: int) -> ExactCells:
     rows = [(mass, initial, key[0]) for key, (mass, initial) in cells.items() if mass]
     mass, initial = (np.array([row[k] for row in rows], object) for k in (0, 1))
     errors = np.array([[who >> model & 1 for *_, who in rows] for model in range(models)], bool)
     return ExactCells(mass, initial, errors)
 
 
-def _fraction(value):
+def _fraction(value: float) -> Fraction:
     return Fraction(max(1, int(value * 10**6)), 10**6)
 
 
@@ -296,7 +305,9 @@ class SharpConstruction:
     constant: Fraction
 
 
-def sharp_construction(epsilon, *, mixing, distance=None):
+def sharp_construction(
+    epsilon: Fraction, *, mixing: Mixing, distance: Fraction | None = None
+) -> SharpConstruction:
     """Build the population that nearly reaches the bound of Theorem 4.1, in exact fractions.
 
     Without *distance*, D_0 = D, and risk/ε³ tends to 84 (flat) and 108 (nested) as ε → 0. With one,
@@ -307,7 +318,7 @@ def sharp_construction(epsilon, *, mixing, distance=None):
     82.8
     """
 
-    def build(share):
+    def build(share: Fraction) -> ExactCells:
         if distance is not None:
             return _in_cells(*_shifted(epsilon, distance, share, mixing))
         return _in_cells(_unshifted(epsilon, share, mixing))
@@ -325,7 +336,7 @@ def sharp_construction(epsilon, *, mixing, distance=None):
     )
 
 
-def _unshifted(epsilon, share, mixing):
+def _unshifted(epsilon: Fraction, share: Fraction, mixing: Mixing) -> list[_Part]:
     """D_0 = D: the first vote errs on a negligible set, the second on all that its budgets allow."""
     cells: list[_Part] = [(epsilon**8, (0, 1, 2)), (epsilon / 2, (0,)), (epsilon / 2, (1,))]
     if mixing == "flat":  # models 4 and 5 spend their whole budgets inside the errors of model 3
@@ -343,7 +354,9 @@ def _unshifted(epsilon, share, mixing):
     return [*cells, *((epsilon * _root(epsilon), (model,)) for model in (6, 7))]
 
 
-def _shifted(epsilon, distance, share, mixing):
+def _shifted(
+    epsilon: Fraction, distance: Fraction, share: Fraction, mixing: Mixing
+) -> tuple[list[_Part], list[_Part]]:
     """D_0 differs from D: all happens inside the first error set, mostly where D_0 has no mass."""
     whole, scale = epsilon + distance, epsilon * share
     cells: list[_Part] = [(whole * (1 - 5 * scale) - epsilon, (0,))]
@@ -353,18 +366,20 @@ def _shifted(epsilon, distance, share, mixing):
     return [(epsilon, (0,))], [*cells, *((own, (model,)) for model in (1, 2, 3, 4, 6, 7))]
 
 
-def _cut(mass, models, scale, pairs):
+def _cut(
+    mass: Fraction, models: tuple[int, ...], scale: Fraction, pairs: Sequence[_Part]
+) -> list[_Part]:
     """Return the cell where *models* err, cut into the parts where further pairs do, and the rest."""
     parts = [(mass * scale * share, (*models, *pair)) for share, pair in pairs]
     return [(mass - sum(part for part, _ in parts), models), *parts]
 
 
-def _root(value):
+def _root(value: Fraction) -> Fraction:
     """Return a fraction near the square root; any would do."""
     return Fraction(isqrt(int(value * 10**80)), 10**40)
 
 
-def _in_cells(both, blind=()):
+def _in_cells(both: Sequence[_Part], blind: Iterable[_Part] = ()) -> ExactCells:
     """Return the cells in whole numbers, the rest last; D_0 has no mass on the *blind* ones."""
     cells = [*both, *blind]
     unit = lcm(*(part.denominator for part, _ in cells))

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tallystick.results import Unknown
@@ -61,6 +61,8 @@ def test_the_answer_comes_in_the_owners_order_and_is_json_and_a_picture():
 
 @settings(max_examples=60)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(81, 400))
+@example(15, 6, 100).via("the interval alone would settle it")
+@example(4, 0, 400).via("the interval alone would settle it")
 def test_a_change_is_settled_where_its_own_test_says_so_and_turns_with_its_ends(better, worse, n):
     before, after = np.zeros(n), np.zeros(n)
     before[:better], after[n - worse :] = 1, 1
