@@ -14,7 +14,6 @@ comes nearer to the bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +21,7 @@ from math import isqrt, lcm
 
 import numpy as np
 
-from tallystick._rng import Rng, as_rng
+from tallystick._rng import as_rng
 from tallystick.papers.dynamic_benchmarks import (
     any_rounds_bound,
     hierarchical_bound,
@@ -30,7 +29,6 @@ from tallystick.papers.dynamic_benchmarks import (
 )
 from tallystick.papers.dynamic_benchmarks.designs import (
     Array,
-    Design,
     Mixing,
     hierarchical,
     path,
@@ -73,17 +71,17 @@ class ExactCells:
     initial: Array
     errors: Array
 
-    def budgets(self, design: Design) -> list[Fraction]:
+    def budgets(self, design):
         """Return the risks of all models on their own data, the left side of Eq (19)."""
         return training_risks(design, self.mass, self.initial, self.errors)[0]
 
-    def risk(self, design: Design) -> Fraction:
+    def risk(self, design):
         """Return the risk of what the design delivers."""
         halves = training_risks(design, self.mass, self.initial, self.errors)[1]
         return Fraction((self.mass * halves).sum(), 2 * self.mass.sum())
 
     @cached_property
-    def distance(self) -> Fraction:
+    def distance(self):
         """The HΔH distance of these models and the true one."""
         classes = np.vstack([self.errors, np.zeros(self.mass.size, dtype=bool)])
         return Fraction(
@@ -91,7 +89,7 @@ class ExactCells:
         )
 
 
-def nearest_hierarchies(number: int, *, seed: int) -> dict[str, Fraction]:
+def nearest_hierarchies(number, *, seed):
     """Draw adversaries of a hierarchy, half with another initial distribution, half near a sharp
     construction; return the highest ratio of risk to bound under each mixing.
 
@@ -106,7 +104,7 @@ def nearest_hierarchies(number: int, *, seed: int) -> dict[str, Fraction]:
     return nearest
 
 
-def _hierarchies(number: int, rng: np.random.Generator) -> Iterator[tuple[Mixing, ExactCells]]:
+def _hierarchies(number, rng):
     kinds: tuple[Mixing, Mixing] = ("flat", "nested")
     sharp = {
         (mixing, shifted): [
@@ -127,7 +125,7 @@ def _hierarchies(number: int, rng: np.random.Generator) -> Iterator[tuple[Mixing
             yield mixing, random_hierarchy(mixing=mixing, rng=rng, shifted=shifted)
 
 
-def nearest_path(number: int, *, seed: int) -> tuple[Fraction, Fraction]:
+def nearest_path(number, *, seed):
     """Draw paths of three to eight rounds; return the highest ratio of risk to the bound for any
     rounds, and of three rounds to their own lemma.
 
@@ -144,7 +142,7 @@ def nearest_path(number: int, *, seed: int) -> tuple[Fraction, Fraction]:
     return nearest, three
 
 
-def random_hierarchy(*, mixing: Mixing, rng: Rng, shifted: bool) -> ExactCells:
+def random_hierarchy(*, mixing, rng, shifted):
     """Draw nine error sets of a hierarchy; with *shifted* the initial distribution differs.
 
     >>> cells = random_hierarchy(mixing="flat", rng=0, shifted=False)
@@ -154,7 +152,7 @@ def random_hierarchy(*, mixing: Mixing, rng: Rng, shifted: bool) -> ExactCells:
     return _draw(_HIERARCHY[mixing], as_rng(rng), shifted, width=3)
 
 
-def random_path(rounds: int, *, rng: Rng, shifted: bool) -> ExactCells:
+def random_path(rounds, *, rng, shifted):
     """Draw the error sets of a path; with *shifted* the initial distribution differs.
 
     >>> cells = random_path(4, rng=0, shifted=True)
@@ -164,7 +162,7 @@ def random_path(rounds: int, *, rng: Rng, shifted: bool) -> ExactCells:
     return _draw(path(rounds), as_rng(rng), shifted, width=rounds)
 
 
-def disturbed_hierarchy(found: SharpConstruction, *, rng: Rng) -> ExactCells:
+def disturbed_hierarchy(found, *, rng):
     """Multiply the mass of every cell of a sharp construction by a random factor.
 
     >>> found = sharp_construction(Fraction(1, 10**4), mixing="flat")
@@ -186,7 +184,7 @@ def disturbed_hierarchy(found: SharpConstruction, *, rng: Rng) -> ExactCells:
     return ExactCells(np.array(mass, object), np.array(initial, object), cells.errors)
 
 
-def _draw(design: Design, rng: np.random.Generator, shifted: bool, *, width: int) -> ExactCells:
+def _draw(design, rng, shifted, *, width):
     epsilon = _fraction(10 ** rng.uniform(-4, -0.8))
     blind = int(_WHOLE * 10 ** rng.uniform(-4, -0.5)) if shifted else 0
     cells: _Cells = {(0, False): (_WHOLE - blind, _WHOLE)}
@@ -205,14 +203,7 @@ def _draw(design: Design, rng: np.random.Generator, shifted: bool, *, width: int
     return _exact(cells, design.rounds)
 
 
-def _wish(
-    cells: _Cells,
-    model: int,
-    width: int,
-    rng: np.random.Generator,
-    epsilon: float,
-    focused: bool,
-) -> dict[_Key, Fraction]:
+def _wish(cells, model, width, rng, epsilon, focused):
     """Return the share of each cell that the model would like to get wrong."""
     start = model - model % width
     path = sum(1 << j for j in range(start, model))
@@ -238,13 +229,13 @@ def _wish(
     return wish
 
 
-def _voted(pattern: int, width: int, start: int) -> bool:
+def _voted(pattern, width, start):
     """Return whether the vote of an earlier path errs on such a cell."""
     masks = (((1 << width) - 1) << first for first in range(0, start, width))
     return any(2 * (pattern & mask).bit_count() > width for mask in masks)
 
 
-def _taken(cells: _Cells, wish: dict[_Key, Fraction], model: int, scale: Fraction) -> _Cells:
+def _taken(cells, wish, model, scale):
     """Split every cell into the part that the model gets wrong and the rest."""
     out = dict(cells)
     for key, share in wish.items():
@@ -259,14 +250,14 @@ def _taken(cells: _Cells, wish: dict[_Key, Fraction], model: int, scale: Fractio
     return {key: pair for key, pair in out.items() if pair[0] or not key[0]}
 
 
-def _exact(cells: _Cells, models: int) -> ExactCells:
+def _exact(cells, models):
     rows = [(mass, initial, key[0]) for key, (mass, initial) in cells.items() if mass]
     mass, initial = (np.array([row[k] for row in rows], object) for k in (0, 1))
     errors = np.array([[who >> model & 1 for *_, who in rows] for model in range(models)], bool)
     return ExactCells(mass, initial, errors)
 
 
-def _fraction(value: float) -> Fraction:
+def _fraction(value):
     return Fraction(max(1, int(value * 10**6)), 10**6)
 
 
@@ -305,9 +296,7 @@ class SharpConstruction:
     constant: Fraction
 
 
-def sharp_construction(
-    epsilon: Fraction, *, mixing: Mixing, distance: Fraction | None = None
-) -> SharpConstruction:
+def sharp_construction(epsilon, *, mixing, distance=None):
     """Build the population that nearly reaches the bound of Theorem 4.1, in exact fractions.
 
     Without *distance*, D_0 = D, and risk/ε³ tends to 84 (flat) and 108 (nested) as ε → 0. With one,
@@ -318,7 +307,7 @@ def sharp_construction(
     82.8
     """
 
-    def build(share: Fraction) -> ExactCells:
+    def build(share):
         if distance is not None:
             return _in_cells(*_shifted(epsilon, distance, share, mixing))
         return _in_cells(_unshifted(epsilon, share, mixing))
@@ -336,7 +325,7 @@ def sharp_construction(
     )
 
 
-def _unshifted(epsilon: Fraction, share: Fraction, mixing: Mixing) -> list[_Part]:
+def _unshifted(epsilon, share, mixing):
     """D_0 = D: the first vote errs on a negligible set, the second on all that its budgets allow."""
     cells: list[_Part] = [(epsilon**8, (0, 1, 2)), (epsilon / 2, (0,)), (epsilon / 2, (1,))]
     if mixing == "flat":  # models 4 and 5 spend their whole budgets inside the errors of model 3
@@ -354,9 +343,7 @@ def _unshifted(epsilon: Fraction, share: Fraction, mixing: Mixing) -> list[_Part
     return [*cells, *((epsilon * _root(epsilon), (model,)) for model in (6, 7))]
 
 
-def _shifted(
-    epsilon: Fraction, distance: Fraction, share: Fraction, mixing: Mixing
-) -> tuple[list[_Part], list[_Part]]:
+def _shifted(epsilon, distance, share, mixing):
     """D_0 differs from D: all happens inside the first error set, mostly where D_0 has no mass."""
     whole, scale = epsilon + distance, epsilon * share
     cells: list[_Part] = [(whole * (1 - 5 * scale) - epsilon, (0,))]
@@ -366,20 +353,18 @@ def _shifted(
     return [(epsilon, (0,))], [*cells, *((own, (model,)) for model in (1, 2, 3, 4, 6, 7))]
 
 
-def _cut(
-    mass: Fraction, models: tuple[int, ...], scale: Fraction, pairs: Sequence[_Part]
-) -> list[_Part]:
+def _cut(mass, models, scale, pairs):
     """Return the cell where *models* err, cut into the parts where further pairs do, and the rest."""
     parts = [(mass * scale * share, (*models, *pair)) for share, pair in pairs]
     return [(mass - sum(part for part, _ in parts), models), *parts]
 
 
-def _root(value: Fraction) -> Fraction:
+def _root(value):
     """Return a fraction near the square root; any would do."""
     return Fraction(isqrt(int(value * 10**80)), 10**40)
 
 
-def _in_cells(both: Sequence[_Part], blind: Iterable[_Part] = ()) -> ExactCells:
+def _in_cells(both, blind=()):
     """Return the cells in whole numbers, the rest last; D_0 has no mass on the *blind* ones."""
     cells = [*both, *blind]
     unit = lcm(*(part.denominator for part, _ in cells))

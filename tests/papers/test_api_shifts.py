@@ -53,7 +53,7 @@ seeds = st.integers(0, 10_000)
 
 
 @given(seeds)
-def test_the_trace_of_the_shift_is_the_change_of_accuracy(seed: int) -> None:
+def test_the_trace_of_the_shift_is_the_change_of_accuracy(seed):
     true, old, new = np.random.default_rng(seed).integers(0, 3, (3, 50))
     before, after = (confusion_matrix(true, said, shape=(3, 3)) for said in (old, new))
     change = np.mean(new == true) - np.mean(old == true)
@@ -63,7 +63,7 @@ def test_the_trace_of_the_shift_is_the_change_of_accuracy(seed: int) -> None:
 
 
 @given(seeds, st.integers(1, 5))
-def test_partitions_are_pure_in_label_ordered_and_of_equal_size(seed: int, bins: int) -> None:
+def test_partitions_are_pure_in_label_ordered_and_of_equal_size(seed, bins):
     rng = np.random.default_rng(seed)
     label, hard = rng.integers(0, 4, 60), rng.random(60)
     of = partitions(label, hard, bins=bins)
@@ -78,11 +78,11 @@ def test_partitions_are_pure_in_label_ordered_and_of_equal_size(seed: int, bins:
     assert all(len(np.unique(label[of == k])) == 1 for k in range(len(sizes)))
 
 
-def test_ties_do_not_unbalance_the_bins() -> None:
+def test_ties_do_not_unbalance_the_bins():
     assert np.bincount(partitions([0] * 9, [1.0] * 9, bins=3)).tolist() == [3, 3, 3]
 
 
-def test_partitions_need_one_difficulty_per_item() -> None:
+def test_partitions_need_one_difficulty_per_item():
     with pytest.raises(InputError, match="bins must be a whole number of at least 1"):
         partitions([0], [1.0], bins=0)
     for bad in ([0.1], [0.1, np.nan]):
@@ -93,20 +93,20 @@ def test_partitions_need_one_difficulty_per_item() -> None:
 # Definition 1 and equation (3.1).
 
 
-def test_definition_1_on_the_three_examples_of_the_paper() -> None:
+def test_definition_1_on_the_three_examples_of_the_paper():
     p = [[0.5, 0.5, 0], [0, 1, 0], [1 / 3, 1 / 3, 1 / 3]]
     assert uncertainty_score(p) == pytest.approx([0.5, 0, 2 / 3])  # printed: 1/3
 
 
 @given(answers)
-def test_the_estimate_counts_the_pairs_that_disagree(seen: list[int]) -> None:
+def test_the_estimate_counts_the_pairs_that_disagree(seen):
     pairs = list(itertools.permutations(seen, 2))
     share = sum(a != b for a, b in pairs) / len(pairs)  # equation (3.1), literally
     assert uncertainty(np.bincount(seen)) == pytest.approx(share, abs=1e-12)
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 0.0, 2.5]])
-def test_the_estimate_is_unbiased_by_enumeration(weights: list[float] | None) -> None:
+def test_the_estimate_is_unbiased_by_enumeration(weights):
     p = np.array([0.5, 0.3, 0.2])
     mean = sum(
         np.prod(p[list(draw)]) * uncertainty(np.bincount(draw, minlength=3), weights=weights)
@@ -116,9 +116,7 @@ def test_the_estimate_is_unbiased_by_enumeration(weights: list[float] | None) ->
 
 
 @given(answers, st.lists(st.floats(0, 3), min_size=5, max_size=5))
-def test_three_sums_of_weighted_vectors_give_the_weighted_estimate(
-    seen: list[int], weights: list[float]
-) -> None:
+def test_three_sums_of_weighted_vectors_give_the_weighted_estimate(seen, weights):
     vectors = np.eye(5)[seen] * weights
     sums = running_uncertainty(len(seen), (vectors**2).sum(), (vectors.sum(axis=0) ** 2).sum())
     batch = uncertainty(np.bincount(seen, minlength=5), weights=weights)
@@ -126,13 +124,13 @@ def test_three_sums_of_weighted_vectors_give_the_weighted_estimate(
     assert sums == pytest.approx(np.trace(np.cov(vectors.T)), abs=1e-10)
 
 
-def test_fewer_than_two_answers_are_unknown_in_batch_and_zero_in_the_running_form() -> None:
+def test_fewer_than_two_answers_are_unknown_in_batch_and_zero_in_the_running_form():
     assert np.isnan(uncertainty([[0, 0], [1, 0]])).all()
     few = np.array([0, 1])
     assert running_uncertainty(few, few, few).tolist() == [0, 0]
 
 
-def test_what_is_no_distribution_is_refused() -> None:
+def test_what_is_no_distribution_is_refused():
     with pytest.raises(InputError, match="sum to 1"):
         uncertainty_score([0.5, 0.6])
     with pytest.raises(InputError, match="negative"):
@@ -143,7 +141,7 @@ def test_what_is_no_distribution_is_refused() -> None:
 
 
 @pytest.mark.parametrize("weights", [np.ones((2, 2)), np.eye(2), np.array([[0.0, 1.0], [0, 0]])])
-def test_the_loss_is_the_expected_squared_error_by_enumeration(weights: np.ndarray) -> None:
+def test_the_loss_is_the_expected_squared_error_by_enumeration(weights):
     # Label 0 has two partitions, label 1 one; two answers.
     shares, labels = np.array([0.3, 0.2, 0.5]), np.array([0, 0, 1])
     rates, asked = np.array([0.4, 0.1, 0.7]), np.array([2, 3, 2])
@@ -164,7 +162,7 @@ def test_the_loss_is_the_expected_squared_error_by_enumeration(weights: np.ndarr
     st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)), min_size=2, max_size=8),
     st.integers(0, 99),
 )
-def test_no_allocation_beats_the_optimum(cells: list[tuple[float, float]], seed: int) -> None:
+def test_no_allocation_beats_the_optimum(cells, seed):
     p = np.array([a for a, _ in cells]) / sum(a for a, _ in cells)
     sigma = np.array([b for _, b in cells])
     best = optimal_allocation(p, sigma, calls=1000)
@@ -175,14 +173,14 @@ def test_no_allocation_beats_the_optimum(cells: list[tuple[float, float]], seed:
     assert allocation_loss(p, sigma**2, other) >= loss * (1 - 1e-12)
 
 
-def test_certain_partitions_are_asked_by_size() -> None:
+def test_certain_partitions_are_asked_by_size():
     assert optimal_allocation([0.25, 0.75], [0, 0], calls=8).tolist() == [2, 6]
 
 
 # Section 4: the baselines.
 
 
-def test_each_baseline_has_its_loss() -> None:
+def test_each_baseline_has_its_loss():
     shares, rates = np.array([0.3, 0.7]), np.array([0.4, 0.1])
     mu = np.stack([1 - rates, rates], axis=1)
     sigma2 = uncertainty_score(mu)
@@ -203,7 +201,7 @@ def test_each_baseline_has_its_loss() -> None:
     assert proportional < uniform
 
 
-def test_the_policies_of_the_product_reach_the_allocations_of_the_baselines() -> None:
+def test_the_policies_of_the_product_reach_the_allocations_of_the_baselines():
     strata = Strata(np.repeat([0, 1, 2], [60, 30, 10]))
     for policy, allocation in (
         (Proportional(), proportional_allocation(strata.shares, calls=30)),
@@ -218,9 +216,7 @@ def test_the_policies_of_the_product_reach_the_allocations_of_the_baselines() ->
 
 
 @given(answers, st.lists(st.floats(0, 3), min_size=5, max_size=5) | st.none())
-def test_the_update_agrees_with_the_batch_at_every_step(
-    seen: list[int], weights: list[float] | None
-) -> None:
+def test_the_update_agrees_with_the_batch_at_every_step(seen, weights):
     counts, sigma2 = np.zeros(5), 0.0
     for n, answer in enumerate(seen):
         counts, sigma2 = masa_update(counts, sigma2, answer, weights=weights)
@@ -229,7 +225,7 @@ def test_the_update_agrees_with_the_batch_at_every_step(
     assert counts.tolist() == np.bincount(seen, minlength=5).tolist()
 
 
-def test_line_7_as_it_is_printed_collapses() -> None:
+def test_line_7_as_it_is_printed_collapses():
     said = np.random.default_rng(0).integers(0, 2, 400)
     counts, printed = np.zeros(2), 0.0
     for n, answer in enumerate(said, start=1):
@@ -240,9 +236,7 @@ def test_line_7_as_it_is_printed_collapses() -> None:
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.01, 1.0, 20.0]), st.booleans())
-def test_the_policy_of_the_product_chooses_as_algorithm_1(
-    seed: int, a: float, weighted: bool
-) -> None:
+def test_the_policy_of_the_product_chooses_as_algorithm_1(seed, a, weighted):
     rng = np.random.default_rng(seed)
     strata = Strata(np.repeat(np.arange(4), [40, 30, 20, 10]))
     said = rng.integers(0, 3, 100) * (rng.random(100) < np.array([0.1, 0.9, 0.4, 0.0])[strata.of])
@@ -272,7 +266,7 @@ def test_the_policy_of_the_product_chooses_as_algorithm_1(
         sampler.tell({item: int(said[item])})
 
 
-def test_algorithm_1_returns_the_shift_of_its_line_10() -> None:
+def test_algorithm_1_returns_the_shift_of_its_line_10():
     rng = np.random.default_rng(3)
     true = rng.integers(0, 3, 600)
     new = np.where(rng.random(600) < 0.7, true, rng.integers(0, 3, 600))
@@ -280,7 +274,7 @@ def test_algorithm_1_returns_the_shift_of_its_line_10() -> None:
     old = confusion_matrix(true, true, shape=(3, 3))
     asked = []
 
-    def ask(item: int) -> int:
+    def ask(item):
         asked.append(item)
         return int(new[item])
 
@@ -298,7 +292,7 @@ def test_algorithm_1_returns_the_shift_of_its_line_10() -> None:
         assert run.shift[i, j] == pytest.approx(found - old[i, j], abs=1e-12)
 
 
-def test_the_estimate_of_the_product_is_line_10() -> None:
+def test_the_estimate_of_the_product_is_line_10():
     rng = np.random.default_rng(4)
     true, new = rng.integers(0, 2, (2, 300))
     cells = partitions(true, rng.random(300), bins=3)
@@ -313,7 +307,7 @@ def test_the_estimate_of_the_product_is_line_10() -> None:
     assert stratified(seen).value[0].reshape(2, 2) == pytest.approx(found, abs=1e-12)
 
 
-def test_masa_approaches_the_optimal_allocation_and_weights_steer_it() -> None:
+def test_masa_approaches_the_optimal_allocation_and_weights_steer_it():
     true = np.repeat([0, 1, 2], [200, 600, 200])
     new = true.copy()
     for label, rate in ((0, 0.5), (1, 0.02), (2, 0.2)):
@@ -338,7 +332,7 @@ def test_masa_approaches_the_optimal_allocation_and_weights_steer_it() -> None:
         assert run.counts.sum(axis=1) == pytest.approx(best, rel=0.1)
 
 
-def test_algorithm_1_refuses_what_it_is_not_about() -> None:
+def test_algorithm_1_refuses_what_it_is_not_about():
     how = {"old_matrix": np.eye(2) / 2, "calls": 10, "rng": 0}
     with pytest.raises(InputError, match="one true label"):
         masa(lambda item: 0, [0, 1], [0, 0], **how)
@@ -351,7 +345,7 @@ def test_algorithm_1_refuses_what_it_is_not_about() -> None:
 # Theorem 2, Lemmas 3 and 6, and the stopping rule.
 
 
-def test_the_conditions_of_the_theorem_are_reported() -> None:
+def test_the_conditions_of_the_theorem_are_reported():
     least = 2 * np.log(2) + np.log(3) + 2.25 * np.log(2000)
     assert theorem_conditions(labels=2, bins=3, calls=2000, exploration=least + 1e-9) == ()
     assert len(theorem_conditions(labels=2, bins=3, calls=2000, exploration=least - 1e-9)) == 1
@@ -359,7 +353,7 @@ def test_the_conditions_of_the_theorem_are_reported() -> None:
 
 
 @pytest.mark.parametrize("calls", [200, 1000, 4000])
-def test_theorem_2_bounds_the_loss_of_the_algorithm(calls: int) -> None:
+def test_theorem_2_bounds_the_loss_of_the_algorithm(calls):
     sizes, rates = np.array([500, 300, 200]), np.array([0.5, 0.1, 0.3])
     of = np.repeat(np.arange(3), sizes)
     said = np.concatenate(
@@ -399,14 +393,14 @@ def test_theorem_2_bounds_the_loss_of_the_algorithm(calls: int) -> None:
     assert loss.mean() >= best_loss * (1 - 4 * loss.std() / loss.mean() / 20)
 
 
-def test_the_bound_of_the_theorem_refuses_what_it_is_not_about() -> None:
+def test_the_bound_of_the_theorem_refuses_what_it_is_not_about():
     with pytest.raises(InputError, match="uncertain"):
         theorem_bound([0.5, 0.5], [0.0, 0.5], labels=2, calls=100, exploration=1)
     with pytest.raises(InputError, match="more than 4 L K = 8"):
         theorem_bound([0.5, 0.5], [0.1, 0.5], labels=2, calls=8, exploration=1)
 
 
-def score(k: np.ndarray, t: int) -> np.ndarray:
+def score(k, t):
     """(3.1) of t answers of two kinds, k of them of the first, written by hand."""
     return 1 - (k * (k - 1) + (t - k) * (t - k - 1)) / (t * (t - 1))
 
@@ -414,7 +408,7 @@ def score(k: np.ndarray, t: int) -> np.ndarray:
 @pytest.mark.parametrize("t", [2, 5, 10, 50, 400])
 @pytest.mark.parametrize("p", [0.001, 0.03, 0.3, 0.5])
 @pytest.mark.parametrize("delta", [0.3, 0.05, 5e-4, 1e-9])
-def test_lemma_3_holds_with_the_fourth_root_by_enumeration(t: int, p: float, delta: float) -> None:
+def test_lemma_3_holds_with_the_fourth_root_by_enumeration(t, p, delta):
     k, truth = np.arange(t + 1), 2 * p * (1 - p)
     chance, seen = binom.pmf(k, t, p), np.maximum(score(k, t), 0)
     radius = float(uncertainty_radius(t, delta=delta))
@@ -426,7 +420,7 @@ def test_lemma_3_holds_with_the_fourth_root_by_enumeration(t: int, p: float, del
     assert chance[bound < truth / t].sum() <= delta
 
 
-def test_lemma_3_is_false_as_it_is_printed() -> None:
+def test_lemma_3_is_false_as_it_is_printed():
     t, p, delta = 10, 0.3, 5e-4
     k = np.arange(t + 1)
     apart = np.abs(np.sqrt(np.maximum(score(k, t), 0)) - np.sqrt(2 * p * (1 - p)))
@@ -434,7 +428,7 @@ def test_lemma_3_is_false_as_it_is_printed() -> None:
     assert beyond == pytest.approx(0.7**10, rel=1e-3)
 
 
-def test_the_bound_is_above_the_loss_and_meets_it_with_many_answers() -> None:
+def test_the_bound_is_above_the_loss_and_meets_it_with_many_answers():
     p, sigma2 = np.array([0.5, 0.5]), np.array([0.1, 0.2])
     for n in (10, 1000, 10**8):
         loss = allocation_loss(p, sigma2, [n, n])
@@ -442,14 +436,14 @@ def test_the_bound_is_above_the_loss_and_meets_it_with_many_answers() -> None:
     assert loss_bound(p, [n, n], sigma2) == pytest.approx(loss, rel=1e-2)
 
 
-def test_an_unasked_partition_has_no_bound() -> None:
+def test_an_unasked_partition_has_no_bound():
     assert loss_bound([0.5, 0.5], [0, 3], [0.1, 0.1]) == np.inf
     assert loss_bound([1.0], [4], [np.nan]) == 1 / 4
     with pytest.raises(InputError, match="delta"):
         loss_bound([1.0], [2], [0.1], delta=0)
 
 
-def test_uniform_sampling_stops_within_the_range_of_table_1() -> None:
+def test_uniform_sampling_stops_within_the_range_of_table_1():
     assert uniform_error_bound(18_445) <= 0.01 < uniform_error_bound(18_444)
     # MASA's own rule, on partitions of which most are nearly certain, stops far earlier: Table 1 has
     # 1.1K to 10.3K.

@@ -607,12 +607,7 @@ def test_lemma_a_2_takes_the_best_step():
     """Eq (71): the exponential risk after one update is 2 sqrt(R (1 - R)), its minimum over
     steps."""
     done = gradient_updates(
-        Population.uniform(100),
-        RandomErrors(0.1),
-        loss="exponential",
-        updates=1,
-        rollouts=1,
-        rng=0,
+        Population.uniform(100), RandomErrors(0.1), loss="exponential", updates=1, rollouts=1, rng=0
     )
     steps = np.linspace(0.01, 3, 3000)
     assert done.surrogate[0].tolist() == pytest.approx([1, 2 * np.sqrt(0.09)])
@@ -681,11 +676,7 @@ def test_numbers_outside_a_statement_s_range_are_refused(call):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        ({"noise": 0.2}, "true classifier"),
-        ({"rate": 0}, "rate"),
-        ({"updates": 0}, "at least 1"),
-    ],
+    [({"noise": 0.2}, "true classifier"), ({"rate": 0}, "rate"), ({"updates": 0}, "at least 1")],
 )
 def test_random_labels_and_bad_steps_are_refused(options, message):
     people = Population.uniform(10, noise=options.pop("noise", 0.0))

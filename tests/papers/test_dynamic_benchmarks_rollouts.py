@@ -18,6 +18,7 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     Perfect,
     RandomErrors,
     Scripted,
+    control_risk,
     fill,
     roll,
     similarity,
@@ -277,3 +278,12 @@ def test_section_b_2_weights_and_another_majority_are_used():
     assert similarity(errors, weights=weights, majority=majority) == pytest.approx(0.75)
     with pytest.raises(InputError, match="two models"):
         similarity(errors[:1])
+
+
+def test_section_5_the_control_votes_independent_errors_away_and_leaves_random_labels_out():
+    people = Population.uniform(400)
+    alone = control_risk(people, RandomErrors(0.1), rounds=5, rollouts=100, rng=0).mean(axis=0)
+    assert alone[4] == pytest.approx(0.00856, abs=0.002)  # three or more of five, each at .1
+    noisy = Population.uniform(200, noise=0.25)
+    one = control_risk(noisy, RandomErrors(0.15), rounds=1, rollouts=50, rng=0)
+    assert one.mean() == pytest.approx(0.2, abs=0.01)

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.papers.dynamic_benchmarks.certificates import BoxProgram, worst_case
+from tallystick.papers.dynamic_benchmarks import path_bound
+from tallystick.papers.dynamic_benchmarks.certificates import (
+    BoxProgram,
+    worst_by_round,
+    worst_case,
+)
 from tallystick.papers.dynamic_benchmarks.designs import mixture_table
 
 
@@ -158,7 +163,7 @@ EXACT = 6 * EPSILON**2 / (1 + 2 * EPSILON)
 """The worst case of three rounds: the known value that every relaxation must stay above."""
 
 
-def program(rounds: int = 3) -> BoxProgram:
+def program(rounds=3):
     return BoxProgram(EPSILON, mixture_table(rounds, None))
 
 
@@ -222,3 +227,10 @@ def test_at_a_point_the_products_are_exact_and_the_promises_are_kept():
 def test_risks_that_no_path_can_have_are_impossible():
     three = program()
     assert three.solve(np.full(3, 0.5), np.full(3, 0.6)) is None
+
+
+def test_the_bounds_by_round_are_the_least_that_is_proved():
+    worst = worst_by_round(0.1, 7)
+    assert worst[2] == pytest.approx(0.05)
+    assert worst[6] < 0.09 < path_bound(0.1, 7)
+    assert all(ours <= path_bound(0.1, t) for t, ours in enumerate(worst, start=1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from functools import cache
 from itertools import pairwise, product
 
@@ -33,9 +33,6 @@ from tallystick.papers.frechet_bounds import (
     weak_set_ends,
 )
 from tallystick.papers.frechet_bounds.dual import (
-    Bounds,
-    Certified,
-    End,
     Side,
     agreement,
     breakdown,
@@ -65,24 +62,24 @@ SOME = settings(max_examples=40)
 MASS = st.one_of(st.integers(0, 8).map(lambda k: k / 8), st.floats(0, 1))
 
 
-def outward(side: Side) -> float:
+def outward(side):
     return 1.0 if side == "upper" else -1.0
 
 
-def laws(draw: st.DrawFn, patterns: int, labels: int) -> np.ndarray:
+def laws(draw, patterns, labels):
     mass = draw(arrays(np.float64, (patterns, labels), elements=MASS))
     mass[mass.sum(axis=1) < 1e-6, 0] = 1
     return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+def problems(draw):
     patterns, labels = draw(st.integers(1, 4)), draw(st.integers(2, 5))
     return laws(draw, patterns, labels), laws(draw, patterns, labels)
 
 
 @st.composite
-def pairs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+def pairs(draw):
     patterns, labels = draw(st.integers(1, 4)), draw(st.integers(2, 5))
     return laws(draw, patterns, labels**2).reshape(patterns, labels, labels), laws(
         draw, patterns, labels
@@ -90,7 +87,7 @@ def pairs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 
 
 @st.composite
-def binaries(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def binaries(draw):
     patterns, atoms = draw(st.integers(1, 3)), draw(st.integers(2, 5))
     cost = draw(
         arrays(
@@ -102,11 +99,11 @@ def binaries(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return laws(draw, patterns, atoms), laws(draw, patterns, 2), cost
 
 
-def independent_value(q: np.ndarray, p: np.ndarray, cost: np.ndarray) -> np.ndarray:
+def independent_value(q, p, cost):
     return coupling_value(q[:, :, None] * p[:, None, :], cost)
 
 
-def assert_encloses(bounds: Bounds, value: np.ndarray) -> None:
+def assert_encloses(bounds, value):
     assert (
         bounds.lower.value <= bounds.upper.value
     ).all()  # exactly: where the ends meet, rounding must not cross them
@@ -114,7 +111,7 @@ def assert_encloses(bounds: Bounds, value: np.ndarray) -> None:
     assert (value <= bounds.upper.value + ROUNDING).all()
 
 
-def assert_proved(bounds: Bounds, q: np.ndarray, p: np.ndarray, cost: np.ndarray) -> None:
+def assert_proved(bounds, q, p, cost):
     for end in (bounds.lower, bounds.upper):
         proved = outer_bound(q, p, cost, end.potentials, side=end.side)
         np.testing.assert_allclose(proved, end.value, rtol=0, atol=ROUNDING)
@@ -125,9 +122,7 @@ def assert_proved(bounds: Bounds, q: np.ndarray, p: np.ndarray, cost: np.ndarray
 
 @SOME
 @given(problems(), st.data())
-def test_any_potentials_prove_an_outer_bound(
-    problem: tuple[np.ndarray, np.ndarray], data: st.DataObject
-) -> None:
+def test_any_potentials_prove_an_outer_bound(problem, data):
     q, p = problem
     a = data.draw(arrays(np.float64, p.shape, elements=st.floats(-3, 3)))
     delta = data.draw(st.floats(0, 1))
@@ -141,9 +136,7 @@ def test_any_potentials_prove_an_outer_bound(
 
 @SOME
 @given(problems())
-def test_row_values_average_to_the_bound_and_serve_every_class_at_once(
-    problem: tuple[np.ndarray, np.ndarray],
-) -> None:
+def test_row_values_average_to_the_bound_and_serve_every_class_at_once(problem):
     q, p = problem
     end = agreement(q, p).upper
     rows = row_values(p, np.eye(q.shape[1]), end.potentials, side="upper")
@@ -154,7 +147,7 @@ def test_row_values_average_to_the_bound_and_serve_every_class_at_once(
     np.testing.assert_allclose((q * rows).sum(axis=1), end.value, rtol=0, atol=ROUNDING)
 
 
-def test_a_constant_added_to_the_potentials_proves_the_same() -> None:
+def test_a_constant_added_to_the_potentials_proves_the_same():
     rng = np.random.default_rng(8)
     p, a, g = rng.dirichlet(np.ones(3), 4), rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
     for side in ("lower", "upper"):
@@ -163,7 +156,7 @@ def test_a_constant_added_to_the_potentials_proves_the_same() -> None:
         np.testing.assert_allclose(here, there, rtol=0, atol=1e-12)
 
 
-def test_potentials_are_centred_by_their_mean_and_not_as_printed_by_their_sum() -> None:
+def test_potentials_are_centred_by_their_mean_and_not_as_printed_by_their_sum():
     """(B.1): the sum leaves the set 𝒜, the mean leads into it, and the bound stays."""
     rng = np.random.default_rng(3)
     q, p, a = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(3), 4), rng.normal(size=(4, 3))
@@ -178,21 +171,10 @@ def test_potentials_are_centred_by_their_mean_and_not_as_printed_by_their_sum() 
         )
 
 
-def test_potentials_and_laws_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match=r"potentials must be finite and of shape \(1, 2\)"):
-        row_values(HALF, np.eye(2), [[0.0, 1.0, 2.0]], side="upper")
-    with pytest.raises(InputError, match="potentials must be finite"):
-        row_values(HALF, np.eye(2), [[0.0, np.inf]], side="upper")
-    with pytest.raises(InputError, match=r"coupling must have shape"):
-        coupling_value(np.eye(2), np.eye(2))
-    with pytest.raises(InputError, match=r"q must have shape \(1, 2\)"):
-        outer_bound([[0.2, 0.3, 0.5]], HALF, np.eye(2), [[0.0, 0.0]], side="upper")
-
-
 # (1.1) and section A.1: the programme, pattern by pattern, for any bounded loss.
 
 
-def plainly(q: np.ndarray, p: np.ndarray, g: np.ndarray, sign: float) -> float:
+def plainly(q, p, g, sign):
     """The transport programme of one pattern, written out."""
     atoms, labels = g.shape
     rows = [[float(i == k) for i in range(atoms) for _ in range(labels)] for k in range(atoms)]
@@ -202,7 +184,7 @@ def plainly(q: np.ndarray, p: np.ndarray, g: np.ndarray, sign: float) -> float:
     )
 
 
-def test_every_block_equals_the_programme_written_out() -> None:
+def test_every_block_equals_the_programme_written_out():
     rng = np.random.default_rng(5)
     q, p, g = (
         rng.dirichlet(np.ones(6), 25),
@@ -216,7 +198,7 @@ def test_every_block_equals_the_programme_written_out() -> None:
         np.testing.assert_allclose(end.primal, expected, rtol=0, atol=1e-9)
 
 
-def test_the_programme_is_enclosed_from_both_sides_across_blocks() -> None:
+def test_the_programme_is_enclosed_from_both_sides_across_blocks():
     rng = np.random.default_rng(6)
     q, p, g = (
         rng.dirichlet(np.ones(60), 40),
@@ -232,7 +214,7 @@ def test_the_programme_is_enclosed_from_both_sides_across_blocks() -> None:
     np.testing.assert_allclose(end.value, proved, rtol=0, atol=1e-14)
 
 
-def test_the_worst_label_law_stays_within_its_own_radius() -> None:
+def test_the_worst_label_law_stays_within_its_own_radius():
     rng = np.random.default_rng(7)
     q, p, g = rng.dirichlet(np.ones(5), 30), rng.dirichlet(np.ones(3), 30), rng.normal(size=(5, 3))
     delta = rng.uniform(0, 0.3, 30)
@@ -242,46 +224,24 @@ def test_the_worst_label_law_stays_within_its_own_radius() -> None:
     assert (end.value <= programme(q, p, g, side="lower").value + 1e-12).all()
 
 
-@pytest.mark.parametrize("side", ["lower", "upper"])
-def test_a_constant_cost_is_its_own_bound_by_programme(side: str) -> None:
-    end = programme([[0.3, 0.7]], [[0.1, 0.9]], np.full((2, 2), 2.5), side=side)
-    assert end.value == pytest.approx(2.5)
-
-
-def certified(side: str, value: list[float], primal: list[float]) -> Certified:
-    return Certified(
-        side=side,
-        value=np.array(value),
-        primal=np.array(primal),
-        potentials=np.zeros((len(value), 2)),
-        coupling=np.zeros((len(value), 2, 2)),
-    )
-
-
-def test_the_gap_is_a_distance_on_either_side() -> None:
-    np.testing.assert_allclose(certified("upper", [0.5, 0.9], [0.4, 0.9]).gap, [0.1, 0.0])
-    np.testing.assert_allclose(certified("lower", [0.3, 0.2], [0.4, 0.2]).gap, [0.1, 0.0])
-
-
-def test_a_certificate_cannot_be_changed_afterwards() -> None:
-    end = certified("upper", [0.5], [0.4])
-    with pytest.raises(FrozenInstanceError):
-        end.value = np.array([0.4])  # type: ignore[misc]
-
-
 @pytest.mark.parametrize(("side", "expected"), [("lower", 0.1), ("upper", 0.7)])
-def test_the_coupling_attains_what_the_primal_says(side: str, expected: float) -> None:
+def test_the_coupling_attains_what_the_primal_says_and_the_gap_is_a_distance(side, expected):
     """X = Y for two fair-to-biased coins: P(X = Y) between |1 - .6 - .3| and .7 (Fréchet)."""
     q, p, g = np.array([[0.4, 0.6]]), np.array([[0.7, 0.3]]), np.eye(2)
     end = programme(q, p, g, side=side)
-    assert end.side == side
-    assert end.primal[0] == pytest.approx(expected)
+    assert (end.side, end.primal[0]) == (side, pytest.approx(expected))
     assert (end.coupling[0] * g).sum() == pytest.approx(end.primal[0])
     assert end.gap[0] < 1e-9
+    further = replace(end, value=end.value + outward(side) * 0.1)
+    np.testing.assert_allclose(further.gap, 0.1)
+    with pytest.raises(FrozenInstanceError):
+        end.value = np.array([0.4])
+    constant = programme([[0.3, 0.7]], [[0.1, 0.9]], np.full((2, 2), 2.5), side=side)
+    assert constant.value == pytest.approx(2.5)
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_matching_two_tables_bounds_the_event_that_neither_shows(side: Side) -> None:
+def test_matching_two_tables_bounds_the_event_that_neither_shows(side):
     """Section 5: g = 1_B, here B = {X in {1, 2}, Y = 1}, which is the joint of two events."""
     rng = np.random.default_rng(4)
     x, y, share = rng.dirichlet(np.ones(3), 6), rng.dirichlet(np.ones(2), 6), np.arange(1, 7)
@@ -301,7 +261,7 @@ TOLERANCE = 1e-7
 
 
 @cache
-def instances(labels: int) -> dict[str, np.ndarray]:
+def instances(labels):
     rng = np.random.default_rng([3, labels])
     sharpness = rng.choice([0.1, 0.5, 1.0, 5.0], EACH)
     p = np.array([rng.dirichlet(np.full(labels, s)) for s in sharpness])
@@ -319,13 +279,11 @@ def instances(labels: int) -> dict[str, np.ndarray]:
     return {"q": whole(q), "p": whole(p), "w": whole(w), "delta": delta}
 
 
-def whole(laws: np.ndarray) -> np.ndarray:
+def whole(laws):
     return np.asarray(laws / laws.sum(axis=1, keepdims=True))
 
 
-def largest_difference(
-    bounds: Bounds, q: np.ndarray, p: np.ndarray, cost: np.ndarray, delta: np.ndarray
-) -> float:
+def largest_difference(bounds, q, p, cost, delta):
     worst = 0.0
     for radius in (np.zeros_like(delta), delta):
         for end in (bounds.lower, bounds.upper):
@@ -337,55 +295,56 @@ def largest_difference(
     return float(worst)
 
 
-@pytest.mark.parametrize("labels", LABELS)
-def test_agreement_equals_its_programme(labels: int) -> None:
+BOTH = np.array([[0.0, 0.0], [0.0, 1.0]])
+
+
+def coins(*shares):
+    """Return two-valued laws from the shares of their second value."""
+    return [np.column_stack([1 - share, share]) for share in shares]
+
+
+def closed_form(form, labels):
+    """Return a closed form on the instances, and what a programme needs to find it."""
     it = instances(labels)
-    bounds = agreement(it["q"], it["p"])
-    assert largest_difference(bounds, it["q"], it["p"], np.eye(labels), it["delta"]) <= TOLERANCE
+    q, p, w = it["q"], it["p"], it["w"]
+    if form == "agreement":
+        return agreement(q, p), q, p, np.eye(labels)
+    if form == "joint event":
+        return joint_event(q[:, 0], p[:, 0]), *coins(q[:, 0], p[:, 0]), BOTH
+    if form == "pair":
+        return pair_difference(w.reshape(EACH, labels, labels), p), w, p, pair_cost(labels)
+    rng, half = np.random.default_rng(labels), (EACH // 2, labels, 2)
+    cost = np.concatenate([rng.normal(size=half), rng.integers(-1, 2, half)])
+    return two_labels(q, instances(2)["p"], cost), q, instances(2)["p"], cost
 
 
 @pytest.mark.parametrize("labels", LABELS)
-def test_a_joint_event_equals_its_programme(labels: int) -> None:
-    it = instances(labels)
-    q, p = it["q"][:, 0], it["p"][:, 0]
-    both = np.array([[0.0, 0.0], [0.0, 1.0]])
-    two = np.column_stack([1 - q, q]), np.column_stack([1 - p, p])
-    assert largest_difference(joint_event(q, p), *two, both, it["delta"]) <= TOLERANCE
+@pytest.mark.parametrize("form", ["agreement", "joint event", "pair", "two labels"])
+def test_every_closed_form_equals_its_programme(form, labels):
+    assert largest_difference(*closed_form(form, labels), instances(labels)["delta"]) <= TOLERANCE
 
 
-@pytest.mark.parametrize("labels", LABELS)
-def test_a_pair_difference_equals_its_programme(labels: int) -> None:
-    it = instances(labels)
-    bounds = pair_difference(it["w"].reshape(EACH, labels, labels), it["p"])
-    assert largest_difference(bounds, it["w"], it["p"], pair_cost(labels), it["delta"]) <= TOLERANCE
-
-
-@pytest.mark.parametrize("atoms", LABELS)
-def test_two_labels_equal_their_programme_for_any_cost(atoms: int) -> None:
-    it, rng = instances(atoms), np.random.default_rng(atoms)
-    p = instances(2)["p"]
-    cost = np.concatenate(
-        [rng.normal(size=(EACH // 2, atoms, 2)), rng.integers(-1, 2, (EACH // 2, atoms, 2))]
-    )
-    assert (
-        largest_difference(two_labels(it["q"], p, cost), it["q"], p, cost, it["delta"]) <= TOLERANCE
-    )
+@SOME
+@given(problems(), pairs(), binaries())
+def test_closed_forms_enclose_independence_and_are_proved_by_their_potentials(one, pair, binary):
+    (q, p), (w, r), (atoms, two, cost) = one, pair, binary
+    x, y = q[:, 0], p[:, 0]
+    forms = [
+        (agreement(q, p), q, p, np.eye(q.shape[1])),
+        (joint_event(x, y), *coins(x, y), BOTH),
+        (pair_difference(w, r), w.reshape(len(w), -1), r, pair_cost(r.shape[1])),
+        (two_labels(atoms, two, cost), atoms, two, cost),
+    ]
+    for bounds, *programmes in forms:
+        assert_encloses(bounds, independent_value(*programmes))
+        assert_proved(bounds, *programmes)
+    for end in (forms[2][0].lower, forms[2][0].upper):
+        assert np.isin(np.abs(end.potentials), [0, 1, 2]).all()
 
 
 @SOME
 @given(problems())
-def test_agreement_encloses_independence_and_is_proved_by_its_potentials(
-    problem: tuple[np.ndarray, np.ndarray],
-) -> None:
-    q, p = problem
-    bounds, cost = agreement(q, p), np.eye(q.shape[1])
-    assert_encloses(bounds, independent_value(q, p, cost))
-    assert_proved(bounds, q, p, cost)
-
-
-@SOME
-@given(problems())
-def test_the_classes_of_a_joint_add_up_to_agreement(problem: tuple[np.ndarray, np.ndarray]) -> None:
+def test_the_classes_of_a_joint_add_up_to_agreement(problem):
     whole, classes = agreement(*problem), class_joint(*problem)
     np.testing.assert_allclose(
         sum(c.lower.value for c in classes), whole.lower.value, rtol=0, atol=ROUNDING
@@ -396,90 +355,34 @@ def test_the_classes_of_a_joint_add_up_to_agreement(problem: tuple[np.ndarray, n
 
 
 @SOME
-@given(problems())
-def test_a_joint_event_is_proved_by_its_potentials(problem: tuple[np.ndarray, np.ndarray]) -> None:
-    q, p = problem[0][:, 0], problem[1][:, 0]
-    two = np.column_stack([1 - q, q]), np.column_stack([1 - p, p])
-    both = np.array([[0.0, 0.0], [0.0, 1.0]])
-    assert_proved(joint_event(q, p), *two, both)
-    assert_encloses(joint_event(q, p), q * p)
+@given(problems(), pairs(), st.permutations(range(5)))
+def test_renaming_the_labels_changes_no_bound(problem, pair, names):
+    (q, p), (w, r) = problem, pair
+    order, other = ([y for y in names if y < law.shape[1]] for law in (p, r))
+    here, there = agreement(q, p), agreement(q[:, order], p[:, order])
+    np.testing.assert_array_equal(there.upper.potentials, here.upper.potentials[:, order])
+    renamed = pair_difference(w[:, other][:, :, other], r[:, other])
+    for one, two in ((here, there), (pair_difference(w, r), renamed)):
+        for side in SIDES:
+            one_end, two_end = getattr(one, side), getattr(two, side)
+            np.testing.assert_allclose(two_end.value, one_end.value, rtol=0, atol=ROUNDING)
 
 
 @SOME
 @given(pairs())
-def test_a_pair_difference_encloses_independence_and_is_proved(
-    problem: tuple[np.ndarray, np.ndarray],
-) -> None:
-    w, p = problem
-    bounds, cost, flat = pair_difference(w, p), pair_cost(p.shape[1]), w.reshape(len(w), -1)
-    assert_encloses(bounds, independent_value(flat, p, cost))
-    assert_proved(bounds, flat, p, cost)
-    for end in (bounds.lower, bounds.upper):
-        assert np.isin(np.abs(end.potentials), [0, 1, 2]).all()
-
-
-@SOME
-@given(pairs())
-def test_a_pair_differs_by_no_more_than_the_bounds_of_each_allow(
-    problem: tuple[np.ndarray, np.ndarray],
-) -> None:
-    w, p = problem
-    first, second = agreement(w.sum(axis=2), p), agreement(w.sum(axis=1), p)
-    bounds = pair_difference(w, p)
-    assert (bounds.upper.value <= first.upper.value - second.lower.value + ROUNDING).all()
-    assert (bounds.lower.value >= first.lower.value - second.upper.value - ROUNDING).all()
-
-
-@SOME
-@given(pairs())
-def test_exchanging_the_pair_mirrors_its_bounds(problem: tuple[np.ndarray, np.ndarray]) -> None:
+def test_a_pair_is_mirrored_by_exchange_and_no_wider_than_the_bounds_of_each_allow(problem):
     w, p = problem
     there, back = pair_difference(w, p), pair_difference(w.transpose(0, 2, 1), p)
     np.testing.assert_array_equal(there.upper.value, -back.lower.value)
     np.testing.assert_array_equal(there.lower.potentials, -back.upper.potentials)
-
-
-@SOME
-@given(binaries())
-def test_two_labels_are_enclosed_and_proved(
-    problem: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> None:
-    q, p, cost = problem
-    bounds = two_labels(q, p, cost)
-    assert_encloses(bounds, independent_value(q, p, cost))
-    assert_proved(bounds, q, p, cost)
-
-
-@SOME
-@given(problems(), st.permutations(range(5)))
-def test_renaming_the_labels_changes_no_bound(
-    problem: tuple[np.ndarray, np.ndarray], names: list[int]
-) -> None:
-    q, p = problem
-    order = [y for y in names if y < p.shape[1]]
-    here, there = agreement(q, p), agreement(q[:, order], p[:, order])
-    np.testing.assert_allclose(there.upper.value, here.upper.value, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(there.lower.value, here.lower.value, rtol=0, atol=ROUNDING)
-    np.testing.assert_array_equal(there.upper.potentials, here.upper.potentials[:, order])
-
-
-@SOME
-@given(pairs(), st.permutations(range(5)))
-def test_renaming_the_labels_changes_no_difference(
-    problem: tuple[np.ndarray, np.ndarray], names: list[int]
-) -> None:
-    w, p = problem
-    order = [y for y in names if y < p.shape[1]]
-    here, there = pair_difference(w, p), pair_difference(w[:, order][:, :, order], p[:, order])
-    np.testing.assert_allclose(there.upper.value, here.upper.value, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(there.lower.value, here.lower.value, rtol=0, atol=ROUNDING)
+    first, second = agreement(w.sum(axis=2), p), agreement(w.sum(axis=1), p)
+    assert (there.upper.value <= first.upper.value - second.lower.value + ROUNDING).all()
+    assert (there.lower.value >= first.lower.value - second.upper.value - ROUNDING).all()
 
 
 @SOME
 @given(problems(), st.data())
-def test_coarsening_the_patterns_only_widens(
-    problem: tuple[np.ndarray, np.ndarray], data: st.DataObject
-) -> None:
+def test_coarsening_the_patterns_only_widens(problem, data):
     q, p = problem
     counts = data.draw(st.lists(st.integers(1, 9), min_size=len(q), max_size=len(q)))
     low, high = agreement(q, p).mean(counts)
@@ -489,14 +392,14 @@ def test_coarsening_the_patterns_only_widens(
     assert wide_high >= high - ROUNDING
 
 
-def test_ends_that_meet_do_not_cross_by_rounding() -> None:
+def test_ends_that_meet_do_not_cross_by_rounding():
     # 1 + 0.1 - 1 is more than 0.1 in floats
     low, high = agreement([[1.0, 0.0]], [[0.1, 0.9]]).mean()
     assert low <= high
     assert low == 0.1
 
 
-def test_a_pair_on_two_classes_follows_the_formula_in_u_and_v() -> None:
+def test_a_pair_on_two_classes_follows_the_formula_in_u_and_v():
     rng = np.random.default_rng(1)
     w, p = rng.dirichlet(np.ones(4), 200).reshape(200, 2, 2), rng.dirichlet(np.ones(2), 200)
     u, v, p1 = w[:, 1, 0], w[:, 0, 1], p[:, 1]
@@ -508,7 +411,7 @@ def test_a_pair_on_two_classes_follows_the_formula_in_u_and_v() -> None:
 
 
 @pytest.mark.parametrize("labels", [2, 3, 4, 5])
-def test_the_pair_is_the_least_over_all_potentials_in_zero_one_two(labels: int) -> None:
+def test_the_pair_is_the_least_over_all_potentials_in_zero_one_two(labels):
     rng = np.random.default_rng(labels)
     w, p = rng.dirichlet(np.full(labels**2, 0.3), 30), rng.dirichlet(np.full(labels, 0.5), 30)
     every = [
@@ -519,96 +422,78 @@ def test_the_pair_is_the_least_over_all_potentials_in_zero_one_two(labels: int) 
     np.testing.assert_allclose(closed, np.min(every, axis=0), rtol=0, atol=1e-13)
 
 
-def test_predictors_that_always_agree_differ_by_nothing() -> None:
+def test_predictors_that_always_agree_differ_by_nothing():
     bounds = pair_difference([np.diag([0.2, 0.3, 0.5])], [[0.1, 0.1, 0.8]])
     assert bounds.mean() == (0.0, 0.0)
-
-
-def test_a_cost_of_one_label_is_refused() -> None:
-    with pytest.raises(InputError, match="labels must be at least 2"):
-        pair_cost(1)
 
 
 # What may be passed in.
 
 
+ONES, THIRDS, FLAT = np.eye(2), [[0.2, 0.3, 0.5]], np.zeros((3, 2))
+UP = {"side": "upper"}
+
+
 @pytest.mark.parametrize(
-    ("p", "says"),
+    ("call", "says"),
     [
-        ([[0.5, 0.5], [0.5, 0.4]], r"p\[1\] sums to 0.9"),
-        ([[0.5, 0.5], [1.5, -0.5]], r"p\[1\] holds 1.5"),
-        ([[1.0, 0.0], [1.0 + 1e-10, -1e-10]], r"p\[1\] holds -1e-10"),
-        ([[0.5, 0.5], [np.nan, 0.5]], r"p\[1\] holds nan"),
-        ([[1.0], [1.0]], "at least two labels"),
-        ([0.5, 0.5], r"2 dimension\(s\), got shape \(2,\)"),
-        (np.zeros((0, 2)), "non-empty"),
+        (lambda: agreement(HALF * 2, [[0.5, 0.5], [0.5, 0.4]]), r"p\[1\] sums to 0.9"),
+        (lambda: agreement(HALF * 2, [[0.5, 0.5], [1.5, -0.5]]), r"p\[1\] holds 1.5"),
+        (lambda: agreement(HALF * 2, [[1.0, 0.0], [1 + 1e-10, -1e-10]]), r"p\[1\] holds -1e-10"),
+        (lambda: agreement(HALF * 2, [[0.5, 0.5], [np.nan, 0.5]]), r"p\[1\] holds nan"),
+        (lambda: agreement(HALF * 2, [[1.0], [1.0]]), "at least two labels"),
+        (lambda: agreement(HALF * 2, [0.5, 0.5]), r"2 dimension\(s\), got shape \(2,\)"),
+        (lambda: agreement(HALF * 2, np.zeros((0, 2))), "non-empty"),
+        (lambda: agreement(HALF, [[0.5, 0.5 + 5e-9]]), "sums to"),
+        (lambda: agreement(HALF, THIRDS), "one shape"),
+        (lambda: joint_event([0.5], [0.5, 0.5]), "one shape"),
+        (lambda: pair_difference([[[0.25, 0.25], [0.25, 0.25]]], THIRDS), "w must have shape"),
+        (lambda: pair_cost(1), "labels must be at least 2"),
+        (lambda: two_labels(HALF, THIRDS, ONES), "for more labels solve a programme"),
+        (lambda: two_labels(HALF, HALF, np.eye(3)[:, :2]), r"cost must have shape \(2, 2\)"),
+        (lambda: two_labels(HALF, HALF, [[0, np.inf], [0, 0]]), "cost must be finite"),
+        (lambda: programme(HALF, HALF * 2, ONES, **UP), "one row per pattern"),
+        (lambda: programme(HALF, HALF, ONES, side="both"), "side must be 'lower' or 'upper', got 'both'"),
+        (lambda: row_values(HALF, ONES, [[0.0, 1.0, 2.0]], **UP), r"potentials must be finite and of shape \(1, 2\)"),
+        (lambda: row_values(HALF, ONES, [[0.0, np.inf]], **UP), "potentials must be finite"),
+        (lambda: coupling_value(ONES, ONES), "coupling must have shape"),
+        (lambda: outer_bound(THIRDS, HALF, ONES, [[0.0, 0.0]], **UP), r"q must have shape \(1, 2\)"),
+        (lambda: agreement(HALF * 2, HALF * 2).mean([1, 2, 3]), "one entry for each of the 2"),
+        (lambda: agreement(HALF * 2, HALF * 2).mean([1, -1]), r"weights\[1\] is -1.0"),
+        (lambda: agreement(HALF * 2, HALF * 2).mean([0, 0]), "all zero"),
+        *(
+            (lambda delta=delta: robust_end(agreement(HALF, HALF).upper, delta), "delta must be in")
+            for delta in (-0.1, 1.1, np.nan, [[0.1]], [0.1, 0.2])
+        ),
+        (lambda: entropy_width(HALF, HALF * 2), "one row per pattern"),
+        (lambda: entropy_width(HALF, HALF, spread=-1), "spread must be finite"),
+        (lambda: smoothed(HALF * 2, FLAT, **UP), "pattern must name one of the 2 patterns"),
+        (lambda: smoothed(HALF * 2, FLAT, pattern=[0, 1, 2], **UP), r"an index in \[0, 2\) for each of the 3"),
+        (lambda: smoothed(HALF * 2, FLAT, pattern=[0, 0, 1], weight=[1, 1, 0], **UP), "pattern 1 has no atom"),
+        (lambda: smoothed(HALF, [[0, np.nan]], **UP), r"cost must be finite and of shape \(atoms, 2\)"),
+        (lambda: smoothed(HALF, FLAT, tolerance=0, **UP), "tolerance must be positive, got 0"),
+        (lambda: smoothed(HALF, FLAT, solver="adam", **UP), "solver must be 'newton' or 'lbfgs', got 'adam'"),
+        (lambda: summary("precision", None), "positive"),
+        (lambda: summary("auc", 1), "auc"),
     ],
-)
-def test_a_row_that_is_no_law_is_named(p: object, says: str) -> None:
+)  # fmt: skip
+def test_what_is_no_law_cost_weight_or_radius_is_refused_by_name(call, says):
     with pytest.raises(InputError, match=says):
-        agreement([[0.5, 0.5]] * 2, p)
+        call()
 
 
-def test_a_row_may_miss_one_by_rounding_only() -> None:
+def test_rounding_may_miss_one_and_counts_serve_as_weights():
     agreement(HALF, [[0.5, 0.5 + 5e-10]])
-    with pytest.raises(InputError, match="sums to"):
-        agreement(HALF, [[0.5, 0.5 + 5e-9]])
-
-
-def test_shapes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="one shape"):
-        agreement(HALF, [[0.2, 0.3, 0.5]])
-    with pytest.raises(InputError, match="one shape"):
-        joint_event([0.5], [0.5, 0.5])
-    with pytest.raises(InputError, match="w must have shape"):
-        pair_difference([[[0.25, 0.25], [0.25, 0.25]]], [[0.2, 0.3, 0.5]])
-    with pytest.raises(InputError, match="for more labels solve a programme"):
-        two_labels(HALF, [[0.2, 0.3, 0.5]], np.eye(2))
-    with pytest.raises(InputError, match="one row per pattern"):
-        programme(HALF, HALF * 2, np.eye(2), side="upper")
-
-
-def test_a_cost_must_be_finite_and_fit() -> None:
-    with pytest.raises(InputError, match=r"cost must have shape \(2, 2\)"):
-        two_labels(HALF, HALF, np.eye(3)[:, :2])
-    with pytest.raises(InputError, match="cost must be finite"):
-        two_labels(HALF, HALF, [[0, np.inf], [0, 0]])
-
-
-@pytest.mark.parametrize(
-    ("weights", "says"),
-    [
-        ([1, 2, 3], "one entry for each of the 2"),
-        ([1, -1], r"weights\[1\] is -1.0"),
-        ([0, 0], "all zero"),
-    ],
-)
-def test_weights_that_are_no_shares_are_refused(weights: list[float], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        agreement(HALF * 2, HALF * 2).mean(weights)
-
-
-def test_counts_serve_as_weights() -> None:
     bounds = agreement([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]])
-    assert bounds.mean([3, 1]) == (0.75, 0.75)
-    assert bounds.mean() == (0.5, 0.5)
-
-
-@pytest.mark.parametrize("delta", [-0.1, 1.1, np.nan, [[0.1]], [0.1, 0.2]])
-def test_an_error_radius_outside_the_unit_interval_is_refused(delta: object) -> None:
-    with pytest.raises(InputError, match="delta must be in"):
-        robust_end(agreement(HALF, HALF).upper, delta)
-
-
-def test_a_side_has_two_names() -> None:
-    with pytest.raises(InputError, match="side must be 'lower' or 'upper', got 'both'"):
-        programme(HALF, HALF, np.eye(2), side="both")
+    assert (bounds.mean([3, 1]), bounds.mean()) == ((0.75, 0.75), (0.5, 0.5))
+    assert entropy_width(HALF, [[1.0, 0.0]]) == 0  # knowing the label leaves no width
+    assert entropy_width(HALF, HALF, spread=3) == 3  # and it never exceeds the spread
 
 
 # Theorem A.1: the width.
 
 
-def test_no_cost_of_the_spread_has_wider_bounds() -> None:
+def test_no_cost_of_the_spread_has_wider_bounds():
     rng = np.random.default_rng(12)
     for sharpness in (0.02, 0.1, 0.5):
         q, p = rng.dirichlet(np.ones(4), 10), rng.dirichlet(np.full(3, sharpness), 10)
@@ -618,21 +503,6 @@ def test_no_cost_of_the_spread_has_wider_bounds() -> None:
             g = rng.uniform(9, 11, (4, 3))  # far from zero: the constant does not count
             ends = [weights @ programme(q, p, g, side=side).value for side in ("lower", "upper")]
             assert ends[1] - ends[0] <= limit
-
-
-def test_knowing_the_label_leaves_no_width() -> None:
-    assert entropy_width([[0.5, 0.5]], [[1.0, 0.0]]) == 0
-
-
-def test_the_width_never_exceeds_the_spread() -> None:
-    assert entropy_width([[0.5, 0.5]], [[0.5, 0.5]], spread=3) == 3
-
-
-def test_a_spread_that_is_none_is_refused() -> None:
-    with pytest.raises(InputError, match="one row per pattern"):
-        entropy_width([[0.5, 0.5]], [[0.5, 0.5]] * 2)
-    with pytest.raises(InputError, match="spread must be finite"):
-        entropy_width([[0.5, 0.5]], [[0.5, 0.5]], spread=-1)
 
 
 # Theorem A.3: the label model is wrong by δ.
@@ -655,11 +525,11 @@ ENDS = [
 ]
 
 
-def population(end: End, delta: float) -> float:
+def population(end, delta):
     return float(np.average(robust_end(end, delta), weights=COUNTS))
 
 
-def test_accuracy_moves_by_delta_and_is_clipped() -> None:
+def test_accuracy_moves_by_delta_and_is_clipped():
     bounds = agreement(Q, P)
     np.testing.assert_allclose(
         robust_end(bounds.lower, 0.1), np.maximum(bounds.lower.value - 0.1, 0), atol=1e-15
@@ -676,25 +546,26 @@ def test_accuracy_moves_by_delta_and_is_clipped() -> None:
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_without_error_an_end_stays_where_it_is(end: End) -> None:
+def test_an_end_moves_with_the_error_and_breaks_where_it_meets_the_target(end):
     np.testing.assert_array_equal(robust_end(end, 0), end.value)
-    assert budget_end(end, 0, COUNTS) == end.mean(COUNTS)
-
-
-@pytest.mark.parametrize("end", ENDS)
-def test_a_budget_on_average_allows_at_least_the_same_error_everywhere(end: End) -> None:
+    here, there = end.mean(COUNTS), population(end, 1.0)
+    assert budget_end(end, 0, COUNTS) == here
     for delta in (0.01, 0.1, 0.4):
-        moved, at_most = (
-            abs(population(end, delta) - end.mean(COUNTS)),
-            abs(budget_end(end, delta, COUNTS) - end.mean(COUNTS)),
+        moved_by = abs(population(end, delta) - here)
+        assert moved_by <= abs(budget_end(end, delta, COUNTS) - here) + 1e-12
+    for part in (0.1, 0.5, 0.9, 0.999):
+        target = here + part * (there - here)
+        everywhere, average = (
+            solve(end, target, COUNTS) for solve in (breakdown, budget_breakdown)
         )
-        assert moved <= at_most + 1e-12
+        root = brentq(lambda d, c: population(end, d) - c, 0, 1, (target,), xtol=1e-14)
+        assert everywhere == pytest.approx(root, abs=1e-9)
+        assert budget_end(end, average, COUNTS) == pytest.approx(target, abs=1e-12)
+        assert average <= everywhere + 1e-12
 
 
 @pytest.mark.parametrize(("labels", "delta"), [(3, 0.02), (3, 0.15), (4, 0.3)])
-def test_a_budget_on_average_equals_one_programme_over_all_patterns(
-    labels: int, delta: float
-) -> None:
+def test_a_budget_on_average_equals_one_programme_over_all_patterns(labels, delta):
     rng = np.random.default_rng(labels)
     w, p = rng.dirichlet(np.full(labels**2, 0.3), 5), rng.dirichlet(np.full(labels, 0.5), 5)
     share = np.array([0.1, 0.3, 0.2, 0.15, 0.25])
@@ -725,41 +596,21 @@ def test_a_budget_on_average_equals_one_programme_over_all_patterns(
     assert budget_end(end, delta, share) == pytest.approx(-solved.fun, abs=1e-9)
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_the_breakdown_is_where_the_end_meets_the_target(end: End) -> None:
-    here, there = end.mean(COUNTS), population(end, 1.0)
-    for part in (0.1, 0.5, 0.9, 0.999):
-        target = here + part * (there - here)
-        everywhere = breakdown(end, target, COUNTS)
-        assert everywhere == pytest.approx(
-            brentq(lambda d, c: population(end, d) - c, 0, 1, (target,), xtol=1e-14), abs=1e-9
-        )
-        average = budget_breakdown(end, target, COUNTS)
-        assert budget_end(end, average, COUNTS) == pytest.approx(target, abs=1e-12)
-        assert average <= everywhere + 1e-12
-
-
-def test_the_breakdown_on_average_of_accuracy_is_a_distance() -> None:
-    end = agreement(Q, P).lower
-    assert budget_breakdown(end, 0.05, COUNTS) == pytest.approx(end.mean(COUNTS) - 0.05, abs=1e-14)
-
-
 @pytest.mark.parametrize("solve", [breakdown, budget_breakdown])
-def test_a_breakdown_is_zero_when_passed_and_infinite_when_out_of_reach(
-    solve: type[breakdown],
-) -> None:
+def test_a_breakdown_is_zero_when_passed_and_infinite_when_out_of_reach(solve):
     end = agreement(Q, P).lower
     assert solve(end, end.mean(COUNTS) + 0.01, COUNTS) == 0
     assert solve(end, -0.01, COUNTS) == math.inf
     assert solve(end, 0.0, COUNTS) <= end.value.max() + 1e-12  # the very last reachable value
     with pytest.raises(InputError, match="target must be a finite number"):
         solve(end, math.nan, COUNTS)
+    distance = budget_breakdown(end, 0.05, COUNTS)
+    assert distance == pytest.approx(end.mean(COUNTS) - 0.05, abs=1e-14)
+    assert breakdown(agreement(HALF, HALF).lower, -0.1) == math.inf
 
 
 @pytest.mark.parametrize(("joint", "in_h", "in_y"), [(1, 1, 0), (1, 0, 1), (2, 1, 1)])
-def test_a_claim_on_a_ratio_breaks_where_the_worst_ratio_meets_it(
-    joint: float, in_h: float, in_y: float
-) -> None:
+def test_a_claim_on_a_ratio_breaks_where_the_worst_ratio_meets_it(joint, in_h, in_y):
     rng = np.random.default_rng(2)
     q, p, share = rng.beta(5, 2, 8), rng.beta(5, 2, 8), rng.dirichlet(np.ones(8))
     claim = 0.3
@@ -776,13 +627,8 @@ def test_a_claim_on_a_ratio_breaks_where_the_worst_ratio_meets_it(
     assert ratio == pytest.approx(claim, abs=1e-12)
 
 
-def test_a_claim_that_nothing_can_move_never_breaks() -> None:
-    end = agreement([[0.5, 0.5]], [[0.5, 0.5]]).lower
-    assert breakdown(end, -0.1) == math.inf
-
-
 @pytest.mark.parametrize("side", ["lower", "upper"])
-def test_shifted_labels_attain_the_robust_end_within_the_radius(side: str) -> None:
+def test_shifted_labels_attain_the_robust_end_within_the_radius(side):
     for delta in (0.0, 0.05, 0.3, 1.0):
         shifted = shifted_labels(Q, P, delta, side=side)
         assert (np.abs(shifted - P).sum(axis=1) / 2 <= delta + 1e-12).all()
@@ -793,13 +639,13 @@ def test_shifted_labels_attain_the_robust_end_within_the_radius(side: str) -> No
         )
 
 
-def test_a_law_that_gives_everything_away_stays_a_law() -> None:
+def test_a_law_that_gives_everything_away_stays_a_law():
     q, p = [[1.0, 0.0]], [[0.1, 0.9]]  # 1 + 0.1 - 1 is more than 0.1 in floats
     shifted = shifted_labels(q, p, 0.5, side="lower")
     assert agreement(q, shifted).mean() == (0.0, 0.0)
 
 
-def test_two_labels_shift_by_clipping() -> None:
+def test_two_labels_shift_by_clipping():
     q, p = Q[:, :2] / Q[:, :2].sum(1, keepdims=True), P[:, :2] / P[:, :2].sum(1, keepdims=True)
     low, high = p[:, 1] - 0.1, p[:, 1] + 0.1
     np.testing.assert_allclose(
@@ -816,8 +662,8 @@ def test_two_labels_shift_by_clipping() -> None:
     [("precision", 1, 1, 0), ("recall", 1, 0, 1), ("f1", 2, 1, 1)],
 )
 def test_the_shifted_labels_of_two_classes_are_the_worst_for_every_ratio(
-    metric: str, joint: float, in_h: float, in_y: float, side: str
-) -> None:
+    metric, joint, in_h, in_y, side
+):
     """A ratio N/D reaches c and no more exactly if the programme of N - cD has the value 0."""
     rng = np.random.default_rng(len(metric))
     q, p, share = rng.dirichlet([1, 1], 8), rng.dirichlet([1, 1], 8), rng.dirichlet(np.ones(8))
@@ -830,7 +676,7 @@ def test_the_shifted_labels_of_two_classes_are_the_worst_for_every_ratio(
         assert share @ solved.value == pytest.approx(0, abs=1e-9)
 
 
-def test_error_in_the_labels_costs_the_range_of_the_potentials() -> None:
+def test_error_in_the_labels_costs_the_range_of_the_potentials():
     plain = row_values(HALF, np.eye(2), [[0.0, -1.0]], side="upper")
     np.testing.assert_allclose(
         row_values(HALF, np.eye(2), [[0.0, -1.0]], side="upper", delta=0.25), plain + 0.25
@@ -843,16 +689,14 @@ def test_error_in_the_labels_costs_the_range_of_the_potentials() -> None:
 
 @SOME
 @given(pairs(), st.floats(0, 1), st.floats(0, 1))
-def test_more_error_moves_the_ends_outward(
-    problem: tuple[np.ndarray, np.ndarray], one: float, other: float
-) -> None:
+def test_more_error_moves_the_ends_outward(problem, one, other):
     small, large = sorted((one, other))
     bounds = pair_difference(*problem)
     assert (robust_end(bounds.upper, large) >= robust_end(bounds.upper, small)).all()
     assert (robust_end(bounds.lower, large) <= robust_end(bounds.lower, small)).all()
 
 
-def test_the_range_of_the_potentials_is_never_more_than_the_constant_of_the_paper() -> None:
+def test_the_range_of_the_potentials_is_never_more_than_the_constant_of_the_paper():
     """(A.14) allows 2 max|a| δ for potentials in 𝒜; the range, which is exact, is at most that."""
     rng = np.random.default_rng(5)
     p, a = rng.dirichlet(np.ones(4), 50), centred(rng.normal(size=(50, 4)))
@@ -867,7 +711,7 @@ def test_the_range_of_the_potentials_is_never_more_than_the_constant_of_the_pape
 
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_smoothed_dual_equals_the_programme_within_its_tolerance(side: Side, seed: int) -> None:
+def test_the_smoothed_dual_equals_the_programme_within_its_tolerance(side, seed):
     rng = np.random.default_rng(seed)
     patterns, atoms, labels = 6, 40, 4
     g = (
@@ -898,7 +742,7 @@ def test_the_smoothed_dual_equals_the_programme_within_its_tolerance(side: Side,
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_the_softmax_becomes_a_coupling_that_attains_the_primal_value(side: Side) -> None:
+def test_the_softmax_becomes_a_coupling_that_attains_the_primal_value(side):
     rng = np.random.default_rng(9)
     g, p = rng.normal(size=(300, 3)), rng.dirichlet(np.ones(3), 2)
     z, weight = rng.integers(0, 2, 300), rng.random(300)
@@ -912,7 +756,7 @@ def test_the_softmax_becomes_a_coupling_that_attains_the_primal_value(side: Side
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_as_printed_it_lies_inside_and_without_the_logarithm_outside(side: Side) -> None:
+def test_as_printed_it_lies_inside_and_without_the_logarithm_outside(side):
     rng = np.random.default_rng(2)
     q, p = rng.dirichlet(np.ones(5), 20), rng.dirichlet(np.ones(5), 20)
     sharp = getattr(agreement(q, p), side).value
@@ -933,7 +777,7 @@ def test_as_printed_it_lies_inside_and_without_the_logarithm_outside(side: Side)
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_lbfgs_finds_the_same_bound(side: Side) -> None:
+def test_lbfgs_finds_the_same_bound(side):
     rng = np.random.default_rng(3)
     g, p = rng.random((80, 3)), rng.dirichlet(np.ones(3), 1)
     quick = smoothed(p, g, side=side)
@@ -941,7 +785,7 @@ def test_lbfgs_finds_the_same_bound(side: Side) -> None:
     assert slow.value == pytest.approx(quick.value, abs=1e-4)
 
 
-def test_lbfgs_takes_over_where_newton_does_not_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lbfgs_takes_over_where_newton_does_not_arrive(monkeypatch):
     rng = np.random.default_rng(4)
     g, p = rng.random((80, 3)), rng.dirichlet(np.ones(3), 1)
     expected = smoothed(p, g, side="upper").value
@@ -956,38 +800,20 @@ def test_lbfgs_takes_over_where_newton_does_not_arrive(monkeypatch: pytest.Monke
         smoothed(p, g, side="upper", tolerance=0.05)
 
 
-def test_a_constant_cost_is_its_own_smoothed_bound() -> None:
+def test_a_constant_cost_is_its_own_smoothed_bound():
     end = smoothed([[0.2, 0.8]], np.full((10, 2), 3.0), side="upper")
     assert end.value == pytest.approx(3.0)
     assert end.primal == pytest.approx(3.0)
 
 
-def test_lists_of_atoms_that_cannot_be_used_are_named() -> None:
-    p, g = [[0.5, 0.5], [0.5, 0.5]], np.zeros((3, 2))
-    with pytest.raises(InputError, match="pattern must name one of the 2 patterns"):
-        smoothed(p, g, side="upper")
-    with pytest.raises(
-        InputError, match=r"pattern must hold an index in \[0, 2\) for each of the 3 atoms"
-    ):
-        smoothed(p, g, side="upper", pattern=[0, 1, 2])
-    with pytest.raises(InputError, match="pattern 1 has no atom of positive weight"):
-        smoothed(p, g, side="upper", pattern=[0, 0, 1], weight=[1, 1, 0])
-    with pytest.raises(InputError, match=r"cost must be finite and of shape \(atoms, 2\)"):
-        smoothed(p[:1], [[0, np.nan]], side="upper")
-    with pytest.raises(InputError, match="tolerance must be positive, got 0"):
-        smoothed(p[:1], g, side="upper", tolerance=0)
-    with pytest.raises(InputError, match="solver must be 'newton' or 'lbfgs', got 'adam'"):
-        smoothed(p[:1], g, side="upper", solver="adam")
-
-
 # (2.5)-(2.7), Theorem 2.4 and Corollary 3.1: the estimate of the paper, at a fixed ε.
 
 
-def as_printed(p: np.ndarray, g: np.ndarray, z: np.ndarray, side: Side, epsilon: float) -> float:
+def as_printed(p, g, z, side, epsilon):
     """(2.5)-(2.6) written out, with the penalty of section 2.2 for the sum over y, by L-BFGS."""
     sign = outward(side)
 
-    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+    def objective(flat):
         a = flat.reshape(p.shape)
         u = sign * (g + a[z]) / epsilon
         top = u.max(axis=1, keepdims=True)
@@ -1010,7 +836,7 @@ def as_printed(p: np.ndarray, g: np.ndarray, z: np.ndarray, side: Side, epsilon:
 
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("epsilon", [0.5, 0.05])
-def test_the_estimate_is_that_of_the_equations_written_out(side: Side, epsilon: float) -> None:
+def test_the_estimate_is_that_of_the_equations_written_out(side, epsilon):
     """Lemma C.1: the penalty does not move the optimum."""
     rng = np.random.default_rng(0)
     p, g = rng.dirichlet(np.ones(3), 3), rng.random((120, 3))
@@ -1020,7 +846,7 @@ def test_the_estimate_is_that_of_the_equations_written_out(side: Side, epsilon: 
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_the_estimate_lies_inside_the_sharp_end_by_at_most_epsilon_log_k(side: Side) -> None:
+def test_the_estimate_lies_inside_the_sharp_end_by_at_most_epsilon_log_k(side):
     rng = np.random.default_rng(6)
     p, g = rng.dirichlet(np.ones(4), 1), rng.random((200, 4))
     sharp = smoothed(p, g, side=side).value[0]
@@ -1036,7 +862,7 @@ SAYS = np.concatenate([np.arange(10) < k for k in TENTHS]).astype(int)
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_the_interval_covers_the_smoothed_end_as_theorem_24_says(side: Side) -> None:
+def test_the_interval_covers_the_smoothed_end_as_theorem_24_says(side):
     """P(Y | Z) is known here, as the theorem wants. Of 150 at 95 %, fewer than 132 or all have a
     probability below 1e-3."""
     asked = {"side": side, "epsilon": 0.05}
@@ -1053,7 +879,7 @@ def test_the_interval_covers_the_smoothed_end_as_theorem_24_says(side: Side) -> 
     assert np.std(values) == pytest.approx(whole_law.error * math.sqrt(30 / n), rel=0.15)
 
 
-def test_the_variance_of_f1_has_its_denominator_squared() -> None:
+def test_the_variance_of_f1_has_its_denominator_squared():
     """Corollary 3.1, (3.2), as corrected; F is homogeneous, so the printed one cannot be right."""
     joint = SampleEnd("lower", 0.2, 0.01)
     h, y = 0.3, 0.5
@@ -1068,7 +894,7 @@ def test_the_variance_of_f1_has_its_denominator_squared() -> None:
 # (3.1) and the plug-in: Theorem 2.4 and Corollary 3.1 at ε = 0.
 
 
-def test_the_slopes_of_every_metric_are_its_derivatives() -> None:
+def test_the_slopes_of_every_metric_are_its_derivatives():
     draw = np.random.default_rng(6)
     t, h, y = draw.uniform(0.1, 0.2, (3, 4))
     h, y = h + 0.2, y + 0.2
@@ -1084,15 +910,8 @@ def test_the_slopes_of_every_metric_are_its_derivatives() -> None:
                 )
 
 
-def test_a_metric_of_one_class_wants_that_class_and_an_unknown_metric_is_refused() -> None:
-    with pytest.raises(InputError, match="positive"):
-        summary("precision", None)
-    with pytest.raises(InputError, match="auc"):
-        summary("auc", 1)
-
-
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_plug_in_is_the_metric_of_the_sharp_joint(metric: str) -> None:
+def test_the_plug_in_is_the_metric_of_the_sharp_joint(metric):
     rng = np.random.default_rng(9)
     counts, p = rng.integers(1, 60, (7, 3)), rng.dirichlet(np.ones(3), 7)
     share = counts.sum(axis=1) / counts.sum()
@@ -1104,7 +923,7 @@ def test_the_plug_in_is_the_metric_of_the_sharp_joint(metric: str) -> None:
 
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1"])
-def test_the_error_of_a_ratio_counts_its_denominator_too(metric: str) -> None:
+def test_the_error_of_a_ratio_counts_its_denominator_too(metric):
     """Corollary 3.1 takes P(h = 1) and P(Y = 1) for known and is off by 10 % and more here."""
     draw, n = np.random.default_rng(2), 3000
     law = np.column_stack([10 - TENTHS, TENTHS]) / 30
@@ -1116,13 +935,13 @@ def test_the_error_of_a_ratio_counts_its_denominator_too(metric: str) -> None:
     assert (values * below).std() / below.mean() > 1.1 * values.std()
 
 
-def test_a_pattern_of_which_nothing_is_known_is_bounded_by_logic() -> None:
+def test_a_pattern_of_which_nothing_is_known_is_bounded_by_logic():
     counts, p = np.array([[40, 10], [20, 30]]), np.full((2, 2), np.nan)
     for wanted in (Summary("accuracy"), Summary("recall", 1)):
         assert [plug_in(counts, p, wanted, side)[0] for side in SIDES] == [0, 1]
 
 
-def test_the_estimate_under_independence_lies_between_the_plug_in_ends() -> None:
+def test_the_estimate_under_independence_lies_between_the_plug_in_ends():
     rng = np.random.default_rng(0)
     counts, p = rng.integers(1, 1000, (12, 3)), rng.dirichlet(np.ones(3), 12)
     for wanted in (Summary("accuracy"), Summary("macro-f1"), Summary("precision", 2)):
@@ -1132,7 +951,7 @@ def test_the_estimate_under_independence_lies_between_the_plug_in_ends() -> None
     assert independent(counts, p, Summary("accuracy")) == pytest.approx(by_hand)
 
 
-def test_the_plug_in_collapses_where_patterns_are_many() -> None:
+def test_the_plug_in_collapses_where_patterns_are_many():
     """ERRATA: 12 weak labels on 1000 rows, and the true label model."""
     draw = np.random.default_rng(5)
     votes = np.array(list(product([0, 1], repeat=12)))
@@ -1152,15 +971,13 @@ def test_the_plug_in_collapses_where_patterns_are_many() -> None:
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1"])
 @pytest.mark.parametrize("side", SIDES)
-def test_a_ratio_moves_at_least_as_far_as_an_average_error_can_move_it(
-    metric: str, side: Side
-) -> None:
+def test_a_ratio_moves_at_least_as_far_as_an_average_error_can_move_it(metric, side):
     """Theorem A.3 for ratios: no law within δ on average goes further than the worst vertex."""
     rng = np.random.default_rng(len(metric))
     q, p, share = rng.dirichlet([1, 1], 5), rng.dirichlet([1, 1], 5), rng.dirichlet(np.ones(5))
     wanted, delta, h = Summary(metric, 1), 0.05, share @ q
 
-    def joint(law: np.ndarray) -> np.ndarray:
+    def joint(law):
         return np.array([getattr(one, side).mean(share) for one in class_joint(q, law)])
 
     t, y = moved(wanted, joint(p), h, share @ p, side=side, delta=delta)
@@ -1178,7 +995,7 @@ def test_a_ratio_moves_at_least_as_far_as_an_average_error_can_move_it(
 
 
 @pytest.mark.parametrize("positive", [0, 1])
-def test_every_threshold_is_a_prediction_of_its_own(positive: int) -> None:
+def test_every_threshold_is_a_prediction_of_its_own(positive):
     rng = np.random.default_rng(7)
     score, z = rng.integers(0, 5, 500), rng.integers(0, 4, 500)
     p = rng.dirichlet([1, 1], 4)
@@ -1197,7 +1014,7 @@ def test_every_threshold_is_a_prediction_of_its_own(positive: int) -> None:
         np.testing.assert_allclose(together, apart, atol=1e-14)
 
 
-def test_each_rule_chooses_by_its_own_end() -> None:
+def test_each_rule_chooses_by_its_own_end():
     """A.4: the safe, the hopeful, the balanced and the label model's choice may all differ."""
     safe, hopeful, balanced, expected = (0.6, 0.7), (0.1, 0.99), (0.5, 0.9), (0.4, 0.95)
     lower, upper = zip(safe, hopeful, balanced, expected, strict=True)
@@ -1210,7 +1027,7 @@ def test_each_rule_chooses_by_its_own_end() -> None:
     assert set(choose_model([0.5, 0.5], [0.9, 0.9], [0.7, 0.7]).values()) == {0}
 
 
-def weak_world() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def weak_world():
     """Three weak labels of accuracy .9, .75 and .6 and a coin; the classifier errs on its own."""
     votes = np.array(list(product([0, 1], repeat=4)))
     right = np.array([0.9, 0.75, 0.6, 0.5])
@@ -1221,11 +1038,11 @@ def weak_world() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return votes, joint.sum(axis=1, keepdims=True) * (0.8 * p + 0.1), p
 
 
-def test_a_coin_is_a_useless_weak_label_and_the_best_one_comes_first() -> None:
+def test_a_coin_is_a_useless_weak_label_and_the_best_one_comes_first():
     names = ["best", "good", "poor", "coin"]
     world = weak_world()
 
-    def ends(kept) -> tuple[float, float]:
+    def ends(kept):
         return weak_set_ends(*world, [names.index(name) for name in kept])
 
     first, steps = choose_weak_labels(ends, start=[], candidates=names[::-1])
@@ -1241,7 +1058,7 @@ def test_a_coin_is_a_useless_weak_label_and_the_best_one_comes_first() -> None:
         choose_weak_labels(ends, start=names, candidates=[])
 
 
-def test_the_noise_aware_loss_is_the_expected_loss_of_the_label_model() -> None:
+def test_the_noise_aware_loss_is_the_expected_loss_of_the_label_model():
     law = {(0, 0): [0.9, 0.1], (0, 1): [np.nan, np.nan], (1, 1): [0.2, 0.8]}
     votes = [[1, 1], [0, 0], [0, 1], [1, 1]]
     weights = noise_aware_weights(lambda asked: [law[tuple(row)] for row in asked.tolist()], votes)

@@ -228,7 +228,7 @@ def test_the_roots_of_the_quadratic_are_the_prevalence_and_its_mirror(prevalence
 @given(
     st.floats(0.05, 0.95), st.lists(st.tuples(*[st.floats(0.55, 0.95)] * 2), min_size=3, max_size=3)
 )
-def test_an_independent_trio_is_solved_exactly(first, pairs) -> None:
+def test_an_independent_trio_is_solved_exactly(first, pairs):
     model = model_of(first, pairs)
     trios = solve_trios(GRID, np.exp(log_likelihood(model, GRID)))
     assert trios.status[0] == "sensible"
@@ -236,24 +236,24 @@ def test_an_independent_trio_is_solved_exactly(first, pairs) -> None:
     np.testing.assert_allclose(trios.accuracy[0], pairs, atol=1e-8)
 
 
-def model_of(first: float, pairs) -> LatentModel:
+def model_of(first, pairs):
     return LatentModel([first, 1 - first], [[[a, 1 - a], [1 - b, b]] for a, b in pairs])
 
 
-def test_equal_classes_need_no_special_case() -> None:
+def test_equal_classes_need_no_special_case():
     model = model_of(0.5, [(0.9, 0.9), (0.8, 0.8), (0.7, 0.7)])
     found = solve_trios(GRID, np.exp(log_likelihood(model, GRID)))
     assert found.balance[0] == pytest.approx(0.5, abs=1e-12)
     assert found.third[0] == pytest.approx(0, abs=1e-15)
 
 
-def test_a_judge_who_is_mostly_wrong_is_found_out() -> None:
+def test_a_judge_who_is_mostly_wrong_is_found_out():
     pairs = [(0.9, 0.8), (0.8, 0.9), (0.3, 0.2)]
     trios = solve_trios(GRID, np.exp(log_likelihood(model_of(0.4, pairs), GRID)))
     np.testing.assert_allclose(trios.accuracy[0], pairs, atol=1e-10)
 
 
-def test_the_sign_printed_in_table_1_gives_the_mirror_point() -> None:
+def test_the_sign_printed_in_table_1_gives_the_mirror_point():
     model = model_of(0.3, [(0.9, 0.8), (0.8, 0.9), (0.7, 0.8)])
     trios = solve_trios(GRID, np.exp(log_likelihood(model, GRID)))
     printed = (1 - trios.third[0] / np.sqrt(trios.square[0])) / 2
@@ -288,7 +288,7 @@ def test_knowledge_picks_the_branch_and_votes_alone_do_not():
         choose_branch(trios, prevalence=(0.2, 0.8))
 
 
-def test_the_closed_form_is_the_maximum_of_the_likelihood_for_a_sensible_trio() -> None:
+def test_the_closed_form_is_the_maximum_of_the_likelihood_for_a_sensible_trio():
     counts = np.array([300, 40, 60, 70, 50, 45, 90, 345])
     trios = solve_trios(GRID, counts)
     assert trios.status[0] == "sensible"
@@ -307,7 +307,7 @@ def test_moments_from_bits_equal_moments_from_products():
     assert np.allclose(whole.covariance, halves.covariance, atol=1e-12)
 
 
-def test_trios_solved_in_rows_are_those_solved_one_by_one() -> None:
+def test_trios_solved_in_rows_are_those_solved_one_by_one():
     rng = np.random.default_rng(2)
     alone = [solve_trios(GRID, counts) for counts in rng.integers(1, 40, (50, 8))]
     rows = [
@@ -336,7 +336,7 @@ def test_trios_solved_in_rows_are_those_solved_one_by_one() -> None:
         ([3, 7, 4, 0, 6, 6, 7, 1], "outside"),
     ],
 )
-def test_every_failure_has_its_name(counts, status) -> None:
+def test_every_failure_has_its_name(counts, status):
     trios = solve_trios(GRID, counts)
     assert trios.status[0] == status
     assert failure_modes(trios) == {mode: int(mode == status) for mode in failure_modes(trios)}
@@ -385,13 +385,13 @@ def test_an_exact_trio_needs_three_complete_judges_on_whole_items():
 
 
 @pytest.fixture(scope="module")
-def four() -> tuple[LatentModel, np.ndarray, np.ndarray]:
+def four():
     model = model_of(0.65, [(0.9, 0.8), (0.7, 0.85), (0.6, 0.75), (0.95, 0.6)])
     codes = np.array(list(itertools.product([0, 1], repeat=4)))
     return model, codes, np.exp(log_likelihood(model, codes))
 
 
-def test_many_judges_are_graded_exactly_on_exact_frequencies(four) -> None:
+def test_many_judges_are_graded_exactly_on_exact_frequencies(four):
     model, codes, chance = four
     for balance in (None, model.balance):
         found = triplet(codes, chance, balance=balance)
@@ -399,7 +399,7 @@ def test_many_judges_are_graded_exactly_on_exact_frequencies(four) -> None:
         np.testing.assert_allclose(found.confusion, model.confusion, atol=1e-10)
 
 
-def test_votes_missing_at_random_change_nothing_on_exact_frequencies(four) -> None:
+def test_votes_missing_at_random_change_nothing_on_exact_frequencies(four):
     model, codes, chance = four
     parts = [(codes, chance)]
     for j in range(4):
@@ -410,7 +410,7 @@ def test_votes_missing_at_random_change_nothing_on_exact_frequencies(four) -> No
     np.testing.assert_allclose(found.confusion, model.confusion, atol=1e-10)
 
 
-def test_a_wrong_balance_that_drives_an_accuracy_out_is_refused_or_clipped() -> None:
+def test_a_wrong_balance_that_drives_an_accuracy_out_is_refused_or_clipped():
     model = model_of(0.5, [(0.95, 0.95), (0.9, 0.9), (0.9, 0.9)])
     chance = np.exp(log_likelihood(model, GRID))
     with pytest.raises(NotIdentifiable, match="judge 0 would be right on"):
@@ -418,14 +418,14 @@ def test_a_wrong_balance_that_drives_an_accuracy_out_is_refused_or_clipped() -> 
     assert triplet(GRID, chance, balance=[0.9, 0.1], clip=True).confusion.max() == 1.0
 
 
-def test_no_sensible_trio_is_refused_with_its_failures_named() -> None:
+def test_no_sensible_trio_is_refused_with_its_failures_named():
     with pytest.raises(NotIdentifiable, match="1 x complex"):
         triplet(GRID, [1, 6, 6, 6, 6, 6, 6, 1])
     with pytest.raises(NotIdentifiable, match="judge 0 is in no trio"):
         triplet(GRID, [1, 1, 1, 1, 1, 1, 1, 1], balance=[0.5, 0.5])
 
 
-def test_two_judges_and_a_bad_balance_are_refused() -> None:
+def test_two_judges_and_a_bad_balance_are_refused():
     with pytest.raises(NotIdentifiable, match="three judges, got 2"):
         solve_trios([[0, 1], [1, 1]], [1, 1])
     with pytest.raises(InputError, match="balance must hold two"):

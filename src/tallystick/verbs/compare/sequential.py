@@ -165,8 +165,8 @@ def _answer(
             question=within,
             assumptions=[
                 "items come in random order, drawn independently of the scores",
-                "who is better is decided by the e-process; the intervals are another, wider anytime"
-                " method",
+                "who is better is decided by the e-process; the intervals are another, wider"
+                " anytime method",
             ],
             seed=seed_of(question.seed),
             detectable=Unknown(

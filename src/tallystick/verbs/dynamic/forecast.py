@@ -490,7 +490,7 @@ def other_builders(names: Sequence[str], errors: Array) -> str | None:
     >>> alike = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 0]], dtype=bool)
     >>> other_builders(["bert-r1", "bert-r2", "bert-r3"], alike)
     >>> other_builders(["bert-r1", "roberta-r2", "roberta-r3"], alike)
-    'the rounds have models of different names (bert, roberta)'
+    'the rounds have models of different names (bert and roberta)'
     >>> other_builders(["m", "m", "m"], np.array([[1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0]]))
     "the rounds' models differ by 38.2 points (standard deviation) in their own error rate"
     """

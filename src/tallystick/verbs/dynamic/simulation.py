@@ -108,9 +108,9 @@ class DynamicResult(Result):
     output_interval: Interval | Unknown = _NOT_RUN
     rollouts: int | None = None
 
-    def summary(self) -> str:
-        """Return plain text to paste, the statements at its end."""
-        return "\n".join([super().summary(), *self.statements])
+    def details(self) -> tuple[str, ...]:
+        """Return the statements."""
+        return self.statements
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per round, without columns that nothing fills."""
