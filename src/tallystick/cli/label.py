@@ -278,7 +278,7 @@ _OPTIONS: list[click.Parameter] = [
         ["--target"],
         type=float,
         metavar="HALF",
-        help="Stop when the answer is known to ± this, e.g. .05; best of several: this close to it.",
+        help="Stop when the answer is known to ± this; best of several: this close to it.",
     ),
     click.Option(
         ["--next", "next_"], type=click.IntRange(min=1), help="Write the next N items to label."
