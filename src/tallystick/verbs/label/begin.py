@@ -306,7 +306,7 @@ def _digest(strata: LabelStrata) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Known:
+class KnownLabels:
     """Labels of the table, and what a session makes of them.
 
     Parameters
@@ -330,11 +330,11 @@ class Known:
     notes: tuple[str, ...] = ()
 
 
-def labels_in(data: Data, task: LabelTask) -> Known:
+def labels_in(data: Data, task: LabelTask) -> KnownLabels:
     """Return the labels of the table, as answers of the task; an unknown word raises."""
     truth = data.roles.truth
     if truth is None:
-        return Known()
+        return KnownLabels()
     coded = data.words(truth)
     words: dict[int, Label] = {}
     for code, word in enumerate(coded.labels):
@@ -350,10 +350,10 @@ def labels_in(data: Data, task: LabelTask) -> Known:
     inside = task.rows[within]
     labels = {int(row): words[int(coded.codes[row, 0])] for row in inside[labelled[inside]]}
     whole = np.flatnonzero(within & labelled[task.rows].all(axis=1))
-    return Known(labels=labels, units=tuple(whole.tolist()))
+    return KnownLabels(labels=labels, units=tuple(whole.tolist()))
 
 
-def _known(data: Data, task: LabelTask, origin: str) -> Known:
+def _known(data: Data, task: LabelTask, origin: str) -> KnownLabels:
     """Return what may honestly be done with the labels that are there.
 
     Random ones are the first draws. Labels of unknown origin leave the population: they are known,
@@ -416,7 +416,7 @@ _KNOWN = 10
 """Labels of the table are read in batches of so many."""
 
 
-def _take_known(work: Work, known: Known) -> None:
+def _take_known(work: Work, known: KnownLabels) -> None:
     """Write labels that were drawn at random before as the first draws of the session."""
     task = work.task
     units: Ints = np.array(known.units, dtype=np.int64)
