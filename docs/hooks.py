@@ -20,7 +20,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Put what a page asks for into its place."""
     folder = Path(page.file.abs_src_path).parent
     if WORDS in markdown:
-        markdown = markdown.replace(WORDS, (EXPLAINED / "words.md").read_text(encoding="utf-8"))
+        markdown = markdown.replace(
+            WORDS, (EXPLAINED.parents[1] / "report" / "words.md").read_text(encoding="utf-8")
+        )
     if VERBS in markdown:
         markdown = markdown.replace(VERBS, _verbs())
     if SENTENCES in markdown:
@@ -51,6 +53,6 @@ def _notebook(path: Path) -> str:
 
 def _verbs() -> str:
     """Return what ``tallystick explain`` says about every verb, one heading lower."""
-    pages = [path for path in sorted(EXPLAINED.glob("*.md")) if path.name != "words.md"]
+    pages = sorted(EXPLAINED.glob("*.md"))
     texts = [path.read_text(encoding="utf-8").replace("# How", "## How", 1) for path in pages]
     return "\n\n".join(texts)

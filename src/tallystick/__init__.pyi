@@ -218,7 +218,6 @@ def bound(
     judge: str | None = ...,
     vote: str | None = ...,
     delimiter: str | None = ...,
-    metric: str | None = ...,
     truth_file: str | None = ...,
     ignore: Any = ...,
     missing: Any = ...,

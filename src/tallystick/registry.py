@@ -229,7 +229,8 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
         default = None if one.default is MISSING else one.default
         found.append(Keyword(name, default, str(one.type), declared.help))
     if asked.input != "none":
-        taken = [one.name for one in found]
+        flags = [one.flag or "" for one in options_of(asked.question).values()]
+        taken = [*(one.name for one in found), *(flag[2:].replace("-", "_") for flag in flags)]
         for name in reading_keywords(asked.reads, asked.door, taken):
             kind = {"coerce": "bool", **dict.fromkeys(_SEVERAL, "Any")}.get(name, "str | None")
             found.append(Keyword(name, False if name == "coerce" else None, kind, READING[name]))

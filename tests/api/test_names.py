@@ -10,7 +10,7 @@ from pathlib import Path
 import tallystick
 
 SOURCE = Path(tallystick.__file__).parent
-GLOSSARY = Path(__file__).parents[2] / "src/tallystick/cli/explained/words.md"
+GLOSSARY = Path(__file__).parents[2] / "src/tallystick/report/words.md"
 
 PER_CAPABILITY = {"Question"}
 """The one exception: every capability has its own `Question`, the record of its options."""

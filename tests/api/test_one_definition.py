@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.table import NO_ANSWER
+from tallystick.table.words import NO_ANSWER
 
 SOURCE = Path(__file__).parents[2] / "src" / "tallystick"
 LABEL_TYPES = {"bool", "int", "float", "str"}

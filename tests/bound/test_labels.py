@@ -292,7 +292,8 @@ def test_labels_chosen_by_what_the_columns_say_decide_nothing(how: str) -> None:
     rows = table(labelled=1000)
     keep = CHOSEN[how](np.array(rows["h"]), np.array(rows["w1"]), np.random.default_rng(3))
     rows["gold"] = [y if known else None for y, known in zip(rows["gold"], keep, strict=True)]
-    result = ask(rows, prediction=("h", "h2"))
+    with pytest.warns(UserWarning, match="not drawn at random"):
+        result = ask(rows, prediction=("h", "h2"))
     assert result.decision == "undecided"
     assert result.verdict.startswith("The labels decide nothing")
     assert "were not drawn at random" in result.warnings[0]

@@ -6,8 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from tallystick.cli.app import app, summaries
-from tallystick.cli.first import explained, pages, words
+from tallystick.cli.first import explained, pages
 from tallystick.errors import InputError
+from tallystick.report.terminal import glossary
 
 NOT_EXPLAINED = {"tally", "merge", "demo", "doctor", "explain"}
 """Verbs that conclude nothing."""
@@ -36,7 +37,7 @@ def test_a_word_is_found_in_any_case_number_and_spelling() -> None:
 def test_a_verb_that_is_also_a_word_gets_both() -> None:
     told = explained("label")
     assert told.startswith("How to read")
-    assert f"label: {words()['label']}" in " ".join(told.split())
+    assert f"label: {glossary()['label']}" in " ".join(told.split())
 
 
 def test_an_unknown_word_is_answered_with_the_nearest() -> None:
@@ -50,4 +51,4 @@ def test_the_command_prints_it_and_lists_everything_without_a_word() -> None:
     run = CliRunner().invoke(app, ["explain", "flip"])
     assert (run.exit_code, run.output.split(":")[0]) == (0, "flip")
     listed = CliRunner().invoke(app, ["explain"]).output
-    assert all(name in listed for name in (*pages(), *words()))
+    assert all(name in listed for name in (*pages(), *glossary()))

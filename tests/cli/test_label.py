@@ -274,4 +274,5 @@ def test_outputs_that_only_the_system_tells_apart_are_shown_with_it(tmp_path, mo
     assert "readers see column 'system'" in capsys.readouterr().err
     with Path("b.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert [row["system"] for row in rows] == ["A", "B", "A", "B"]
+    systems = [row["system"] for row in rows]
+    assert sorted(systems[:2]) == sorted(systems[2:]) == ["A", "B"]  # which comes first is drawn

@@ -12,6 +12,9 @@ from tallystick import judge, score
 from tallystick.table import Tally, read
 from tallystick.table.doubts import agreements
 
+# A doubt is a Python warning too; here the results are looked at.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 DRAW = np.random.default_rng(4)
 GPT = DRAW.integers(0, 2, 300)
 CLAUDE = np.where(DRAW.random(300) < 0.75, GPT, 1 - GPT)

@@ -8,6 +8,9 @@ import pytest
 from tallystick import bound, compare, judge, read, score, shift
 from tallystick.table.doubts import copied_from, find_doubt
 
+# A doubt is a Python warning too; here the results are looked at.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 ROWS = 300
 RNG = np.random.default_rng(3)
 TRUE = RNG.integers(0, 2, ROWS)

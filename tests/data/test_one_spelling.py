@@ -8,6 +8,9 @@ from tallystick import compare, read
 from tallystick.errors import InputError
 from tallystick.verbs import judge
 
+# A doubt is a Python warning too; here the results are looked at.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 ROWS = 60
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from tallystick import score
 from tallystick.errors import AskError, InputError
-from tallystick.table import Door, Layout, Roles, read, scan
+from tallystick.table import Door, Roles, read, scan
 from tallystick.table.outputs import find_outputs
+from tallystick.table.roles import Layout
 
 DOOR = Door(verb="score", want="judges", pivots=False, repeats=True, outputs=True)
 

@@ -218,3 +218,19 @@ def test_true_and_1_are_one_word_in_files_of_text() -> None:
     data = opened("judge", columns)
     assert data.roles.judges == ("gpt", "claude")
     assert set(data.labels("claude", "gold").labels) == {"0", "1"}
+
+
+def test_of_columns_that_may_all_vote_the_one_that_agrees_best_may_be_the_truth() -> None:
+    columns = voted(600, gpt=0.85, claude=0.8, llama=0.75)
+    rng = np.random.default_rng(3)
+    columns["soll"] = (rng.random(600) < 0.6).astype(int).tolist()  # the truth of `voted`
+    del columns["gold"]
+    columns["zuletzt"] = columns.pop("llama")
+    question = asked("score", columns)
+    assert question.calls[1].startswith("--truth soll --judges gpt,claude,zuletzt")
+
+
+def test_a_command_for_a_sparse_truth_leaves_out_what_agrees_with_nothing() -> None:
+    columns = {**voted(600, words=("no", "yes")), "cached": flags(600)}
+    columns["soll"] = columns.pop("gold")
+    assert asked("judge", columns).calls[0] == "--truth soll --judges gpt,claude"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tallystick import judge
 from tallystick.table.door import read
 from tallystick.table.doubts import find_cautions, is_unrelated
+
+# A doubt is a Python warning too; here the results are looked at.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 ROWS = 200
 

@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.table import check_numbers, scan, unmatched
+from tallystick.table import scan
+from tallystick.table.numbers import check_numbers, unmatched
 
 
 def test_tokens_that_stand_nowhere_are_told() -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import FileError, InputError
-from tallystick.table import atomic, escape, scan, unescape, write_csv
+from tallystick.table import atomic, scan, unescape, write_csv
+from tallystick.table.tables import escape
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,6 @@ def test_the_branch_is_chosen_and_named():
     by_share = independent(votes, judges=["x", "y", "z"], prevalence={"a": (0.1, 0.4)})
     assert by_share.prevalence["a"].estimate == pytest.approx(0.25)
     assert by_share.solutions[0].branch == "prevalence"
-    by_judge = independent(votes, judges=["x", "y", "z"], known={"x": {"a": 0.2, "b": 0.3}})
-    assert by_judge.prevalence["a"].estimate == pytest.approx(0.25)
-    by_label = independent(votes, truth="truth")
-    assert by_label.prevalence["a"].estimate == pytest.approx(0.25)
-    assert by_label.solutions[0].branch == "labels"
 
 
 def test_a_prevalence_range_that_contains_both_points_is_refused():

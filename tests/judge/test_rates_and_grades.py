@@ -5,7 +5,7 @@ import pytest
 
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
-from tallystick.verbs.judge import few_labels, grade
+from tallystick.verbs.judge import evaluate, few_labels, grade
 from tallystick.verbs.judge.few_labels import consistent, leader_of
 
 
@@ -76,7 +76,7 @@ def test_judges_of_grades_are_ranked_by_their_distance_and_not_by_exact_match():
 
 def test_few_numbers_are_names_and_not_grades():
     votes = Tally.of({"a": [0, 1, 2] * 20, "b": [0, 1, 1] * 20, "gold": [0, 1, 2] * 20})
-    result = grade(votes, truth="gold")
+    result = evaluate(votes, judges=("a", "b"), truth="gold")
     assert all(score.distance is None for score in result.judges)
     assert any("names with no order" in one for one in result.assumptions)
 

@@ -68,3 +68,13 @@ def test_no_tag_link_or_image_of_a_text_reaches_the_page(text):
 def test_headings_lists_and_code_are_rendered():
     made = str(marked("# Title\n\n- one\n- two\n\n```py\nx < 1\n```\nend"))
     assert made == ("<h3>Title</h3><ul><li>one</li><li>two</li></ul><pre>x &lt; 1</pre><p>end</p>")
+
+
+def test_the_key_of_a_label_that_is_a_digit_is_the_digit(tmp_path):
+    """Keys 1 and 2 beside the labels 0 and 1 answered 0 to whoever pressed 1."""
+    table = {"text": [f"text {k}" for k in range(40)], "gpt": [0, 1] * 20}
+    path = tmp_path / "s.label"
+    with begin(path, table, question="prevalence", reading={"judges": ("gpt",)}) as work:
+        text = _page(work).get("/r/k").text
+    found = re.findall(r'name="answer" value="(\d)" data-key="(\w*)"', text)
+    assert found == [("0", "0"), ("1", "1")]

@@ -23,12 +23,9 @@ def test_the_json_of_a_tally_has_its_columns_and_its_number_of_patterns() -> Non
     assert "tally" not in told
 
 
-def test_rows_and_figure_show_the_commonest_pattern_first() -> None:
+def test_rows_show_the_commonest_pattern_first() -> None:
     result = describe(Tally.of({"a": [0, 1, 1], "count": [5, 5, 5]}))
     assert result.rows()[0] == {"a": 1, "count": 5, "tally_count": 2, "share": pytest.approx(2 / 3)}
-    [figure] = result.figures()
-    assert figure.columns["pattern"] == ["a=1, count=5", "a=0, count=5"]
-    assert figure.columns["share"] == pytest.approx([2 / 3, 1 / 3])
     assert result.to_frame().num_rows == 2
     assert "67 %" in result.summary()
 
@@ -46,4 +43,3 @@ def test_weights_and_nothing_are_told() -> None:
     nothing = describe(Tally.of({"a": np.zeros(0, np.int8)}))
     assert nothing.verdict == "No rows of 1 column were counted."
     assert nothing.rows() == []
-    assert nothing.figures()[0].columns["share"] == []

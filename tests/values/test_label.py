@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.table import Label, identity, in_order, plain, whole
+from tallystick.table import Label, identity, in_order, whole
+from tallystick.table.cells import plain
 
 
 def test_a_whole_float_is_the_label_of_its_integer() -> None:

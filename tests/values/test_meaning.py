@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tallystick.errors import AskError, InputError
-from tallystick.table import Label, LabelRules, Meaning, agree
+from tallystick.table import Label, LabelRules
+from tallystick.table.meaning import Meaning, agree
 
 
 def read(table: dict[str, list[Label]], truth: str | None = "gold", **rules: Any) -> Meaning:

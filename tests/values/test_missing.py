@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tallystick.table import Kind, Label, is_missing, numbers_among, without_missing
-from tallystick.table.cells import _BLANKS
+from tallystick.table import Label, is_missing, without_missing
+from tallystick.table.cells import _BLANKS, Kind, numbers_among
 
 TYPES: dict[Kind, str] = {
     "text": "varchar",

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.table import (
-    NEVER_TRUE,
-    NO_ANSWER,
-    PASS_FAIL,
-    TIES,
-    Label,
-    as_pass_fail,
-    is_never_true,
-    is_no_answer,
-    is_tie,
-)
-from tallystick.table.words import as_word
+from tallystick.table import PASS_FAIL, Label, as_pass_fail, is_never_true, is_no_answer
+from tallystick.table.words import NEVER_TRUE, NO_ANSWER, TIES, as_word, is_tie
 
 
 @pytest.mark.parametrize("word", sorted(NO_ANSWER - {""}))

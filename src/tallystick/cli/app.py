@@ -173,8 +173,8 @@ app = _Verbs(
 INPUT_OPTIONS: Mapping[str, str] = {"shift": "--data"}
 """Verb to an option that names the input besides the plain INPUT argument."""
 
-# Long work shows that it goes on, on a terminal and nowhere else. How long a count or a fit takes is
-# not known ahead, so there is no bar to fill; verbs that ask an API have one.
+# Long work shows that it goes on, on a terminal and nowhere else. How long a count or a fit takes
+# is not known ahead, so there is no bar to fill; verbs that ask an API have one.
 
 
 @contextmanager

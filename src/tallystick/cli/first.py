@@ -32,6 +32,7 @@ from tallystick.cli.verb import (
 )
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES, capability
+from tallystick.report.terminal import glossary
 from tallystick.results import Result
 from tallystick.table import (
     GROUPS,
@@ -470,27 +471,13 @@ doctor = Verb("doctor", callback=_doctor_run, help=_doctor_run.__doc__, params=[
 # ``tallystick explain WORD|VERB``: what a word means, or how to read what a verb prints.
 
 
-_ENTRY = re.compile(r"^\*\*(.+?)\*\*: (.+)$", re.MULTILINE)
-
-
-@cache
-def words() -> Mapping[str, str]:
-    """Return the glossary: each word with its sentence.
-
-    >>> words()["flip"]
-    'An item whose answer from the new version of an API differs from the old answer.'
-    """
-    text = (_explain_folder() / "words.md").read_text(encoding="utf-8")
-    return dict(_ENTRY.findall(text))
-
-
 @cache
 def pages() -> Mapping[str, str]:
     """Return how to read each verb's answer, as Markdown."""
     return {
         path.name.removesuffix(".md"): path.read_text(encoding="utf-8")
         for path in sorted(_explain_folder().iterdir(), key=lambda path: path.name)
-        if path.name.endswith(".md") and path.name != "words.md"
+        if path.name.endswith(".md")
     }
 
 
@@ -510,13 +497,13 @@ def explained(term: str) -> str:
     if wanted.partition(" ")[0] in pages():
         parts = [_plain(pages()[wanted.partition(" ")[0]])]
         # Some verbs are words of the glossary as well: score, judge, label.
-        if wanted in words():
+        if wanted in glossary():
             parts.append(_word(wanted))
         return "\n\n".join(parts)
     for name in (wanted, wanted.removesuffix("s"), wanted.replace("-", " ")):
-        if name in words():
+        if name in glossary():
             return _word(name)
-    known = list(dict.fromkeys([*pages(), *words()]))
+    known = list(dict.fromkeys([*pages(), *glossary()]))
     near = get_close_matches(wanted, known, n=3)
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "There are:"
     listed = "" if near else f" {', '.join(known)}"
@@ -526,7 +513,7 @@ def explained(term: str) -> str:
 def _word(name: str) -> str:
     import textwrap
 
-    return textwrap.fill(f"{name}: {words()[name]}", 96, break_on_hyphens=False)
+    return textwrap.fill(f"{name}: {glossary()[name]}", 96, break_on_hyphens=False)
 
 
 def _plain(markdown: str) -> str:
@@ -542,7 +529,7 @@ def _explain_run(term: tuple[str, ...]) -> None:
     """Explain a word of the answers, or how to read what a verb prints."""
     if not term:
         click.echo(f"Verbs: {', '.join(pages())}\n")
-        click.echo(f"Words: {', '.join(sorted(words()))}\n")
+        click.echo(f"Words: {', '.join(sorted(glossary()))}\n")
         click.echo("tallystick explain WORD tells what one means.")
         return
     click.echo(explained(" ".join(term)))

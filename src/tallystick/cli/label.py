@@ -278,8 +278,7 @@ _OPTIONS: list[click.Parameter] = [
         ["--target"],
         type=float,
         metavar="HALF",
-        help="Stop when the answer is known to ± this, e.g. .05; for the best of several, how close to"
-        " the best is good enough.",
+        help="Stop when the answer is known to ± this; best of several: this close to it.",
     ),
     click.Option(
         ["--next", "next_"], type=click.IntRange(min=1), help="Write the next N items to label."

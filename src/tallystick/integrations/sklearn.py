@@ -60,7 +60,7 @@ def bound_scorer(
         for name, column in zip(sources, votes.T, strict=True):
             table[name] = [None if vote == missing else vote for vote in column.tolist()]
         result = bound.evaluate(
-            table, prediction="prediction", weak=sources, metric=metric, **options
+            table, prediction="prediction", weak=sources, metrics=(metric,), **options
         )
         # The first row is the range under the first label model, or the interval from labels.
         low, high = float(result.rows()[0]["low"]), float(result.rows()[0]["high"])

@@ -106,7 +106,7 @@ def page(
     False
     """
     data = twin(result)
-    views = [_of_part(part) for part in result.parts()]
+    views = [_of_part(part) for part in result.result_parts()]
     text = _template("page.html").render(
         result=result,
         whole=bool(views),
@@ -168,8 +168,9 @@ def write_page(
 
 
 def _of_part(part: ResultPart) -> _View:
-    named = {"name": part.name, "heading": part.heading, "short": part.short}
-    return _View(result=None, **named) if part.result is None else _view(part.result, **named)
+    if part.result is None:
+        return _View(result=None, name=part.name, heading=part.heading, short=part.short)
+    return _view(part.result, name=part.name, heading=part.heading, short=part.short)
 
 
 def _view(result: Result, *, name: str = "answer", heading: str = "", short: str = "") -> _View:

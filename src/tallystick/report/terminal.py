@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
 from io import StringIO
 from textwrap import wrap
 from typing import Any, Protocol, TextIO
@@ -55,7 +58,7 @@ def text_of(result: Result) -> str:
 
 
 def _write(result: Result, pen: _Pen, most: int) -> None:
-    if result.parts():
+    if result.result_parts():
         _tell_parts(result, pen, most)
     else:
         _tell(result, pen, most)
@@ -66,7 +69,7 @@ def _write(result: Result, pen: _Pen, most: int) -> None:
 
 
 def _tell_parts(result: Result, pen: _Pen, most: int) -> None:
-    parts = result.parts()
+    parts = result.result_parts()
     pen.say(result.verdict, "bold")
     for part in parts:
         pen.say(f"  {part.name.capitalize()}: {part.short}")
@@ -85,7 +88,7 @@ def remarks(result: Result) -> tuple[str, ...]:
     """Return the warnings of a result that belong to none of its parts."""
     told = {
         f"{part.name}: {text}"
-        for part in result.parts()
+        for part in result.result_parts()
         if part.result is not None
         for text in part.result.warnings
     }
@@ -275,41 +278,25 @@ def _ends(figure: Figure, low: str, high: str) -> str:
     return (stem or "interval") if last == f"{stem} high".strip() else f"{first} to {last}"
 
 
-# What the words on a page mean, for those that a reader may not know.
+# What the words of an answer mean: one list for ``explain``, for pages and for the documentation.
 
 
-TERMS: Mapping[str, str] = {
-    "interval": (
-        "A range for a number that is not known exactly. Of 100 such 95 % intervals, about 95"
-        " contain the true value."
-    ),
-    "settled": (
-        "The interval of the difference does not contain zero, after adjusting for all pairs."
-    ),
-    "corrected": (
-        "What people would say of all outputs: the judges' votes on all of them, corrected by those"
-        " that people graded."
-    ),
-    "exact": (
-        "The interval contains the true value at least as often as it says, for any amount of data."
-    ),
-    "approximate": (
-        "The interval contains the true value about as often as it says. How often was measured in"
-        " simulations, and is published."
-    ),
-    "anytime": (
-        "The interval holds at every moment at once: you may look and stop whenever you like."
-    ),
-    "tier": "Neighbours on the board, cut only where everyone above beats everyone below.",
-    "rank": "The places that a model may truly hold, for all models at once.",
-    "points": "Differences between percentages: from 80 % to 84 % is 4 points.",
-    "threshold": "The score from which on the classifier says yes.",
-    "label model": "A way to turn weak votes into a probability for each label.",
-    "prevalence": "How common a label truly is.",
-    "alarm": "A test that fired. It proves what it says and nothing more.",
-    "stratum": "A part of the items that is sampled on its own.",
-}
-"""Term to meaning, in the order of a page."""
+@cache
+def glossary() -> Mapping[str, str]:
+    """Return every word that is explained, with its sentence.
+
+    >>> glossary()["flip"]
+    'An item whose answer from the new version of an API differs from the old answer.'
+    """
+    text = (files("tallystick.report") / "words.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\*\*(.+?)\*\*: (.+)$", text, re.MULTILINE))
+
+
+ON_PAGES = (
+    *("interval", "settled", "corrected", "exact", "approximate", "anytime", "tier", "points"),
+    *("threshold", "label model", "prevalence", "alarm", "stratum"),
+)
+"""Words that a page explains where it uses them, in this order."""
 
 
 def terms_in(text: str) -> dict[str, str]:
@@ -319,4 +306,4 @@ def terms_in(text: str) -> dict[str, str]:
     ['interval', 'exact']
     """
     low = text.lower()
-    return {term: meaning for term, meaning in TERMS.items() if term in low}
+    return {term: glossary()[term] for term in ON_PAGES if term in low}

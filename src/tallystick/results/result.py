@@ -182,7 +182,7 @@ class Result:
         line = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}." if rows else "More pictures."
         return (Section(title="Table", line=line, rows=rows, units=self.units(), figures=figures),)
 
-    def parts(self) -> tuple[ResultPart, ...]:
+    def result_parts(self) -> tuple[ResultPart, ...]:
         """Return the questions of a result that is made of results, in order; else none."""
         return ()
 

@@ -1,5 +1,5 @@
-"""A betting interval for the mean of bounded values, exact at a fixed size; and a test of a rate that
-holds whenever one stops.
+"""A betting interval for the mean of bounded values, exact at a fixed size; and a test of a rate
+that holds whenever one stops.
 """
 
 from __future__ import annotations

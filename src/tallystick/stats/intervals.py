@@ -517,7 +517,7 @@ def difference_ends(
     shared: Numbers,
     correlation: Numbers,
 ) -> tuple[Floats, Floats]:
-    r"""Return both ends of a difference from the estimate, the lower and the upper end of each part.
+    r"""Return both ends of a difference from estimate, lower and upper end of each part.
 
     With a and b how far the two parts reach to one side, the difference reaches
 

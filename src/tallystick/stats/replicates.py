@@ -5,7 +5,7 @@ Item i was run :math:`n_i` times and was right :math:`c_i` times. The unbiased i
 .. math:: \text{pass@}k = 1 - \binom{n - c}{k} \Big/ \binom{n}{k}, \qquad
           \text{pass\^{}}k = \binom{c}{k} \Big/ \binom{n}{k}   \tag{R1}
 
-*New items:* item values are scores in [0, 1], for the estimator of few labels with every label there.
+*New items:* item values are scores in [0, 1], which the estimator of few labels takes as all known.
 *These items, new runs:* mean ± z √(ΣV_i)/m over m items, with
 
 .. math:: V_i = \max \mathrm{Var}(\text{item value}) \text{ under } \mathrm{Bin}(n_i, p'), \quad

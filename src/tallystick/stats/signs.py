@@ -51,7 +51,7 @@ def sign_log_e(first: npt.ArrayLike, second: npt.ArrayLike) -> BinomialFloats:
 def sign_stopping(
     lean: float, horizon: int, *, alpha: float = 0.05, until: float = 1.0
 ) -> BinomialFloats:
-    r"""Return the probability that the test has stopped by the m-th sign, m = 0, 1, …, exactly, when
+    r"""Return the exact probability that the test has stopped by the m-th sign, m = 0, 1, …, when
     each sign favours the first side with probability *lean*.
 
     Forward recursion over the runs that still go on, which lie in a band of width :math:`O(\sqrt{m

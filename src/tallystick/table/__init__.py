@@ -27,16 +27,11 @@ if TYPE_CHECKING:
     )
     from tallystick.table.cells import (
         NUMBER,
-        Kind,
         Label,
-        as_number,
-        check_vocabulary,
         identifier,
         identity,
         in_order,
         is_missing,
-        numbers_among,
-        plain,
         spelling,
         whole,
         without_missing,
@@ -48,20 +43,11 @@ if TYPE_CHECKING:
         Door,
         read,
     )
-    from tallystick.table.engine import (
-        connect,
-    )
     from tallystick.table.meaning import (
         LabelRules,
-        Meaning,
-        agree,
     )
     from tallystick.table.moments import (
         Moments,
-    )
-    from tallystick.table.numbers import (
-        check_numbers,
-        unmatched,
     )
     from tallystick.table.reading import (
         Reading,
@@ -71,7 +57,6 @@ if TYPE_CHECKING:
     from tallystick.table.roles import (
         GROUPS,
         ROLE_HELP,
-        Layout,
         Roles,
     )
     from tallystick.table.scanning import (
@@ -84,7 +69,6 @@ if TYPE_CHECKING:
         Table,
         atomic,
         check_ending,
-        escape,
         unescape,
         write_csv,
     )
@@ -98,14 +82,10 @@ if TYPE_CHECKING:
         describe,
     )
     from tallystick.table.words import (
-        NEVER_TRUE,
-        NO_ANSWER,
         PASS_FAIL,
-        TIES,
         as_pass_fail,
         is_never_true,
         is_no_answer,
-        is_tie,
         two_vocabularies,
     )
 
@@ -116,27 +96,19 @@ _NAMES = {
         "Capability Case Cases Demo Found ItemTable Question answered by_slice conclude "
         "gather option options_of slice_labels"
     ),
-    "cells": (
-        "Kind Label NUMBER as_number check_vocabulary identifier identity in_order "
-        "is_missing numbers_among plain spelling whole without_missing"
-    ),
+    "cells": "Label NUMBER identifier identity in_order is_missing spelling whole without_missing",
     "data": "Data",
-    "numbers": "check_numbers unmatched",
     "door": "Door read",
-    "engine": "connect",
-    "meaning": "LabelRules Meaning agree",
+    "meaning": "LabelRules",
     "moments": "Moments",
     "reading": "Reading reading_of with_reading",
-    "roles": "GROUPS Layout ROLE_HELP Roles",
+    "roles": "GROUPS ROLE_HELP Roles",
     "scanning": "scan",
     "sources": "lock",
-    "tables": "Table atomic check_ending escape unescape write_csv",
+    "tables": "Table atomic check_ending unescape write_csv",
     "tally": "Tally TallySink unordered",
     "tally_files": "attach describe",
-    "words": (
-        "NEVER_TRUE NO_ANSWER PASS_FAIL TIES as_pass_fail is_never_true is_no_answer "
-        "is_tie two_vocabularies"
-    ),
+    "words": "PASS_FAIL as_pass_fail is_never_true is_no_answer two_vocabularies",
 }
 """File to the names that other rooms use."""
 

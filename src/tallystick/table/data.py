@@ -33,7 +33,7 @@ from tallystick.table.patterns import Recipe
 from tallystick.table.reading_cells import UNREAD
 from tallystick.table.reading_facts import Facts, Sample, draw, draw_counts
 from tallystick.table.reading_rules import How
-from tallystick.table.roles import Roles
+from tallystick.table.roles import VOTES, Roles
 from tallystick.table.scanning import scan
 from tallystick.table.session import Session
 from tallystick.table.tables import Place, Table
@@ -42,9 +42,6 @@ from tallystick.table.weights import MOST_REPEATED, written_out
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-VOTES = ("judges", "models", "weak", "prediction", "old", "new")
-"""Roles whose cells are answers to the question that the truth answers."""
 
 _AT_ONCE = 500
 """Columns that are fetched by one query: thousands do not fit the engine's memory."""

@@ -18,9 +18,8 @@ from tallystick.table.engines import (
     sampled,
 )
 from tallystick.table.long_tables import chosen_metric
-from tallystick.table.meaning import LabelRules
+from tallystick.table.meaning import LabelRules, one_spelling
 from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
-from tallystick.table.one_spelling import one_spelling
 from tallystick.table.outputs import find_outputs, log_outputs
 from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (

@@ -348,8 +348,10 @@ def frame_of(data: Any) -> Any:
 
 def is_lazy(data: Any) -> bool:
     """Say whether *data* is a frame whose rows lie in another engine, or are not computed yet."""
-    if isinstance(data, str | bytes | Path | Sequence | Mapping) or is_relation(data):
+    if isinstance(data, str | bytes | Path | Sequence | Mapping):
         return False
+    if type(data).__module__.startswith(("pyarrow", "duckdb", "_duckdb")):
+        return False  # without loading narwhals to look
     import narwhals as nw
 
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)

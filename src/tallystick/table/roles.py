@@ -167,6 +167,9 @@ ALL_ROLES = tuple(one.name for one in fields(Roles))
 GROUPS = frozenset({"judges", "models", "systems", "weak", "prediction", "covariate"})
 """Roles that several columns can have."""
 
+VOTES = ("judges", "models", "weak", "prediction", "old", "new")
+"""Roles whose cells are answers to the question that the truth answers."""
+
 ROLE_HELP: Mapping[str, str] = {
     "item": "Column that identifies the item.",
     "system": "Long tables: column that names the system that made the output.",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import FileError, FormatError, InputError
-from tallystick.results import Figure, Json, PatternTable, Result
+from tallystick.results import Json, PatternTable, Result
 from tallystick.table.cells import Label, is_missing, spelling
 from tallystick.table.counting import encode_columns
 from tallystick.table.engine import as_arrow, as_numpy
@@ -194,7 +194,7 @@ def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:
     )
 
 
-# A tally as a result: what was counted, in a sentence, a table and a picture.
+# A tally as a result: what was counted, in a sentence and a table.
 
 
 _SHOWN = 20
@@ -256,24 +256,6 @@ class TallyResult(Result):
         return (
             f"The {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally"
             " (-o) holds all.",
-        )
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return one picture: the share of each of the commonest patterns."""
-        tally = self.tally
-        places = _commonest(tally)
-        return (
-            Figure(
-                kind="forest",
-                title=f"The commonest {len(places)} of {tally.patterns:,} patterns",
-                columns={
-                    "pattern": [_text(tally.names, _pattern(tally, place)) for place in places],
-                    "share": [tally.counts[place].item() / tally.n for place in places],
-                },
-                roles={"name": "pattern", "x": "share"},
-                labels={"x": "share of weight" if self.weighted else "share of rows"},
-                unit="share",
-            ),
         )
 
     def patterns(self) -> PatternTable:

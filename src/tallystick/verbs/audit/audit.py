@@ -308,7 +308,7 @@ class AuditResult(Result):
         line = "What each verb takes the columns for, where that differs."
         return (Section(title="Columns", line=line, notes=notes),) if notes else ()
 
-    def parts(self) -> tuple[ResultPart, ...]:
+    def result_parts(self) -> tuple[ResultPart, ...]:
         """Return one part per question, answered or not."""
         answered = [
             ResultPart(p.verb, self._question(p.verb), p.answer_line, p) for p in self.sections

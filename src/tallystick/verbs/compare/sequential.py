@@ -68,13 +68,13 @@ class StoppedResult(CompareResult):
 
 
 @dataclass(eq=False)
-class Evidence:
+class RaceEvidence:
     """What the items so far say of every pair: counts or sums of the differences, and the largest
     log E that was ever reached.
 
     Examples
     --------
-    >>> race = Evidence(pairs=1)
+    >>> race = RaceEvidence(pairs=1)
     >>> for gap in [1.0] * 9:
     ...     race.look(np.array([gap]))
     >>> race.adjusted_p.round(3).tolist(), race.ahead.tolist()
@@ -128,7 +128,7 @@ def stop_when_clear(board: Board, question: CompareQuestion | None = None) -> St
     bounds = None if _check(board, asked) else asked.bounds
     order = as_rng(asked.seed).permutation(board.n)
     first, second = np.triu_indices(len(board.names), 1)
-    race, path = Evidence(first.size, bounds), []
+    race, path = RaceEvidence(first.size, bounds), []
     for seen, item in enumerate(order.tolist(), start=1):
         race.look(board.scores[item, first] - board.scores[item, second])
         adjusted = race.adjusted_p
@@ -149,7 +149,7 @@ def stop_when_clear(board: Board, question: CompareQuestion | None = None) -> St
 
 
 def _answer(
-    board: Board, seen: npt.NDArray[np.int64], race: Evidence, question: CompareQuestion
+    board: Board, seen: npt.NDArray[np.int64], race: RaceEvidence, question: CompareQuestion
 ) -> CompareResult:
     """Return the answer from the items that were looked at."""
     x, alpha = board.scores[seen], question.alpha
@@ -165,8 +165,8 @@ def _answer(
             question=within,
             assumptions=[
                 "items come in random order, drawn independently of the scores",
-                "who is better is decided by the e-process; the intervals are another, wider anytime"
-                " method",
+                "who is better is decided by the e-process; the intervals are another, wider"
+                " anytime method",
             ],
             seed=seed_of(question.seed),
             detectable=Unknown(
@@ -187,7 +187,7 @@ def _answer(
     )
 
 
-def _table(x: Floats, race: Evidence, width: float, alpha: float) -> PairTable:
+def _table(x: Floats, race: RaceEvidence, width: float, alpha: float) -> PairTable:
     """Return all pairs at the stop."""
     first, second = np.triu_indices(x.shape[1], 1)
     gaps = x[:, first] - x[:, second]

@@ -116,7 +116,7 @@ def ask(data: Data, question: JudgeQuestion) -> Result:
     methods: dict[str, tuple[Callable[..., JudgeResult], dict[str, Any]]] = {
         "evaluate": (grade, {"prevalence": ranges, "known": known, **whole}),
         "majority": (majority, {}),
-        "independent": (independent, {"prevalence": ranges, "known": known}),
+        "independent": (independent, {"prevalence": ranges}),
         "dawid-skene": (dawid_skene, {"known": known}),
         "logical": (logical, {"prevalence": ranges}),
     }

@@ -12,11 +12,11 @@ from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.latent_checks import Misfit, misfit
 from tallystick.stats.latent_model import LatentFit
-from tallystick.table import Tally, unordered
+from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
 from tallystick.table.words import PASS_FAIL, as_word
-from tallystick.verbs.judge.agreement import grades_of, panel_agreement
+from tallystick.verbs.judge.agreement import panel_agreement
 from tallystick.verbs.judge.few_labels import label_scores, labels_needed_first
 from tallystick.verbs.judge.label_free import (
     VoteModel,
@@ -150,13 +150,11 @@ def grade(
         forecast = labels_needed_first(rates, blind.n, alpha=alpha)
         needed = needed_first_labels(forecast)
     agreement = panel_agreement(panel, alpha=alpha)
-    order = None if grades_of(panel) else unordered(panel.classes)
     part = "" if found.sample is blind else fitted_to_part(round(found.sample.n), round(blind.n))
     return replace(
         with_rates(result, panel, agreement),
         needed=needed,
         labels_needed=forecast,
-        assumptions=result.assumptions if order is None else (*result.assumptions, order),
         warnings=_warnings(result, panel, truth),
         statements=pair_statements(panel) if whole else (),
         agreement=agreement,

@@ -7,7 +7,7 @@ all judges share fits the votes perfectly.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -41,6 +41,7 @@ from tallystick.verbs.judge.result import (
 )
 from tallystick.verbs.judge.verdict import (
     ALWAYS_LOOKS_RIGHT,
+    BETTER,
     BETTER_THAN_CHANCE,
     INDEPENDENCE,
     MAJORITY,
@@ -55,6 +56,7 @@ from tallystick.verbs.judge.verdict import (
     known_judges,
     logic_needs_range,
     of_baseline,
+    picked_by,
     picks_no_branch,
     range_contradicted,
     tied_items,
@@ -77,7 +79,6 @@ def majority(
     judges: Sequence[str] | None = None,
     truth: str | None = None,
     labels: Sequence[Label] = (),
-    leave_one_out: bool = False,
 ) -> JudgeResult:
     """Grade judges by the vote of all of them.
 
@@ -89,8 +90,6 @@ def majority(
     ----------
     votes, judges, truth, labels
         The tally; which columns judge; a column to leave aside; labels that nobody voted for.
-    leave_one_out
-        Grade each judge by the majority of the others, so that it does not vote for itself.
 
     Examples
     --------
@@ -99,9 +98,7 @@ def majority(
     [1.0, 0.75, 0.75]
     """
     panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind
-    right, mass = majority_scores(
-        panel.codes, panel.counts, n_labels=panel.n_classes, leave_one_out=leave_one_out
-    )
+    right, mass = majority_scores(panel.codes, panel.counts, n_labels=panel.n_classes)
     empty = np.full_like(right, np.nan)
     rates = np.divide(right, mass, out=empty, where=mass > 0)
     whole = mass.sum(axis=1)
@@ -114,15 +111,14 @@ def majority(
     warnings = [ALWAYS_LOOKS_RIGHT]
     warnings += [tied_items(tied, total)] if tied else []
     warnings += [few_for_majority(len(panel.names))] if len(panel.names) < 3 else []
-    name = "majority of the others" if leave_one_out else "majority"
     scores = _scores(panel, overall, rates, "no majority where {} votes")
     return JudgeResult(
-        verdict=of_baseline(scores, f"the {name} were always right", "Nothing here tests that."),
+        verdict=of_baseline(scores, "the majority were always right", "Nothing here tests that."),
         decision="undecided",
         n_items=round(panel.n),
         assumptions=(MAJORITY,),
         warnings=tuple(warnings),
-        method=name,
+        method="majority",
         judges=scores,
         prevalence=_prevalence(panel, panel.counts @ shares / total),
         votes=panel.votes,
@@ -168,12 +164,11 @@ def independent(
     truth: str | None = None,
     labels: Sequence[Label] = (),
     prevalence: Ranges | None = None,
-    known: Known | None = None,
 ) -> JudgeResult:
     """Grade three or more binary judges without labels, exactly if their errors are independent.
 
-    A trio has two mirror points (`tallystick.papers.noisy_judges.trio_quadratic`), and the branch
-    says which is reported. With more than three judges every trio is solved and each number is the
+    A trio has two mirror points (`tallystick.papers.noisy_judges.trio_quadratic`): judges are taken
+    to be better than chance, or a range of the prevalence picks one. With more than three judges every trio is solved and each number is the
     median over the trios that are sensible; overall accuracy puts these medians together.
 
     Parameters
@@ -181,11 +176,9 @@ def independent(
     votes, judges, labels
         The tally; which columns judge; labels that nobody voted for.
     truth
-        A column of true labels, partly blank; it picks the branch and nothing else.
+        A column to leave aside.
     prevalence
         Label to a range; picks the branch.
-    known
-        Judge to label to known accuracy; picks the branch.
 
     Raises
     ------
@@ -200,19 +193,20 @@ def independent(
     >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)
     ([0.85, 0.75, 0.733333333], 0.5)
     """
-    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).answered
+    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind.answered
     panel.require_binary("independent")
     if len(panel.names) < 3:
         raise NotIdentifiable(
             f"{len(panel.names)} judge(s) without labels have infinitely many explanations: add"
             " judges up to three, label some items, or ask logical for what holds anyway"
         )
-    branch, blind = Branch.of(panel, prevalence=prevalence, known=known), panel.blind
-    trios = solve_trios(blind.codes, blind.counts)
+    ranges = check_ranges(prevalence, panel)
+    first = ranges.get(0) if 0 in ranges or not ranges else (1 - ranges[1][1], 1 - ranges[1][0])
+    trios = solve_trios(panel.codes, panel.counts)
     counts = {"trios": len(trios.status), **failure_modes(trios)}
-    items = bool((blind.counts == np.floor(blind.counts)).all())
-    if blind.complete and items and len(blind.names) <= _MOST_ROOTS:
-        counts["unresolved root"] = unresolved_roots(blind.codes, blind.counts)
+    items = bool((panel.counts == np.floor(panel.counts)).all())
+    if panel.complete and items and len(panel.names) <= _MOST_ROOTS:
+        counts["unresolved root"] = unresolved_roots(panel.codes, panel.counts)
 
     modes = {mode: counts.get(mode, 0) for mode in _FAILED}
     failed = sum(modes.values())
@@ -223,96 +217,35 @@ def independent(
             " errors depend on one another or that items are too few: use dawid_skene, add judges,"
             " or label some items"
         )
-    share, accuracy = medians(trios, branch, panel)
+    share, accuracy = medians(trios, panel, first)
     shares = np.array([share, 1 - share])
-    scores = _scores(blind, accuracy @ shares, accuracy, "no sensible trio contains {}")
+    scores = _scores(panel, accuracy @ shares, accuracy, "no sensible trio contains {}")
+    branch = "better-than-chance" if first is None else "prevalence"
     solutions = _both_points(share, accuracy, panel, branch)
     alarms = [failed_trios(failed, counts["trios"], modes)] if failed else []
     doubt = trios_contradict(failed, counts["trios"])
     result = JudgeResult(
         verdict=of_baseline(scores, "errors were independent", doubt),
         decision="undecided",
-        n_items=round(blind.n),
-        assumptions=(INDEPENDENCE, branch.words),
+        n_items=round(panel.n),
+        assumptions=(INDEPENDENCE, BETTER if first is None else picked_by(prevalence or {})),
         warnings=(SHARED_BIAS,),
         method="independent",
         judges=scores,
         prevalence=_prevalence(panel, shares),
         solutions=solutions,
-        alarms=(*alarms, *_unpicked(solutions, branch, panel)),
+        alarms=(*alarms, *_unpicked(solutions, first, panel)),
         trios=counts,
     )
     return held_to_range(result, panel, prevalence)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Branch:
-    """What decides between two mirror points: a choice that votes alone never make.
-
-    Parameters
-    ----------
-    name
-        ``better-than-chance``, ``prevalence``, ``known`` or ``labels``.
-    prevalence
-        For ``prevalence``: ranges by label.
-    reference
-        For ``known`` and ``labels``: judges x labels of accuracies, NaN where nothing is known.
-    """
-
-    name: str = "better-than-chance"
-    prevalence: Ranges = field(default_factory=dict)
-    reference: Floats | None = None
-
-    @classmethod
-    def of(cls, panel: Panel, *, prevalence: Ranges | None, known: Known | None) -> Branch:
-        """Return the strongest branch that the inputs allow: labels, known judges, prevalence,
-        better than chance.
-        """
-        if panel.known.any():
-            there = [(panel.codes >= 0) & (panel.truth == c)[:, None] for c in range(2)]
-            cast = np.stack([panel.counts @ one for one in there], axis=1)
-            right = np.stack(
-                [panel.counts @ (one & (panel.codes == c)) for c, one in enumerate(there)], axis=1
-            )
-            nothing = np.full(cast.shape, np.nan)
-            reference = np.divide(right, cast, out=nothing, where=cast > 0)
-            return cls(name="labels", reference=reference)
-        if known:
-            return cls(name="known", reference=known_table(known, panel))
-        if prevalence:
-            check_ranges(prevalence, panel)
-            return cls(name="prevalence", prevalence=prevalence)
-        return cls()
-
-    def range_of_first(self, panel: Panel) -> tuple[float, float] | None:
-        """Return the range of the first label's share, where a range decides."""
-        if self.name != "prevalence":
-            return None
-        ranges = check_ranges(self.prevalence, panel)
-        return ranges[0] if 0 in ranges else (1 - ranges[1][1], 1 - ranges[1][0])
-
-    @property
-    def words(self) -> str:
-        """The choice as an assumption."""
-        picks = "one of two mirror points"
-        return {
-            "better-than-chance": (
-                "judges are better than chance taken together (the other point is its mirror)"
-            ),
-            "prevalence": f"the prevalence lies in {dict(self.prevalence)!r}, which picks {picks}",
-            "known": f"the judges of known quality pick {picks}",
-            "labels": f"the labelled items pick {picks}",
-        }[self.name]
-
-
-def medians(trios: Trios, branch: Branch, panel: Panel) -> tuple[float, Floats]:
+def medians(trios: Trios, panel: Panel, first: tuple[float, float] | None) -> tuple[float, Floats]:
     """Return the first label's share and judges x 2 of accuracies: medians over the sensible trios
-    on the branch, NaN for a judge in none of them.
+    on the branch that *first*, a range of that share, picks; NaN for a judge in none of them.
     """
     use = trios.status == "sensible"
-    balance, accuracy = choose_branch(
-        trios, prevalence=branch.range_of_first(panel), reference=branch.reference
-    )
+    balance, accuracy = choose_branch(trios, prevalence=first)
     found = np.full((len(panel.names), 2), np.nan)
     for j in range(len(panel.names)):
         mine = (trios.judges == j) & use[:, None]
@@ -323,11 +256,11 @@ def medians(trios: Trios, branch: Branch, panel: Panel) -> tuple[float, Floats]:
 
 
 def _both_points(
-    balance: float, accuracy: Floats, panel: Panel, branch: Branch
+    balance: float, accuracy: Floats, panel: Panel, branch: str
 ) -> tuple[Solution, ...]:
     """Return the point on the branch and its mirror point."""
     other_balance, other = mirrored(np.array(balance), accuracy)
-    points = ((balance, accuracy, branch.name), (float(other_balance), other, "the mirror point"))
+    points = ((balance, accuracy, branch), (float(other_balance), other, "the mirror point"))
     return tuple(
         Solution(
             prevalence={panel.keys[0]: float(share), panel.keys[1]: 1 - float(share)},
@@ -335,7 +268,7 @@ def _both_points(
                 one.name: {key: part.estimate for key, part in one.per_label.items()}
                 for one in _scores(panel, table[:, 0], table, "no sensible trio contains {}")
             },
-            chosen=name == branch.name,
+            chosen=name == branch,
             branch=name,
         )
         for share, table, name in points
@@ -366,9 +299,10 @@ def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) 
     )
 
 
-def _unpicked(solutions: Sequence[Solution], branch: Branch, panel: Panel) -> tuple[Alarm, ...]:
+def _unpicked(
+    solutions: Sequence[Solution], ends: tuple[float, float] | None, panel: Panel
+) -> tuple[Alarm, ...]:
     """Return an alarm if the range was to pick one of two mirror points, and neither lies in it."""
-    ends = branch.range_of_first(panel)
     shares = [float(one.prevalence[panel.keys[0]]) for one in solutions]  # type: ignore[arg-type]
     if ends is None or any(ends[0] - _SLACK <= one <= ends[1] + _SLACK for one in shares):
         return ()

@@ -31,7 +31,7 @@ METHODS = (*GRADING, "position-bias", "self-consistency")
 
 _USES: Mapping[str, tuple[str, ...]] = {
     "prevalence": ("evaluate", "independent", "logical"),
-    "known": ("evaluate", "independent", "dawid-skene"),
+    "known": ("evaluate", "dawid-skene"),
     "certified": ("evaluate",),
     "population": ("evaluate",),
     "recorded": ("position-bias",),

@@ -36,6 +36,7 @@ from tallystick.verbs.judge.result import (
 )
 
 if TYPE_CHECKING:
+    from tallystick.table.cells import Label
     from tallystick.verbs.judge.few_labels import Leader
     from tallystick.verbs.judge.orders import OrderScore
 
@@ -73,6 +74,7 @@ NOT_CALIBRATED = Unknown(
     " its calibration error was 12 points on average and 28 at worst"
 )
 GIVEN_RANGE = "the prevalence lies in the given range"
+BETTER = "judges are better than chance taken together (the other point is its mirror)"
 BETTER_THAN_CHANCE = "the judges, taken together, are better than chance"
 MISSING_SAY_NOTHING = "a vote is not missing because it would be right or wrong"
 NEVER_RIGHT = "votes that can never be true count as votes, and as not right"
@@ -99,6 +101,11 @@ def grades_in_order(low: float, high: float) -> str:
 def as_stated(judges: Sequence[str]) -> str:
     """Return the assumption that the quality of some judges is known."""
     return f"the quality of {', '.join(judges)} is as stated"
+
+
+def picked_by(prevalence: Mapping[Label, tuple[float, float]]) -> str:
+    """Return the assumption that a range of the prevalence picks one of two mirror points."""
+    return f"the prevalence lies in {dict(prevalence)!r}, which picks one of two mirror points"
 
 
 def basis_of(n_labels: int, alpha: float) -> str:

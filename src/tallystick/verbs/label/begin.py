@@ -231,7 +231,8 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         paths: Any = list(head.source) if source is None else source
         if not paths:
             raise InputError(f"{path} was begun from a frame: give that frame (or a file) again")
-        gone = [] if source is not None else [one for one in head.source if _is_gone(one)]
+        plain = [one for one in head.source if not any(sign in one for sign in "*?[:")]
+        gone = [one for one in plain if source is None and not Path(one).exists()]
         if gone:
             raise FileError(
                 f"{path} was begun with {gone[0]}, which is not there. Name the table where it is"
@@ -239,7 +240,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             )
         # A table whose files have not changed was checked before, and need not be read again.
         kept = kept_rows(path, head, _paths(paths))
-        data = _read(paths, asked, reading_of(head)) if kept is None else kept[0]
+        data = _read(paths, asked, given_to(head, "reading")) if kept is None else kept[0]
         strata = session.strata()
         notes: tuple[str, ...] = ()
         if kept is None:
@@ -249,7 +250,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
                 notes = (f"rows added since this session began: {count(added)}, no part of it",)
         # What was found when the session began is still found, though it is named from then on.
         data = replace(data, how=head.options.get("how", data.how))
-        chosen = options_of(asked, fields_of(head))
+        chosen = options_of(asked, given_to(head, "fields"))
         task = _finished(task_of(asked, data, chosen, strata), head)
         task = replace(task, notes=(*task.notes, *notes))
         if kept is None and file is not None and not notes:
@@ -275,11 +276,6 @@ def _read(source: Any, asked: Capability[Result], reading: Mapping[str, Any]) ->
     return replace(read(source, door, **reading), memory=RowMemory())
 
 
-def _is_gone(path: str) -> bool:
-    """Say whether a plain file is not there; globs and addresses are not looked at."""
-    return not any(sign in path for sign in "*?[:") and not Path(path).exists()
-
-
 def _paths(source: Any) -> tuple[str, ...]:
     if isinstance(source, str | Path):
         return (str(source),)
@@ -296,20 +292,10 @@ def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def reading_of(head: SessionHead) -> dict[str, Any]:
-    """Return the roles and the options of reading that a session was begun with."""
-    return _tuples(head.options["reading"])
-
-
-def fields_of(head: SessionHead) -> dict[str, Any]:
-    """Return the fields of the question that a session was begun with."""
-    return _tuples(head.options["fields"])
-
-
-def _tuples(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
+def given_to(head: SessionHead, part: str) -> dict[str, Any]:
+    """Return what a session was begun with: the options of *reading*, or *fields* of its question."""
+    given = head.options[part].items()
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given}
 
 
 def _digest(strata: LabelStrata) -> str:
@@ -320,7 +306,7 @@ def _digest(strata: LabelStrata) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Known:
+class KnownLabels:
     """Labels of the table, and what a session makes of them.
 
     Parameters
@@ -344,11 +330,11 @@ class Known:
     notes: tuple[str, ...] = ()
 
 
-def labels_in(data: Data, task: LabelTask) -> Known:
+def labels_in(data: Data, task: LabelTask) -> KnownLabels:
     """Return the labels of the table, as answers of the task; an unknown word raises."""
     truth = data.roles.truth
     if truth is None:
-        return Known()
+        return KnownLabels()
     coded = data.words(truth)
     words: dict[int, Label] = {}
     for code, word in enumerate(coded.labels):
@@ -364,10 +350,10 @@ def labels_in(data: Data, task: LabelTask) -> Known:
     inside = task.rows[within]
     labels = {int(row): words[int(coded.codes[row, 0])] for row in inside[labelled[inside]]}
     whole = np.flatnonzero(within & labelled[task.rows].all(axis=1))
-    return Known(labels=labels, units=tuple(whole.tolist()))
+    return KnownLabels(labels=labels, units=tuple(whole.tolist()))
 
 
-def _known(data: Data, task: LabelTask, origin: str) -> Known:
+def _known(data: Data, task: LabelTask, origin: str) -> KnownLabels:
     """Return what may honestly be done with the labels that are there.
 
     Random ones are the first draws. Labels of unknown origin leave the population: they are known,
@@ -430,7 +416,7 @@ _KNOWN = 10
 """Labels of the table are read in batches of so many."""
 
 
-def _take_known(work: Work, known: Known) -> None:
+def _take_known(work: Work, known: KnownLabels) -> None:
     """Write labels that were drawn at random before as the first draws of the session."""
     task = work.task
     units: Ints = np.array(known.units, dtype=np.int64)

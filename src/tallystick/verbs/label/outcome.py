@@ -21,13 +21,12 @@ from tallystick.results import (
     percent,
     percent_interval,
 )
-from tallystick.results.numbers import number, points, points_interval
+from tallystick.results.numbers import number, plural, points, points_interval
 from tallystick.sampling.stopping import next_batch, reader_error, too_noisy
 from tallystick.sampling.tasks import LabelTask
-from tallystick.table import conclude, read
-from tallystick.table import reading_of as what_was_read
+from tallystick.table import conclude, read, reading_of
 from tallystick.table.session import IN_FILE, Ask, Session
-from tallystick.verbs.label.begin import PREVALENCE, fields_of, options_of, reading_of
+from tallystick.verbs.label.begin import PREVALENCE, given_to, options_of
 from tallystick.verbs.label.work import MeasureStanding, Standing, Work, refused
 
 MOST_ROWS = 200_000
@@ -76,7 +75,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         assumptions=ASSUMPTIONS,
         warnings=warnings,
         seed=session.head.seed,
-        reading=what_was_read(replace(work.data, unused=None)),  # texts are shown to people
+        reading=reading_of(replace(work.data, unused=None)),  # texts are shown to people
         session=session.path,
         question=session.head.question,
         asked=len(session.asks),
@@ -152,8 +151,8 @@ def _own_result(work: Work) -> Result | Unknown:
             f" {work.asked.verb} {files} --truth-file {work.session.path}"
         )
     try:
-        options = options_of(found, fields_of(work.session.head))
-        given = {**reading_of(work.session.head), "truth_file": work.session.path}
+        options = options_of(found, given_to(work.session.head, "fields"))
+        given = {**given_to(work.session.head, "reading"), "truth_file": work.session.path}
         source: Any = list(work.session.head.source) or work.data
         if not work.session.head.source:
             return Unknown("the session was begun from a frame: pass it to the capability")
@@ -318,7 +317,7 @@ def _unit(task: LabelTask) -> str:
 
 def _answer(where: Standing, task: LabelTask, anytime: str) -> list[str]:
     names, n = task.names, count(where.read.n)
-    labels = f"{n} {_unit(task)}" if where.read.n == 1 else f"{n} {_unit(task)}s"
+    labels = f"{n} {plural(_unit(task), where.read.n)}"
     if task.claim != "share":
         if where.winner is None:
             open_ = names
@@ -403,7 +402,9 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
         return f"Next: {shlex.join(_question(session))}"
     if pending:
         size = pending
-        what = f"{count(size)} {_asked(task, size)} for an answer. To write the batch again:"
+        unit = plural("item" if task.rows.shape[1] == 1 else "output", size)
+        wait = "waits" if size == 1 else "wait"
+        what = f"{count(size)} {unit} {wait} for an answer. To write the batch again:"
     else:
         outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
         size = max(1, next_batch(where.progress)) * (outputs if task.rows.shape[1] > 1 else 1)
@@ -427,11 +428,6 @@ def _question(session: Session) -> list[str]:
         held = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
         words += [flag] if value is True else [flag, held]
     return [*words, "--truth-file", session.path]
-
-
-def _asked(task: LabelTask, size: int) -> str:
-    unit = "item" if task.rows.shape[1] == 1 else "output"
-    return f"{unit} waits" if size == 1 else f"{unit}s wait"
 
 
 def warnings_of(

@@ -39,6 +39,8 @@ WIDE = 2.25
 """Stand-ins and believed answers that differ by more make no forecast: the middle could be wrong by
 more than a factor of 1.5.
 """
+FAR = 4.0
+"""A range whose ends differ by more is no forecast either."""
 CAUTION = 1.25
 """People agree with judges less, or more, than judges with one another: the range is widened."""
 
@@ -214,7 +216,7 @@ def _forecast(
     low, high = max(1, round(ended[0] / CAUTION)), round(ended[-1] * CAUTION)
     parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
     least, most = (min(parts), max(parts)) if believed else (ended[0], ended[-1])
-    if most > WIDE * max(least, 1):
+    if most > WIDE * max(least, 1) or high > FAR * low:
         span = f"judged by one another, between {count(low)} and {count(high)}"
         return Unknown(f"cannot tell yet: {span}. {own}"), low, high
     return round(prod(parts) ** (1 / len(parts))), low, high

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tallystick.errors import InputError
-from tallystick.results import harmless
+from tallystick.results import harmless, names_of
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import NUMBER, Data, Label, identifier, without_missing
 from tallystick.table.cells import literal
 from tallystick.table.session_rows import CELL
 
 if TYPE_CHECKING:
+    from tallystick.table.session import Ask
     from tallystick.verbs.label.work import Work
 
 BLIND = "Blind: no system, judge or other reader is shown."
@@ -92,8 +93,9 @@ def blindness(names: Sequence[str]) -> str:
     """
     if not names:
         return BLIND
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return f"Not blind: {listed} {'are' if len(names) > 1 else 'is'} shown."
+    return (
+        f"Not blind: {names_of(names, most=len(names))} {'are' if len(names) > 1 else 'is'} shown."
+    )
 
 
 def telling(data: Data, task: LabelTask, columns: Iterable[str]) -> tuple[str, ...]:
@@ -330,49 +332,46 @@ def label_in_terminal(
     batch
         How many items to draw at a time; by default as many as the forecast says.
     """
-    given, wanted = 0, -1
+    given = 0
+    earlier: Ask | None = None
     first = work.session.head.readers[0]
     _say(out, _HELP)
     _say(out, work.blindness)
     while True:
-        waiting = work.session.open_asks(reader)
-        if not waiting and wanted < 0 and reader == first:
-            if work.standing().stop is not None:
-                _say(out, "Nothing more is needed.")
+        ask, earlier = earlier, None
+        if ask is None:
+            waiting = work.session.open_asks(reader)
+            if not waiting and reader == first:
+                if work.standing().stop is not None:
+                    _say(out, "Nothing more is needed.")
+                    return given
+                waiting = list(work.next(batch))
+            if not waiting:
+                _say(out, "Nothing is left to label.")
                 return given
-            waiting = list(work.next(batch))
-        if not waiting and wanted < 0:
-            _say(out, "Nothing is left to label.")
-            return given
-        ask = waiting[0] if wanted < 0 else work.session.asks[wanted]
+            ask = waiting[0]
         [cells] = work.shown([ask])
         _say(out, f"\n{ask.number + 1} of {len(work.session.asks)}")
         for name, cell in zip(work.session.head.show, cells, strict=True):
             _say(out, f"{name}:")
             _say(out, _wrapped(cell))
         _say(out, f"{work.session.head.ask} {_choices(work)}")
-        done = _one(work, ask.number, reader, lines, out)
-        if done is None:
+        try:
+            earlier = _one(work, ask.number, reader, lines, out)
+        except (EOFError, KeyboardInterrupt):
             return given
-        count, wanted = done
-        given += count
+        given += earlier is None
 
 
-def _one(work: Work, ask: int, reader: str, lines: Any, out: TextIO) -> tuple[int, int] | None:
-    """Take one answer: how many were given, and the ask to show next (-1: the next open one).
-
-    None stops.
-    """
+def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextIO) -> Ask | None:
+    """Take one answer, or return the ask to show instead; raises EOFError where the reader stops."""
     began, note = time.monotonic(), ""
     while True:
-        try:
-            word = lines().strip()
-        except (EOFError, KeyboardInterrupt):
-            return None
-        key, _, rest = word.partition(" ")
-        key, rest = key.lower(), rest.strip()
-        if word.lower() in ("q", "quit"):
-            return None
+        word = lines().strip()
+        key, _, rest = word.lower().partition(" ")
+        rest = rest.strip()
+        if key in ("q", "quit") and not rest:
+            raise EOFError
         if word == "?":
             _say(out, _HELP)
         elif word.lower() == "l":
@@ -380,17 +379,17 @@ def _one(work: Work, ask: int, reader: str, lines: Any, out: TextIO) -> tuple[in
                 label = "skip" if answer.skipped else str(answer.label)
                 _say(out, f"{one.number + 1}: {one.item or one.row + 1}: {label}")
         elif key == "c" and rest.isdecimal():
-            known = [one.number for one, _ in work.given(reader)]
-            if int(rest) - 1 in known:
-                return 0, int(rest) - 1
+            found = [one for one, _ in work.given(reader) if one.number == int(rest) - 1]
+            if found:
+                return found[0]
             _say(out, f"You have not answered {rest}: l lists your answers.")
         elif word.lower() == "u":
             undone = work.undo(reader)
             _say(out, "There is nothing to undo." if undone is None else "Undone.")
             if undone is not None:
-                return 0, -1
+                return work.session.asks[undone.ask]
         elif key in ("n", "note"):
-            note = rest or lines().strip()
+            note = word.partition(" ")[2].strip() or lines().strip()
             _say(out, "The note goes with the answer.")
         elif word:
             try:
@@ -400,7 +399,7 @@ def _one(work: Work, ask: int, reader: str, lines: Any, out: TextIO) -> tuple[in
             except InputError as error:
                 _say(out, str(error))
                 continue
-            return 1, -1
+            return None
 
 
 def _label(work: Work, word: str) -> Any:

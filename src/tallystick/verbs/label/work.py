@@ -425,44 +425,31 @@ class Standing:
 def standing(session: Session, task: LabelTask) -> Standing:
     """Say where a session stands."""
     read = read_answers(session, task)
-    if task.claim == "best-of":
-        return _contest(session, task, read)
-    journal = journal_of(session, task.strata)
-    known = apart_answers(session, task)
-    alpha, random = session.head.alpha, session.head.options.get("rule") == RANDOM
-    found: tuple[Found, ...]
-    if random and task.shared is not None:
-        found = shared_measures(task, read, known, alpha=alpha)
-    else:
-        found = tuple(
-            planned_measure(task, read, one, apart_of(known, one, task), alpha=alpha)
-            for one in task.measures
-        )
-    measures = tuple(
-        _measure(session, task, read, journal, place, known, found[place])
-        for place in range(len(task.measures))
-    )
-    left = task.strata.n_items - session.n_draws
+    order = None if task.claim == "share" else session_order(session, task, read=read)
+    best = None if order is None else order.best
+    measures = () if best is not None else _measures(session, task, read)
+    parts = task.rows.shape[1]
+    if best is not None and parts > 1:
+        parts = int(best.live.sum())  # only these outputs of an item are worth a label
 
-    winner, certain, grown = None, False, None
-    if task.claim in ("classifiers", "judged"):
-        order = session_order(session, task, read=read)
-        winner, certain, grown = order.winner, order.certain, order.missing
     limits = [one for one in measures if one.limit is not None]
+    winner = None if order is None else order.winner
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
+    certain = order is not None and order.certain
+    left = task.strata.n_items - session.n_draws if order is None else order.left
     needs, told = _missing(session, task, read, measures)
     enough = read.n >= FIRST or all(need == 0 for need in needs)
-    missing = None if not needs or not enough else _in_all(session, task, needs)
     progress = LabelProgress(
         labelled=read.n,
         left=left,
-        missing=missing,
+        missing=_in_all(session, task, needs) if needs and enough else None,
         verdict=settled,
         certain=certain,
-        budget=_affordable(session, task.rows.shape[1]),
+        budget=_affordable(session, parts),
     )
     more = None
     if read.n >= FIRST and len(told) == len(needs):
+        grown = None if order is None else order.missing
         more = _in_all(session, task, told) if needs else grown
     return Standing(
         read=read,
@@ -474,6 +461,23 @@ def standing(session: Session, task: LabelTask) -> Standing:
         stop=stop_reason(progress),
         forecast=0 if settled or certain or not left else more,
         left=left,
+        best=best,
+    )
+
+
+def _measures(session: Session, task: LabelTask, read: Read) -> tuple[MeasureStanding, ...]:
+    """Return what is known of each number, by the rule of the session."""
+    journal, known = journal_of(session, task.strata), apart_answers(session, task)
+    alpha, found = session.head.alpha, list[Found]()
+    if session.head.options.get("rule") == RANDOM and task.shared is not None:
+        found += shared_measures(task, read, known, alpha=alpha)
+    else:
+        found += [
+            planned_measure(task, read, one, apart_of(known, one, task), alpha=alpha)
+            for one in task.measures
+        ]
+    return tuple(
+        _measure(session, task, read, journal, place, known, one) for place, one in enumerate(found)
     )
 
 
@@ -586,32 +590,6 @@ def _own_journal(
         spreads=np.ones_like(journal.spreads),
     )
     return found, np.clip(share, low + room, high - room)
-
-
-def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
-    """Say where a contest of several models stands."""
-    order = session_order(session, task, read=read)
-    assert order.best is not None
-    asks = int(order.live.sum()) if task.rows.shape[1] > 1 else 1
-    progress = LabelProgress(
-        labelled=read.n,
-        left=order.left,
-        verdict=order.winner is not None,
-        certain=not order.left,
-        budget=_affordable(session, asks),
-    )
-    return Standing(
-        read=read,
-        measures=(),
-        live=np.ones(1, np.bool_),
-        winner=order.winner,
-        certain=order.certain,
-        progress=progress,
-        stop=stop_reason(progress),
-        forecast=order.missing,
-        left=order.left,
-        best=order.best,
-    )
 
 
 def _affordable(session: Session, asks: int) -> int | None:
