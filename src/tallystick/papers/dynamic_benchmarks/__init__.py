@@ -13,6 +13,7 @@ Each file has its tests: ``pytest tests/papers/test_dynamic_benchmarks* -k``
 | Theorem 3.4, (12): three rounds | `three_round_bound` | theorem_3_4 |
 | ours: any number of rounds | `path_bound`, `any_rounds_bound` | any_rounds |
 | ours: worst case of a path | `worst_case` (certificates) | worst_case |
+| ours: bounds by round | `worst_by_round` (certificates) | by_round |
 | Theorem 3.5, (3): floor of a path | `path_floor` | theorem_3_5 |
 | Theorem 3.5: its bad sequence | `path_certificate` (certificates) | theorem_3_5 |
 | (16), (19): consistency | `check`, `training_risks` (designs) | equation_19 |
@@ -21,6 +22,7 @@ Each file has its tests: ``pytest tests/papers/test_dynamic_benchmarks* -k``
 | Theorem 4.2, (5): its floor | `hierarchical_floor` | theorem_4_2 |
 | Theorem 4.2: its bad sequence | `hierarchical_certificate` (certificates) | theorem_4_2 |
 | section 5: rollouts, any learner | `roll` (rollouts) | section_5 |
+| section 5: a static control | `control_risk` (rollouts) | section_5 |
 | Lemma A.1, (61)-(63): hinge loss | `hinge_slope`, `gradient_updates` (rollouts) | lemma_a_1 |
 | Lemma A.2, (71): exponential loss | `gradient_updates` (rollouts) | lemma_a_2 |
 | A.2: its rate | `exponential_bound` | lemma_a_2 |
