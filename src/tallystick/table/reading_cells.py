@@ -22,6 +22,8 @@ _UNLIKELY = 0.01
 _CODE = 9
 UNREAD = "(unread)"
 _SCALES = ((1, 5), (0, 10), (1, 10), (0, 100))
+_STEPS = 4
+"""Numbers from which votes without a gap are a scale."""
 
 
 def doubt_cells(
@@ -66,6 +68,8 @@ def doubt_cells(
         said_by = spoken if verb == "bound" else votes
         if verb == "score":  # numbers are grades there, and people need not give all that judges do
             said_by = Counter({label: n for label, n in votes.items() if isinstance(label, str)})
+        elif (top := _top_grade(votes)) is not None:  # nor the best grade of a scale
+            said_by = Counter({label: n for label, n in said_by.items() if label != top})
         held.ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
     if true and votes and verb != "bound":
         held.ask(_only_true(votes, labels), holder, "is said by no voter", answer=False)
@@ -156,6 +160,14 @@ def _coded(said: Sequence[Facts], true: set[Label]) -> Label:
         if one.low < 0 <= one.second and float(one.low).is_integer():
             return int(one.low)
     return None
+
+
+def _top_grade(votes: Counter[Label]) -> int | float | None:
+    """Return the greatest of four or more whole numbers without a gap: votes on a scale."""
+    numbers = [one for one in votes if isinstance(one, int | float) and not isinstance(one, bool)]
+    if len(numbers) < max(_STEPS, len(votes)) or min(numbers) < 0:
+        return None
+    return max(numbers) if max(numbers) - min(numbers) == len(numbers) - 1 else None
 
 
 def _strange(votes: Counter[Label], labels: Counter[Label]) -> Label:

@@ -34,7 +34,12 @@ from tallystick.table.reading_rules import (
     settled,
     veto,
 )
-from tallystick.table.reading_voters import find_truth, find_voters, truth_among
+from tallystick.table.reading_voters import (
+    ask_about_sparse,
+    find_truth,
+    find_voters,
+    truth_among,
+)
 from tallystick.table.roles import GROUPS, Layout, Roles, check_usable, expand
 from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
@@ -115,6 +120,7 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
         if later:
             raise InputError(missing_column(later[0], table.columns, table.source))
         voters = find_voters(look)
+    ask_about_sparse(look, voters)
     reference = known.prediction[0] if known.prediction and asked.verb == "bound" else None
     _ask_about_strangers(look, voters, reference)
     look.doubt(voters, reference)

@@ -491,6 +491,37 @@ def _without_sparse(look: Look, voters: Sequence[str]) -> list[str]:
     )
 
 
+def ask_about_sparse(look: Look, voters: Sequence[str]) -> None:
+    """Ask about a column without a role that is filled on few rows, and says there what the judges
+    say: it looks like the truth, and without one the answer would be another.
+    """
+    held = [look.facts[n] for n in voters if n in look.facts]
+    if look.asked.want != "judges" or look.truth is not None or look.asked.collects or not held:
+        return
+    taken = {*voters, *look.given.holders(), *look.aside, *map(str, look.roles.values())}
+    fullest = max(one.filled for one in held)
+    labels = frozenset().union(*(labels_of(one) for one in held))
+    graded = look.asked.verb == "score" and not labels <= {0, 1}
+    sparse = [
+        n
+        for n, own in look.facts.items()
+        if n not in taken
+        and 0 < 2 * own.filled < fullest
+        and veto(own) is None
+        and (_shares(own, labels) or (graded and _same_scale(look, n, voters)))
+    ]
+    if not sparse:
+        return
+    raise AskError(
+        f"{look.source}: {names(sparse)} {'are' if len(sparse) > 1 else 'is'} filled on"
+        f" {max(look.facts[n].filled for n in sparse):,} of {look.sample.rows:,} rows:"
+        " human labels, or not?",
+        role="truth",
+        candidates=tuple(sparse),
+        calls=(flag("truth", ",".join(sparse)), flag("ignore", *sparse)),
+    )
+
+
 def _copies(look: Look, free: Sequence[str]) -> None:
     """Ask about a column that says what another one says in every row."""
     shown = [n for n in free if look.facts[n].counts][:_MOST_PAIRED]
@@ -592,9 +623,14 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         if shared:
             look.leave([n for n in free if n not in shared], f"other labels than {truth}")
             return _taken(look, shared, "by content")
-    look.leave(words, "words, and no pass or fail")
     if truth is None:
+        own = _own_words(look, words)
+        if len(own) > max(1, len(marks)):
+            look.leave([n for n in free if n not in own], "other words than the judges")
+            return _taken(look, _without_sparse(look, own), "by content")
+        look.leave(words, "words, and no pass or fail")
         return _ungraded(look, marks, numbers)
+    look.leave(words, "words, and no pass or fail")
     agreeing = _agreeing(look, numbers, truth)
     if marks and agreeing:
         groups = (agreeing, marks) if graded else (marks, agreeing)
@@ -629,6 +665,15 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         likely,
         candidates=likely,
     )
+
+
+def _own_words(look: Look, words: Sequence[str]) -> list[str]:
+    """Return the columns that say the same two words, none of them known, and agree: judges whose
+    words are read once their order is named.
+    """
+    pairs = [n for n in words if len(labels_of(look.facts[n])) == 2]
+    same = [n for n in pairs if labels_of(look.facts[n]) == labels_of(look.facts[pairs[0]])]
+    return [] if len(same) < 2 or _odd(look, same, weak=0.0) else same
 
 
 def _marks_or_numbers(
