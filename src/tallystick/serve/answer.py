@@ -279,7 +279,9 @@ def _concluded(
         how[wanted] = "named"
     if names_systems(source, beside):
         unused = {k: v for k, v in (read_as.unused or {}).items() if k != "system"}
-        read_as = replace(read_as, system="system", unused=unused)
+        known = {value for value, _, _ in beside.parts["system"] if value is not None}
+        counts = {**read_as.counts, "systems": len(known)}
+        read_as = replace(read_as, system="system", unused=unused, counts=counts)
         how["system"] = "by name"
     return replace(result, reading=replace(read_as, how=how))
 
