@@ -182,6 +182,14 @@ def test_look_says_what_each_column_is(tmp_path, tallystick):
     assert "  tallystick judge t.csv --judges gpt,claude --truth gold --item id" in text
 
 
+def test_look_guesses_no_order_of_two_words(tmp_path, tallystick):
+    cells = {name: list(said) * 40 for name, said in (("gold", "abb"), ("x", "aba"), ("y", "abb"))}
+    write_csv(tmp_path / "t.csv", {"id": list(range(120)), **cells})
+    body = json.loads(tallystick("look", "t.csv", "--json").stdout)
+    assert not [one for one in body["commands"] if "--labels" in one or " score " in one]
+    assert "--labels=a,b or --labels=b,a" in body["open"][0]
+
+
 def test_a_reading_file_is_obeyed_and_options_win(tmp_path, tallystick):
     table = votes()
     table["other"] = [cell if k % 7 else "no" for k, cell in enumerate(table["gpt"])]

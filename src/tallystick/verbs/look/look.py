@@ -173,7 +173,7 @@ def _parsed(call: str) -> dict[str, Any]:
     words = [part for word in split(call) for part in word.split("=", 1)]
     pairs = zip(words[::2], words[1::2], strict=True)
     given = {flag.removeprefix("--").replace("-", "_"): value for flag, value in pairs}
-    several = {*GROUPS, "ignore", "missing"}
+    several = {*GROUPS, "ignore", "missing", "never_true"}
     return {name: (held,) if name in several else held for name, held in given.items()}
 
 
@@ -195,7 +195,8 @@ def _tried(
             words = (*_words(capability, data, columns), *_beside(given))
     except AskError as error:
         said = f"{capability.verb}: {error}"
-        if asked or not error.calls or error.role == "prediction":
+        # No order of words is the likelier one: a guessed order could turn the scores round.
+        if asked or not error.calls or error.role in ("prediction", "labels"):
             return _Tried(open=asked or ("" if error.role == "prediction" else said))
         more = {**options, **_parsed(error.calls[0])}
         return _tried(capability, source, more, columns, said)
