@@ -5,7 +5,8 @@ The verbs are functions, and names load on first use, so ``import tallystick`` c
 
 >>> import tallystick as ts
 >>> votes = {"gpt": ["yes", "no", "no"] * 40, "llama": ["yes", "no", "yes"] * 40}
->>> result = ts.judge({**votes, "gold": ["yes", "no", "no"] * 40}, judges=["gpt", "llama"])
+>>> gold = ["yes", "no", "no", "no", "no", "no"] * 20
+>>> result = ts.judge({**votes, "gold": gold}, judges=["gpt", "llama"])
 >>> result.reading.truth
 'gold'
 

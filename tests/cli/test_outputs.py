@@ -18,7 +18,8 @@ from tallystick.errors import InputError
         ("tally", "votes.csv", "-o", "link.csv"),
         ("judge", "votes.csv", "--html", "votes.csv"),
         ("judge", "votes.csv", "--truth-file", "gold.csv", "--html", "gold.csv"),
-        ("judge", "votes.csv", "--known", "gold.csv", "--junit", "gold.csv"),
+        ("judge", "votes.csv", "--known", "gold.csv", "--html", "gold.csv"),
+        ("score", "votes.csv", "--truth-file", "gold.csv", "--junit", "gold.csv"),
         ("ask", "votes.csv", "--prompt", "{item}", "--api", "replay:ann", "-o", "votes.csv"),
         (
             "ask",
@@ -55,7 +56,7 @@ def test_an_output_over_an_input_is_refused(in_process, votes, tmp_path, argumen
     [
         ("tally", "votes.csv", "-o", "x", "--html", "x"),
         ("tally", "votes.csv", "-o", "x", "--html", "./sub/../x"),
-        ("judge", "votes.csv", "--html", "x", "--junit", "x"),
+        ("score", "votes.csv", "--html", "x", "--junit", "x"),
         ("shift", "votes.csv", "--journal", "x", "--history", "x"),
         ("label", "votes.csv", "--question", "judge", "--session", "x", "--out", "x"),
     ],
@@ -69,10 +70,13 @@ def test_two_outputs_of_one_name_are_refused(in_process, votes, tmp_path, argume
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFO")
-@pytest.mark.parametrize("option", ["-o", "--html", "--junit", "--summary"])
-def test_a_fifo_is_not_replaced(in_process, votes, tmp_path, option):
+@pytest.mark.parametrize(
+    ("verb", "option"),
+    [("tally", "-o"), ("tally", "--html"), ("score", "--junit"), ("tally", "--summary")],
+)
+def test_a_fifo_is_not_replaced(in_process, votes, tmp_path, verb, option):
     os.mkfifo(tmp_path / "pipe")
-    done = in_process("tally", votes, option, "pipe")
+    done = in_process(verb, votes, option, "pipe")
     assert done.returncode == 1
     assert "not a regular file" in done.stderr
     assert (tmp_path / "pipe").is_fifo()

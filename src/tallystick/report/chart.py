@@ -105,8 +105,8 @@ def chart_svg(
 
     Examples
     --------
-    >>> from tallystick.table import Tally, describe
-    >>> chart_svg(describe(Tally.of({"a": [0, 1, 1], "b": [0, 1, 0]})))[:4]
+    >>> from tallystick import compare
+    >>> chart_svg(compare({"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50}))[:4]
     '<svg'
     """
     return chart(figure_of(result, figure=figure, kind=kind)).svg(mode=mode, width=width)
@@ -181,8 +181,8 @@ def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:
 
     Examples
     --------
-    >>> from tallystick.table import Tally, describe
-    >>> picture = plot(describe(Tally.of({"a": [0, 1, 1], "b": [0, 1, 0]})))
+    >>> from tallystick import compare
+    >>> picture = plot(compare({"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50}))
     >>> picture.svg().startswith("<svg")
     True
     """
