@@ -85,6 +85,10 @@ def bounded(folder: Path) -> None:
     write_csv(
         folder / "p.csv", {"id": table["id"], "p_ham": (1 - p).tolist(), "p_spam": p.tolist()}
     )
+    links = np.random.default_rng(24).integers(0, 13, 400).tolist()
+    rules = {name: column for name, column in table.items() if name.startswith("lf_")}
+    called = {"id": table["id"], "prediction": table["h"], **rules, "n_links": links}
+    write_csv(folder / "called.csv", called)
 
 
 def shifted(folder: Path) -> None:
@@ -176,6 +180,7 @@ LINES: tuple[tuple[Any, tuple[str, ...]], ...] = (
             "bound bare.csv --prediction h --weak 'lf_*' --label-model p.csv --item id",
             "bound bare.csv --score score --weak 'lf_*' --thresholds .3,.5,.7 --positive spam"
             " --label-model majority",
+            "bound called.csv",
         ),
     ),
     (

@@ -34,7 +34,12 @@ from tallystick.table.reading_rules import (
     settled,
     veto,
 )
-from tallystick.table.reading_voters import find_truth, find_voters, truth_among
+from tallystick.table.reading_voters import (
+    find_prediction,
+    find_truth,
+    find_voters,
+    truth_among,
+)
 from tallystick.table.roles import GROUPS, Layout, Roles, check_usable, expand
 from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
@@ -111,14 +116,16 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
         if name in look.free:
             look.leave([name], caught[name])
     find_truth(look)
+    find_prediction(look)
     if not voters:
         if later:
             raise InputError(missing_column(later[0], table.columns, table.source))
         voters = find_voters(look)
-    reference = known.prediction[0] if known.prediction and asked.verb == "bound" else None
+    predictions = look.given.prediction
+    reference = predictions[0] if predictions and asked.verb == "bound" else None
     _ask_about_strangers(look, voters, reference)
     look.doubt(voters, reference)
-    columns = [*voters, *known.prediction, *([look.truth] if look.truth else [])]
+    columns = [*voters, *predictions, *([look.truth] if look.truth else [])]
     if asked.verb != "score" and (asked.verb != "compare" or look.truth is not None):
         table, notes = one_vocabulary(look, columns)
     else:
@@ -156,8 +163,9 @@ def decide_counts(
     if asked.verb == "score" and given.system is None:
         find_structure(look)
     find_truth(look)
+    find_prediction(look)
     voters = getattr(given, asked.want) or find_voters(look)
-    reference = given.prediction[0] if given.prediction else None
+    reference = look.given.prediction[0] if look.given.prediction else None
     _ask_about_strangers(look, voters, reference if asked.verb == "bound" else None)
     look.doubt(voters, reference)
     return settled(look, voters), look.how, look.unused

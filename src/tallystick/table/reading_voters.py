@@ -242,13 +242,36 @@ def _reference(look: Look) -> str | None:
     return look.truth
 
 
+def find_prediction(look: Look) -> None:
+    """Take the column that is called prediction, if it shares labels with a column beside it."""
+    asked = look.asked.verb == "bound" and "prediction" in look.asked.reads
+    if not asked or look.given.prediction or look.given.score:
+        return
+    beside = look.given.weak or candidates(look)
+    found = [
+        name
+        for name in candidates(look)
+        if plain(name) == "prediction" and _with_labels_of(look, name, beside)
+    ]
+    if len(found) == 1:
+        look.given = look.given.with_columns("prediction", tuple(found))
+        look.how["prediction"] = "by name"
+
+
+def _with_labels_of(look: Look, name: str, others: Sequence[str]) -> list[str]:
+    """Return the other columns that share labels with a column."""
+    labels = labels_of(look.facts[name])
+    return [n for n in others if n != name and _shares(look.facts[n], labels)]
+
+
 def _which_prediction(look: Look) -> AskError:
     """Ask which column is to be bounded: first a so-called prediction, or one unlike the others."""
     likely = [n for n in candidates(look) if look.facts[n].counts and n != look.truth]
     if look.truth is not None:
         labels = labels_of(look.facts[look.truth])
         likely = [n for n in likely if _shares(look.facts[n], labels)] or likely
-    rest = {n: [o for o in likely if o != n] for n in likely}
+    rest = {n: _with_labels_of(look, n, likely) for n in likely}
+    likely = [n for n in likely if rest[n]] or likely
     order = sorted(
         likely,
         key=lambda n: (
