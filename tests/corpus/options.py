@@ -111,6 +111,10 @@ def rounds(folder: Path) -> None:
     }
     when = np.repeat([1, 2, 3], 80).tolist()
     write_csv(folder / "wide.csv", {"round": when, "gold": truth.tolist(), **models})
+    said = {name: np.where(np.array(models[name]) == "a", "yes", "no") for name in ("m0", "m1")}
+    key = np.where(truth == "a", "yes", "no")
+    answers = {"round": when, **said, "solution": key}
+    write_csv(folder / "key.csv", {name: list(column) for name, column in answers.items()})
 
 
 def labelled(folder: Path) -> None:
@@ -197,7 +201,7 @@ LINES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     ),
     (
         rounds,
-        ("dynamic analyse wide.csv --truth gold",),
+        ("dynamic analyse wide.csv --truth gold", "dynamic analyse key.csv"),
     ),
 )
 

@@ -29,6 +29,7 @@ from tallystick.table.reading_names import (
     is_truth_name,
     parts,
     plain,
+    unlike_name,
 )
 from tallystick.table.reading_rules import (
     How,
@@ -588,15 +589,13 @@ def _groups(look: Look, likely: Sequence[str]) -> list[list[str]]:
 
 def _ask_about_unlike_name(look: Look, voters: Sequence[str]) -> None:
     """Ask about the one column whose name is not like those of the others: it may be the truth."""
-    for odd in voters:
-        rest = [n for n in voters if n != odd]
-        first_alike = len(rest) > 1 and are_alike(rest) and not look.asked.collects
-        if first_alike and not are_alike(voters):
-            raise _which_or_truth(
-                look,
-                f"is {odd} the truth, or one of the {_WORDS_FOR[look.asked.want]}?",
-                [(odd, rest), (None, voters)],
-            )
+    odd = None if look.asked.collects else unlike_name(voters)
+    if odd is not None:
+        raise _which_or_truth(
+            look,
+            f"is {odd} the truth, or one of the {_WORDS_FOR[look.asked.want]}?",
+            [(odd, [n for n in voters if n != odd]), (None, voters)],
+        )
 
 
 # Grades of outputs (score).
