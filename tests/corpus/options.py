@@ -98,6 +98,9 @@ def shifted(folder: Path) -> None:
     write_csv(folder / "quiet.csv", {**table, "june": table["spring"]})
     bare = {name: table[name] for name in ("id", "text", "y", "june")}
     write_csv(folder / "bare.csv", bare)
+    parted = {"id": table["id"], "old_answer": table["spring"], "new_answer": table["june"]}
+    write_csv(folder / "parted.csv", {**parted, "gold": table["y"]})
+    write_csv(folder / "alt.csv", {"id": table["id"], "alt": table["spring"], "neu": table["june"]})
 
 
 def rounds(folder: Path) -> None:
@@ -197,6 +200,8 @@ LINES: tuple[tuple[Any, tuple[str, ...]], ...] = (
             "shift items.csv --truth y --old spring --api replay:june --budget 100 --strategy masa",
             "shift quiet.csv --truth y --old spring --api replay:june --budget 290"
             " --gate 'flip_rate <= 2%' --deterministic",
+            "shift --data parted.csv",
+            "shift --data alt.csv",
         ),
     ),
     (

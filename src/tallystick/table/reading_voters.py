@@ -22,6 +22,7 @@ from tallystick.table.reading_facts import (
     rank_correlation,
 )
 from tallystick.table.reading_names import (
+    ROLE_NAMES,
     TRUTH_IF_FITTING,
     VOTE_TIERS,
     are_alike,
@@ -102,6 +103,36 @@ def fitting_truth(sample: Sample, answers: str, taken: Sequence[str]) -> str | N
     # A column called correct has been held against its truth; one called prediction has not.
     marked = is_marks(said) and (is_mark(answers) or plain(answers) in VOTE_TIERS[0])
     return found[0] if len(found) == 1 and not marked else None
+
+
+def old_and_new(sample: Sample) -> tuple[str, str] | None:
+    """Return the one column with old, before or baseline as a part of its name, and the one with
+    new or after, if both are there and hold answers to the same items.
+
+    Words need common labels; pass and fail and whole numbers must agree beyond chance too.
+    """
+    free = [n for n in sample.facts if veto(sample.facts[n]) is None]
+    then, now = ([n for n in free if {*parts(n)} & {*ROLE_NAMES[role]}] for role in ("old", "new"))
+    if len(then) != 1 or len(now) != 1 or then == now:
+        return None
+    pair = then[0], now[0]
+    labels = [labels_of(sample.facts[n]) for n in pair]
+    if not all(_shares(sample.facts[n], one) for n, one in zip(pair, labels[::-1], strict=True)):
+        return None
+    if all(map(_are_words, labels)):
+        return pair
+    z = agreement(sample.codes(pair))[1][0, 1]
+    return pair if z >= _SURE[sample.rows >= _MANY] else None
+
+
+def with_common_labels(sample: Sample, taken: Sequence[str]) -> list[str]:
+    """Return the columns that share labels with another one: the largest group, in their order."""
+    free = [n for n in sample.facts if n not in taken and veto(sample.facts[n]) is None]
+    groups = [
+        [o for o in free if o == n or _shares(sample.facts[o], labels_of(sample.facts[n]))]
+        for n in free
+    ]
+    return max(groups, key=len, default=[])
 
 
 def _may_be_truth(look: Look, name: str) -> bool:
