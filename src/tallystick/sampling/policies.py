@@ -174,8 +174,9 @@ class Masa(Policy):
 
     .. math:: \arg\max_k \; \frac{p_k}{n_k} \Bigl( \hat\sigma_k + w_k \sqrt[4]{a / n_k} \Bigr)  \tag{A3}
 
-    after two questions everywhere: :func:`~tallystick.papers.api_shifts.masa_score`. With fewer than two answers in a stratum (failed calls) its spread
-    counts as the largest possible, :math:`w_k`.
+    after two questions everywhere: :func:`~tallystick.papers.api_shifts.masa_score`. With fewer
+    than two answers in a stratum (failed calls) its spread counts as the largest possible,
+    :math:`w_k`.
 
     Parameters
     ----------

@@ -3,8 +3,8 @@ r"""Means of labels drawn by strata: adverse likelihoods of shares and of number
 Items are sorted into strata before any label is seen. In stratum h there are :math:`N_h` items,
 :math:`k_h` labels and :math:`x_h` passes; :math:`W_h = N_h/N`, :math:`\hat p_h = x_h/k_h`. A label on
 one of few items is worth more, so it counts as :math:`k^*_h = k_h (N_h - 1)/(N_h - k_h)` labels
-(:math:`10^7` once the stratum is fully labelled). Sessions of the second version, and those that ask
-which of two is better, draw by strata; any other question of a mean is for
+(:math:`10^7` once the stratum is fully labelled). Sessions of the second version, and those that
+ask which of two is better, draw by strata; any other question of a mean is for
 `tallystick.stats.few_labels`.
 """
 

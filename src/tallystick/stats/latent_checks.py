@@ -1,4 +1,4 @@
-"""What a fitted latent-class model leaves open: its information, and whether pairs of judges fit."""
+"""What a fitted latent-class model leaves open: its information, and which pairs do not fit."""
 
 from __future__ import annotations
 

@@ -197,9 +197,9 @@ def _unit(tables: FloatArray, axis: tuple[int, int]) -> FloatArray:
 #
 # .. math:: \mathrm{LOO}_j = \text{mean over the votes of } j \text{ of } W_{i v_{ij}}   \tag{U4}
 #
-# where :math:`W_{iy} = 1/k` if y is one of the k labels with most votes among the other judges, else
-# 0. Votes that are never true do not enter the majority and are never right. Items on which no other
-# judge cast a possible label are left out.
+# where :math:`W_{iy} = 1/k` if y is one of the k labels with most votes among the other judges,
+# else 0. Votes that are never true do not enter the majority and are never right. Items on which no
+# other judge cast a possible label are left out.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -307,7 +307,7 @@ class Votes:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """The counts, with 0 where a pattern has no vote: it says nothing and would only slow EM."""
+        """The counts, with 0 where a pattern has no vote: it would only slow EM."""
         return np.where((self.codes >= 0).any(axis=1), self.counts, 0.0)
 
     @cached_property

@@ -97,8 +97,8 @@ def encode_columns(
     return encoded
 
 
-# Rows of whole numbers: a table with a cell for each row that can be, or sorted packed rows where that
-# is too wide.
+# Rows of whole numbers: a table with a cell for each row that can be, or sorted packed rows where
+# that is too wide.
 
 
 _CHUNK = 1 << 18

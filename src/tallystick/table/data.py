@@ -275,7 +275,7 @@ class Data:
 
     @cached_property
     def facts(self) -> Mapping[str, Facts]:
-        """What the columns with a role hold; nothing where looking would cost another engine a job."""
+        """What the columns with a role hold; nothing where looking costs another engine a job."""
         tokens = (*self.rules.missing, UNREAD)
         if isinstance(self.held, Tally):
             return draw_counts(self.held, tokens).facts
@@ -611,7 +611,8 @@ class BesideCounts:
         The first and the last row with a true label, from 1 in the order of the rows; None if it is
         not known.
     parts
-        For columns of text that were not counted: each cell, how many rows have it, and how many labels are on these.
+        For columns of text that were not counted: each cell, how many rows have it, and how many
+        labels are on these.
     item, columns
         The column that names the rows, and all their columns.
     """

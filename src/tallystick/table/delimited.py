@@ -53,8 +53,9 @@ def read_delimited(
 
 
 def _quoting(text: CheckedText, separator: str, start: int) -> str:
-    """Say how quotes stand from byte *start* on: ``none`` or only in ``cells``, in ``lines`` if some
-    hold a line end, else ``irregular``.
+    """Say how quotes stand from byte *start*: ``none``, in ``cells``, ``lines`` or ``irregular``.
+
+    In ``cells`` they enclose cells, and in ``lines`` some of these cells hold a line end.
 
     Counted from 0, an even quote opens a cell, or is the second of two that stand for one; an odd
     one closes a cell, or is the first of two. So the sign before an even one, and behind an odd

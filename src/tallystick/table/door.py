@@ -498,7 +498,7 @@ def _answered(roles: Roles) -> tuple[str, ...]:
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Tell the columns of a frame in another engine by a sample of its rows; the rows stay there."""
+    """Tell the columns of a frame in another engine by a sample of rows; all stay there."""
     first, drawn = sampled(frame, _SAMPLE)
     beginning = scan(first)
     if drawn is None:

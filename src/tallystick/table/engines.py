@@ -45,8 +45,8 @@ _GLANCE = 1 << 16
 
 @contextmanager
 def held(data: Any) -> Iterator[Any]:
-    """Hold *data* as one of three: columns in memory by name, a DuckDB relation, or a narwhals frame
-    that runs nothing yet.
+    """Hold *data* as columns in memory by name, a DuckDB relation, or a narwhals frame that has run
+    nothing yet.
     """
     if are_rows(data):
         data = columns_of_rows(data)
@@ -322,7 +322,8 @@ class LeastItems:
         return {kind: ItemSketch.of(rows, limit=limit) for kind in kinds}
 
 
-# Frames through narwhals: an eager one gives its columns to the kernel, a lazy one counts where it is.
+# Frames through narwhals: an eager one gives its columns to the kernel, a lazy one counts where it
+# is.
 
 
 def frame_of(data: Any) -> Any:

@@ -376,7 +376,7 @@ def _are_answers(look: Look, vote: str) -> bool:
 
 
 def _ask_about_key(look: Look, item: str, vote: str) -> None:
-    """Ask whether models said pass and fail of a truth that has another name, or passed and failed."""
+    """Ask whether models said pass and fail of a truth of another name, or passed and failed."""
     if look.asked.verb != "compare" or look.truth is not None or plain(vote) in _MARKED:
         return
     said = look.facts[vote].labels

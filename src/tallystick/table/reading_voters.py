@@ -248,7 +248,7 @@ def _which(
 def _which_or_truth(
     look: Look, text: str, calls: Sequence[tuple[str | None, Sequence[str]]]
 ) -> AskError:
-    """Return the question whether a column is the truth: for each answer the truth and who votes."""
+    """Return the question whether a column is the truth; an answer is a truth and who votes."""
     want = look.asked.want
     said = [
         flag(want, *voters) if truth is None else f"{flag('truth', truth)} {flag(want, *voters)}"

@@ -57,9 +57,9 @@ def scan(
     Parameters
     ----------
     source
-        A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation, an Arrow table,
-        a mapping of columns, a list of objects, a data set of Hugging Face, or a frame, which is
-        fetched if it lies elsewhere.
+        A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation, an Arrow
+        table, a mapping of columns, a list of objects, a data set of Hugging Face, or a frame,
+        which is fetched if it lies elsewhere.
     delimiter
         The separator of delimited text, where it cannot be detected.
     metric

@@ -232,9 +232,10 @@ class Table:
         [(rows,)] = self.query("select count(*) from rows")
         parts = 1 + rows // _MOST_DIGESTS
         for part in range(parts):
-            one = f"select digest from (select hash({row}) as digest from rows) where digest % {parts}"
+            hashed = f"select hash({row}) as digest from rows"
+            one = f"select digest from ({hashed}) where digest % {parts} = {part}"
             with reading(self.source):
-                batches = self.derive(f"{one} = {part}").to_arrow_reader(_BATCH)
+                batches = self.derive(one).to_arrow_reader(_BATCH)
                 held = [as_numpy(batch["digest"]) for batch in batches]
             digests = np.concatenate(held) if held else np.zeros(0, np.uint64)
             del held

@@ -576,7 +576,7 @@ def _warnings(result: LogResult) -> list[str]:
     last = result.rounds[-1]
     if isinstance(last.all_wrong, float) and last.all_wrong >= 0.02:
         found.append(
-            f"Every model is wrong on {numbers.percent(last.all_wrong)} of the last items, which are"
-            " hard or mislabelled: --items-out FILE lists them first."
+            f"Every model is wrong on {numbers.percent(last.all_wrong)} of the last items, which"
+            " are hard or mislabelled: --items-out FILE lists them first."
         )
     return found

@@ -2,8 +2,8 @@ r"""What would more models in the vote bring, or two more rounds? A forecast wit
 
 **Panel.** Let M models be tried on n items, :math:`k_i` of them wrong on item i, and :math:`f_w`
 the share of items with :math:`k_i = w`. For models of the same source (exchangeable ones), going
-from an odd to an even count brings exactly nothing on average, so the forecast is for the next *odd*
-count: one more model if M is even, two more if M is odd.
+from an odd to an even count brings exactly nothing on average, so the forecast is for the next
+*odd* count: one more model if M is even, two more if M is odd.
 
 Whatever the new models are, only items at the edge of the vote can change sides. With
 :math:`m = (M+1)/2` for odd M, and :math:`h = M/2` for even M,
@@ -11,8 +11,8 @@ Whatever the new models are, only items at the edge of the vote can change sides
 .. math:: -f_{m-1} \le \text{gain} \le f_m, \qquad\text{or}\qquad |\text{gain}| \le f_h/2.  \tag{P1}
 
 How many of them change is estimated twice: by a beta-binomial law of the items' error rates, and by
-a free mixture fitted with EM. The range spans both estimates, widened by how much the risk moves when
-models are left out.
+a free mixture fitted with EM. The range spans both estimates, widened by how much the risk moves
+when models are left out.
 
 **Path.** The models are those of the rounds, on one held-out random set that no round trained on or
 collected from. The last two rounds show how items at the edge of the vote move: of the :math:`n_w`

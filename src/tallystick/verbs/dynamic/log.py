@@ -209,7 +209,7 @@ def _names(data: Data, column: str | None, kept: Array) -> list[str]:
 
 
 def rounds_of(data: Data, column: str | None, kept: Array, one: str, **clock: Any) -> RoundOrder:
-    """Return the rounds of rows in order; *one* is what the only round is called without a column."""
+    """Return the rounds of rows in order; *one* is the name of the only round without a column."""
     if column is None:
         return RoundOrder(np.zeros(kept.size, dtype=np.int64), (one,))
     texts(data, column, kept.tolist(), what="round")

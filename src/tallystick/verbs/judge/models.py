@@ -168,8 +168,9 @@ def independent(
     """Grade three or more binary judges without labels, exactly if their errors are independent.
 
     A trio has two mirror points (`tallystick.papers.noisy_judges.trio_quadratic`): judges are taken
-    to be better than chance, or a range of the prevalence picks one. With more than three judges every trio is solved and each number is the
-    median over the trios that are sensible; overall accuracy puts these medians together.
+    to be better than chance, or a range of the prevalence picks one. With more than three judges
+    every trio is solved and each number is the median over the trios that are sensible; overall
+    accuracy puts these medians together.
 
     Parameters
     ----------
@@ -323,9 +324,9 @@ def dawid_skene(
     """Grade judges without labels by the latent-class model of Dawid and Skene.
 
     Maximum likelihood from the majority vote, for any number of labels and with missing votes
-    (`tallystick.stats.latent_model`, equation L1). Everything holds only if judges err independently
-    given the label. Where some votes can never be true (tie, refusal), truth is fitted over the
-    possible labels and votes over all.
+    (`tallystick.stats.latent_model`, equation L1). Everything holds only if judges err
+    independently given the label. Where some votes can never be true (tie, refusal), truth is
+    fitted over the possible labels and votes over all.
 
     Parameters
     ----------

@@ -293,7 +293,7 @@ def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def given_to(head: SessionHead, part: str) -> dict[str, Any]:
-    """Return what a session was begun with: the options of *reading*, or *fields* of its question."""
+    """Return what a session was begun with: options of *reading*, or *fields* of its question."""
     given = head.options[part].items()
     return {name: tuple(value) if isinstance(value, list) else value for name, value in given}
 

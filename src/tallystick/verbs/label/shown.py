@@ -364,7 +364,7 @@ def label_in_terminal(
 
 
 def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextIO) -> Ask | None:
-    """Take one answer, or return the ask to show instead; raises EOFError where the reader stops."""
+    """Take one answer, or return the ask to show instead; EOFError where the reader stops."""
     began, note = time.monotonic(), ""
     while True:
         word = lines().strip()
