@@ -271,8 +271,7 @@ def main() -> None:
         *_worst("One stratum, which is labels alone (or judges who say one thing of all)", alone),
         f"Asked was at least {_short(FLOOR)} over all m up to N: it holds in every case. Until a of"
         " (AL1) depended on the strata it was .9127 with one stratum of 1,000 (m = 6, 612 pass) and"
-        " .9141 with 3 + 997 items. Why, and what else was tried:"
-        " [labels alone](#score-alone).",
+        " .9141 with 3 + 997 items.",
         "Wilson's interval, without judges, is beside one stratum.",
     ]
     record("score-enumeration", "One system: coverage by enumeration", rows, notes=notes)

@@ -28,6 +28,32 @@ def table(tmp_path):
     return path
 
 
+@pytest.fixture
+def edited(table, tmp_path):
+    """Return a function that writes the table again, every row passed through an edit.
+
+    Without *labelled* the column of labels is left out: by its name it is the truth.
+    """
+
+    def write(edit, *, labelled=True):
+        rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+        rows = [row | edit(i, row) for i, row in enumerate(rows)]
+        names = [name for name in rows[0] if labelled or name != "truth"]
+        path = tmp_path / ("edited.csv" if labelled else "unlabelled.csv")
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, names, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(rows)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def unlabelled(edited):
+    return edited(lambda i, row: {}, labelled=False)
+
+
 def test_the_json_is_the_contract(tallystick, table):
     done = tallystick(
         "bound",
@@ -81,8 +107,8 @@ def test_the_json_is_the_contract(tallystick, table):
     )
 
 
-def test_without_labels_there_are_two_ranges_and_nothing_is_decided(tallystick, table):
-    done = tallystick("bound", table, "--prediction", "classifier", "--weak", WEAK, "--json")
+def test_without_labels_there_are_two_ranges_and_nothing_is_decided(tallystick, unlabelled):
+    done = tallystick("bound", unlabelled, "--prediction", "classifier", "--weak", WEAK, "--json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert [one["label_model"] for one in said["bounds"]] == ["majority", "dawid-skene"]
@@ -92,13 +118,13 @@ def test_without_labels_there_are_two_ranges_and_nothing_is_decided(tallystick, 
 
 
 def test_several_predictions_are_compared(tallystick, edited):
-    path = edited(
-        lambda i, row: {"other": 1 - int(row["classifier"]) if i % 3 == 0 else row["classifier"]}
-    )
+    def other(i, row):
+        return {"other": 1 - int(row["classifier"]) if i % 3 == 0 else row["classifier"]}
+
     asked = ("--prediction", "classifier", "--prediction", "other", "--weak", WEAK, "--json")
     blind, labelled = (
-        json.loads(tallystick("bound", path, *asked, *more).stdout)
-        for more in ((), ("--truth", "truth"))
+        json.loads(tallystick("bound", edited(other, labelled=given), *asked).stdout)
+        for given in (False, True)
     )
     assert blind["predictions"] == ["classifier", "other"]
     assert blind["pairs"] == []
@@ -125,10 +151,10 @@ def test_a_score_has_its_auc_from_labels_and_a_page_of_weak_labels(tallystick, t
     assert "The weak labels" in page
 
 
-def test_a_score_is_swept_and_slices_are_corrected(tallystick, table):
+def test_a_score_is_swept_and_slices_are_corrected(tallystick, unlabelled):
     done = tallystick(
         "bound",
-        table,
+        unlabelled,
         "--score",
         "score",
         "--weak",
@@ -207,22 +233,6 @@ def test_bad_input_leaves_with_one_and_names_the_way_out(tallystick, table, argu
     assert "Traceback" not in done.stderr
 
 
-@pytest.fixture
-def edited(table, tmp_path):
-    """Return a function that writes the table again, every row passed through an edit."""
-
-    def write(edit):
-        rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-        path = tmp_path / "edited.csv"
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, [*rows[0], *(edit(0, rows[0]).keys() - rows[0].keys())])
-            writer.writeheader()
-            writer.writerows(row | edit(i, row) for i, row in enumerate(rows))
-        return path
-
-    return write
-
-
 def test_a_score_outside_the_unit_interval_is_refused_with_its_row(tallystick, edited):
     path = edited(lambda i, row: {"score": 3 * float(row["score"])})
     done = tallystick("bound", path, "--score", "score", "--weak", WEAK)
@@ -243,12 +253,18 @@ def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):
 
 def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
     names = WEAK.split(",")
-    path = edited(
-        lambda i, row: {name: -1 if row[name] == "0" else 1 for name in [*names, "classifier"]}
-    )
-    done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK, "--json")
+
+    def recoded(i, row):
+        return {name: -1 if row[name] == "0" else 1 for name in [*names, "classifier"]}
+
+    asked = ("--prediction", "classifier", "--weak", WEAK, "--json")
+    done = tallystick("bound", edited(recoded, labelled=False), *asked)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["classes"] == ["-1", "1"]
+    # A truth that says 0 and 1 makes it a question.
+    done = tallystick("bound", edited(recoded), *asked)
+    assert done.returncode == 2
+    assert "say -1 beside 0, 1, and the truth 'truth' never says it" in done.stderr
 
 
 @pytest.mark.slow

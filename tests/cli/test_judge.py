@@ -252,9 +252,17 @@ def test_diagnostics_are_methods_too(tallystick, table, method):
 def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick):
     votes = "ab,ba\n" + "A,A\n" * 70 + "A,B\n" * 25 + "B,A\n" * 5
     method = ("--method", "position-bias", "--json")
-    # A and B are places unless it is said that they name the answers.
-    by_place = tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes)
-    assert json.loads(by_place.stdout)["consistent"] == pytest.approx(0.3)
+    # A and B name the answers or their places, and with one letter for 70 % of the pairs in both
+    # orders that is asked.
+    asked = tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes)
+    assert asked.returncode == 2
+    assert "Do A and B name the answer, or the place where it stood?" in asked.stderr
+    assert "--recorded answer" in asked.stderr
+    assert "--recorded position" in asked.stderr
+    place = tallystick(
+        "judge", "-", "--judges", "ab,ba", *method, "--recorded", "position", stdin=votes
+    )
+    assert json.loads(place.stdout)["consistent"] == pytest.approx(0.3)
     method = (*method, "--recorded", "answer")
     there = json.loads(tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes).stdout)
     assert there["first_share"] == pytest.approx(25 / 30)
@@ -263,10 +271,6 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
         tallystick("judge", "-", "--judges", "ba", "--judges", "ab", *method, stdin=votes).stdout
     )
     assert back["first_share"] == pytest.approx(5 / 30)
-    place = tallystick(
-        "judge", "-", "--judges", "ab,ba", *method, "--recorded", "position", stdin=votes
-    )
-    assert json.loads(place.stdout)["consistent"] == pytest.approx(0.3)
     one = tallystick("judge", "-", "--judges", "ab", *method, stdin=votes)
     assert one.returncode == 1
     assert "--judges FIRST,SECOND" in one.stderr

@@ -70,6 +70,7 @@ def test_answers_held_against_a_truth_are_right_or_wrong_whatever_their_columns_
         "loss_clf_2": ["a"] * 120,
         "truth": truth,
     }
-    result = compare(table, truth="truth", models=("loss_clf_1", "loss_clf_2"))
+    with pytest.warns(UserWarning, match="'truth' equals 'loss_clf_1' on all 120 rows"):
+        result = compare(table, truth="truth", models=("loss_clf_1", "loss_clf_2"))
     assert result.models[0].name == "loss_clf_1"
     assert result.better == "higher"

@@ -85,6 +85,10 @@ def bounded(folder: Path) -> None:
     write_csv(
         folder / "p.csv", {"id": table["id"], "p_ham": (1 - p).tolist(), "p_spam": p.tolist()}
     )
+    links = np.random.default_rng(24).integers(0, 13, 400).tolist()
+    rules = {name: column for name, column in table.items() if name.startswith("lf_")}
+    called = {"id": table["id"], "prediction": table["h"], **rules, "n_links": links}
+    write_csv(folder / "called.csv", called)
 
 
 def shifted(folder: Path) -> None:
@@ -94,6 +98,9 @@ def shifted(folder: Path) -> None:
     write_csv(folder / "quiet.csv", {**table, "june": table["spring"]})
     bare = {name: table[name] for name in ("id", "text", "y", "june")}
     write_csv(folder / "bare.csv", bare)
+    parted = {"id": table["id"], "old_answer": table["spring"], "new_answer": table["june"]}
+    write_csv(folder / "parted.csv", {**parted, "gold": table["y"]})
+    write_csv(folder / "alt.csv", {"id": table["id"], "alt": table["spring"], "neu": table["june"]})
 
 
 def rounds(folder: Path) -> None:
@@ -107,6 +114,10 @@ def rounds(folder: Path) -> None:
     }
     when = np.repeat([1, 2, 3], 80).tolist()
     write_csv(folder / "wide.csv", {"round": when, "gold": truth.tolist(), **models})
+    said = {name: np.where(np.array(models[name]) == "a", "yes", "no") for name in ("m0", "m1")}
+    key = np.where(truth == "a", "yes", "no")
+    answers = {"round": when, **said, "solution": key}
+    write_csv(folder / "key.csv", {name: list(column) for name, column in answers.items()})
 
 
 def labelled(folder: Path) -> None:
@@ -176,6 +187,7 @@ LINES: tuple[tuple[Any, tuple[str, ...]], ...] = (
             "bound bare.csv --prediction h --weak 'lf_*' --label-model p.csv --item id",
             "bound bare.csv --score score --weak 'lf_*' --thresholds .3,.5,.7 --positive spam"
             " --label-model majority",
+            "bound called.csv",
         ),
     ),
     (
@@ -188,11 +200,13 @@ LINES: tuple[tuple[Any, tuple[str, ...]], ...] = (
             "shift items.csv --truth y --old spring --api replay:june --budget 100 --strategy masa",
             "shift quiet.csv --truth y --old spring --api replay:june --budget 290"
             " --gate 'flip_rate <= 2%' --deterministic",
+            "shift --data parted.csv",
+            "shift --data alt.csv",
         ),
     ),
     (
         rounds,
-        ("dynamic analyse wide.csv --truth gold",),
+        ("dynamic analyse wide.csv --truth gold", "dynamic analyse key.csv"),
     ),
 )
 

@@ -1,7 +1,7 @@
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.table import read
+from tallystick.table import Door, read
 
 TABLE = {"id": [1, 2, 3], "gold": ["a", "b", "b"]}
 
@@ -21,6 +21,8 @@ def test_old_answers_are_joined_by_item_and_more_items_than_needed_do_no_harm(tm
 def test_the_only_other_column_is_the_one(tmp_path):
     past = write(tmp_path / "past.csv", "id,spring", "3,b", "1,a", "2,a")
     assert read(TABLE, truth="gold", old_file=past).roles.old == "spring"
+    data = read(TABLE, Door(pivots=False, named=("old", "new")), truth="gold", old_file=past)
+    assert data.how["old"] == "by name"
     past = write(tmp_path / "past.csv", "id,spring,fall", "3,b,b", "1,a,a", "2,a,a")
     with pytest.raises(InputError, match=r"'spring', 'fall'.*--old"):
         read(TABLE, truth="gold", old_file=past)

@@ -173,6 +173,41 @@ def test_a_glob_leaves_out_the_id_that_it_catches() -> None:
     assert data.roles.weak == ("lf_a", "lf_b")
 
 
+def weakly(**more: Any) -> Columns:
+    """Answers of a classifier called h beside three weak labels, and a count of links."""
+    columns = voted(words=("ham", "spam"), h=0.9, lf_a=0.85, lf_b=0.8, lf_c=0.75)
+    del columns["gold"]
+    links = np.random.default_rng(5).integers(0, 13, 200).tolist()
+    return {**columns, "n_links": links, **more}
+
+
+def test_a_column_called_prediction_is_what_is_bounded() -> None:
+    columns = weakly()
+    columns["Prediction"] = columns.pop("h")
+    data = opened("bound", columns)
+    assert data.roles.prediction == ("Prediction",)
+    assert data.roles.weak == ("lf_a", "lf_b", "lf_c")
+    assert data.how["prediction"] == "by name"
+
+
+def test_the_caller_wins_over_a_column_called_prediction() -> None:
+    columns = weakly()
+    columns["prediction"] = columns.pop("lf_a")
+    data = opened("bound", columns, prediction="h")
+    assert data.roles.prediction == ("h",)
+    assert data.roles.weak == ("lf_b", "lf_c", "prediction")
+
+
+@pytest.mark.parametrize("name", ["prediction", "links"])
+def test_without_a_prediction_the_weak_labels_of_a_command_share_its_labels(name: str) -> None:
+    columns = weakly()
+    columns[name] = columns.pop("n_links")
+    question = asked("bound", columns)
+    assert question.role == "prediction"
+    assert question.candidates == ("h", "lf_a", "lf_b", "lf_c")
+    assert question.calls[0] == "--prediction h --weak lf_a,lf_b,lf_c"
+
+
 def test_three_answers_without_a_truth_are_asked_about() -> None:
     words = [{"m1": "a", "m2": "b"}.get(name, "c") for name in ("m1", "m2", "m3")]
     columns = dict.fromkeys(("gpt", "claude", "llama"), words * 20)

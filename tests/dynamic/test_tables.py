@@ -203,6 +203,26 @@ def test_a_log_is_read_right_at_once_or_after_one_question(name):
 
 
 @pytest.mark.parametrize(
+    ("names", "odd"),
+    [(("Modell1", "Modell2", "Lösung"), "Lösung"), (("key", "model_a", "model_b"), "key")],
+)
+def test_one_column_with_a_name_unlike_the_others_may_be_the_truth(names, odd):
+    """The latest model was the truth before: it is called like no model."""
+    said = np.where(SAID[:3] > 0, "wahr", "falsch")
+    others = [name for name in names if name != odd]
+    with pytest.raises(AskError, match=f"is {odd} the truth, or one of the models") as asked:
+        dynamic.evaluate(wide(said, names))
+    first, second = (
+        dict(zip(w[::2], w[1::2], strict=True)) for w in map(shlex.split, asked.value.calls)
+    )
+    assert first == {"--truth": odd, "--models": ",".join(others)}
+    assert second == {"--models": ",".join(names)}
+    found = dynamic.evaluate(wide(said, names), truth=odd, models=others)
+    assert found.latest == others[-1]
+    assert dynamic.evaluate(wide(said, names), models=names).latest == names[-1]
+
+
+@pytest.mark.parametrize(
     "name", ["0 and 1", "path", "path, error", "fooled, validated", "answers beside gold"]
 )
 def test_neither_the_order_of_rows_nor_that_of_columns_changes_an_answer(name):

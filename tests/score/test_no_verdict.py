@@ -33,7 +33,8 @@ def table(*, chosen: bool = False, easy: bool = False) -> dict[str, list[Any]]:
 
 
 def test_grades_that_were_chosen_decide_nothing_and_pass_no_gate() -> None:
-    result = score(table(chosen=True), gates=("B > A", "score(B) > 0.5"))
+    with pytest.warns(UserWarning, match="the labels were not drawn at random"):
+        result = score(table(chosen=True), gates=("B > A", "score(B) > 0.5"))
     assert result.verdict.startswith("The labels decide nothing, because they were not drawn")
     assert "(of B)" in result.verdict
     assert result.decision == "undecided"

@@ -80,7 +80,8 @@ def two_scales(n: int = 300) -> dict[str, list]:
     rng = np.random.default_rng(3)
     human = rng.integers(1, 6, n)
     gpt = np.clip(np.round(1 + (human - 1) * 9 / 4 + rng.normal(0, 1, n)), 1, 10)
-    given = [int(one) if k < 80 else None for k, one in enumerate(human)]
+    drawn = rng.permutation(n) < 80  # labels on the first rows are doubted
+    given = [int(one) if kept else None for one, kept in zip(human, drawn, strict=True)]
     return rated(gpt.astype(int).tolist(), given)
 
 

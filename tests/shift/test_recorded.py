@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick import shift
-from tallystick.errors import InputError
+from tallystick.errors import AskError, InputError
 
 LABELS = np.array(["neg", "neu", "pos"])
 
@@ -63,6 +63,78 @@ def test_measurements_are_refused_with_the_way_out():
     with pytest.raises(InputError, match="shift compares labels") as refused:
         shift(table, truth="y", old="old", new="new")
     assert "tallystick compare" in str(refused.value)
+
+
+NAMED = [
+    ("old_answer", "new_answer"),
+    ("team_old", "team_new"),
+    ("answerBefore", "answerAfter"),
+    ("baseline.label", "New label"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), NAMED)
+def test_old_and_new_answers_are_found_by_a_part_of_their_names(old, new):
+    """They were refused: no API was named, and no column of new answers."""
+    table = _table()
+    plain = shift(table, truth="label", old="old", new="new")
+    named = {{"old": old, "new": new}.get(name, name): column for name, column in table.items()}
+    found = shift({**named, "new_customer": np.arange(300)}, truth="label")
+    assert found.accuracy_change == plain.accuracy_change
+    assert (found.reading.old, found.reading.new) == (old, new)
+    assert found.reading.how["old"] == found.reading.how["new"] == "only candidate"
+    assert "?" in found.reading.line()
+
+
+def test_two_columns_of_new_answers_are_asked_about():
+    table = _table()
+    table = {
+        "id": table["id"],
+        "old_label": table["old"],
+        "new_a": table["new"],
+        "new_b": table["new"],
+    }
+    with pytest.raises(AskError) as asked:
+        shift(table)
+    assert asked.value.calls == (
+        "--old old_label --new new_a",
+        "--old new_a --new old_label",
+    )
+
+
+def test_pass_and_fail_under_such_names_are_asked_about_if_they_agree_by_chance_alone():
+    rng = np.random.default_rng(1)
+    table = {"old_answer": rng.integers(0, 2, 300), "new_customer": rng.integers(0, 2, 300)}
+    with pytest.raises(AskError, match="old answers, and which the new"):
+        shift(table)
+
+
+def test_columns_with_the_same_labels_are_asked_about_and_the_truth_is_set_aside():
+    table = _table()
+    table = {"alt": table["old"], "gold": table["label"], "neu": table["new"], "id": table["id"]}
+    with pytest.raises(AskError) as asked:
+        shift(table)
+    assert asked.value.candidates == ("alt", "neu")
+    assert asked.value.calls == ("--old alt --new neu", "--old neu --new alt")
+    labelled = {"label": table.pop("gold"), **table}
+    with pytest.raises(AskError) as asked:
+        shift(labelled)
+    assert asked.value.calls[0] == "--truth label --old alt --new neu"
+
+
+def test_an_api_is_never_paid_for_by_a_part_of_a_name():
+    table = _table()
+    table = {"id": table["id"], "old_answer": table["old"], "new_answer": table["new"]}
+    with pytest.raises(InputError, match=r"name their column \(--old\)"):
+        shift(table, api="replay:new_answer", budget=50)
+
+
+@pytest.mark.parametrize("options", [{}, {"old": "old"}])
+def test_without_two_columns_of_answers_the_api_has_to_be_named(options):
+    table = _table()
+    with pytest.raises(InputError, match="name the API to ask") as refused:
+        shift({"id": table["id"], "old": table["old"], "when": table["id"]}, **options)
+    assert not isinstance(refused.value, AskError)
 
 
 def test_grades_are_labels():

@@ -28,8 +28,10 @@ from tallystick.table.reading_decide import (
     long_shape,
     majority,
 )
-from tallystick.table.reading_names import ROLE_NAMES, TRUTH, VOTE_TIERS, plain
+from tallystick.table.reading_facts import draw
+from tallystick.table.reading_names import ROLE_NAMES, TRUTH, VOTE_TIERS, parts, plain
 from tallystick.table.reading_rules import Asked, How
+from tallystick.table.reading_voters import old_and_new
 from tallystick.table.roles import (
     ALL_ROLES,
     GROUPS,
@@ -190,7 +192,7 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
             held = replace(held, metric=held.metric or layout.vote)
     try:
         data = _decided(held, door or Door(), roles, layout, rules, _name(source))
-        return data if data.how else replace(data, how=_how(data, named))
+        return data if data.how else replace(data, how=_how(data, named, layout))
     except BaseException:
         if isinstance(held, Table) and held is not source:  # what the caller opened, it closes
             held.close()
@@ -213,12 +215,20 @@ def _decided(
     return _lazy(held, door, roles, layout, rules)
 
 
-def _how(data: Data, named: Roles) -> dict[str, How]:
+def _how(data: Data, named: Roles, layout: Layout) -> dict[str, How]:
     """Say where each role comes from that the caller did not name."""
-    return {
-        role: "by name"
+    found = {
+        role: getattr(data.roles, role)
         for role in ALL_ROLES
         if getattr(data.roles, role) and not getattr(named, role)
+    }
+    # Of old and new answers a part of the name is enough where no other column has it.
+    parted = ("old", "new") if layout.old_file is None else ()
+    return {
+        role: "only candidate"
+        if role in parted and plain(column) not in ROLE_NAMES[role]
+        else "by name"
+        for role, column in found.items()
     }
 
 
@@ -459,7 +469,14 @@ def _by_name(given: Roles, table: Table, door: Door) -> Roles:
         found = [n for n in table.columns if plain(n) in usual and n not in held]
         if getattr(given, role) is None and len(found) == 1:
             taken[role] = found[0]
-    return replace(given, **taken)
+    known = replace(given, **taken)
+    if "old" not in door.named or given.old or given.new or (known.old and known.new):
+        return known
+    held = {*known.holders(), *table.left_out, *table.doubtful} - {known.old, known.new}
+    words = {*ROLE_NAMES["old"], *ROLE_NAMES["new"]}
+    likely = [n for n in table.columns if n not in held and words & {*parts(n)}]
+    pair = old_and_new(draw(table, likely)) if len(likely) > 1 else None
+    return known if pair is None else replace(known, old=pair[0], new=pair[1])
 
 
 def _without(table: Table, columns: Sequence[str]) -> Table:

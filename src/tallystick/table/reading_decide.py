@@ -36,6 +36,7 @@ from tallystick.table.reading_rules import (
 )
 from tallystick.table.reading_voters import (
     ask_about_sparse,
+    find_prediction,
     find_truth,
     find_voters,
     truth_among,
@@ -116,15 +117,17 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
         if name in look.free:
             look.leave([name], caught[name])
     find_truth(look)
+    find_prediction(look)
     if not voters:
         if later:
             raise InputError(missing_column(later[0], table.columns, table.source))
         voters = find_voters(look)
     ask_about_sparse(look, voters)
-    reference = known.prediction[0] if known.prediction and asked.verb == "bound" else None
+    predictions = look.given.prediction
+    reference = predictions[0] if predictions and asked.verb == "bound" else None
     _ask_about_strangers(look, voters, reference)
     look.doubt(voters, reference)
-    columns = [*voters, *known.prediction, *([look.truth] if look.truth else [])]
+    columns = [*voters, *predictions, *([look.truth] if look.truth else [])]
     if asked.verb != "score" and (asked.verb != "compare" or look.truth is not None):
         table, notes = one_vocabulary(look, columns)
     else:
@@ -162,8 +165,9 @@ def decide_counts(
     if asked.verb == "score" and given.system is None:
         find_structure(look)
     find_truth(look)
+    find_prediction(look)
     voters = getattr(given, asked.want) or find_voters(look)
-    reference = given.prediction[0] if given.prediction else None
+    reference = look.given.prediction[0] if look.given.prediction else None
     _ask_about_strangers(look, voters, reference if asked.verb == "bound" else None)
     look.doubt(voters, reference)
     return settled(look, voters), look.how, look.unused

@@ -103,6 +103,23 @@ def are_alike(names: Sequence[str]) -> bool:
     return sum(len({*column}) > 1 for column in zip(*split, strict=True)) == 1
 
 
+def unlike_name(names: Sequence[str]) -> str | None:
+    """Return the one name that is not like the others, which are like one another.
+
+    >>> unlike_name(["Modell1", "Modell2", "answer"]), unlike_name(["gpt_a", "gpt_b", "gpt_c"])
+    ('answer', None)
+    >>> unlike_name(["gpt", "claude", "llama"]) is None
+    True
+    """
+    if are_alike(names):
+        return None
+    for odd in names:
+        rest = [name for name in names if name != odd]
+        if len(rest) > 1 and are_alike(rest):
+            return odd
+    return None
+
+
 def lower_word(name: str | None) -> str | None:
     """Return the part of a name by which less is better, None if it does not say so.
 

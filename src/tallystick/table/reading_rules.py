@@ -286,6 +286,8 @@ def find_structure(look: Look) -> None:
         _refuse_averages(look)
         if look.column("item") is None:
             _only_item(look)
+        if look.column("item") is None:
+            _ask_about_judges(look)
     _ask_about_repeats(look)
     _weights(look)
 
@@ -520,6 +522,31 @@ def _refuse_averages(look: Look) -> None:
         )
 
 
+def _ask_about_judges(look: Look) -> None:
+    """Ask where no column tells the outputs of a system apart, but one does together with another
+    that may name judges: each output has a row per vote then, and its label would count as often.
+    """
+    system = look.column("system")
+    if not look.asked.long or look.asked.verb != "score" or look.column("judge") is not None:
+        return
+    pairs = [
+        (item, who)
+        for who in (n for n in look.free if _likely_who(look, n))
+        for item in _items_beside(look, system, who)
+        if item != who
+    ]
+    if len(pairs) != 1 or not _votes(look, aside=pairs[0]):
+        return
+    item, who = pairs[0]
+    raise AskError(
+        f"{look.source}: {system} and {item} repeat, and {who} tells the rows apart. Does it name the"
+        " judges, with one row per vote?",
+        role="judge",
+        candidates=(who,),
+        calls=(f"{flag('item', item)} {flag('judge', who)}",),
+    )
+
+
 def _ask_about_repeats(look: Look) -> None:
     """Ask where rows still repeat, and one further column tells them apart."""
     item, system, judge = (look.column(role) for role in ("item", "system", "judge"))
@@ -545,7 +572,8 @@ def _ask_about_repeats(look: Look) -> None:
     if "replicate" in look.asked.reads and look.facts[found[0]].is_number:
         calls = (flag("replicate", found[0]),)
     elif "criterion" in look.asked.reads and not look.facts[found[0]].is_number:
-        calls = (flag("criterion", found[0]),)
+        judges = (flag("judge", found[0]),) if judge is None and look.asked.long else ()
+        calls = (*judges, flag("criterion", found[0]))
     beside = " and ".join(name for name in (item, system, judge) if name is not None)
     raise AskError(
         f"{look.source}: {beside} repeat, and {found[0]} tells the rows apart. What does it number?"

@@ -22,6 +22,7 @@ from tallystick.table.reading_facts import (
     rank_correlation,
 )
 from tallystick.table.reading_names import (
+    ROLE_NAMES,
     TRUTH_IF_FITTING,
     VOTE_TIERS,
     are_alike,
@@ -29,6 +30,7 @@ from tallystick.table.reading_names import (
     is_truth_name,
     parts,
     plain,
+    unlike_name,
 )
 from tallystick.table.reading_rules import (
     How,
@@ -101,6 +103,36 @@ def fitting_truth(sample: Sample, answers: str, taken: Sequence[str]) -> str | N
     # A column called correct has been held against its truth; one called prediction has not.
     marked = is_marks(said) and (is_mark(answers) or plain(answers) in VOTE_TIERS[0])
     return found[0] if len(found) == 1 and not marked else None
+
+
+def old_and_new(sample: Sample) -> tuple[str, str] | None:
+    """Return the one column with old, before or baseline as a part of its name, and the one with
+    new or after, if both are there and hold answers to the same items.
+
+    Words need common labels; pass and fail and whole numbers must agree beyond chance too.
+    """
+    free = [n for n in sample.facts if veto(sample.facts[n]) is None]
+    then, now = ([n for n in free if {*parts(n)} & {*ROLE_NAMES[role]}] for role in ("old", "new"))
+    if len(then) != 1 or len(now) != 1 or then == now:
+        return None
+    pair = then[0], now[0]
+    labels = [labels_of(sample.facts[n]) for n in pair]
+    if not all(_shares(sample.facts[n], one) for n, one in zip(pair, labels[::-1], strict=True)):
+        return None
+    if all(map(_are_words, labels)):
+        return pair
+    z = agreement(sample.codes(pair))[1][0, 1]
+    return pair if z >= _SURE[sample.rows >= _MANY] else None
+
+
+def with_common_labels(sample: Sample, taken: Sequence[str]) -> list[str]:
+    """Return the columns that share labels with another one: the largest group, in their order."""
+    free = [n for n in sample.facts if n not in taken and veto(sample.facts[n]) is None]
+    groups = [
+        [o for o in free if o == n or _shares(sample.facts[o], labels_of(sample.facts[n]))]
+        for n in free
+    ]
+    return max(groups, key=len, default=[])
 
 
 def _may_be_truth(look: Look, name: str) -> bool:
@@ -242,13 +274,36 @@ def _reference(look: Look) -> str | None:
     return look.truth
 
 
+def find_prediction(look: Look) -> None:
+    """Take the column that is called prediction, if it shares labels with a column beside it."""
+    asked = look.asked.verb == "bound" and "prediction" in look.asked.reads
+    if not asked or look.given.prediction or look.given.score:
+        return
+    beside = look.given.weak or candidates(look)
+    found = [
+        name
+        for name in candidates(look)
+        if plain(name) == "prediction" and _with_labels_of(look, name, beside)
+    ]
+    if len(found) == 1:
+        look.given = look.given.with_columns("prediction", tuple(found))
+        look.how["prediction"] = "by name"
+
+
+def _with_labels_of(look: Look, name: str, others: Sequence[str]) -> list[str]:
+    """Return the other columns that share labels with a column."""
+    labels = labels_of(look.facts[name])
+    return [n for n in others if n != name and _shares(look.facts[n], labels)]
+
+
 def _which_prediction(look: Look) -> AskError:
     """Ask which column is to be bounded: first a so-called prediction, or one unlike the others."""
     likely = [n for n in candidates(look) if look.facts[n].counts and n != look.truth]
     if look.truth is not None:
         labels = labels_of(look.facts[look.truth])
         likely = [n for n in likely if _shares(look.facts[n], labels)] or likely
-    rest = {n: [o for o in likely if o != n] for n in likely}
+    rest = {n: _with_labels_of(look, n, likely) for n in likely}
+    likely = [n for n in likely if rest[n]] or likely
     order = sorted(
         likely,
         key=lambda n: (
@@ -596,15 +651,13 @@ def _groups(look: Look, likely: Sequence[str]) -> list[list[str]]:
 
 def _ask_about_unlike_name(look: Look, voters: Sequence[str]) -> None:
     """Ask about the one column whose name is not like those of the others: it may be the truth."""
-    for odd in voters:
-        rest = [n for n in voters if n != odd]
-        first_alike = len(rest) > 1 and are_alike(rest) and not look.asked.collects
-        if first_alike and not are_alike(voters):
-            raise _which_or_truth(
-                look,
-                f"is {odd} the truth, or one of the {_WORDS_FOR[look.asked.want]}?",
-                [(odd, rest), (None, voters)],
-            )
+    odd = None if look.asked.collects else unlike_name(voters)
+    if odd is not None:
+        raise _which_or_truth(
+            look,
+            f"is {odd} the truth, or one of the {_WORDS_FOR[look.asked.want]}?",
+            [(odd, [n for n in voters if n != odd]), (None, voters)],
+        )
 
 
 # Grades of outputs (score).

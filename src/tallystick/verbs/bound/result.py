@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from tallystick.results import (
     SCHEMA,
+    Claims,
     Figure,
     Interval,
     PatternTable,
@@ -152,6 +153,11 @@ class BoundResult(Result):
     weak_labels: tuple[WeakLabel, ...] = ()
     table: PatternTable | None = field(default=None, metadata={"private": True})
 
+    @property
+    def claims(self) -> Claims | None:
+        """Which classifiers are shown to be more accurate than which."""
+        return claims_of(self.pairs) if self.pairs else None
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per estimate from labels, then one per range.
 
@@ -260,6 +266,16 @@ class BoundResult(Result):
             return f"From {self.gold[0].labels:,} labels."
         bad = [a.name for a in self.label_models if a.refuted or a.votes_contradict is True]
         return f"If its label model is right{'; contradicted: ' if bad else ''}{', '.join(bad)}."
+
+
+def claims_of(pairs: Sequence[ClassifierPair]) -> Claims:
+    """Claim what the pairs settle."""
+    # The first classifier is in a pair with every other one: by the differences from it all stand
+    # in order.
+    first = pairs[0].a
+    ahead = {first: 0.0} | {pair.b: -pair.estimate for pair in pairs if pair.a == first}
+    better = {(one.better, one.b if one.better == one.a else one.a) for one in pairs if one.better}
+    return Claims(tuple(sorted(ahead, key=lambda name: -ahead[name])), better, what="classifier")
 
 
 def _for_people(row: Mapping[str, Any], one: Bound | GoldEstimate) -> dict[str, Any]:

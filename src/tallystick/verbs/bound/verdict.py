@@ -23,7 +23,13 @@ from tallystick.results import (
     percent_interval,
 )
 from tallystick.verbs.bound.question import MEANS, BoundQuestion
-from tallystick.verbs.bound.result import Bound, ClassifierPair, GoldEstimate, LabelModelAudit
+from tallystick.verbs.bound.result import (
+    Bound,
+    ClassifierPair,
+    GoldEstimate,
+    LabelModelAudit,
+    claims_of,
+)
 from tallystick.verbs.bound.votes import WeakVotes
 
 # Random labels from which intervals decide; coverage was measured from there.
@@ -144,8 +150,9 @@ def conclude_pairs(
     metric.
     """
     names = [one.prediction for one in gold]
-    beaten = {pair.a if pair.better == pair.b else pair.b for pair in pairs if pair.better}
-    left = [name for name in names if name not in beaten]
+    claims = claims_of(pairs)
+    left = [name for name in names if name in claims.contenders]
+    beaten = [name for name in names if name not in claims.contenders]
     by = f"({count(gold[0].labels)} random labels, all pairs at once)"
     values = {
         one.prediction: one.prediction
@@ -153,11 +160,10 @@ def conclude_pairs(
         else f"{one.prediction} {percent_interval(one.estimate, one.interval)}"
         for one in gold
     }
-    won = [name for name in names if sum(p.better == name for p in pairs) == len(names) - 1]
-    if won:
+    if claims.best is not None:
         return Conclusion(
             sentences=Sentences(
-                answer=f"{won[0]} is the most accurate of {len(names)} classifiers {by}:"
+                answer=f"{claims.best} is the most accurate of {len(names)} classifiers {by}:"
                 f" {', '.join(values[name] for name in names[:_NAMED])}."
             ),
             decision="decided",
@@ -169,7 +175,7 @@ def conclude_pairs(
         sentences=Sentences(
             answer=f"We cannot tell which classifier is the most accurate {by}: {shown}{more} may"
             " be.",
-            contrast=f"Less accurate: {', '.join(values[n] for n in names if n in beaten)}."
+            contrast=f"Less accurate: {', '.join(values[name] for name in beaten)}."
             if beaten
             else "",
         ),

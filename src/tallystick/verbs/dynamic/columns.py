@@ -20,7 +20,8 @@ from tallystick.errors import AskError, InputError
 from tallystick.results import names_of
 from tallystick.table import Data, Roles, identifier, is_missing, spelling
 from tallystick.table.reading_facts import LISTED, agreement, draw
-from tallystick.table.reading_names import are_alike
+from tallystick.table.reading_names import are_alike, unlike_name
+from tallystick.table.reading_rules import flag
 from tallystick.table.words import as_pass_fail, as_word, is_no_answer
 
 Shape: TypeAlias = Literal["attempts", "long", "wide"]
@@ -70,6 +71,9 @@ _TRUTH_IF_FITTING = ("answer", "target", "actual", "gt", "true_class", "y_test",
 
 _TRUE_ANYWAY = ("truth", "gold", "human")
 """Parts of a name that say truth even where the whole name is not in the list."""
+
+FIRST_WORDS = frozenset({"base", "baseline", "initial", "start", "pretrained"})
+"""Names of the model before the first round."""
 
 _SURE, _SMALL = 3.29, 2.58
 """How many standard errors from chance two columns must agree (p < .001; below 100 rows .01)."""
@@ -553,6 +557,15 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
             role="models",
             candidates=tuple(marks[:8]),
             calls=tuple(f"--models {quote(','.join(each))}" for each in (first, second) if each),
+        )
+    truth_like = None if answers else unlike_name(marks)
+    if truth_like is not None and plain(truth_like) not in FIRST_WORDS:
+        rest = [n for n in marks if n != truth_like]
+        raise AskError(
+            f"{look.data.source}: is {truth_like} the truth, or one of the models?",
+            role="truth",
+            candidates=(truth_like,),
+            calls=(f"{flag('truth', truth_like)} {flag('models', *rest)}", flag("models", *marks)),
         )
     return tuple(marks)
 

@@ -23,6 +23,7 @@ from tallystick.table import Data
 from tallystick.table.reading_names import lower_word
 from tallystick.table.words import as_word, read_times
 from tallystick.verbs.dynamic.columns import (
+    FIRST_WORDS,
     HELD_OUT,
     Columns,
     label,
@@ -367,7 +368,6 @@ def _settled(log: RoundLog, *, in_rounds: bool) -> tuple[RoundLog, tuple[str, ..
 _ROUND_WORD = re.compile(
     "r(ound)?|v(ersion)?|iter(ation)?|step|checkpoint|ckpt|gen(eration)?|t|cycle|phase|wave"
 )
-_FIRST_WORDS = frozenset({"base", "baseline", "initial", "start", "pretrained"})
 
 
 def as_rounds(models: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
@@ -378,7 +378,7 @@ def as_rounds(models: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
     >>> as_rounds(["gpt4", "llama3"]), as_rounds(["m1", "m2"])
     (None, None)
     """
-    first = [name for name in models if plain(name) in _FIRST_WORDS]
+    first = [name for name in models if plain(name) in FIRST_WORDS]
     rest = [name for name in models if name not in first]
     alike = len({re.sub(r"\d+", "#", plain(name)) for name in rest}) == 1
     words = re.findall(r"[^\W\d_]+", plain(rest[0])) if rest else []

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tallystick.clients import client_of
-from tallystick.errors import FileError, InputError, NotIdentifiable, TallystickError
+from tallystick.errors import AskError, FileError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
     GateEstimate,
@@ -22,6 +22,7 @@ from tallystick.results import (
     Slice,
     Unknown,
     check_gates,
+    names_of,
 )
 from tallystick.sampling import Strata
 from tallystick.table import (
@@ -31,12 +32,16 @@ from tallystick.table import (
     Door,
     Found,
     Roles,
+    Table,
     Tally,
     answered,
     gather,
 )
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.doubts import find_doubt, with_doubt
+from tallystick.table.reading_facts import draw
+from tallystick.table.reading_rules import flag
+from tallystick.table.reading_voters import fitting_truth, with_common_labels
 from tallystick.verbs.shift.asking import identity_of, run
 from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.baseline import (
@@ -71,6 +76,9 @@ from tallystick.verbs.shift.verdict import (
     unread_warnings,
 )
 
+MOST_SHARED = 4
+"""More columns with the same labels than these are no question with two answers."""
+
 
 def evaluate(source: Any, **options: Any) -> ShiftResult:
     """Say whether and how an API changed, from whatever `tallystick.table.door` takes.
@@ -101,9 +109,13 @@ def evaluate(source: Any, **options: Any) -> ShiftResult:
 
 def answer(data: Data, question: ShiftQuestion) -> ShiftResult:
     """Answer from data that was read. All that can be wrong is found before a call is paid for."""
-    if (question.api or question.budget or question.journal) and data.how.get("new") == "by name":
-        # A column called new is what the API is held against, if the caller asks the API.
-        data = replace(data, roles=replace(data.roles, new=None))
+    if question.api or question.budget or question.journal:
+        # A column called new is what the API is held against, if the caller asks the API; and no
+        # call is paid for by a column that has no more than a part of its name.
+        roles = replace(data.roles, new=None) if "new" in data.how else data.roles
+        if data.how.get("old") == "only candidate":
+            roles = replace(roles, old=None)
+        data = replace(data, roles=roles)
     _check_options(data, question)
     known = prepare(data, question)
     if question.since is not None:
@@ -142,10 +154,39 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
             )
         return
     if not question.api:
+        if data.roles.old is None and not (question.budget or question.journal or question.since):
+            _ask_for_columns(data)
         raise InputError(
             "name the API to ask (--api), or the column of new answers if you have them (--new)"
         )
     question.affordable()  # a budget that is missing or too small
+
+
+def _ask_for_columns(data: Data) -> None:
+    """Ask which columns hold the old and the new answers, where few columns share labels."""
+    if not isinstance(data.held, Table):
+        return
+    sample = draw(data.table, missing=data.rules.missing)
+    shared = with_common_labels(sample, tuple(data.roles.holders()))
+    # Of two columns none is set aside: `answer` beside `june` is an answer.
+    alone = len(shared) > 2 and data.roles.truth is None
+    likely = {fitting_truth(sample, name, ()) for name in shared if alone} - {None}
+    truth = likely.pop() if len(likely) == 1 else None
+    answers = [name for name in shared if name != truth]
+    if not 2 <= len(answers) <= MOST_SHARED:
+        return
+    beside = f"{flag('truth', truth)} " if truth is not None else ""
+    first, second = answers[:2]
+    raise AskError(
+        f"{data.source}: which column holds the old answers, and which the new ones?"
+        f" {names_of(answers)} use the same labels.",
+        role="old",
+        candidates=tuple(answers),
+        calls=tuple(
+            f"{beside}{flag('old', old)} {flag('new', new)}"
+            for old, new in ((first, second), (second, first))
+        ),
+    )
 
 
 def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:

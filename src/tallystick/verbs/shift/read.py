@@ -83,14 +83,11 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         raise InputError(f"{data.source}: column {roles.truth!r} holds no true label")
     named = [str(whole(label)).strip() for label in data.rules.labels]
     true = [] if roles.truth is None else words[roles.truth]
-    notes: list[str] = []
     replayed = _replayed(data, question)
     if replayed is not None and replayed not in words:
         words[replayed] = list(data.label_lists(replayed)[replayed])
         said.append(replayed)
-    for name in said:
-        words[name], more = _without_failed_calls(words[name], name, known=[*true, *named])
-        notes += more
+    notes = _leave_failed_calls(words, said, known=[*true, *named])
     texts = 0
     if roles.truth is None and roles.new is not None and not named:
         texts = _same_or_not(words, roles.old, roles.new)
@@ -111,8 +108,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     before = read[roles.old]
     strange = tuple(sorted({one for one in before if one is not None} - set(labels)))
     code = {label: n for n, label in enumerate(labels)}
-    if 2 * sum(one not in code for one in before) > len(before):
-        _refuse_strangers(roles.old, before, labels)
+    _refuse_strangers(roles.old, before, labels)
     items = Items.of(
         before if roles.truth is None else [_text(words[roles.truth][row]) for row in kept],
         old=before,
@@ -308,6 +304,17 @@ def _same_or_not(words: dict[str, list[Label]], old: str, new: str) -> int:
 # these would be counted as a wrong answer, and make an API look worse than it is.
 
 
+def _leave_failed_calls(
+    words: dict[str, list[Label]], said: Sequence[str], *, known: Sequence[Label]
+) -> list[str]:
+    """Take failed calls for no answer in the columns of answers; return the notes."""
+    notes: list[str] = []
+    for name in said:
+        words[name], more = _without_failed_calls(words[name], name, known=known)
+        notes += more
+    return notes
+
+
 def _without_failed_calls(
     column: Sequence[Label], name: str, *, known: Sequence[Label]
 ) -> tuple[list[Label], list[str]]:
@@ -356,7 +363,7 @@ def _refuse_numbers(data: Data, truth: str) -> None:
 def _refuse_strangers(column: str, texts: Sequence[str | None], labels: Sequence[str]) -> None:
     """Refuse answers of which hardly one is a label, and that are not refusals either."""
     odd = Counter(text for text in texts if text and not is_refusal(text) and text not in labels)
-    if 2 * odd.total() < len(texts):
+    if 2 * sum(text not in labels for text in texts) <= len(texts) or 2 * odd.total() < len(texts):
         return
     shown = ", ".join(repr(text[:40]) for text, _ in odd.most_common(3))
     raise InputError(
