@@ -539,8 +539,8 @@ def _ask_about_judges(look: Look) -> None:
         return
     item, who = pairs[0]
     raise AskError(
-        f"{look.source}: {system} and {item} repeat, and {who} tells the rows apart. Does it name the"
-        " judges, with one row per vote?",
+        f"{look.source}: {system} and {item} repeat, and {who} tells the rows apart. Does it name"
+        " the judges, with one row per vote?",
         role="judge",
         candidates=(who,),
         calls=(f"{flag('item', item)} {flag('judge', who)}",),
