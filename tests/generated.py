@@ -12,7 +12,7 @@ GENERATED = ("audit", "compare", "judge", "bound", "shift", "dynamic")
 def generate(question: str, *, rng: int) -> dict[str, Any]:
     """Return the demonstration table of a verb."""
     if question == "audit":
-        from tallystick.verbs.audit.audit import demo
+        from tallystick.verbs.audit.answer import demo
 
         return dict(demo(rng).table)
     shown = capability("dynamic analyse" if question == "dynamic" else question)

@@ -12,7 +12,7 @@ from tallystick.report.terminal import remarks
 from tallystick.results import Figure, Needed, Result, to_json
 from tallystick.table import scan
 from tallystick.verbs.audit import AuditResult, audit
-from tallystick.verbs.audit.audit import Skipped, concluded
+from tallystick.verbs.audit.answer import Skipped, concluded
 from tallystick.verbs.compare.ranking import SHARES
 from tests.generated import generate
 

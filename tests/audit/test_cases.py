@@ -2,7 +2,7 @@
 
 from tallystick.table import Door, read
 from tallystick.verbs.audit import audit
-from tallystick.verbs.audit.audit import cases_of
+from tallystick.verbs.audit.answer import cases_of
 
 N = 120
 

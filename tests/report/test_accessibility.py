@@ -9,7 +9,7 @@ import pytest
 
 from tallystick.report import write_page
 from tallystick.table import Case, Cases
-from tallystick.verbs.audit.audit import AuditResult, Skipped
+from tallystick.verbs.audit.answer import AuditResult, Skipped
 from tests.report.conftest import result
 
 CONTRAST = """

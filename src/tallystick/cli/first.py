@@ -87,8 +87,8 @@ def _one(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool
 
 def _audit(seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
     from tallystick.verbs.audit import audit
-    from tallystick.verbs.audit.audit import cases_of
-    from tallystick.verbs.audit.audit import demo as audit_demo
+    from tallystick.verbs.audit.answer import cases_of
+    from tallystick.verbs.audit.answer import demo as audit_demo
 
     def ask(table: Path, delivery: Delivery) -> None:
         with read(table, Door(repeats=True)) as data:
@@ -333,7 +333,7 @@ def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -
     """
     from tallystick.table import Door, read
     from tallystick.verbs.audit import audit as look
-    from tallystick.verbs.audit.audit import cases_of
+    from tallystick.verbs.audit.answer import cases_of
 
     reading, delivery = sorted_options(given)
     reading = with_reading(reading, reads=_READS)

@@ -6,6 +6,6 @@ of the registry that applies is asked, and loads only then.
 
 from __future__ import annotations
 
-from tallystick.verbs.audit.audit import AuditResult, audit
+from tallystick.verbs.audit.answer import AuditResult, audit
 
 __all__ = ["AuditResult"]

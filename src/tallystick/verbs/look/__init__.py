@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tallystick.verbs.look.look import LookResult, look
+from tallystick.verbs.look.answer import LookResult, look
 
 __all__ = ["LookResult"]
