@@ -572,8 +572,9 @@ def _ask_about_repeats(look: Look) -> None:
     if "replicate" in look.asked.reads and look.facts[found[0]].is_number:
         calls = (flag("replicate", found[0]),)
     elif "criterion" in look.asked.reads and not look.facts[found[0]].is_number:
-        judges = (flag("judge", found[0]),) if judge is None and look.asked.long else ()
-        calls = (*judges, flag("criterion", found[0]))
+        # A column with the name of votes was written by somebody; one called gpt is the judge.
+        who = judge is None and look.asked.long and len(_votes(look, tiers_only=True)) == 1
+        calls = (*([flag("judge", found[0])] if who else []), flag("criterion", found[0]))
     beside = " and ".join(name for name in (item, system, judge) if name is not None)
     raise AskError(
         f"{look.source}: {beside} repeat, and {found[0]} tells the rows apart. What does it number?"
