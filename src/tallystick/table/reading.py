@@ -400,7 +400,7 @@ def _from_rows(data: Data, roles: Roles, voters: Sequence[str]) -> dict[str, Any
         if name not in facts or name is None:
             continue
         counts[key] = facts[name].distinct
-        # A sample does not show them all; and an item may be called 99, which is no answer elsewhere.
+        # A sample does not show them all. An item may be called 99, which is no answer elsewhere.
         if facts[name].seen < facts[name].filled or (key == "items" and data.rules.missing):
             [(counts[key],)] = table.query(f"select count(distinct {identifier(name)}) from rows")
     if counts.get("items") == rows:
