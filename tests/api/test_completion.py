@@ -43,20 +43,3 @@ def test_the_script_for_a_named_shell_can_be_had(shell):
     assert done.returncode == 0, done.stderr
     assert "_TALLYSTICK_COMPLETE" in done.stdout
 
-
-def test_the_documented_options_exist():
-    offered = subprocess.run(
-        [COMMAND, "--help"], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
-    assert "--show-completion" in offered
-
-
-def test_the_script_is_printed_by_an_option_too():
-    done = subprocess.run(
-        [COMMAND, "--show-completion", "zsh"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert "_TALLYSTICK_COMPLETE" in done.stdout

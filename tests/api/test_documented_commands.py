@@ -31,7 +31,7 @@ def leaves(command, path=()):
 
 
 VERBS = dict(leaves(app))
-ROOT_OPTIONS = {"--help", "-h", "--version", "--show-completion"}
+ROOT_OPTIONS = {"--help", "-h", "--version"}
 
 
 def commands(text):

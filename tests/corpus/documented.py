@@ -338,7 +338,7 @@ SESSIONS = [
 ]
 
 DEMOS = [
-    commands(None, f"demo {verb} --json --to .", of="demo", name=f"demo {verb}")
+    commands(None, f"demo {verb} --json --folder .", of="demo", name=f"demo {verb}")
     for verb in ("score", "compare", "judge", "shift", "dynamic", "ask", "audit")
 ]
 

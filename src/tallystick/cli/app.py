@@ -126,18 +126,6 @@ def _of_capability(name: str) -> click.Command:
     return click.Group(name, commands=commands, help=GROUPS[name], context_settings=_HELP)
 
 
-def _completion(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Print the script that teaches a shell the verbs and their options."""
-    if not value:
-        return
-    from click.shell_completion import get_completion_class
-
-    kind = get_completion_class(value)
-    if kind is not None:
-        click.echo(kind(app, {}, "tallystick", "_TALLYSTICK_COMPLETE").source())
-    ctx.exit()
-
-
 def _version(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value:
         click.echo(tallystick.__version__)
@@ -157,14 +145,6 @@ app = _Verbs(
             expose_value=False,
             callback=_version,
             help="Print the version and exit.",
-        ),
-        click.Option(
-            ["--show-completion"],
-            type=click.Choice(("bash", "zsh", "fish")),
-            is_eager=True,
-            expose_value=False,
-            callback=_completion,
-            help="Print the completion script for this shell.",
         ),
     ],
 )

@@ -142,7 +142,7 @@ def _params() -> list[click.Parameter]:
     return [
         click.Argument(["verb"], required=False),
         click.Option(
-            ["--to"],
+            ["--folder", "to"],
             type=click.Path(path_type=Path),
             help="Folder for the table and the report. Default: a new temporary one.",
         ),
@@ -295,7 +295,7 @@ look = Verb(
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         click.Option(
-            ["--output", "-o"],
+            ["--out", "-o", "output"],
             type=click.Path(path_type=Path),
             help="Write the reading to this file; every verb takes it as --reading FILE.toml.",
         ),
@@ -377,7 +377,6 @@ _NEEDED = (
     "jinja2",
     "httpx",
     "stamina",
-    "joblib",
 )
 _OPTIONAL = {
     "pandas": "pip install pandas",

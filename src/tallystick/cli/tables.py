@@ -112,7 +112,7 @@ tally = Verb(
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         click.Option(
-            ["--output", "-o"],
+            ["--out", "-o", "output"],
             type=click.Path(path_type=Path),
             help="Save the tally to this file.",
         ),
@@ -219,7 +219,7 @@ merge = Verb(
     params=[
         click.Argument(["tallies"], nargs=-1, required=True, metavar="TALLY..."),
         click.Option(
-            ["--output", "-o"],
+            ["--out", "-o", "output"],
             type=click.Path(path_type=Path),
             required=True,
             help="File for the merged tally.",
