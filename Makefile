@@ -78,9 +78,12 @@ bench: $(STAMP)  ## measure speed and truth, keep the figures and show them in d
 results: $(STAMP)  ## make the pages of docs/benchmarks/ from the data in benchmarks/results/
 	$(BIN)/python -m benchmarks.record
 
-lock: $(STAMP)  ## renew constraints.txt (no addresses in it)
-	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --no-header --no-annotate \
-	  --no-emit-index-url --upgrade --quiet --output-file constraints.txt
+COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --no-header --no-annotate \
+  --no-emit-index-url --quiet
+
+lock: $(STAMP)  ## renew constraints.txt, for developers, and requirements.txt, with hashes, for users (no addresses in them)
+	$(COMPILE) --group dev --upgrade --output-file constraints.txt
+	$(COMPILE) --generate-hashes --constraint constraints.txt --output-file requirements.txt
 
 clean:  ## remove everything that can be made again
 	rm -rf .venv site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
